@@ -1,0 +1,72 @@
+import { type DescField, type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
+import { http } from "../../gen/google/api/annotations_pb.ts";
+import type { HttpRule } from "../../gen/google/api/http_pb.ts";
+import { type Governance, governance } from "../../gen/service/options/governance_pb.ts";
+
+/** One way in which REST reaches an operation. */
+export interface HttpBinding {
+  readonly verb: string;
+  /** The path template, for example `/api/tenants/{tenant_id}`. */
+  readonly path: string;
+  /** The request field that the body fills, "*" for the whole message, "" for none. */
+  readonly body: string;
+  /** The response field that answers, "" for the whole message. */
+  readonly responseBody: string;
+}
+
+/** How a list is paged: the response field that holds the items. */
+export interface Paging {
+  readonly items: DescField;
+}
+
+/** An operation as every surface sees it, read from its definition. */
+export interface Operation {
+  /** `service.api.TenantService/CreateTenant`. */
+  readonly id: string;
+  readonly method: DescMethod;
+  readonly service: DescService;
+  readonly governance: Governance;
+  readonly bindings: readonly HttpBinding[];
+  /** Every scope that a caller needs: resource:action and the additional ones. */
+  readonly scopes: readonly string[];
+  /** Set for lists. */
+  readonly paging: Paging | undefined;
+  readonly streaming: boolean;
+  /** What a call takes from the rate limit. */
+  readonly tokenCost: number;
+}
+
+/** Reads an operation from its definition; throws when the definition leaves out what every operation must say. */
+export function operationOf(service: DescService, method: DescMethod): Operation {
+  const id = `${service.typeName}/${method.name}`;
+  if (!hasOption(method, governance)) throw new Error(`${id} has no governance`);
+  if (!hasOption(method, http)) throw new Error(`${id} has no HTTP binding`);
+  const rule = getOption(method, http);
+  const governed = getOption(method, governance);
+  return {
+    id,
+    method,
+    service,
+    governance: governed,
+    bindings: [rule, ...rule.additionalBindings].map((each) => bindingOf(id, each)),
+    scopes: governed.authorizationRequired ? [`${governed.resource}:${governed.action}`, ...governed.scopes] : [],
+    paging: pagingOf(method),
+    streaming: method.methodKind === "server_streaming",
+    tokenCost: governed.tokenCost || 1,
+  };
+}
+
+function bindingOf(id: string, rule: HttpRule): HttpBinding {
+  const { pattern, body, responseBody } = rule;
+  if (pattern.case === undefined) throw new Error(`${id} has an HTTP binding without a path`);
+  return pattern.case === "custom"
+    ? { verb: pattern.value.kind, path: pattern.value.path, body, responseBody }
+    : { verb: pattern.case.toUpperCase(), path: pattern.value, body, responseBody };
+}
+
+function pagingOf(method: DescMethod): Paging | undefined {
+  if (method.output.field.nextPageToken === undefined) return undefined;
+  const items = method.output.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
+  if (items === undefined) throw new Error(`${method.name} is paged but has no list of messages`);
+  return { items };
+}

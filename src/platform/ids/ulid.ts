@@ -1,0 +1,40 @@
+import { randomFillSync } from "node:crypto";
+
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const pattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+const pool = Buffer.alloc(16 * 512);
+let poolAt = pool.length;
+let lastMs = -1;
+const lastRandom = new Uint8Array(16);
+
+/** Makes a ULID: sorts by creation time, and strictly rises within this process. */
+export function ulid(nowMs: number): string {
+  if (nowMs > lastMs) {
+    lastMs = nowMs;
+    if (poolAt === pool.length) {
+      randomFillSync(pool);
+      poolAt = 0;
+    }
+    // Each of the 16 characters of randomness takes five bits of one byte.
+    for (let i = 0; i < 16; i++) lastRandom[i] = pool[poolAt++]! & 31;
+  } else {
+    let i = 15;
+    while (i >= 0 && lastRandom[i] === 31) lastRandom[i--] = 0;
+    if (i < 0) lastMs++;
+    else lastRandom[i]!++;
+  }
+  let time = "";
+  for (let i = 0, rest = lastMs; i < 10; i++) {
+    time = alphabet[rest % 32] + time;
+    rest = Math.floor(rest / 32);
+  }
+  let random = "";
+  for (let i = 0; i < 16; i++) random += alphabet[lastRandom[i]!];
+  return time + random;
+}
+
+/** Whether a string is a ULID. */
+export function isUlid(text: string): boolean {
+  return pattern.test(text);
+}
