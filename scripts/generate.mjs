@@ -24,3 +24,34 @@ ${imports.join("\n")}
 export const services: readonly DescService[] = [${names.join(", ")}];
 `,
 );
+
+// The comments of the definitions: generated code leaves them out of its descriptors, and the reference is made from them.
+const image = JSON.parse(execFileSync("buf", ["build", "-o", "-#format=json"], { maxBuffer: 1 << 28 }));
+const comments = {};
+for (const file of image.file.filter(({ name }) => name.startsWith("service/api/"))) {
+  const texts = new Map(
+    file.sourceCodeInfo.location.map(({ path, leadingComments }) => [(path ?? []).join("."), leadingComments]),
+  );
+  // The numbers are those of the fields in descriptor.proto that hold the nested declarations.
+  const visit = (item, fullName, path, nested) => {
+    const text = texts.get(path);
+    if (text !== undefined) comments[fullName] = text.trim().replace(/\s*\n\s*/g, " ");
+    for (const [key, number, inner] of nested) {
+      for (const [index, child] of (item[key] ?? []).entries()) {
+        visit(child, `${fullName}.${child.name}`, `${path === "" ? "" : `${path}.`}${number}.${index}`, inner);
+      }
+    }
+  };
+  const enums = (number) => ["enumType", number, [["value", 2, []]]];
+  const messages = ["messageType", 4, [["field", 2, []], ["oneofDecl", 8, []], enums(4)]];
+  messages[2].push(["nestedType", 3, messages[2]]);
+  visit(file, file.package, "", [messages, enums(5), ["service", 6, [["method", 2, []]]]]);
+}
+writeFileSync(
+  "gen/comments.ts",
+  `// Generated from the definitions; do not edit.
+
+/** The comment of every declaration, by its full name. */
+export const comments: Readonly<Record<string, string>> = ${JSON.stringify(comments, null, 2)};
+`,
+);

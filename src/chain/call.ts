@@ -1,23 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Sql } from "../platform/db/index.ts";
 import type { Operation } from "../definitions/index.ts";
-
-/** The tenant that a record belongs to. */
-export type TenantId = string & { readonly __id: "tenant" };
-
-/** Who calls. */
-export interface Principal {
-  readonly tenantId: TenantId;
-  /** The token's subject, or `key:<id>`, or `service:<name>`. */
-  readonly subject: string;
-  readonly kind: "user" | "api_key" | "service" | "anonymous";
-  readonly roles: readonly string[];
-  /** Everything that roles and own scopes grant; patterns such as `pool:*`. */
-  readonly scopes: ReadonlySet<string>;
-  readonly environmentMode: "any" | "production_only" | "non_production_only";
-  /** Whether the caller's tenant is the platform tenant. */
-  readonly platform: boolean;
-}
+import type { Principal, TenantId } from "../platform/access/index.ts";
+import type { Sql } from "../platform/db/index.ts";
+import type { IdempotencyRecord } from "../platform/idempotency/index.ts";
+import type { TenantStanding } from "./tenant.ts";
 
 /** Which listener a call came in by. */
 export type Plane = "external" | "internal";
@@ -43,9 +29,11 @@ export interface Call {
   readonly startedAtMs: number;
 
   requestId: string;
+  traceId: string;
   apiVersion: string;
   principal: Principal | undefined;
   tenantId: TenantId | undefined;
+  standing: TenantStanding | undefined;
   message: Message | undefined;
 }
 
@@ -64,6 +52,8 @@ export interface Context {
   readonly plane: Plane;
   readonly principal: Principal;
   readonly tenantId: TenantId;
+  /** Whether the caller may see and make other tenants. */
+  readonly platform: boolean;
   readonly requestId: string;
   readonly signal: AbortSignal;
   readonly nowMs: number;
@@ -72,3 +62,21 @@ export interface Context {
   /** Runs after the transaction is committed, never when it is rolled back. */
   afterCommit(action: () => void): void;
 }
+
+/** Carries out an operation. Made from messages to messages; rules and SQL live further in. */
+// biome-ignore lint/suspicious/noExplicitAny: each handler takes its own request; the table that holds them is untyped.
+export type Handler = (context: Context, request: any) => Promise<Message> | AsyncIterable<Message>;
+
+/** An answer that is ready, and the commit that makes it true. */
+export interface Prepared {
+  readonly response: Message;
+  /** Commits together with many others'; "duplicate" when the idempotency key was recorded before. */
+  commit(record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
+}
+
+/** Carries out a hot mutating operation: it opens no transaction of its own but commits through a batcher. */
+// biome-ignore lint/suspicious/noExplicitAny: as with Handler.
+export type GroupedHandler = { readonly grouped: (context: Context, request: any) => Prepared };
+
+/** The handlers of a service, by method name. */
+export type ServiceHandlers = Readonly<Record<string, Handler | GroupedHandler>>;

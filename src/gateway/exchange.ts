@@ -27,6 +27,7 @@ export function newCall(
   timeoutMs?: number,
 ): Call {
   const { request } = exchange;
+  let signal: AbortSignal | undefined = timeoutMs === undefined ? undefined : endOfCall(exchange, timeoutMs);
   return {
     operation,
     protocol,
@@ -35,15 +36,34 @@ export function newCall(
     header: (name) => headerOf(request, name),
     peerCertificate: peerCertificateOf(request),
     remoteAddress: request.socket.remoteAddress ?? "",
-    signal: endOfCall(exchange, timeoutMs),
+    // Most calls end before anybody asks for the signal.
+    get signal() {
+      signal ??= endOfCall(exchange, undefined);
+      return signal;
+    },
     responseHeaders: {},
     startedAtMs: performance.now(),
     requestId: "",
+    traceId: "",
     apiVersion: "",
     principal: undefined,
     tenantId: undefined,
+    standing: undefined,
     message: undefined,
   };
+}
+
+/** Writes status and headers; HTTP/1.1's and HTTP/2's responses agree on it, their types do not. */
+export function writeHead({ response }: Exchange, status: number, headers: Record<string, string> = {}): void {
+  (response as ServerResponse).writeHead(status, headers);
+}
+
+/** Whether the caller went away: nothing more can be read from it or written to it. */
+export function isGone({ response }: Exchange): boolean {
+  // HTTP/2's response does not say so itself.
+  if (!("stream" in response)) return response.destroyed;
+  const { stream } = response;
+  return stream.destroyed || stream.closed || stream.aborted;
 }
 
 /** The value of a header; a repeated one is joined as HTTP says. */
@@ -55,6 +75,7 @@ export function headerOf(request: Exchange["request"], name: string): string | u
 /** Reads the whole body; refuses one that is larger than allowed as soon as that is known. */
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const { request, bodyBytesMax } = exchange;
+  if (isGone(exchange)) return Promise.reject(fail("CANCELED"));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -68,9 +89,13 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
         chunks.push(chunk);
       }
     });
-    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.on("end", () => {
+      // HTTP/2 also ends the body of a caller that went away: it is cut off, and must not be taken for a whole one.
+      if (isGone(exchange)) reject(fail("CANCELED"));
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
     request.on("error", (cause) => reject(fail("CANCELED", { cause })));
-    request.on("close", () => reject(fail("CANCELED")));
+    request.on("close", () => request.readableEnded || reject(fail("CANCELED")));
   });
 }
 
@@ -92,11 +117,14 @@ function first(value: string | string[] | undefined): string {
 }
 
 function endOfCall(exchange: Exchange, timeoutMs: number | undefined): AbortSignal {
+  const { response } = exchange;
   const controller = new AbortController();
-  exchange.response.once("close", () => controller.abort(fail("CANCELED")));
+  const leave = () => controller.abort(fail("CANCELED"));
+  if (isGone(exchange)) leave();
+  else response.once("close", leave);
   if (timeoutMs !== undefined) {
     const timer = setTimeout(() => controller.abort(fail("TIMEOUT")), timeoutMs);
-    exchange.response.once("close", () => clearTimeout(timer));
+    response.once("close", () => clearTimeout(timer));
   }
   return controller.signal;
 }

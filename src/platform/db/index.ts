@@ -1,5 +1,14 @@
-/** The door of platform/db. */
-import type postgres from "postgres";
-
-/** What runs SQL: the pool, or a transaction. */
-export type Sql = postgres.ISql<Record<string, never>>;
+/**
+ * Storage: PostgreSQL, embedded or external.
+ *
+ * batcher: many callers' requests in few statements (group commit).
+ * signal: a hint from one node to the others that something changed.
+ * tenant change: the fact behind the hint; caches follow it.
+ */
+export { type Batcher, createBatcher } from "./batcher.ts";
+export { classifyDatabaseError, isDataError } from "./classify.ts";
+export { type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
+export { notFound, updateRefusal } from "./optimistic.ts";
+export { createSignals, type Signals } from "./signals.ts";
+export { createTenantCache, type TenantCache } from "./tenant-cache.ts";
+export { createTenantChanges, type TenantChanges } from "./tenant-changes.ts";

@@ -1,0 +1,67 @@
+// The one command for everything that can be told without running the service.
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const steps = [
+  ["generated code is what the definitions say", checkGenerated],
+  ["the definitions keep their rules", () => run("buf", ["lint"])],
+  ["no published operation is broken", () => run("buf", ["breaking", "--against", "definitions/released.binpb"])],
+  ["the reference is what the definitions, settings and errors say", () => run("node", ["scripts/docs.ts", "--check"])],
+  ["format and lint", () => run("biome", ["ci", "--error-on-warnings"])],
+  ["types", () => run("tsc", ["-p", "."])],
+  ["import boundaries", checkBoundaries],
+  ["no dead code", () => run("knip", [])],
+];
+
+let failed = 0;
+for (const [name, step] of steps) {
+  const startedAt = performance.now();
+  const problem = step();
+  const took = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+  process.stdout.write(`${problem === undefined ? "ok  " : "FAIL"} ${name} (${took})\n`);
+  if (problem !== undefined) {
+    process.stdout.write(`${problem}\n`);
+    failed++;
+  }
+}
+process.exitCode = failed === 0 ? 0 : 1;
+
+/** Runs a tool; answers with what it printed when it failed. */
+function run(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8", maxBuffer: 64 << 20 });
+  if (error !== undefined) return String(error);
+  return status === 0 ? undefined : `${stdout}${stderr}`;
+}
+
+function checkGenerated() {
+  const before = mkdtempSync(join(tmpdir(), "switchyard-gen-"));
+  try {
+    cpSync("gen", before, { recursive: true });
+    execFileSync("node", ["scripts/generate.mjs"], { stdio: "ignore" });
+    const drift = run("git", ["diff", "--no-index", "--stat", before, "gen"]);
+    return drift && `gen/ did not match the definitions; it does now: commit it.\n${drift}`;
+  } finally {
+    rmSync(before, { recursive: true });
+  }
+}
+
+function checkBoundaries() {
+  const { stdout, stderr } = spawnSync(
+    "depcruise",
+    ["src", "--config", ".dependency-cruiser.mjs", "--output-type", "json"],
+    {
+      encoding: "utf8",
+      maxBuffer: 256 << 20,
+    },
+  );
+  if (stdout === "") return stderr;
+  const { summary } = JSON.parse(stdout);
+  // With a compiler that it cannot use, the tool reads nothing and finds nothing wrong.
+  if (summary.totalCruised < 100) return `only ${summary.totalCruised} modules were read`;
+  const broken = summary.violations.filter(({ rule }) => rule.severity === "error");
+  return broken.length === 0
+    ? undefined
+    : broken.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`).join("\n");
+}

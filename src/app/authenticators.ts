@@ -1,0 +1,125 @@
+import type { Authenticator } from "../chain/authentication.ts";
+import type { Call, Plane } from "../chain/call.ts";
+import type { Config } from "../config/index.ts";
+import { fail } from "../errors/index.ts";
+import type { ApiKeyVerifier } from "../modules/api-keys/index.ts";
+import type { Members } from "../modules/members/index.ts";
+import { grantedScopes, type Principal, type TenantId } from "../platform/access/index.ts";
+import { isUlid } from "../platform/ids/ulid.ts";
+import { createOidcVerifier, verifyServiceToken } from "../platform/tokens/index.ts";
+
+interface Parts {
+  readonly config: Config;
+  readonly apiKeys: ApiKeyVerifier;
+  readonly members: Members;
+  readonly platformTenantId: () => TenantId;
+}
+
+/** Who may call each plane, and how they show it: in this order, the first that recognises its credentials decides. */
+export function authenticatorsOf(parts: Parts): Record<Plane, Authenticator[]> {
+  const { config, platformTenantId } = parts;
+  const external: Authenticator[] = [];
+  if (!config["auth.enabled"]) external.push(() => anonymous(platformTenantId(), "admin"));
+  if (config["auth.api_key_enabled"]) external.push(byApiKey(parts.apiKeys));
+  if (config["api.oidc_issuer"] !== "") external.push(byToken(parts));
+  if (config["auth.allow_anonymous"])
+    external.push((call) => (hasCredentials(call) ? undefined : anonymous(platformTenantId(), "viewer")));
+
+  const internal: Authenticator[] = [];
+  const secret = config["auth.service_token_secret"];
+  if (secret !== "") internal.push(byServiceToken(secret));
+  if (config["server.internal_require_mtls"]) internal.push(byCertificate);
+  return { external, internal };
+}
+
+function byApiKey(verifier: ApiKeyVerifier): Authenticator {
+  const accept = (principal: Principal | undefined) => {
+    if (principal === undefined) throw fail("UNAUTHENTICATED", { public: "The API key is not valid." });
+    return principal;
+  };
+  return (call) => {
+    const presented = call.header("x-api-key");
+    if (presented === undefined) return undefined;
+    const verified = verifier.verify(presented);
+    return verified instanceof Promise ? verified.then((each) => accept(each?.principal)) : accept(verified?.principal);
+  };
+}
+
+/** A person's token: the tenant and roles are claims; membership adds roles, and suspending a member shuts them out. */
+function byToken({ config, members }: Parts): Authenticator {
+  const verifier = createOidcVerifier({ issuer: config["api.oidc_issuer"], audience: config["api.oidc_audience"] });
+  return async (call) => {
+    const token = bearerOf(call);
+    if (token === undefined) return undefined;
+    const claims = await verifier.verify(token);
+    const tenantId = claims[config["auth.tenant_claim"]];
+    if (typeof tenantId !== "string" || !isUlid(tenantId)) {
+      throw fail("UNAUTHENTICATED", { public: `The token names no tenant in ${config["auth.tenant_claim"]}.` });
+    }
+    const email = typeof claims.email === "string" ? claims.email : undefined;
+    const member = await members.resolve(tenantId as TenantId, claims.sub!, email, claims.email_verified === true);
+    if (member?.status === "suspended") throw fail("UNAUTHENTICATED", { public: "The member is suspended." });
+    const roles = [...new Set([...textsOf(claims[config["auth.roles_claim"]]), ...(member?.roles ?? [])])];
+    const scopes =
+      typeof claims.scope === "string" ? claims.scope.split(" ").filter((scope) => scope.includes(":")) : [];
+    return {
+      tenantId: tenantId as TenantId,
+      subject: claims.sub!,
+      kind: "user",
+      roles,
+      scopes: grantedScopes(roles, scopes),
+      environmentMode: "any",
+    };
+  };
+}
+
+function byServiceToken(secret: string): Authenticator {
+  return async (call) => {
+    const token = bearerOf(call);
+    if (token === undefined) return undefined;
+    const claims = await verifyServiceToken(token, secret);
+    return service(claims.sub, claims.tenant_id);
+  };
+}
+
+/** A verified client certificate names the service (CN) and the tenant that it works for (O). */
+const byCertificate: Authenticator = (call) => {
+  const { commonName = "", organization = "" } = call.peerCertificate ?? {};
+  return commonName === "" || !isUlid(organization) ? undefined : service(commonName, organization);
+};
+
+function service(name: string, tenantId: string): Principal {
+  return {
+    tenantId: tenantId as TenantId,
+    subject: `service:${name}`,
+    kind: "service",
+    roles: ["admin", "service"],
+    scopes: new Set(["*:*"]),
+    environmentMode: "any",
+  };
+}
+
+function anonymous(tenantId: TenantId, role: "admin" | "viewer"): Principal {
+  const roles = [role];
+  return {
+    tenantId,
+    subject: "anonymous",
+    kind: "anonymous",
+    roles,
+    scopes: grantedScopes(roles, []),
+    environmentMode: "any",
+  };
+}
+
+function hasCredentials(call: Call): boolean {
+  return call.header("x-api-key") !== undefined || call.header("authorization") !== undefined;
+}
+
+function bearerOf(call: Call): string | undefined {
+  return /^Bearer +([^\s]+)$/i.exec(call.header("authorization") ?? "")?.[1];
+}
+
+function textsOf(claim: unknown): string[] {
+  if (typeof claim === "string") return claim.split(/[ ,]+/).filter((each) => each !== "");
+  return Array.isArray(claim) ? claim.filter((each): each is string => typeof each === "string") : [];
+}

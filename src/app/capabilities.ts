@@ -1,0 +1,97 @@
+import type { Config } from "../config/index.ts";
+import type { CapabilitySource } from "../modules/discovery/index.ts";
+import type { Keyring } from "../platform/crypto/index.ts";
+
+interface Parts {
+  readonly config: Config;
+  readonly keyring: Keyring | undefined;
+  /** Whether the shared cache answers; undefined when none is configured. */
+  readonly cacheAnswers: (() => Promise<boolean>) | undefined;
+}
+
+type Posture = Awaited<ReturnType<CapabilitySource["mode"]>>;
+const active: Posture = { mode: "active" };
+
+/** What this instance can do, and how each thing stands when it is asked. */
+export function capabilitiesOf({ config, keyring, cacheAnswers }: Parts): CapabilitySource[] {
+  const simple = (id: string, name: string, description: string, service: string): CapabilitySource => ({
+    id,
+    name,
+    description,
+    settings: [],
+    dependencies: ["database"],
+    services: [`service.api.${service}`],
+    mode: () => active,
+  });
+  return [
+    simple("tenants", "Tenants", "Tenants with daily quotas.", "TenantService"),
+    simple("environments", "Environments", "Environments of a tenant.", "EnvironmentService"),
+    simple("members", "Members", "People of a tenant and their roles.", "MemberService"),
+    simple("events", "Event log", "The log of what happened, to list and to follow.", "EventService"),
+    {
+      ...simple("api_keys", "API keys", "Keys for programs.", "ApiKeyService"),
+      settings: ["auth.api_key_enabled"],
+      mode: () =>
+        config["auth.api_key_enabled"] ? active : { mode: "disabled", reason: "auth.api_key_enabled is false" },
+    },
+    {
+      ...simple("oidc", "OpenID Connect", "Tokens of an OpenID Connect issuer.", "MemberService"),
+      settings: ["api.oidc_issuer", "api.oidc_audience"],
+      dependencies: ["oidc_issuer"],
+      services: [],
+      mode: () =>
+        config["api.oidc_issuer"] === "" ? { mode: "disabled", reason: "api.oidc_issuer is not set" } : active,
+    },
+    {
+      ...simple("secrets", "Secrets", "Values that can be used and never read back.", "SecretService"),
+      settings: ["connector.encryption_key", "connector.encryption_key_id", "connector.rotation_keys"],
+      dependencies: ["database", "master_key"],
+      mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
+    },
+    {
+      ...simple("dynamic_config", "Dynamic configuration", "Settings that a tenant may change.", "ConfigService"),
+      settings: ["dynamic_config.enabled"],
+      mode: () =>
+        config["dynamic_config.enabled"] ? active : { mode: "disabled", reason: "dynamic_config.enabled is false" },
+    },
+    {
+      ...simple("rate_limits", "Rate limits", "Token buckets for the instance and for each tenant.", ""),
+      settings: ["ratelimit.global_rps", "ratelimit.tenant_rps", "cache.backend"],
+      dependencies: ["cache"],
+      services: [],
+      mode: () => rateLimitPosture(config, cacheAnswers),
+    },
+    {
+      ...simple("audit", "Audit log", "A hash-chained record of who did what.", ""),
+      settings: ["audit.sink", "audit.hash_chain", "audit.redact_pii"],
+      dependencies: [],
+      services: [],
+      mode: () => {
+        if (config["audit.sink"] === "") return { mode: "disabled", reason: "audit.sink is not set" };
+        return config["audit.hash_chain"]
+          ? active
+          : { mode: "degraded", reason: "audit.hash_chain is false: edits would not show" };
+      },
+    },
+    {
+      ...simple("traces", "Traces", "OpenTelemetry traces.", ""),
+      settings: ["telemetry.otlp_endpoint"],
+      dependencies: ["otlp_collector"],
+      services: [],
+      mode: () =>
+        config["telemetry.otlp_endpoint"] === ""
+          ? { mode: "disabled", reason: "telemetry.otlp_endpoint is not set" }
+          : active,
+    },
+  ];
+}
+
+async function rateLimitPosture(config: Config, cacheAnswers: (() => Promise<boolean>) | undefined): Promise<Posture> {
+  if (config["cache.backend"] === "none") return { mode: "unwired", reason: "cache.backend is none: nothing counts" };
+  if (config["ratelimit.global_rps"] === 0 && config["ratelimit.tenant_rps"] === 0) {
+    return { mode: "disabled", reason: "ratelimit.global_rps and ratelimit.tenant_rps are 0" };
+  }
+  if (cacheAnswers === undefined)
+    return { mode: "degraded", reason: "each node counts by itself; set cache.backend=redis to share" };
+  return (await cacheAnswers()) ? active : { mode: "degraded", reason: "the cache does not answer" };
+}

@@ -1,0 +1,29 @@
+import type { Clock } from "../platform/clock/clock.ts";
+import type { Sql } from "../platform/db/index.ts";
+import { forgetRecords } from "../platform/idempotency/index.ts";
+import type { JobKind } from "../platform/jobs/index.ts";
+
+interface Parts {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly ttlHours: number;
+  readonly platformTenantId: () => string;
+}
+
+const hourMs = 3_600_000;
+const rowsAtOnce = 5000;
+
+/** Forgets idempotency records whose time is over. */
+export function idempotencyJob({ sql, clock, ttlHours, platformTenantId }: Parts): JobKind {
+  return {
+    kind: "idempotency.forget",
+    every: { ms: hourMs, tenantId: platformTenantId },
+    async handler({ signal }) {
+      const before = new Date(clock.now() - ttlHours * hourMs);
+      for (let gone = rowsAtOnce; gone === rowsAtOnce; ) {
+        signal.throwIfAborted();
+        gone = await forgetRecords(sql, before, rowsAtOnce);
+      }
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { readFileSync } from "node:fs";
+import type { Plane } from "../chain/call.ts";
+import { type Config, isLoopback } from "../config/index.ts";
+import type { Operation } from "../definitions/index.ts";
+import { createDocs } from "../gateway/docs/index.ts";
+import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
+import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
+import type { createOperations } from "../gateway/health.ts";
+import { buildOpenApi, toYaml } from "../gateway/openapi/index.ts";
+import { createRestHandler } from "../gateway/rest/index.ts";
+import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
+import type { Log } from "../platform/log/log.ts";
+import type { Node } from "./compose.ts";
+import { type Listener, listen, type MutualTls } from "./listener.ts";
+
+interface Parts {
+  readonly config: Config;
+  readonly log: Log;
+  readonly node: Node;
+  readonly version: string;
+  readonly health: HealthSource;
+  readonly operations: ReturnType<typeof createOperations>;
+}
+
+/** The listeners of a node, by what they are for. */
+export interface Planes {
+  readonly listeners: Readonly<Record<string, Listener>>;
+  /** Where callers reach the external plane. */
+  readonly baseUrl: string;
+  close(graceMs: number): Promise<void>;
+}
+
+/** Opens every listener that the settings name. */
+export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): Promise<Planes> {
+  const { config } = parts;
+  const listeners: Record<string, Listener> = {};
+  let baseUrl = config["api.public_url"];
+  const open = async (name: string, address: string, edge: Edge, tls?: MutualTls) => {
+    if (address !== "") listeners[name] = await listen(address, edge, tls);
+  };
+  const close = async (graceMs: number) => {
+    await Promise.all(Object.values(listeners).map((listener) => listener.close(graceMs)));
+  };
+  try {
+    if (role !== "worker") {
+      const external = planeEdge("external", parts, () => baseUrl);
+      await open("http", config["server.http_addr"], external);
+      if (baseUrl === "") baseUrl = `http://${callable(listeners.http?.address ?? config["api.addr"])}`;
+      await open("api", config["api.addr"], external);
+      await open("grpc", config["server.grpc_addr"], external);
+      await open(
+        "internal",
+        config["server.internal_addr"],
+        planeEdge("internal", parts, () => baseUrl),
+        mutualTlsOf(config),
+      );
+    }
+    await open("metrics", config["server.metrics_addr"], metricsEdge(parts));
+    return { listeners, baseUrl, close };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+function planeEdge(plane: Plane, parts: Parts, baseUrl: () => string): Edge {
+  const { config, node, health, operations: operational } = parts;
+  const operations = node.operationsOf(plane);
+  const invoke = node.invoke[plane];
+  const errorsUrl = () => config["api.errors_url"] || `${baseUrl()}/errors`;
+  const rpc = createRpcHandler({ operations, invoke, health, reflection: true });
+  const handlers: PathHandler[] = [
+    (exchange) => rpc.matches(exchange.path) && rpc.handle(exchange).then(() => true),
+    operational,
+    docsHandler(operations, parts, baseUrl, errorsUrl),
+  ];
+  return createEdge({
+    ...edgeOptions(parts),
+    plane,
+    handlers,
+    rest: createRestHandler({ operations, invoke, errorsUrl }),
+  });
+}
+
+function metricsEdge(parts: Parts): Edge {
+  const rest = createRestHandler({ operations: [], invoke: () => Promise.reject(), errorsUrl: () => "/errors" });
+  return createEdge({
+    ...edgeOptions(parts),
+    plane: "external",
+    handlers: [parts.operations],
+    rest,
+    allowedHosts: ["*"],
+  });
+}
+
+function edgeOptions({ config, log }: Parts) {
+  return {
+    allowedHosts: config["api.allowed_hosts"],
+    allowedOrigins: config["cors.allowed_origins"],
+    bodyBytesMax: config["api.max_request_body_size"],
+    onError: (error: unknown) => log.error({ err: error }, "an exchange broke"),
+  };
+}
+
+function docsHandler(
+  operations: readonly Operation[],
+  { config, version }: Parts,
+  baseUrl: () => string,
+  errorsUrl: () => string,
+): PathHandler {
+  let yaml: string | undefined;
+  const openApiYaml = () => {
+    const production = config["api.public_url"] || "https://switchyard.example";
+    const servers = {
+      production,
+      staging: config["api.staging_url"] || "https://staging.switchyard.example",
+      local: baseUrl(),
+    };
+    yaml ??= toYaml(buildOpenApi({ operations, servers, errorsUrl: errorsUrl(), version }));
+    return yaml;
+  };
+  const docs = createDocs({ openApiYaml });
+  return (exchange: Exchange) => {
+    const { method } = exchange.request;
+    if (method !== "GET" && method !== "HEAD") return false;
+    const answer = docs.handle(exchange.path, {
+      accept: headerOf(exchange.request, "accept"),
+      ifNoneMatch: headerOf(exchange.request, "if-none-match"),
+    });
+    if (answer === undefined) return false;
+    writeHead(exchange, answer.status, answer.headers);
+    exchange.response.end(method === "HEAD" ? "" : answer.body);
+    return true;
+  };
+}
+
+function mutualTlsOf(config: Config): MutualTls | undefined {
+  if (!config["server.internal_require_mtls"]) return undefined;
+  return {
+    cert: readFileSync(config["server.internal_tls_cert_file"]),
+    key: readFileSync(config["server.internal_tls_key_file"]),
+    clientCa: readFileSync(config["server.internal_client_ca_file"]),
+  };
+}
+
+/** An address that a caller on this machine can use, also when the listener takes every interface. */
+function callable(address: string): string {
+  return isLoopback(address) ? address : `localhost${address.slice(address.lastIndexOf(":"))}`;
+}

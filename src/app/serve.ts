@@ -1,0 +1,174 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config, LoadedConfig } from "../config/index.ts";
+import { type ComponentHealth, createOperations, type HealthCheck } from "../gateway/health.ts";
+import { openAudit } from "../platform/audit/index.ts";
+import { systemClock } from "../platform/clock/clock.ts";
+import { createLog } from "../platform/log/log.ts";
+import { memoryLimiter, type RateLimiter, type RedisLimiter, redisLimiter } from "../platform/ratelimit/index.ts";
+import { createMetrics, createTracing } from "../platform/telemetry/index.ts";
+import { firstAccess } from "./bootstrap.ts";
+import { compose, type Node } from "./compose.ts";
+import { openPlanes, type Planes } from "./planes.ts";
+import { openStorage } from "./storage.ts";
+
+/** What a node does: answer calls, run background work, or both. */
+export type Role = "all" | "api" | "worker";
+
+/** A running node. */
+export interface Service {
+  readonly planes: Planes;
+  /** The admin key that was made at this start; undefined when there was one already. */
+  readonly adminKey: string | undefined;
+  /** Resolves, with the reason, when the node cannot go on. */
+  readonly lost: Promise<string>;
+  /** Stops accepting, finishes what is in flight, hands back the rest, then closes. */
+  stop(): Promise<void>;
+}
+
+/** The version of this package. */
+export const version: string = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
+
+/** Starts a node; when any part cannot start, those that did are stopped again. */
+export async function serve({ config }: LoadedConfig, role: Role = "all"): Promise<Service> {
+  const log = createLog(config["log.level"]);
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  const stop = async () => {
+    for (const close of closers.splice(0).reverse()) {
+      await Promise.resolve(close()).catch((error) => log.warn({ err: error }, "a part did not stop cleanly"));
+    }
+  };
+  try {
+    const storage = await openStorage(config, log);
+    closers.push(() => storage.close());
+    const { db } = storage;
+    const tracing = await createTracing({
+      endpoint: config["telemetry.otlp_endpoint"],
+      serviceName: "switchyard",
+      onError: (error) => log.warn({ err: error }, "traces not sent"),
+    });
+    closers.push(() => tracing.close());
+    const audit = await openAuditOf(config);
+    closers.push(() => audit?.close());
+    const cache = cacheOf(config);
+    closers.push(() => cache.redis?.close());
+    const metrics = createMetrics();
+    const cacheAnswers = cache.redis && (() => answers(cache.redis!));
+    const node = await compose({
+      config,
+      db,
+      clock: systemClock,
+      log,
+      metrics,
+      tracing,
+      audit,
+      limiter: cache.limiter,
+      cacheAnswers,
+    });
+
+    await node.signals.start();
+    closers.push(() => node.signals.stop());
+    await node.changes.start();
+    closers.push(() => node.changes.stop());
+    const platform = await node.settle();
+    const adminKey = await firstAccess({ config, db, apiKeys: node.apiKeys, tenantId: platform.id });
+    const uses = setInterval(() => node.apiKeys.verifier.flushUses(), 15_000);
+    closers.push(() => {
+      clearInterval(uses);
+      return node.apiKeys.verifier.flushUses();
+    });
+    if (role !== "api") {
+      node.jobs.start();
+      closers.push(() => node.jobs.stop());
+    }
+    closers.push(() => node.events.idle());
+
+    const standing = standingOf();
+    const checks = checksOf({ config, node, database: () => db.ping(), redis: cache.redis, worker: role !== "api" });
+    const operations = createOperations({ booted: standing.isServing, checks, metrics });
+    const planes = await openPlanes({ config, log, node, version, health: standing, operations }, role);
+    closers.push(() => planes.close(config["server.shutdown_grace_s"] * 1000));
+    closers.push(() => standing.set(false));
+    standing.set(true);
+    log.info(
+      { listeners: Object.fromEntries(Object.entries(planes.listeners).map(([name, { address }]) => [name, address])) },
+      "serving",
+    );
+    return { planes, adminKey, lost: storage.lost, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Whether the node takes calls, and who wants to know when that changes. */
+function standingOf() {
+  let serving = false;
+  const listeners = new Set<() => void>();
+  return {
+    isServing: () => serving,
+    onChange(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    set(value: boolean) {
+      serving = value;
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+function openAuditOf(config: Config) {
+  const sink = config["audit.sink"];
+  if (sink === "") return undefined;
+  return openAudit({
+    sink,
+    path: config["audit.path"] || join(config["data.dir"], "audit.log"),
+    hashChain: config["audit.hash_chain"],
+    redactPii: config["audit.redact_pii"],
+    clock: systemClock,
+  });
+}
+
+function cacheOf(config: Config): { limiter: RateLimiter | undefined; redis: RedisLimiter | undefined } {
+  switch (config["cache.backend"]) {
+    case "none":
+      return { limiter: undefined, redis: undefined };
+    case "memory":
+      return { limiter: memoryLimiter(systemClock), redis: undefined };
+    case "redis": {
+      const redis = redisLimiter({ url: config["cache.redis_url"], failMode: config["ratelimit.fail_mode"] });
+      return { limiter: redis, redis };
+    }
+  }
+}
+
+function answers(redis: RedisLimiter): Promise<boolean> {
+  return redis.ping().then(
+    () => true,
+    () => false,
+  );
+}
+
+interface CheckParts {
+  readonly config: Config;
+  readonly node: Node;
+  readonly database: () => Promise<void>;
+  readonly redis: RedisLimiter | undefined;
+  readonly worker: boolean;
+}
+
+/** What readiness asks: the database is needed, the cache only where calls fail without it. */
+function checksOf({ config, node, database, redis, worker }: CheckParts): Record<string, HealthCheck> {
+  const ok: ComponentHealth = { status: "ok" };
+  return {
+    database: () => database().then(() => ok),
+    cache: async () => {
+      if (redis === undefined || (await answers(redis))) return ok;
+      const closed = config["ratelimit.fail_mode"] === "closed";
+      return { status: closed ? "unhealthy" : "degraded", detail: "the cache does not answer" };
+    },
+    queue: async () =>
+      !worker || node.jobs.alive() ? ok : { status: "degraded", detail: "background work stands still" },
+  };
+}

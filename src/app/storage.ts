@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import type { Config } from "../config/index.ts";
+import { startEmbedded } from "../platform/db/embedded.ts";
+import { type Database, openDatabase, type Sql } from "../platform/db/index.ts";
+import { migrate } from "../platform/db/migrate.ts";
+import type { Log } from "../platform/log/log.ts";
+
+/** The database of this node, migrated and open. */
+export interface Storage {
+  readonly db: Database;
+  readonly url: string;
+  /** Resolves when an embedded PostgreSQL ended without being asked. */
+  readonly lost: Promise<string>;
+  close(): Promise<void>;
+}
+
+const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
+
+/** Starts the embedded PostgreSQL or takes the external one, and brings its schema up to date. */
+export async function openStorage(config: Config, log: Log): Promise<Storage> {
+  const external = config["database.url"];
+  const embedded =
+    external === ""
+      ? await startEmbedded({ dataDir: config["data.dir"], log: (line) => log.debug({ postgres: line }, "postgres") })
+      : undefined;
+  const url = embedded?.url ?? external;
+  try {
+    const { applied } = await migrate(url, migrations);
+    if (applied.length > 0) log.info({ applied }, "schema migrated");
+    const db = openDatabase(url, { maxConnections: config["database.max_connections"] });
+    return {
+      db,
+      url,
+      lost: embedded?.exited ?? new Promise(() => {}),
+      async close() {
+        await db.close();
+        await embedded?.stop();
+      },
+    };
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+/** A secret that all nodes of an installation share; made by whichever node asks first. */
+export async function instanceSecret(sql: Sql, name: string): Promise<Buffer> {
+  await sql`
+    insert into instance (name, value) values (${name}, ${sql.json(randomBytes(32).toString("base64"))})
+    on conflict do nothing`;
+  const [row] = await sql<{ value: string }[]>`select value from instance where name = ${name}`;
+  return Buffer.from(row!.value, "base64");
+}

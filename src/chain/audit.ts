@@ -1,0 +1,39 @@
+import { Failure } from "../errors/index.ts";
+import type { AuditEntry, AuditOutcome } from "../platform/audit/index.ts";
+import type { Call } from "./call.ts";
+
+/** What the audit log says about a call that ended. */
+export function auditEntryOf(call: Call, error: unknown): AuditEntry {
+  const { operation, principal } = call;
+  const code = error === undefined ? undefined : error instanceof Failure ? error.code : "INTERNAL";
+  return {
+    tenant_id: principal?.tenantId ?? "",
+    actor: principal?.subject ?? "",
+    actor_kind: principal?.kind ?? "unknown",
+    operation: operation.id,
+    resource: operation.governance.resource,
+    action: operation.governance.action,
+    outcome: outcomeOf(error),
+    ...(code !== undefined && { error_code: code }),
+    request_id: call.requestId,
+    remote_address: call.remoteAddress,
+    details: { ids: namedIds(call) },
+  };
+}
+
+function outcomeOf(error: unknown): AuditOutcome {
+  if (error === undefined) return "succeeded";
+  const status = error instanceof Failure ? error.entry.http : 500;
+  return status === 401 || status === 403 ? "denied" : "failed";
+}
+
+/** The ids that the request names; nothing else of a request is ever audited. */
+function namedIds({ message, operation }: Call): Record<string, string> {
+  if (message === undefined) return {};
+  const fields = message as unknown as Record<string, unknown>;
+  return Object.fromEntries(
+    operation.method.input.fields
+      .filter((field) => field.name === "id" || field.name.endsWith("_id") || field.name === "key")
+      .flatMap((field) => (fields[field.localName] ? [[field.name, String(fields[field.localName])]] : [])),
+  );
+}

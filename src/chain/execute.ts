@@ -1,0 +1,129 @@
+import { hash } from "node:crypto";
+import { type Message, toBinary } from "@bufbuild/protobuf";
+import type { Operation } from "../definitions/index.ts";
+import { invalid } from "../errors/index.ts";
+import type { Clock } from "../platform/clock/clock.ts";
+import type { Keyring } from "../platform/crypto/index.ts";
+import type { Database } from "../platform/db/index.ts";
+import { type Claim, claim, complete, storedResponse } from "../platform/idempotency/index.ts";
+import type { Answer, Call, Context, GroupedHandler, Handler, Next, ServiceHandlers } from "./call.ts";
+import { type StoredResponseCodec, storedResponseCodec } from "./stored-response.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keyring: Keyring | undefined;
+  /** The handlers by service name. */
+  readonly handlers: Readonly<Record<string, ServiceHandlers>>;
+}
+
+type Executor = (call: Call) => Promise<Answer>;
+
+/**
+ * The end of the chain: finds the operation's handler and runs it.
+ * A mutating operation runs in one transaction: its idempotency record, its effect, its events and its answer
+ * are committed together or not at all.
+ */
+export function execution(operations: readonly Operation[], parts: Parts): Next {
+  const executors = new Map<Operation, Executor>();
+  for (const operation of operations) {
+    const handler = parts.handlers[operation.service.typeName]?.[operation.method.localName];
+    if (handler === undefined) throw new Error(`${operation.id} has no handler`);
+    executors.set(operation, executorOf(operation, handler, parts));
+  }
+  return (call) => executors.get(call.operation)!(call);
+}
+
+function executorOf(operation: Operation, handler: Handler | GroupedHandler, parts: Parts): Executor {
+  if (typeof handler === "function" && !operation.governance.mutating) {
+    return async (call) => handler(contextOf(call, parts), call.message);
+  }
+  const codec = storedResponseCodec(operation, parts.keyring);
+  return typeof handler === "function"
+    ? (call) => executeInTransaction(call, handler, codec, parts)
+    : (call) => executeGrouped(call, handler, codec, parts);
+}
+
+async function executeInTransaction(
+  call: Call,
+  handler: Handler,
+  codec: StoredResponseCodec,
+  parts: Parts,
+): Promise<Message> {
+  const context = contextOf(call, parts);
+  const claimed = claimOf(call, context.nowMs);
+  const actions: (() => void)[] = [];
+  const done = await parts.db.transaction(async (tx) => {
+    if (claimed !== undefined && !(await claim(tx, claimed))) {
+      return { replayed: codec.decode(await storedResponse(tx, claimed), claimed) };
+    }
+    const inTransaction: Context = { ...context, sql: tx, afterCommit: (action) => actions.push(action) };
+    const response = (await handler(inTransaction, call.message)) as Message;
+    if (claimed !== undefined) await complete(tx, { ...claimed, response: codec.encode(response, claimed) });
+    // A caller who has given up gets no effect: the answer it saw is then the truth.
+    call.signal.throwIfAborted();
+    return { response };
+  });
+  if (done.replayed !== undefined) return replayed(call, done.replayed);
+  for (const action of actions) action();
+  return done.response;
+}
+
+async function executeGrouped(
+  call: Call,
+  handler: GroupedHandler,
+  codec: StoredResponseCodec,
+  parts: Parts,
+): Promise<Message> {
+  const context = contextOf(call, parts);
+  const claimed = claimOf(call, context.nowMs);
+  const { response, commit } = handler.grouped(context, call.message);
+  const record = claimed && { ...claimed, response: codec.encode(response, claimed) };
+  if ((await commit(record)) === "committed") return response;
+  return replayed(call, codec.decode(await storedResponse(parts.db.sql, claimed!), claimed!));
+}
+
+function replayed(call: Call, response: Message): Message {
+  call.responseHeaders["idempotency-replayed"] = "true";
+  return response;
+}
+
+function contextOf(call: Call, { db, clock }: Parts): Context {
+  return {
+    operation: call.operation,
+    plane: call.plane,
+    principal: call.principal!,
+    tenantId: call.tenantId!,
+    platform: call.standing!.platform,
+    requestId: call.requestId,
+    nowMs: clock.now(),
+    sql: db.sql,
+    get signal() {
+      return call.signal;
+    },
+    afterCommit: (action) => action(),
+  };
+}
+
+const acceptableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
+function claimOf(call: Call, nowMs: number): Claim | undefined {
+  const key = call.header("idempotency-key");
+  if (key === undefined) {
+    if (call.standing?.settings["idempotency.required"] === true) {
+      throw invalid("Idempotency-Key", "required", "must be sent: the tenant has set idempotency.required");
+    }
+    return undefined;
+  }
+  if (!acceptableKey.test(key)) {
+    throw invalid("Idempotency-Key", "idempotency_key", "must have 1 to 255 printable characters");
+  }
+  return {
+    tenantId: call.tenantId!,
+    principal: call.principal!.subject,
+    operation: call.operation.id,
+    key,
+    fingerprint: hash("sha256", toBinary(call.operation.method.input, call.message!), "buffer"),
+    createdAt: new Date(nowMs),
+  };
+}

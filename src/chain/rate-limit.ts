@@ -1,0 +1,52 @@
+import { fail } from "../errors/index.ts";
+import type { TenantId } from "../platform/access/index.ts";
+import type { RateLimiter, Verdict } from "../platform/ratelimit/index.ts";
+import type { Call, Interceptor } from "./call.ts";
+import { ownLimit } from "./tenant.ts";
+
+interface Parts {
+  /** Nothing is limited without one. */
+  readonly limiter: RateLimiter | undefined;
+  /** Tokens a second for the whole instance; 0 for no limit. */
+  readonly globalRps: number;
+  /** Tokens a second for each tenant; 0 for no limit. */
+  readonly tenantRps: number;
+  readonly burstS: number;
+  /** Takes one call from a tenant's daily quota, or throws. */
+  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<void>;
+}
+
+/** Step 11: nobody takes more than their share: of this second, by cost, and of this day, by count. */
+export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: Parts): Interceptor {
+  const take = async (call: Call, key: string, rps: number) => {
+    const verdict = await limiter!.take(key, call.operation.tokenCost, { rps, burst: rps * burstS });
+    tell(call, verdict, rps);
+    if (!verdict.allowed) throw limited(verdict);
+  };
+  return async (call, next) => {
+    const { tenantId, standing } = call;
+    if (limiter !== undefined) {
+      if (globalRps > 0) await take(call, "global", globalRps);
+      const rps = ownLimit(tenantRps, standing, "ratelimit.tenant_rps");
+      if (rps > 0 && tenantId !== undefined) await take(call, `tenant:${tenantId}`, rps);
+    }
+    const quota = standing?.quotas["api.call"];
+    if (quota !== undefined) await takeQuota(tenantId!, "api.call", quota);
+    return next(call);
+  };
+}
+
+/** Says how much is left: the headers that are in use, and beside them those of the IETF. */
+function tell({ responseHeaders }: Call, { limit, remaining, resetS }: Verdict, rps: number): void {
+  responseHeaders["x-ratelimit-limit"] = String(limit);
+  responseHeaders["x-ratelimit-remaining"] = String(remaining);
+  responseHeaders["ratelimit-policy"] = `"default";q=${limit};w=${Math.ceil(limit / rps)}`;
+  responseHeaders.ratelimit = `"default";r=${remaining};t=${resetS}`;
+}
+
+function limited({ retryAfterS }: Verdict) {
+  return fail("RATE_LIMITED", {
+    public: `Too many requests: try again in ${retryAfterS} s.`,
+    headers: { "retry-after": String(retryAfterS) },
+  });
+}

@@ -1,0 +1,45 @@
+import { fail } from "../errors/index.ts";
+import type { TenantId } from "../platform/access/index.ts";
+import type { Interceptor } from "./call.ts";
+
+/** What the chain must know of a tenant on every call. */
+export interface TenantStanding {
+  readonly status: "active" | "suspended" | "deleted";
+  /** Whether this is the platform tenant, which may see and make others. */
+  readonly platform: boolean;
+  /** Daily limits by operation. */
+  readonly quotas: Readonly<Record<string, number>>;
+  /** What the tenant set itself, by setting. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** Reads a tenant's standing, from memory when it is there. */
+export type TenantStandings = (tenantId: TenantId) => TenantStanding | undefined | Promise<TenantStanding | undefined>;
+
+/** Step 7: the tenant is the caller's own and in good standing. It never comes from the request itself. */
+export function tenantExtraction(standings: TenantStandings): Interceptor {
+  return async (call, next) => {
+    const { principal } = call;
+    if (principal === undefined) return next(call);
+    const selected = call.header("x-tenant-id");
+    if (selected !== undefined && selected !== principal.tenantId && !call.operation.governance.tenantExempt) {
+      throw fail("TENANT_MISMATCH", { public: "X-Tenant-ID names a tenant other than the caller's own." });
+    }
+    const found = standings(principal.tenantId);
+    const standing = found instanceof Promise ? await found : found;
+    if (standing === undefined || standing.status === "deleted") {
+      throw fail("UNAUTHENTICATED", { public: "The credentials belong to no tenant." });
+    }
+    if (standing.status === "suspended") throw fail("TENANT_SUSPENDED", { public: "The tenant is suspended." });
+    call.tenantId = principal.tenantId;
+    call.standing = standing;
+    return next(call);
+  };
+}
+
+/** The limit in force: a tenant may lower the instance's, and set one where the instance has none (0). */
+export function ownLimit(instance: number, standing: TenantStanding | undefined, setting: string): number {
+  const own = standing?.settings[setting];
+  if (typeof own !== "number" || own <= 0) return instance;
+  return instance === 0 ? own : Math.min(instance, own);
+}

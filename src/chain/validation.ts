@@ -1,0 +1,23 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { fail } from "../errors/index.ts";
+import { validator } from "../platform/validation/index.ts";
+import type { Interceptor } from "./call.ts";
+
+/** Step 9: the message keeps the rules of its definition, and all that it breaks are named at once. */
+export function validation(): Interceptor {
+  const validators = new Map<DescMessage, ReturnType<typeof validator>>();
+  return (call, next) => {
+    const { input } = call.operation.method;
+    let validate = validators.get(input);
+    if (validate === undefined) {
+      validate = validator(input);
+      validators.set(input, validate);
+    }
+    const violations = validate(call.message!);
+    if (violations.length > 0) {
+      const [first] = violations;
+      throw fail("INVALID_ARGUMENT", { public: `${first!.field}: ${first!.message}`, violations });
+    }
+    return next(call);
+  };
+}

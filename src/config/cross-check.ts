@@ -1,0 +1,121 @@
+import { ConfigError, type LoadedConfig } from "./loaded.ts";
+import type { Config, SettingKey } from "./settings.ts";
+
+/** What the enterprise profile demands: these values, whatever the defaults are. */
+const enterpriseDemands = {
+  "auth.enabled": true,
+  "auth.allow_anonymous": false,
+  "authz.provider": "builtin",
+  "authz.allow_when_unconfigured": false,
+  "ratelimit.fail_mode": "closed",
+  "audit.hash_chain": true,
+} as const satisfies Partial<Config>;
+
+/** Settings that leave something open, with what that means; `service doctor` lists those in force. */
+export const openSettings: readonly { key: SettingKey; open: (config: Config) => boolean; meaning: string }[] = [
+  { key: "auth.enabled", open: (c) => !c["auth.enabled"], meaning: "every caller is an admin of the first tenant" },
+  {
+    key: "auth.allow_anonymous",
+    open: (c) => c["auth.allow_anonymous"],
+    meaning: "callers without credentials may read the first tenant",
+  },
+  {
+    key: "authz.provider",
+    open: (c) => c["authz.provider"] === "none",
+    meaning: "nothing decides on authorization",
+  },
+  {
+    key: "authz.allow_when_unconfigured",
+    open: (c) => c["authz.allow_when_unconfigured"],
+    meaning: "calls are allowed when nothing decides on authorization",
+  },
+  {
+    key: "ratelimit.fail_mode",
+    open: (c) => c["ratelimit.fail_mode"] === "open",
+    meaning: "calls pass unlimited while the rate limiter cannot answer",
+  },
+  {
+    key: "ratelimit.tenant_rps",
+    open: (c) => c["ratelimit.tenant_rps"] === 0 && c["ratelimit.global_rps"] === 0,
+    meaning: "callers are not limited",
+  },
+  { key: "api.allowed_hosts", open: (c) => c["api.allowed_hosts"].includes("*"), meaning: "any Host is answered" },
+  {
+    key: "cors.allowed_origins",
+    open: (c) => c["cors.allowed_origins"].includes("*"),
+    meaning: "browsers of any origin may call",
+  },
+  { key: "audit.sink", open: (c) => c["audit.sink"] === "", meaning: "nothing is audited" },
+];
+
+/** Refuses contradictions between settings, and closes what the enterprise profile closes. */
+export function crossCheck(loaded: LoadedConfig): LoadedConfig {
+  const { config, sources } = applyProfile(loaded);
+  const refuse = (key: SettingKey, why: string): never => {
+    throw new ConfigError(`${key}: ${why}`);
+  };
+  if (config["cache.backend"] === "redis" && config["cache.redis_url"] === "") {
+    refuse("cache.redis_url", "must be set when cache.backend is redis");
+  }
+  if (config["api.oidc_issuer"] !== "" && config["api.oidc_audience"] === "") {
+    refuse("api.oidc_audience", "must be set when api.oidc_issuer is");
+  }
+  if (config["api.oidc_issuer"] !== "" && !URL.canParse(config["api.oidc_issuer"]))
+    refuse("api.oidc_issuer", "must be a URL");
+  const secret = config["auth.service_token_secret"];
+  if (secret !== "" && secret.length < 32) refuse("auth.service_token_secret", "must have 32 characters or more");
+  const bootstrap = config["auth.bootstrap_api_key"];
+  if (bootstrap !== "" && !keyFormat.test(bootstrap)) {
+    refuse("auth.bootstrap_api_key", "must look like sk_<env>_<key id>_<secret>");
+  }
+  checkInternalPlane(config, refuse);
+  for (const [operation, date] of Object.entries(config["api.sunset_dates"])) {
+    if (Number.isNaN(Date.parse(date))) refuse("api.sunset_dates", `${operation}: ${date} is not a date`);
+  }
+  return { config, sources };
+}
+
+/** The form of an API key; the key id and the secret are free within it. */
+export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~-]{8,256})$/;
+
+function checkInternalPlane(config: Config, refuse: (key: SettingKey, why: string) => never): void {
+  const address = config["server.internal_addr"];
+  if (address === "") return;
+  if (!isLoopback(address) && !config["server.internal_require_mtls"]) {
+    refuse(
+      "server.internal_addr",
+      `${address} is not a loopback address: bind it to 127.0.0.1 or [::1], or set server.internal_require_mtls=true`,
+    );
+  }
+  if (config["server.internal_require_mtls"]) {
+    for (const key of [
+      "server.internal_tls_cert_file",
+      "server.internal_tls_key_file",
+      "server.internal_client_ca_file",
+    ] as const) {
+      if (config[key] === "") refuse(key, "must be set when server.internal_require_mtls is");
+    }
+  }
+}
+
+/** Whether an address `host:port` is reachable from this machine only. */
+export function isLoopback(address: string): boolean {
+  const host = address.slice(0, address.lastIndexOf(":"));
+  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function applyProfile({ config, sources }: LoadedConfig): LoadedConfig {
+  if (config.security_profile !== "enterprise") return { config, sources };
+  const closed: Record<string, unknown> = { ...config };
+  const closedSources: LoadedConfig["sources"] = { ...sources };
+  for (const [key, demanded] of Object.entries(enterpriseDemands) as [SettingKey, unknown][]) {
+    if (config[key] === demanded) continue;
+    if (sources[key] !== "default") {
+      throw new ConfigError(`${key}: must be ${String(demanded)} in the enterprise security profile`);
+    }
+    closed[key] = demanded;
+    (closedSources as Record<string, string>)[key] = "security profile";
+  }
+  if (closed["audit.sink"] === "") throw new ConfigError("audit.sink: must be set in the enterprise security profile");
+  return { config: closed as unknown as Config, sources: closedSources };
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { crossCheck } from "./cross-check.ts";
+import { ConfigError, type LoadedConfig, type Source } from "./loaded.ts";
+import { environmentName, type Setting } from "./setting.ts";
+import { type Config, type SettingKey, settings } from "./settings.ts";
+
+interface Inputs {
+  readonly file?: string;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly overrides?: readonly string[];
+}
+
+/** Resolves every setting: defaults, then the file, the environment and `--set`; stops at the first that is wrong. */
+export function loadConfig({ file, environment = {}, overrides = [] }: Inputs): LoadedConfig {
+  const values: Record<string, unknown> = {};
+  const sources: Record<string, Source> = {};
+  for (const [key, setting] of Object.entries(settings)) {
+    values[key] = setting.default;
+    sources[key] = "default";
+  }
+  const assign = (key: string, raw: unknown, source: Source, named = key) => {
+    const setting = (settings as Record<string, Setting>)[key];
+    if (setting === undefined) throw new ConfigError(`${named}: there is no such setting`);
+    values[key] = parseValue(named, setting, raw);
+    sources[key] = source;
+  };
+
+  if (file !== undefined) for (const [key, raw] of flatten(readYaml(file))) assign(key, raw, "file");
+  const keyOfName = new Map(Object.keys(settings).map((key) => [environmentName(key), key]));
+  for (const [name, raw] of Object.entries(environment)) {
+    if (!name.startsWith("SERVICE_") || raw === undefined || raw === "") continue;
+    const key = keyOfName.get(name);
+    if (key === undefined) throw new ConfigError(`${name}: there is no such setting`);
+    assign(key, raw, "environment", name);
+  }
+  for (const pair of overrides) {
+    const at = pair.indexOf("=");
+    if (at < 0) throw new ConfigError(`--set ${pair}: write key=value`);
+    assign(pair.slice(0, at), pair.slice(at + 1), "command line");
+  }
+  const loaded = { config: values as unknown as Config, sources: sources as Record<SettingKey, Source> };
+  return crossCheck(loaded);
+}
+
+function readYaml(file: string): unknown {
+  let content: string;
+  try {
+    content = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new ConfigError(`${file}: cannot be read`, { cause });
+  }
+  try {
+    return parse(content) ?? {};
+  } catch (cause) {
+    throw new ConfigError(`${file}: is not valid YAML: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Yields dotted keys of nested maps, stopping where a setting takes a map itself. */
+function* flatten(node: unknown, prefix = ""): Generator<[string, unknown]> {
+  const setting = (settings as Record<string, Setting>)[prefix];
+  if (setting !== undefined || node === null || typeof node !== "object" || Array.isArray(node)) {
+    yield [prefix, node];
+    return;
+  }
+  for (const [key, value] of Object.entries(node)) yield* flatten(value, prefix === "" ? key : `${prefix}.${key}`);
+}
+
+function parseValue(name: string, setting: Setting, raw: unknown): unknown {
+  switch (setting.type) {
+    case "text":
+      if (typeof raw !== "string") throw new ConfigError(`${name}: must be text`);
+      return raw;
+    case "choice":
+      if (!setting.choices!.includes(String(raw))) {
+        throw new ConfigError(`${name}: must be one of ${setting.choices!.map((each) => each || '""').join(", ")}`);
+      }
+      return String(raw);
+    case "boolean":
+      if (raw === true || raw === "true") return true;
+      if (raw === false || raw === "false") return false;
+      throw new ConfigError(`${name}: must be true or false`);
+    case "integer":
+      return parseInteger(name, setting, raw);
+    case "list":
+      if (typeof raw === "string")
+        return raw
+          .split(",")
+          .map((each) => each.trim())
+          .filter((each) => each !== "");
+      if (Array.isArray(raw) && raw.every((each) => typeof each === "string")) return raw;
+      throw new ConfigError(`${name}: must be a list`);
+    case "map":
+      return parseMap(name, raw);
+  }
+}
+
+function parseInteger(name: string, { minimum = -Infinity, maximum = Infinity }: Setting, raw: unknown): number {
+  const value = typeof raw === "string" && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw;
+  if (typeof value !== "number" || !Number.isSafeInteger(value))
+    throw new ConfigError(`${name}: must be a whole number`);
+  if (value < minimum || value > maximum) {
+    const range = maximum === Infinity ? `at least ${minimum}` : `from ${minimum} to ${maximum}`;
+    throw new ConfigError(`${name}: must be ${range}`);
+  }
+  return value;
+}
+
+function parseMap(name: string, raw: unknown): Record<string, string> {
+  if (typeof raw === "string") {
+    const pairs = raw.split(",").filter((each) => each.trim() !== "");
+    return Object.fromEntries(
+      pairs.map((pair) => {
+        const at = pair.indexOf("=");
+        if (at < 1) throw new ConfigError(`${name}: must be written name=value,name=value`);
+        return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+      }),
+    );
+  }
+  if (raw !== null && typeof raw === "object" && !Array.isArray(raw)) {
+    return Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, String(value)]));
+  }
+  throw new ConfigError(`${name}: must be a map`);
+}

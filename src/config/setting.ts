@@ -1,0 +1,50 @@
+/** A setting: its type, default and meaning. The environment name follows from the key. */
+export interface Setting<T = unknown> {
+  readonly type: "text" | "integer" | "boolean" | "list" | "map" | "choice";
+  readonly default: T;
+  readonly description: string;
+  /** Never shown in full. */
+  readonly secret: boolean;
+  readonly choices?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+type Options = { readonly secret?: boolean };
+
+export function text(defaultValue: string, description: string, options: Options = {}): Setting<string> {
+  return { type: "text", default: defaultValue, description, secret: options.secret ?? false };
+}
+
+export function integer(
+  defaultValue: number,
+  description: string,
+  range: { minimum?: number; maximum?: number } = { minimum: 0 },
+): Setting<number> {
+  return { type: "integer", default: defaultValue, description, secret: false, ...range };
+}
+
+export function flag(defaultValue: boolean, description: string): Setting<boolean> {
+  return { type: "boolean", default: defaultValue, description, secret: false };
+}
+
+export function list(defaultValue: readonly string[], description: string): Setting<readonly string[]> {
+  return { type: "list", default: defaultValue, description, secret: false };
+}
+
+export function map(description: string, options: Options = {}): Setting<Readonly<Record<string, string>>> {
+  return { type: "map", default: {}, description, secret: options.secret ?? false };
+}
+
+export function choice<const C extends readonly string[]>(
+  choices: C,
+  defaultValue: NoInfer<C[number]>,
+  description: string,
+): Setting<C[number]> {
+  return { type: "choice", default: defaultValue, description, secret: false, choices };
+}
+
+/** The environment variable that sets a key: `api.addr` is SERVICE_API_ADDR. */
+export function environmentName(key: string): string {
+  return `SERVICE_${key.toUpperCase().replaceAll(".", "_")}`;
+}

@@ -1,0 +1,149 @@
+import { choice, flag, integer, list, map, type Setting, text } from "./setting.ts";
+
+/** Every setting of the service, by its dotted key. The reference page is made from this table. */
+export const settings = {
+  security_profile: choice(
+    ["standard", "enterprise"],
+    "standard",
+    "`enterprise` closes every control that may stand open: see `service doctor`.",
+  ),
+
+  "server.http_addr": text(":8080", "Where the external plane listens: REST, Connect, gRPC, docs, health."),
+  "server.grpc_addr": text("", "A further listener of the external plane for gRPC; none when empty."),
+  "api.addr": text(":50052", "The native Connect and gRPC listener of the external plane; none when empty."),
+  "server.metrics_addr": text(":9090", "Where `/metrics` is also served by itself; none when empty."),
+  "server.internal_addr": text(
+    ":8081",
+    "Where the internal plane listens; none when empty. Other than loopback only with `server.internal_require_mtls`.",
+  ),
+  "server.internal_require_mtls": flag(
+    false,
+    "The internal plane takes only callers with a verified client certificate.",
+  ),
+  "server.internal_tls_cert_file": text("", "The internal plane's certificate (PEM)."),
+  "server.internal_tls_key_file": text("", "The internal plane's private key (PEM)."),
+  "server.internal_client_ca_file": text(
+    "",
+    "The authority that signs client certificates of the internal plane (PEM).",
+  ),
+  "server.shutdown_grace_s": integer(20, "How long a stopping instance waits for calls in flight."),
+
+  "data.dir": text("./.data", "Where the embedded PostgreSQL and generated keys are kept."),
+  "database.url": text("", "An external PostgreSQL (15 or newer); the embedded one when empty.", { secret: true }),
+  "database.max_connections": integer(16, "How many connections this node opens at most.", {
+    minimum: 3,
+    maximum: 500,
+  }),
+
+  "cache.backend": choice(
+    ["memory", "redis", "none"],
+    "memory",
+    "What counts rate limits: this node's memory, a Redis that all nodes share, or nothing.",
+  ),
+  "cache.redis_url": text("", "The Redis or Valkey to use, for example redis://127.0.0.1:6379.", { secret: true }),
+
+  "auth.enabled": flag(
+    true,
+    "Callers must authenticate. `false` is for development: every caller is an admin of the first tenant.",
+  ),
+  "auth.api_key_enabled": flag(false, "API keys in `X-API-Key` are accepted."),
+  "auth.allow_anonymous": flag(false, "For development: callers without credentials may read the first tenant."),
+  "auth.tenant_claim": text("tenant_id", "The token claim that names the tenant."),
+  "auth.roles_claim": text("roles", "The token claim that lists roles."),
+  "auth.service_token_secret": text(
+    "",
+    "The secret of HS256 service tokens on the internal plane, 32 characters or more.",
+    {
+      secret: true,
+    },
+  ),
+  "auth.bootstrap_api_key": text(
+    "",
+    "A key `sk_<env>_<key id>_<secret>` that becomes an admin of the first tenant at the start.",
+    {
+      secret: true,
+    },
+  ),
+  "auth.bcrypt_cost": integer(10, "The cost of hashing API keys.", { minimum: 4, maximum: 15 }),
+  "authz.provider": choice(
+    ["builtin", "none"],
+    "builtin",
+    "What decides on authorization: the built-in roles and scopes, or nothing.",
+  ),
+  "authz.allow_when_unconfigured": flag(true, "Whether calls are allowed when `authz.provider` is `none`."),
+
+  "api.oidc_issuer": text("", "The OpenID Connect issuer whose tokens are accepted; none when empty."),
+  "api.oidc_audience": text("", "The audience that tokens must name."),
+  "api.allowed_hosts": list(
+    ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"],
+    "Requests whose Host is not listed are refused; `*` allows any.",
+  ),
+  "api.max_request_body_size": integer(4 * 1024 * 1024, "The largest request body, in bytes.", { minimum: 1024 }),
+  "api.max_concurrent_requests": integer(0, "How many calls run at once on this node; 0 for no limit."),
+  "api.max_concurrent_requests_per_tenant": integer(
+    0,
+    "How many calls of one tenant run at once on this node; 0 for no limit.",
+  ),
+  "api.request_timeout_s": integer(30, "How long a call may take before it is ended.", { minimum: 1 }),
+  "api.slow_request_ms": integer(1000, "Calls that take longer are logged as slow."),
+  "api.public_url": text("", "The address that callers use; the listener's own when empty."),
+  "api.staging_url": text("", "The address of the staging installation, for the OpenAPI document."),
+  "api.errors_url": text("", "Where error types are explained; `/errors` of this instance when empty."),
+  "api.sunset_dates": map(
+    "Removal dates of deprecated operations: `service.api.MemberService/ListTenantMembers=2027-01-31`.",
+  ),
+  "cors.allowed_origins": list([], "Origins whose browsers may call; `*` for any."),
+
+  "ratelimit.global_rps": integer(0, "Tokens a second for the whole instance; 0 for no limit."),
+  "ratelimit.tenant_rps": integer(0, "Tokens a second for each tenant; 0 for no limit."),
+  "ratelimit.burst_s": integer(2, "How many seconds' worth of tokens may be taken at once.", {
+    minimum: 1,
+    maximum: 3600,
+  }),
+  "ratelimit.fail_mode": choice(
+    ["open", "closed"],
+    "open",
+    "Whether calls pass or are refused while the rate limiter cannot answer.",
+  ),
+
+  "connector.encryption_key": text(
+    "",
+    "The base64 32-byte master key of secrets and credentials; made and kept under `data.dir` with the embedded PostgreSQL.",
+    { secret: true },
+  ),
+  "connector.encryption_key_id": text("k1", "The id of the active master key."),
+  "connector.rotation_keys": map("Retired master keys that still decrypt: `id=base64key`.", { secret: true }),
+
+  "audit.sink": choice(["", "stderr", "stdout", "file"], "", "Where the audit log goes; nowhere when empty."),
+  "audit.path": text("", "The audit log's file; `audit.log` under `data.dir` when empty."),
+  "audit.hash_chain": flag(true, "Each audit line carries a SHA-256 over itself and the line before."),
+  "audit.redact_pii": flag(false, "Addresses, phone numbers and IP addresses are redacted in the audit log."),
+
+  "dynamic_config.enabled": flag(false, "Tenants may change their own settings while the service runs."),
+  "tenant.purge_after_days": integer(30, "How long a deleted tenant's data is kept."),
+  "events.retention_days": integer(30, "How long events are kept.", { minimum: 1 }),
+  "idempotency.ttl_hours": integer(24, "How long answers are kept for repeated idempotency keys.", { minimum: 1 }),
+
+  "telemetry.otlp_endpoint": text("", "Where OpenTelemetry traces go (OTLP over HTTP); none when empty."),
+  "log.level": choice(
+    ["debug", "info", "warn", "error", "silent"],
+    "info",
+    "The least important log lines that are written.",
+  ),
+} as const satisfies Record<string, Setting>;
+
+/** A setting's key. */
+export type SettingKey = keyof typeof settings;
+
+/** The resolved settings. */
+export type Config = { readonly [K in SettingKey]: (typeof settings)[K]["default"] extends infer D ? Widen<D> : never };
+
+type Widen<T> = T extends string
+  ? string extends T
+    ? string
+    : T
+  : T extends number
+    ? number
+    : T extends boolean
+      ? boolean
+      : T;

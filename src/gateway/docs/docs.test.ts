@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { catalogue } from "../../errors/index.ts";
+import { createDocs, type DocsAnswer } from "./docs.ts";
+
+const docs = createDocs({ openApiYaml: () => "openapi: 3.1.1\n" });
+const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const ownPages = ["/docs", "/docs/", "/errors", "/errors/", ...Object.keys(catalogue).map((code) => `/errors/${code}`)];
+
+function get(path: string, accept?: string): DocsAnswer {
+  const answer = docs.handle(path, { accept });
+  assert.ok(answer, `${path} is not served`);
+  assert.equal(answer.status, 200);
+  return answer;
+}
+
+/** Where the links of a page lead, resolved as a browser does. */
+function linksOf(path: string): URL[] {
+  const html = get(path, browser).body.toString();
+  return [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map((match) => new URL(match[1]!, `http://instance${path}`));
+}
+
+test("the reference is served with and without the slash", () => {
+  for (const path of ["/docs", "/docs/"]) {
+    const { headers, body } = get(path);
+    assert.equal(headers["content-type"], "text/html; charset=utf-8");
+    assert.match(body.toString(), /swagger-ui-bundle\.js/);
+  }
+});
+
+test("every link of every page leads to something that the instance serves", () => {
+  for (const path of ownPages) {
+    const links = linksOf(path);
+    assert.ok(links.length > 3);
+    for (const { pathname } of links) assert.ok(docs.handle(pathname), `${path} links to ${pathname}`);
+  }
+});
+
+test("pages work below a proxy's prefix: no link starts at the root", () => {
+  for (const path of ownPages) assert.doesNotMatch(get(path, browser).body.toString(), /(?:href|src)="\//);
+});
+
+test("nothing that we serve names another origin", () => {
+  for (const path of [...ownPages, "/docs/init.js", "/docs/style.css"]) {
+    assert.doesNotMatch(get(path, browser).body.toString(), /(?:https?:)?\/\/[a-z0-9-]+\./i, path);
+    for (const { host } of ownPages.includes(path) ? linksOf(path) : []) assert.equal(host, "instance");
+  }
+});
+
+test("pages run no inline script and may talk to their own origin only", () => {
+  for (const path of ownPages) {
+    const { headers, body } = get(path, browser);
+    const policy = headers["content-security-policy"]!;
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
+    assert.doesNotMatch(policy, /unsafe|http|\*/);
+    assert.doesNotMatch(body.toString(), /<script(?![^>]*src=)|<style|\son\w+=|\sstyle=/i, path);
+  }
+});
+
+test("assets have the content types that browsers insist on", () => {
+  assert.match(get("/docs/swagger-ui-bundle.js").headers["content-type"]!, /^text\/javascript/);
+  assert.match(get("/docs/init.js").headers["content-type"]!, /^text\/javascript/);
+  assert.match(get("/docs/swagger-ui.css").headers["content-type"]!, /^text\/css/);
+  assert.equal(get("/docs/favicon-32x32.png").headers["content-type"], "image/png");
+  assert.equal(get("/docs/init.js").headers["x-content-type-options"], "nosniff");
+});
+
+test("no path leads out of the listed assets", () => {
+  const hostile = [
+    "/docs/../package.json",
+    "/docs/..%2fpackage.json",
+    "/docs//etc/passwd",
+    "/docs/assets/init.js",
+    "/docs/package.json",
+    "/docs/docs.ts",
+    "/docs/__proto__",
+    "/docs/constructor",
+    "/docs/init.js/",
+    "/docs/init.js\0",
+    "/errors/__proto__",
+    "/errors/constructor",
+    "/errors/../docs",
+    "/docsx",
+    "/",
+  ];
+  for (const path of hostile) assert.equal(docs.handle(path, { accept: browser }), undefined, path);
+});
+
+test("the OpenAPI document is served as YAML and made once", () => {
+  let made = 0;
+  const counted = createDocs({ openApiYaml: () => `made: ${++made}\n` });
+  for (let i = 0; i < 3; i++) assert.equal(counted.handle("/openapi.yaml")?.body, "made: 1\n");
+  assert.equal(get("/openapi.yaml").headers["content-type"], "application/yaml; charset=utf-8");
+});
+
+test("what a reader has already is not sent again", () => {
+  const first = get("/docs/style.css");
+  const again = docs.handle("/docs/style.css", { ifNoneMatch: `W/"other", ${first.headers.etag}` });
+  assert.equal(again?.status, 304);
+  assert.equal(again?.body, "");
+  assert.equal(docs.handle("/docs/style.css", { ifNoneMatch: '"other"' })?.status, 200);
+});
+
+test("every error code has a page for people that says what it means and how to mend it", () => {
+  for (const [code, entry] of Object.entries(catalogue)) {
+    const { headers, body } = get(`/errors/${code}`, browser);
+    assert.equal(headers["content-type"], "text/html; charset=utf-8");
+    const text = textOf(body.toString());
+    assert.ok(text.includes(entry.meaning.replaceAll("`", "")), code);
+    assert.ok(text.includes(entry.remedy.replaceAll("`", "")), code);
+  }
+});
+
+test("every error code is described to programs as JSON", () => {
+  for (const [code, entry] of Object.entries(catalogue)) {
+    for (const accept of [undefined, "*/*", "application/json"]) {
+      const { headers, body } = get(`/errors/${code}`, accept);
+      assert.equal(headers["content-type"], "application/json");
+      assert.equal(headers.vary, "Accept");
+      const { data } = JSON.parse(body.toString());
+      assert.deepEqual([data.code, data.status, data.retryable], [code, entry.http, entry.retryable]);
+    }
+  }
+});
+
+test("the list names every error code, in both forms", () => {
+  const codes = Object.keys(catalogue);
+  const { data } = JSON.parse(get("/errors").body.toString());
+  assert.deepEqual(
+    data.map(({ code }: { code: string }) => code),
+    codes,
+  );
+  const page = get("/errors", browser).body.toString();
+  for (const code of codes) assert.ok(page.includes(`errors/${code}"`), code);
+});
+
+function textOf(html: string): string {
+  return html.replace(/<[^>]+>/g, "").replace(/&#(\d+);/g, (_, char) => String.fromCharCode(Number(char)));
+}

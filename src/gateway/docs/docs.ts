@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { describeError, describeErrors, renderError, renderErrors } from "./error-pages.ts";
+import { renderReference } from "./page.ts";
+
+/** What a request for a document says besides its path. */
+export interface DocsRequest {
+  readonly accept?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
+}
+
+/** A document, ready to be sent. */
+export interface DocsAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | string;
+}
+
+/** The documentation that an instance serves. */
+export interface Docs {
+  /** Answers a GET of a path without its query; undefined when nothing is there. */
+  handle(path: string, request?: DocsRequest): DocsAnswer | undefined;
+}
+
+interface Document {
+  readonly type: string;
+  readonly body: Buffer | string;
+  readonly etag: string;
+  /** Whether the same path answers in more than one media type. */
+  readonly negotiated?: boolean;
+}
+
+// Only these names are ever read from disk, so no path can lead anywhere else.
+const assets: Readonly<Record<string, { readonly from: "ours" | "swagger-ui"; readonly type: string }>> = {
+  "init.js": { from: "ours", type: "text/javascript; charset=utf-8" },
+  "style.css": { from: "ours", type: "text/css; charset=utf-8" },
+  "swagger-ui.css": { from: "swagger-ui", type: "text/css; charset=utf-8" },
+  "swagger-ui-bundle.js": { from: "swagger-ui", type: "text/javascript; charset=utf-8" },
+  "favicon-32x32.png": { from: "swagger-ui", type: "image/png" },
+};
+
+const html = "text/html; charset=utf-8";
+
+// Swagger UI draws its icons from data: URIs and sets styles on elements; nothing may come from or go to another origin.
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Serves the interactive reference, the OpenAPI document and the pages of the errors. */
+export function createDocs({ openApiYaml }: { openApiYaml: () => string }): Docs {
+  const kept = new Map<string, Document>();
+
+  /** Documents never change while the instance runs: each is made on first use. */
+  function keep(key: string, type: string, make: () => Buffer | string, negotiated = false): Document {
+    let document = kept.get(key);
+    if (document === undefined) {
+      const body = make();
+      const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+      document = { type, body, etag, negotiated };
+      kept.set(key, document);
+    }
+    return document;
+  }
+
+  function find(path: string, accept: string | undefined): Document | undefined {
+    switch (path) {
+      case "/openapi.yaml":
+        return keep(path, "application/yaml; charset=utf-8", openApiYaml);
+      case "/docs":
+        return keep(path, html, () => renderReference("./"));
+      case "/docs/":
+        return keep(path, html, () => renderReference("../"));
+      case "/errors":
+      case "/errors/":
+        return findErrors(path, accept);
+      default:
+        if (path.startsWith("/docs/")) return findAsset(path.slice("/docs/".length));
+        if (path.startsWith("/errors/")) return findError(path.slice("/errors/".length), accept);
+        return undefined;
+    }
+  }
+
+  function findAsset(name: string): Document | undefined {
+    if (!Object.hasOwn(assets, name)) return undefined;
+    const { from, type } = assets[name]!;
+    return keep(name, type, () => readFileSync(join(folderOf(from), name)));
+  }
+
+  function findErrors(path: string, accept: string | undefined): Document {
+    return wantsHtml(accept)
+      ? keep(path, html, () => renderErrors(path === "/errors" ? "./" : "../"), true)
+      : keep("errors.json", "application/json", () => JSON.stringify({ data: describeErrors() }), true);
+  }
+
+  function findError(code: string, accept: string | undefined): Document | undefined {
+    const error = describeError(code);
+    if (error === undefined) return undefined;
+    return wantsHtml(accept)
+      ? keep(`${code}.html`, html, () => renderError(error), true)
+      : keep(`${code}.json`, "application/json", () => JSON.stringify({ data: error }), true);
+  }
+
+  return {
+    handle(path, { accept, ifNoneMatch } = {}) {
+      const document = find(path, accept);
+      if (document === undefined) return undefined;
+      const headers: Record<string, string> = {
+        etag: document.etag,
+        // Always asked for again: an upgraded instance must not be shown with the old one's files.
+        "cache-control": "no-cache",
+        ...(document.negotiated ? { vary: "Accept" } : {}),
+      };
+      if (ifNoneMatch?.includes(document.etag)) return { status: 304, headers, body: "" };
+      headers["content-type"] = document.type;
+      headers["x-content-type-options"] = "nosniff";
+      if (document.type === html) {
+        headers["content-security-policy"] = contentSecurityPolicy;
+        headers["referrer-policy"] = "no-referrer";
+      }
+      return { status: 200, headers, body: document.body };
+    },
+  };
+}
+
+function folderOf(from: "ours" | "swagger-ui"): string {
+  return from === "ours"
+    ? join(import.meta.dirname, "assets")
+    : dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+}
+
+/** Browsers name text/html first; programs that say nothing, or anything, get JSON. */
+function wantsHtml(accept = ""): boolean {
+  const html = accept.indexOf("text/html");
+  const json = accept.search(/application\/(problem\+)?json/);
+  return html >= 0 && (json < 0 || html < json);
+}

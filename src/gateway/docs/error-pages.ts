@@ -1,0 +1,88 @@
+import { catalogue, type ErrorEntry, grpcCodes } from "../../errors/index.ts";
+import { escapeHtml, renderPage } from "./page.ts";
+
+const entries: ReadonlyMap<string, ErrorEntry> = new Map(Object.entries<ErrorEntry>(catalogue));
+
+/** One code of the catalogue as JSON. */
+export interface ErrorDescription {
+  readonly code: string;
+  readonly title: string;
+  readonly status: number;
+  readonly connect_code: string;
+  readonly grpc_code: number;
+  readonly retryable: boolean;
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+/** Describes a code, or nothing when there is no such code. */
+export function describeError(code: string): ErrorDescription | undefined {
+  const entry = entries.get(code);
+  if (entry === undefined) return undefined;
+  return {
+    code,
+    title: entry.title,
+    status: entry.http,
+    connect_code: entry.connect,
+    grpc_code: grpcCodes[entry.connect],
+    retryable: entry.retryable,
+    meaning: entry.meaning,
+    remedy: entry.remedy,
+  };
+}
+
+/** Describes every code. */
+export function describeErrors(): ErrorDescription[] {
+  return [...entries.keys()].map((code) => describeError(code)!);
+}
+
+/** The page that the `type` of a problem leads to. */
+export function renderError(error: ErrorDescription): string {
+  return renderPage({
+    title: error.code,
+    root: "../",
+    main: `<main class="page">
+<h1>${error.code}</h1>
+<p class="lead">${prose(error.title)}</p>
+<h2>What it means</h2>
+<p>${prose(error.meaning)}</p>
+<h2>How to mend it</h2>
+<p>${prose(error.remedy)}</p>
+<h2>On the wire</h2>
+<dl>
+<dt>HTTP status</dt><dd>${error.status}</dd>
+<dt>Connect</dt><dd><code>${error.connect_code}</code></dd>
+<dt>gRPC</dt><dd>${error.grpc_code} <code>${error.connect_code.toUpperCase()}</code></dd>
+<dt>Worth a retry</dt><dd>${error.retryable ? "Yes, the same request may succeed later." : "No, not unchanged."}</dd>
+</dl>
+<p><a href="../errors">All errors</a></p>
+</main>`,
+  });
+}
+
+/** The page that lists every code. */
+export function renderErrors(root: string): string {
+  const rows = describeErrors().map(
+    ({ code, status, retryable, meaning }) =>
+      `<tr><td><a href="${root}errors/${code}"><code>${code}</code></a></td><td>${status}</td><td>${retryable ? "yes" : "no"}</td><td>${prose(meaning)}</td></tr>`,
+  );
+  return renderPage({
+    title: "Errors",
+    root,
+    main: `<main class="page">
+<h1>Errors</h1>
+<p class="lead">Every error that a caller can see. Branch on the code: titles and details may change.</p>
+<div class="scroll"><table>
+<thead><tr><th>Code</th><th>HTTP</th><th>Retry</th><th>Meaning</th></tr></thead>
+<tbody>
+${rows.join("\n")}
+</tbody>
+</table></div>
+</main>`,
+  });
+}
+
+/** The catalogue writes names in backticks. */
+function prose(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+}

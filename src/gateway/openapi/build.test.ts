@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { parse } from "yaml";
+import { readOperations } from "../../definitions/index.ts";
+import { catalogue } from "../../errors/index.ts";
+import { buildOpenApi, toYaml } from "./build.ts";
+import type { Parameter, Reference, Response } from "./document.ts";
+import { operationsIn, testDocument, testInput } from "./test-document.ts";
+
+const operations = readOperations();
+const external = operations.filter(({ governance }) => !governance.internalOnly);
+const document = testDocument();
+const described = operationsIn(document);
+const operational = ["/health", "/ready", "/metrics", "/openapi.yaml", "/docs"];
+
+const extensions = [
+  "x-service-lifecycle",
+  "x-service-audience",
+  "x-service-authentication-required",
+  "x-service-authorization-required",
+  "x-service-authz-resource",
+  "x-service-authz-action",
+  "x-service-authz-scopes",
+  "x-service-authz-roles",
+  "x-service-internal-only",
+] as const;
+
+function at(path: string, verb: string) {
+  const found = document.paths[path]?.[verb];
+  assert.ok(found, `${verb} ${path} is missing`);
+  return found;
+}
+
+function parameter(given: Parameter | Reference): Parameter {
+  if (!("$ref" in given)) return given;
+  const name = given.$ref.split("/").at(-1)!;
+  return document.components.parameters![name] as Parameter;
+}
+
+test("every operation appears at every one of its bindings, and nothing else does", () => {
+  const bound = external.flatMap(({ bindings }) => bindings.map(({ verb, path }) => `${verb.toLowerCase()} ${path}`));
+  assert.ok(bound.length > 30);
+  assert.deepEqual(
+    described.map(({ verb, path }) => `${verb} ${path}`).sort(),
+    [...bound, ...operational.map((path) => `get ${path}`)].sort(),
+  );
+});
+
+test("an internal-only operation is not in the document, nor is anything that only it uses", () => {
+  assert.ok(external.length < operations.length);
+  const text = JSON.stringify(document);
+  for (const { method, governance } of operations) {
+    if (!governance.internalOnly) continue;
+    assert.ok(!text.includes(`_${method.name}"`), method.name);
+    assert.ok(!(method.input.name in document.components.schemas!), method.input.name);
+  }
+});
+
+test("every operation carries all nine governance extensions, with the values of its definition", () => {
+  for (const { verb, path, operation } of described) {
+    for (const name of extensions) assert.notEqual(operation[name], undefined, `${verb} ${path}: ${name}`);
+  }
+  const created = at("/api/v2/api-keys", "post");
+  assert.deepEqual(
+    extensions.map((name) => created[name]),
+    ["supported", "tenant", true, true, "api_key", "write", ["tenant:write"], ["admin"], false],
+  );
+  assert.equal(created["x-service-token-cost"], 10);
+  assert.equal(created["x-service-mutating"], true);
+});
+
+test("operation ids are unique", () => {
+  const ids = described.map(({ operation }) => operation.operationId);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test("only the five operational endpoints and operations without authentication are open", () => {
+  const open = described.filter(({ operation }) => operation.security?.length === 0).map(({ path }) => path);
+  assert.deepEqual(open.sort(), [...operational].sort());
+  assert.deepEqual(document.security, [{ bearer: [] }, { apiKey: [] }]);
+  assert.deepEqual(Object.keys(document.components.securitySchemes!), ["bearer", "apiKey"]);
+});
+
+test("the three servers are declared", () => {
+  assert.deepEqual(
+    document.servers.map(({ url }) => url),
+    Object.values(testInput.servers),
+  );
+});
+
+test("every parameter in a path is described, and every described one is in the path", () => {
+  for (const { path, operation } of described) {
+    const named = [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]);
+    const given = (operation.parameters ?? []).map(parameter).filter((each) => each.in === "path");
+    assert.deepEqual(given.map(({ name }) => name).sort(), named.sort(), path);
+    assert.ok(
+      given.every(({ required }) => required),
+      path,
+    );
+  }
+});
+
+test("lists take limit, cursor and offset in place of the fields of the message", () => {
+  const names = at("/api/tenants", "get").parameters!.map((each) => parameter(each).name);
+  assert.deepEqual(names, ["status", "limit", "cursor", "offset", "Api-Version", "X-Tenant-ID", "X-Request-ID"]);
+});
+
+test("headers follow from what an operation does", () => {
+  const names = (path: string, verb: string) => at(path, verb).parameters!.map((each) => parameter(each).name);
+  assert.ok(names("/api/tenants/{tenant_id}", "patch").includes("If-Match"));
+  assert.ok(names("/api/tenants/{tenant_id}", "patch").includes("Idempotency-Key"));
+  assert.ok(!names("/api/tenants/{tenant_id}", "get").includes("Idempotency-Key"));
+  assert.ok(!names("/api/tenants", "post").includes("X-Tenant-ID"));
+  assert.ok(names("/api/events/subscribe", "get").includes("Last-Event-ID"));
+  const answered = (path: string, verb: string) => Object.keys((at(path, verb).responses["200"] as Response).headers!);
+  assert.ok(answered("/api/tenants/{tenant_id}", "get").includes("ETag"));
+  assert.ok(!answered("/api/tenants", "get").includes("ETag"));
+  assert.ok(answered("/api/members", "get").includes("Deprecation"));
+});
+
+test("answers other than JSON keep their own media type", () => {
+  const type = (path: string) => Object.keys((at(path, "get").responses["200"] as Response).content!);
+  assert.deepEqual(type("/api/config/export"), ["application/yaml"]);
+  assert.deepEqual(type("/api/events/subscribe"), ["text/event-stream"]);
+});
+
+test("a deprecated operation says so and names its successor", () => {
+  const old = at("/api/members", "get");
+  assert.equal(old.deprecated, true);
+  assert.match(old.description, /`\/api\/v2\/members`/);
+  assert.deepEqual(
+    described.filter(({ operation }) => operation.deprecated).map(({ path }) => path),
+    external
+      .filter(({ governance }) => governance.deprecation)
+      .flatMap(({ bindings }) => bindings.map(({ path }) => path)),
+  );
+});
+
+test("every error code of the catalogue that an operation can answer with is an example", () => {
+  const shown = Object.values(document.components.responses!).flatMap((response) =>
+    Object.keys((response as Response).content!["application/problem+json"]!.examples!),
+  );
+  // Nobody is left to read the first; the others say that there was no operation to describe.
+  const unseen = new Set(["CANCELED", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"]);
+  const expected = Object.keys(catalogue).filter((code) => !unseen.has(code));
+  assert.deepEqual(shown.sort(), expected.sort());
+});
+
+test("problems follow from what an operation does", () => {
+  const statuses = (path: string, verb: string) => Object.keys(at(path, verb).responses).join(" ");
+  assert.equal(statuses("/api/tenants", "post"), "200 400 401 403 409 412 413 415 429 500 503 504");
+  assert.equal(statuses("/api/tenants/{tenant_id}", "get"), "200 304 400 401 403 404 429 500 503 504");
+});
+
+test("everything that a reader sees is described", () => {
+  for (const { path, operation } of described) {
+    assert.ok(operation.summary && operation.description, path);
+    for (const each of operation.parameters ?? []) assert.ok(parameter(each).description, path);
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas!)) {
+    const { description, properties } = schema as { description?: string; properties?: Record<string, Described> };
+    assert.ok(description, name);
+    for (const [key, property] of Object.entries(properties ?? {})) assert.ok(property.description, `${name}.${key}`);
+  }
+  for (const tag of document.tags) assert.ok(tag.description, tag.name);
+});
+
+test("two operations that claim one verb and path stop the build", () => {
+  const twice = [external[0]!, { ...external[1]!, bindings: external[0]!.bindings }];
+  assert.throws(() => buildOpenApi({ ...testInput, operations: twice }), /bound twice/);
+});
+
+test("the YAML says what the document says, to readers of YAML 1.1 too", () => {
+  const yaml = toYaml(document);
+  assert.deepEqual(parse(yaml), JSON.parse(JSON.stringify(document)));
+  assert.deepEqual(parse(yaml, { version: "1.1", schema: "yaml-1.1" }), JSON.parse(JSON.stringify(document)));
+});
+
+test("a strict linter finds nothing, neither errors nor warnings", async () => {
+  const config = await createConfig({ extends: ["recommended-strict"] });
+  const problems = await lintFromString({ source: toYaml(document), absoluteRef: "/openapi.yaml", config });
+  assert.deepEqual(
+    problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`),
+    [],
+  );
+});
+
+interface Described {
+  readonly description?: string;
+}

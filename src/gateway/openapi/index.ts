@@ -1,0 +1,9 @@
+/**
+ * OpenAPI: the external plane, described from the definitions.
+ *
+ * binding: one verb and path of an operation; each is an operation object of its own.
+ * direction: a message in a request and in an answer has different schemas.
+ * component: a part that is written once and referred to.
+ */
+export { buildOpenApi, toYaml } from "./build.ts";
+export type { OpenApiDocument, OperationObject, Parameter, Schema } from "./document.ts";

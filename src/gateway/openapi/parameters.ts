@@ -1,0 +1,163 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { currentVersion } from "../../chain/api-version.ts";
+import { commentOf } from "../../definitions/comments.ts";
+import type { HttpBinding, Operation } from "../../definitions/index.ts";
+import type { Components } from "./components.ts";
+import type { Parameter, Reference } from "./document.ts";
+import { exampleOfField } from "./examples.ts";
+import { answersRecord } from "./headers.ts";
+import type { PathTemplate } from "./path-template.ts";
+import { isRequired } from "./rules.ts";
+import type { Schemas } from "./schemas.ts";
+import { wellKnownSchema } from "./well-known.ts";
+
+/** The fields of a list request that REST writes as `limit`, `cursor` and `offset`. */
+const pagingFields: ReadonlySet<string> = new Set(["page_size", "page_token", "skip"]);
+
+const shared = {
+  ApiVersion: {
+    name: "Api-Version",
+    in: "header",
+    description: `The version of the API to speak, a date. \`${currentVersion}\` when left out; an older one is refused.`,
+    schema: { type: "string", format: "date", default: currentVersion },
+  },
+  TenantId: {
+    name: "X-Tenant-ID",
+    in: "header",
+    description: "The tenant that the caller believes to speak for. Refused with 403 when it is not the caller's own.",
+    schema: { type: "string", minLength: 1, maxLength: 64 },
+  },
+  RequestId: {
+    name: "X-Request-ID",
+    in: "header",
+    description: "A name for this request in answers and logs; made up when left out or not of this form.",
+    schema: { type: "string", pattern: "^[A-Za-z0-9._:-]{1,128}$" },
+  },
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description:
+      "Makes a repeat safe: within 24 hours the same key with the same request gets the first answer again, " +
+      "and nothing is done twice.",
+    schema: { type: "string", pattern: "^[\\x21-\\x7E](?:[\\x20-\\x7E]{0,253}[\\x21-\\x7E])?$" },
+  },
+  IfMatch: {
+    name: "If-Match",
+    in: "header",
+    description:
+      "The `ETag` of the record as it was read. Refused with 409 `VERSION_CONFLICT` when it has changed since.",
+    schema: { type: "string", minLength: 1 },
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description: "The `ETag` of the record as it was read. Answered with 304 and no body when it is still the same.",
+    schema: { type: "string", minLength: 1 },
+  },
+  LastEventId: {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "The id of the last event that was seen; the stream goes on after it.",
+    schema: { type: "string", maxLength: 64 },
+  },
+  Limit: {
+    name: "limit",
+    in: "query",
+    description: "How many items at most; a larger number counts as 1000.",
+    schema: { type: "integer", minimum: 1, maximum: 1000, default: 50 },
+  },
+  Cursor: {
+    name: "cursor",
+    in: "query",
+    description: "Where to go on: `next_cursor` of the page before. Opaque, and valid for the same filters only.",
+    schema: { type: "string" },
+  },
+  Offset: {
+    name: "offset",
+    in: "query",
+    description: "How many items to pass over. Prefer `cursor`, which stays right while items come and go.",
+    schema: { type: "integer", minimum: 0, default: 0 },
+  },
+} as const satisfies Record<string, Parameter>;
+
+/** Everything that a binding takes besides its body. */
+export function parametersOf(
+  operation: Operation,
+  binding: HttpBinding,
+  template: PathTemplate,
+  components: Components,
+  schemas: Schemas,
+): (Parameter | Reference)[] {
+  const use = (name: keyof typeof shared) => components.ref("parameters", name, () => shared[name]);
+  const { governance, paging, method } = operation;
+  const inPath = new Set(template.variables.map(({ name }) => name));
+  const parameters: (Parameter | Reference)[] = template.variables.map(({ name, field }) => ({
+    name,
+    in: "path",
+    description: commentOf(field),
+    required: true,
+    schema: bare(schemas.ofField(field, "request")),
+    example: exampleOfField(field, "request"),
+  }));
+  if (binding.body !== "*") {
+    parameters.push(...queryParameters(operation, binding, inPath, schemas));
+    if (paging !== undefined) parameters.push(use("Limit"), use("Cursor"), use("Offset"));
+  }
+  parameters.push(use("ApiVersion"));
+  if (!governance.tenantExempt) parameters.push(use("TenantId"));
+  parameters.push(use("RequestId"));
+  if (governance.mutating) parameters.push(use("IdempotencyKey"));
+  if (/^(PATCH|PUT)$/.test(binding.verb) && method.input.fields.some(({ name }) => name === "record_version")) {
+    parameters.push(use("IfMatch"));
+  }
+  if (binding.verb === "GET" && answersRecord(operation, binding)) parameters.push(use("IfNoneMatch"));
+  if (operation.streaming) parameters.push(use("LastEventId"));
+  return parameters;
+}
+
+function queryParameters(
+  { method, paging }: Operation,
+  binding: HttpBinding,
+  inPath: ReadonlySet<string>,
+  schemas: Schemas,
+): Parameter[] {
+  const found: Parameter[] = [];
+  const visit = (message: DescMessage, prefix: string, above: readonly DescMessage[]) => {
+    for (const field of message.fields) {
+      const name = prefix + field.name;
+      if (inPath.has(name) || name === binding.body || (paging !== undefined && pagingFields.has(name))) continue;
+      if (field.fieldKind === "message" && wellKnownSchema(field.message) === undefined) {
+        if (!above.includes(field.message)) visit(field.message, `${name}.`, [...above, field.message]);
+      } else if (fitsInQuery(field)) {
+        found.push(queryParameter(name, field, schemas));
+      }
+    }
+  };
+  visit(method.input, "", [method.input]);
+  return found;
+}
+
+function queryParameter(name: string, field: DescField, schemas: Schemas): Parameter {
+  // No example: the interactive reference would send it as the value of a filter that nobody asked for.
+  return {
+    name,
+    in: "query",
+    description: commentOf(field),
+    ...(isRequired(field) ? { required: true } : {}),
+    ...(field.fieldKind === "list" ? { style: "form", explode: true } : {}),
+    schema: bare(schemas.ofField(field, "request")),
+  };
+}
+
+/** A query holds scalars, lists of them, and the messages that JSON writes as one scalar. */
+function fitsInQuery(field: DescField): boolean {
+  if (field.fieldKind === "map") return false;
+  if (field.message === undefined) return true;
+  const type = wellKnownSchema(field.message)?.type;
+  return type !== undefined && type !== "object" && type !== "array";
+}
+
+/** The description stands on the parameter already. */
+function bare({ description: _, ...schema }: ReturnType<Schemas["ofField"]>) {
+  return schema;
+}

@@ -1,0 +1,17 @@
+import type { Failure } from "../../errors/index.ts";
+
+/** An RFC 9457 problem document. */
+export function problemJson(failure: Failure, errorsUrl: string, requestId: string): string {
+  const { code, entry, message, violations, extra } = failure;
+  return JSON.stringify({
+    type: `${errorsUrl}/${code}`,
+    title: entry.title,
+    status: entry.http,
+    detail: message,
+    errorCode: code,
+    retryable: entry.retryable,
+    request_id: requestId === "" ? undefined : requestId,
+    violations: violations.length === 0 ? undefined : violations,
+    ...extra,
+  });
+}

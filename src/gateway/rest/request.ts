@@ -1,0 +1,103 @@
+import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import type { HttpBinding, Operation } from "../../definitions/index.ts";
+import { fail, invalid, type Violation } from "../../errors/index.ts";
+import { applyParams, jsonDecoder, parseJson } from "../../platform/protojson/index.ts";
+import { type Exchange, headerOf, readBody } from "../exchange.ts";
+
+type Params = readonly (readonly [string, string])[];
+
+/** How a REST request becomes a message: body first, then the path, then the query. */
+export type RequestReader = (exchange: Exchange, pathParams: Params) => Message | Promise<Message>;
+
+/** In REST, lists are asked for with limit, cursor and offset. */
+const pagingNames: Readonly<Record<string, string>> = { limit: "page_size", cursor: "page_token", offset: "skip" };
+
+/** Prepares the reader of one binding of an operation. */
+export function requestReader({ method, paging, streaming }: Operation, binding: HttpBinding): RequestReader {
+  const { input } = method;
+  const decodeBody = bodyDecoder(input, binding.body);
+  const takesQuery = binding.body !== "*";
+  const conditional = binding.verb === "PATCH" || binding.verb === "PUT" ? input.field.recordVersion : undefined;
+  const cursor = streaming ? input.field.cursor : undefined;
+
+  const finish = (message: Message, exchange: Exchange, pathParams: Params): Message => {
+    const violations: Violation[] = [];
+    if (pathParams.length > 0) {
+      violations.push(...contradictions(input, message, pathParams));
+      violations.push(...applyParams(input, message, pathParams, "path"));
+    }
+    if (exchange.query !== "") {
+      const params = queryParams(exchange.query, paging !== undefined);
+      violations.push(...(takesQuery ? applyParams(input, message, params, "query") : notTaken(params)));
+    }
+    if (violations.length > 0) {
+      const [first] = violations;
+      throw fail("INVALID_ARGUMENT", { public: `${first!.field}: ${first!.message}`, violations });
+    }
+    if (conditional !== undefined) applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
+    const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
+    if (lastEventId) (message as unknown as Record<string, string>)[cursor.localName] = lastEventId;
+    return message;
+  };
+
+  if (decodeBody === undefined) return (exchange, pathParams) => finish(create(input), exchange, pathParams);
+  return async (exchange, pathParams) => {
+    const body = await readBody(exchange);
+    if (body.length > 0) requireJson(exchange);
+    return finish(body.length === 0 ? create(input) : decodeBody(parseJson(body)), exchange, pathParams);
+  };
+}
+
+function bodyDecoder(input: DescMessage, body: string): ((json: unknown) => Message) | undefined {
+  if (body === "") return undefined;
+  const decode = jsonDecoder(input);
+  return body === "*" ? decode : (json) => decode({ [body]: json });
+}
+
+function requireJson({ request }: Exchange): void {
+  const type = headerOf(request, "content-type");
+  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i.test(type)) {
+    throw fail("UNSUPPORTED_MEDIA_TYPE", { public: "The body must be JSON: send Content-Type: application/json." });
+  }
+  const encoding = headerOf(request, "content-encoding");
+  if (encoding !== undefined && encoding !== "identity") {
+    throw fail("UNSUPPORTED_MEDIA_TYPE", { public: "The body must not be compressed." });
+  }
+}
+
+function queryParams(query: string, paged: boolean): Params {
+  if (/%(?![0-9A-Fa-f]{2})/.test(query)) throw invalid("query", "encoding", "is not valid percent-encoding");
+  const params = [...new URLSearchParams(query)];
+  if (params.some(([name, value]) => name.includes("\ufffd") || value.includes("\ufffd"))) {
+    throw invalid("query", "encoding", "is not valid UTF-8");
+  }
+  return paged ? params.map(([name, value]) => [pagingNames[name] ?? name, value] as const) : params;
+}
+
+function notTaken(params: Params): Violation[] {
+  return params.map(([field]) => ({ field, rule: "unknown_field", message: "belongs in the body" }));
+}
+
+/** A field that both the path and the body set must have one value. */
+function contradictions(input: DescMessage, message: Message, pathParams: Params): Violation[] {
+  const fields = message as unknown as Record<string, unknown>;
+  return pathParams.flatMap(([name, value]) => {
+    const field = input.fields.find((each) => each.name === name);
+    const given = field && fields[field.localName];
+    if (given === undefined || given === "" || given === value) return [];
+    return [{ field: name, rule: "path_mismatch", message: "differs from the path" }];
+  });
+}
+
+/** If-Match carries the record_version that an update expects; it is the number that ETag showed. */
+function applyIfMatch(message: Message, field: DescField, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || ifMatch === "*") return;
+  const version = /^(?:W\/)?"(\d{1,15})"$/.exec(ifMatch)?.[1];
+  if (version === undefined) throw invalid("If-Match", "etag", "must be an ETag that this service gave");
+  const fields = message as unknown as Record<string, bigint | undefined>;
+  const inBody = fields[field.localName];
+  if (inBody !== undefined && inBody !== BigInt(version)) {
+    throw invalid("record_version", "etag", "differs from If-Match");
+  }
+  fields[field.localName] = BigInt(version);
+}

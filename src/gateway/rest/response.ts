@@ -1,0 +1,67 @@
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { type HttpBody, HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
+import type { Call } from "../../chain/call.ts";
+import type { HttpBinding, Operation } from "../../definitions/index.ts";
+import { pageLimit, pageOffset } from "../../platform/paging/index.ts";
+import { jsonEncoder } from "../../platform/protojson/index.ts";
+
+/** What REST answers with. */
+export interface RestResponse {
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+  /** The record's version, when the answer is one versioned record. */
+  readonly etag?: string;
+}
+
+type Fields = Record<string, unknown>;
+const json = "application/json";
+
+/** Prepares how an operation's answers are written, by what the definition says they are. */
+export function responseWriter(
+  { method, paging }: Operation,
+  binding: HttpBinding,
+): (call: Call, answer: Message) => RestResponse {
+  if (paging !== undefined) return listWriter(method.output, paging.items.localName, paging.items.message!);
+  const field =
+    binding.responseBody === "" ? undefined : method.output.fields.find((each) => each.name === binding.responseBody);
+  if (binding.responseBody !== "" && field?.message === undefined) {
+    throw new Error(`${method.name}: response_body ${binding.responseBody} is not a message field`);
+  }
+  if (field?.message?.typeName === HttpBodySchema.typeName) {
+    return (_call, answer) => rawBody((answer as unknown as Fields)[field.localName] as HttpBody);
+  }
+  const desc = field?.message ?? method.output;
+  const encode = jsonEncoder(desc, "proto");
+  const version = desc.field.recordVersion?.localName;
+  return (call, answer) => {
+    const data = (field === undefined ? answer : (answer as unknown as Fields)[field.localName]) as Message;
+    const body = `{"data":${encode(data)},"metadata":${metadata(call)}}`;
+    if (version === undefined) return { contentType: json, body };
+    return { contentType: json, body, etag: `"${(data as unknown as Fields)[version]}"` };
+  };
+}
+
+function listWriter(output: DescMessage, itemsName: string, itemDesc: DescMessage) {
+  const encode = jsonEncoder(itemDesc, "proto");
+  return (call: Call, answer: Message): RestResponse => {
+    const fields = answer as unknown as Fields;
+    const request = call.message as unknown as { pageSize: number; skip: number };
+    const items = fields[itemsName] as Message[];
+    const cursor = fields[output.field.nextPageToken!.localName] as string;
+    let data = "";
+    for (const item of items) data += data === "" ? encode(item) : `,${encode(item)}`;
+    const body =
+      `{"data":[${data}],"next_cursor":${JSON.stringify(cursor)},"total":${fields.totalSize},` +
+      `"limit":${pageLimit(request.pageSize)},"offset":${pageOffset(request.skip)},"has_more":${cursor !== ""},` +
+      `"metadata":${metadata(call)}}`;
+    return { contentType: json, body };
+  };
+}
+
+function rawBody({ contentType, data }: HttpBody): RestResponse {
+  return { contentType, body: data };
+}
+
+function metadata(call: Call): string {
+  return `{"request_id":${JSON.stringify(call.requestId)},"api_version":"${call.apiVersion}"}`;
+}

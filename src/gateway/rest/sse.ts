@@ -1,0 +1,59 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { HttpBinding, Operation } from "../../definitions/index.ts";
+import { Failure, fail } from "../../errors/index.ts";
+import { jsonEncoder } from "../../platform/protojson/index.ts";
+import { type Exchange, writeHead } from "../exchange.ts";
+import { problemJson } from "./problem.ts";
+
+const heartbeatMs = 15_000;
+
+/** Writes a stream of messages as server-sent events. */
+export type EventStreamWriter = (
+  exchange: Exchange,
+  headers: Record<string, string>,
+  stream: AsyncIterable<Message>,
+  errorsUrl: string,
+  requestId: string,
+) => Promise<void>;
+
+/** Prepares the events of a streaming operation: `id` is the message's id or sequence, `data` its JSON. */
+export function eventStreamWriter({ method }: Operation, binding: HttpBinding): EventStreamWriter {
+  const field = method.output.fields.find((each) => each.name === binding.responseBody);
+  const desc = field?.message ?? method.output;
+  const encode = jsonEncoder(desc, "proto");
+  const idName = (desc.field.id ?? desc.field.sequence)?.localName;
+
+  return async (exchange, headers, stream, errorsUrl, requestId) => {
+    const { response } = exchange;
+    const write = (text: string) => (response as NodeJS.WritableStream).write(text);
+    writeHead(exchange, 200, { ...headers, "content-type": "text/event-stream", "cache-control": "no-store" });
+    write(": connected\n\n");
+    const heartbeat = setInterval(() => write(": heartbeat\n\n"), heartbeatMs);
+    const iterator = stream[Symbol.asyncIterator]();
+    const left = new Promise<"left">((resolve) => response.once("close", () => resolve("left")));
+    try {
+      for (;;) {
+        const next = await Promise.race([iterator.next(), left]);
+        if (next === "left" || next.done) break;
+        const record = (field === undefined ? next.value : fieldOf(next.value, field.localName)) as Message;
+        const id = idName === undefined ? "" : `id: ${fieldOf(record, idName)}\n`;
+        if (!write(`${id}data: ${encode(record)}\n\n`)) await Promise.race([drained(response), left]);
+      }
+    } catch (error) {
+      const failure = error instanceof Failure ? error : fail("INTERNAL");
+      write(`event: error\ndata: ${problemJson(failure, errorsUrl, requestId)}\n\n`);
+    } finally {
+      clearInterval(heartbeat);
+      void iterator.return?.();
+      response.end();
+    }
+  };
+}
+
+function fieldOf(message: Message, name: string): unknown {
+  return (message as unknown as Record<string, unknown>)[name];
+}
+
+function drained(response: Exchange["response"]): Promise<void> {
+  return new Promise((resolve) => response.once("drain", resolve));
+}

@@ -1,0 +1,37 @@
+import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { fail, invalid } from "../../errors/index.ts";
+import { jsonDecoder, jsonEncoder, parseJson } from "../../platform/protojson/index.ts";
+import { findNul } from "./nul.ts";
+
+/** Reads requests and writes answers of one method in one format. */
+export interface Codec {
+  decode(body: Buffer): Message;
+  encode(message: Message): string | Uint8Array;
+}
+
+/** The codec for JSON, with the lowerCamelCase names of Connect and gRPC. */
+export function jsonCodec(input: DescMessage, output: DescMessage): Codec {
+  const read = jsonDecoder(input);
+  return { decode: (body) => read(parseJson(body)), encode: jsonEncoder(output, "json") };
+}
+
+/** The codec for the binary format. */
+export function protoCodec(input: DescMessage, output: DescMessage): Codec {
+  return { decode: (body) => readBinary(input, body), encode: (message) => toBinary(output, message) };
+}
+
+function readBinary(desc: DescMessage, body: Buffer): Message {
+  const message = parseBinary(desc, body);
+  // Without a zero byte in the body no string can hold one; with one, only a look at the strings can tell.
+  const path = body.includes(0) ? findNul(desc, message) : undefined;
+  if (path !== undefined) throw invalid(path, "string.well_formed", "must not contain U+0000");
+  return message;
+}
+
+function parseBinary(desc: DescMessage, body: Buffer): Message {
+  try {
+    return fromBinary(desc, body, { readUnknownFields: false });
+  } catch (cause) {
+    throw fail("INVALID_ARGUMENT", { public: "The request's body is not a valid message of the method.", cause });
+  }
+}

@@ -1,0 +1,36 @@
+import { fail } from "../../errors/index.ts";
+import { writeEnvelope } from "./envelope.ts";
+import type { Framing } from "./framed.ts";
+import { grpc } from "./grpc.ts";
+import { grpcOk, grpcTrailersOf } from "./grpc-status.ts";
+import { responseOf, stopUpload } from "./reply.ts";
+
+const trailersFlag = 0x80;
+
+// A client may flush, and so pad, its text at any point: groups of four, each of which may end in padding.
+const base64Text = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/;
+
+/** gRPC-Web: gRPC for browsers, which see no trailers, so these come as a last envelope. */
+export const grpcWeb: Framing = {
+  ...grpc,
+  protocol: "grpc_web",
+  unwrap: (body, { text }) => (text ? fromText(body.toString("latin1")) : body),
+  wrap: (bytes, { text }) => (text ? bytes.toString("base64") : bytes),
+  end: ({ exchange, wire, headers, failure, requestId }) => {
+    const response = responseOf(exchange);
+    // In the body even when nothing else is: a browser hides headers that CORS does not expose.
+    const trailers = failure === undefined ? grpcOk : grpcTrailersOf(failure, requestId);
+    const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const envelope = writeEnvelope(trailersFlag, lines.join(""));
+    if (!response.headersSent) response.writeHead(200, headers);
+    response.end(wire.text ? envelope.toString("base64") : envelope);
+    stopUpload(exchange);
+  },
+};
+
+function fromText(text: string): Buffer {
+  if (!base64Text.test(text)) throw fail("INVALID_ARGUMENT", { public: "The request's body is not valid base64." });
+  // Each part ends at its padding; what follows starts anew.
+  const parts = text.match(/[^=]+=*/g) ?? [];
+  return Buffer.concat(parts.map((part) => Buffer.from(part, "base64")));
+}

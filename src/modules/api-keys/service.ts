@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import bcrypt from "bcrypt";
+import type { Context } from "../../chain/call.ts";
+import { keyFormat } from "../../config/index.ts";
+import { fail, invalid } from "../../errors/index.ts";
+import { type EnvironmentMode, roleGrants, type TenantId } from "../../platform/access/index.ts";
+import { notFound, type Sql, type TenantChanges } from "../../platform/db/index.ts";
+import { ulid } from "../../platform/ids/ulid.ts";
+import { newStamps } from "../../platform/records/index.ts";
+import type { EventRecorder } from "../events/index.ts";
+import { type ApiKey, beyondCreator } from "./domain/api-key.ts";
+import { apiKeyStore } from "./store.ts";
+
+/** What is asked for a new key. */
+export interface NewApiKey {
+  readonly name: string;
+  readonly roles?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly environmentMode?: EnvironmentMode;
+  readonly expiresAt?: Date | undefined;
+}
+
+/** What the use cases stand on. */
+export interface ApiKeyParts {
+  readonly changes: TenantChanges;
+  readonly events: EventRecorder;
+  readonly bcryptCost: number;
+}
+
+/** The use cases of API keys. */
+export type ApiKeyService = ReturnType<typeof createApiKeyService>;
+
+/** Makes the use cases of API keys. */
+export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts) {
+  async function store(sql: Sql, tenantId: TenantId, input: NewApiKey, text: string, createdBy: string, nowMs: number) {
+    const [, prefix, secret] = keyFormat.exec(text)!;
+    return apiKeyStore(sql).insert({
+      tenantId,
+      id: ulid(nowMs),
+      name: input.name,
+      prefix: prefix!,
+      secretHash: await bcrypt.hash(secret!, bcryptCost),
+      roles: input.roles ?? [],
+      scopes: input.scopes ?? [],
+      environmentMode: input.environmentMode ?? "any",
+      expiresAt: input.expiresAt ?? null,
+      lastUsedAt: null,
+      createdBy,
+      revokedAt: null,
+      revokedBy: "",
+      ...newStamps(nowMs),
+    });
+  }
+
+  /** Makes a key for a tenant without asking who may: for callers that have asked already. */
+  async function issue(
+    context: Context,
+    tenantId: TenantId,
+    input: NewApiKey,
+  ): Promise<{ key: ApiKey; secret: string }> {
+    const kind = input.environmentMode === "non_production_only" ? "test" : "live";
+    const text = newKeyText(kind, context.nowMs);
+    const key = await store(context.sql, tenantId, input, text, context.principal.subject, context.nowMs);
+    const { name, prefix, roles, scopes } = key;
+    await events.record(context, "api_key.created", key.id, { name, prefix, roles, scopes });
+    return { key, secret: text };
+  }
+
+  return {
+    issue,
+
+    /** Keeps a key whose text was chosen by the operator; a key that is there already stays as it is. */
+    async keep(sql: Sql, tenantId: TenantId, text: string, nowMs: number): Promise<void> {
+      const [, prefix] = keyFormat.exec(text)!;
+      const found = await apiKeyStore(sql).findByPrefix(prefix!);
+      if (found === undefined)
+        await store(sql, tenantId, { name: "bootstrap", roles: ["admin"] }, text, "bootstrap", nowMs);
+    },
+
+    async createApiKey(context: Context, input: NewApiKey): Promise<{ key: ApiKey; secret: string }> {
+      const unknown = (input.roles ?? []).findIndex((role) => roleGrants[role] === undefined);
+      if (unknown >= 0) {
+        throw invalid(`roles[${unknown}]`, "role", `must be one of ${Object.keys(roleGrants).join(", ")}`);
+      }
+      if (input.expiresAt !== undefined && input.expiresAt.getTime() <= context.nowMs) {
+        throw invalid("expires_at", "future", "must lie in the future");
+      }
+      const beyond = beyondCreator(context.principal, { roles: input.roles ?? [], scopes: input.scopes ?? [] });
+      if (beyond !== undefined) {
+        throw fail("PERMISSION_DENIED", { public: `A key cannot get ${beyond}, which its creator has not got.` });
+      }
+      return issue(context, context.tenantId, input);
+    },
+
+    async getApiKey({ sql, tenantId }: Context, id: string): Promise<ApiKey> {
+      const key = await apiKeyStore(sql).find(tenantId, id);
+      if (key === undefined) throw notFound("API key");
+      return key;
+    },
+
+    async revokeApiKey(context: Context, id: string): Promise<ApiKey> {
+      const { sql, tenantId, principal, nowMs } = context;
+      const revoked = await apiKeyStore(sql).revoke(tenantId, id, principal.subject, new Date(nowMs));
+      // Revoking again changes nothing.
+      if (revoked === undefined) return this.getApiKey(context, id);
+      await changes.record(sql, tenantId);
+      context.afterCommit(() => changes.published(tenantId));
+      await events.record(context, "api_key.revoked", id, { name: revoked.name, prefix: revoked.prefix });
+      return revoked;
+    },
+  };
+}
+
+/** The text of a new key: `sk_<env>_<key id>_<secret>`. */
+export function newKeyText(environment: string, nowMs: number): string {
+  return `sk_${environment}_${ulid(nowMs).toLowerCase()}_${randomBytes(24).toString("base64url")}`;
+}

@@ -1,0 +1,108 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Event as EventMessage,
+  EventSchema,
+  GetEventResponseSchema,
+  ListEventsResponseSchema,
+  type PublishEventRequest,
+  PublishEventResponseSchema,
+  type EventService as Rpc,
+  SubscribeEventsResponseSchema,
+} from "../../../gen/service/api/event_pb.ts";
+import type { Context } from "../../chain/call.ts";
+import type { Handlers } from "../../chain/handlers.ts";
+import { invalid } from "../../errors/index.ts";
+import type { Cursors } from "../../platform/cursor/index.ts";
+import { notFound } from "../../platform/db/index.ts";
+import { ulid } from "../../platform/ids/ulid.ts";
+import { readPage } from "../../platform/paging/index.ts";
+import { dataBytesMax, type Event } from "./domain/event.ts";
+import { reservedFamilies } from "./domain/event-types.ts";
+import type { EventLog } from "./log.ts";
+import { eventStore } from "./store.ts";
+
+/** The operations of EventService. */
+export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof Rpc> {
+  return {
+    publishEvent: {
+      grouped(context: Context, request: PublishEventRequest) {
+        const event = toEvent(context, request);
+        return {
+          response: create(PublishEventResponseSchema, { event: fromEvent(event) }),
+          commit: (record) => log.append(event, record),
+        };
+      },
+    },
+
+    async getEvent({ sql, tenantId }, request) {
+      const event = await eventStore(sql).find(tenantId, request.eventId);
+      if (event === undefined) throw notFound("event");
+      return create(GetEventResponseSchema, { event: fromEvent(event) });
+    },
+
+    async listEvents(context, request) {
+      const { sql, tenantId } = context;
+      const filter = {
+        types: request.types,
+        subject: request.subject,
+        since: request.since && timestampDate(request.since),
+        until: request.until && timestampDate(request.until),
+      };
+      const page = await readPage(
+        cursors,
+        request,
+        {
+          tenantId,
+          operation: context.operation.id,
+          filter: [filter.types, filter.subject, filter.since, filter.until],
+        },
+        (event: Event) => event.id,
+        (wantedPage) => eventStore(sql).list(tenantId, filter, wantedPage),
+      );
+      return create(ListEventsResponseSchema, { ...page, events: page.items.map(fromEvent) });
+    },
+
+    async *subscribeEvents({ sql, tenantId, signal }, request) {
+      const store = eventStore(sql);
+      const from = request.cursor === "" ? await store.endPosition() : await store.positionOf(tenantId, request.cursor);
+      if (from === undefined) throw invalid("cursor", "cursor", "is not the id of an event in the log");
+      for await (const event of log.follow(tenantId, from, request, signal)) {
+        yield create(SubscribeEventsResponseSchema, { event: fromEvent(event) });
+      }
+    },
+  };
+}
+
+function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): Event {
+  const family = request.type.slice(0, request.type.indexOf("."));
+  if (reservedFamilies.has(family)) {
+    throw invalid("type", "reserved", `must not start with "${family}.", which is the service's own`);
+  }
+  const data = request.data ?? {};
+  if (JSON.stringify(data).length > dataBytesMax)
+    throw invalid("data", "max_bytes", "must take at most 64 KiB as JSON");
+  return {
+    tenantId,
+    id: ulid(nowMs),
+    type: request.type,
+    source: request.source === "" ? "/custom" : request.source,
+    subject: request.subject,
+    time: request.time === undefined ? new Date(nowMs) : timestampDate(request.time),
+    data,
+  };
+}
+
+function fromEvent(event: Event): EventMessage {
+  return create(EventSchema, {
+    id: event.id,
+    tenantId: event.tenantId,
+    specversion: "1.0",
+    type: event.type,
+    source: event.source,
+    subject: event.subject,
+    time: timestampFromDate(event.time),
+    datacontenttype: "application/json",
+    data: event.data as never,
+  });
+}

@@ -1,0 +1,87 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import { createBatcher, type Signals, type Sql } from "../../platform/db/index.ts";
+import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
+import { type Event, type EventFilter, type Position, wanted } from "./domain/event.ts";
+import { type Addition, eventStore } from "./store.ts";
+
+const topic = "events";
+const readAtOnce = 200;
+const pollMs = 1000;
+
+/** The log as it is written and followed. */
+export interface EventLog {
+  /** Adds an event, committed together with many others'. */
+  append(event: Event, record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
+  /** Wakes those who follow the log; after a commit, never before. */
+  wake(): void;
+  /** Yields what comes after a position, for as long as the signal lasts. */
+  follow(tenantId: TenantId, from: Position, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Event>;
+  idle(): Promise<void>;
+}
+
+/** Makes the log of this node. */
+export function createEventLog(sql: Sql, signals: Signals): EventLog {
+  const store = eventStore(sql);
+  const wake = () => signals.wake(topic);
+
+  const writer = createBatcher<Addition, "committed" | "duplicate">({
+    lanes: 2,
+    async flush(additions) {
+      const { first, order } = withoutRepeats(additions);
+      const added = await store.insertMany(first);
+      wake();
+      return order.map((addition) => (added.has(addition.event.id) ? "committed" : "duplicate"));
+    },
+  });
+
+  return {
+    append: (event, record) => writer.run({ event, record }),
+    wake,
+    idle: () => writer.idle(),
+    async *follow(tenantId, from, filter, signal) {
+      let position = from;
+      while (!signal.aborted) {
+        // Listen before reading: what is committed in between then wakes us again.
+        const woken = wakeUp(signals, signal);
+        const batch = await store.after(tenantId, position, readAtOnce);
+        for (const event of batch) if (wanted(filter, event)) yield event;
+        const last = batch.at(-1);
+        if (last !== undefined) position = { xid: last.xid, id: last.id };
+        if (batch.length < readAtOnce) await woken.promise;
+        woken.cancel();
+      }
+    },
+  };
+}
+
+/** Two additions under one key must not travel together: the first one counts, the second gets its answer. */
+function withoutRepeats(additions: readonly Addition[]): { first: Addition[]; order: readonly Addition[] } {
+  const keyed = new Map<string, Addition>();
+  const plain: Addition[] = [];
+  for (const addition of additions) {
+    const { record } = addition;
+    if (record === undefined) plain.push(addition);
+    else {
+      const key = `${record.tenantId}|${record.principal}|${record.operation}|${record.key}`;
+      if (!keyed.has(key)) keyed.set(key, addition);
+    }
+  }
+  const sorted = [...keyed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, addition]) => addition);
+  return { first: [...plain, ...sorted], order: additions };
+}
+
+/** Resolves at the next wake, after the polling interval, or when the reader leaves. */
+function wakeUp(signals: Signals, signal: AbortSignal): { promise: Promise<void>; cancel: () => void } {
+  let cancel = () => {};
+  const promise = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, pollMs);
+    const stop = signals.onWake(topic, resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    cancel = () => {
+      clearTimeout(timer);
+      stop();
+      resolve();
+    };
+  });
+  return { promise, cancel };
+}

@@ -1,0 +1,112 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
+import type { Event, EventFilter, Position } from "./domain/event.ts";
+
+/** An event to be added, with the idempotency record that is to be kept with it. */
+export interface Addition {
+  readonly event: Event;
+  readonly record: IdempotencyRecord | undefined;
+}
+
+/** A list's filter. */
+export interface ListFilter extends EventFilter {
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+}
+
+/** The SQL of events. */
+export function eventStore(sql: Sql) {
+  const columns = sql`tenant_id, id, type, source, subject, time, data`;
+  return {
+    async insert(event: Event): Promise<void> {
+      await sql`
+        insert into events (tenant_id, id, type, source, subject, time, data)
+        values (${event.tenantId}, ${event.id}, ${event.type}, ${event.source}, ${event.subject}, ${event.time},
+          ${sql.json(event.data as never)})`;
+    },
+
+    /**
+     * Adds many events in one statement, each together with its idempotency record; answers with the ids of those
+     * that were added. The others' keys were recorded before. Keys come sorted, so that nodes never wait in a ring.
+     */
+    async insertMany(additions: readonly Addition[]): Promise<ReadonlySet<string>> {
+      const events = additions.map(({ event }) => event);
+      const records = additions.map(({ record }) => record);
+      const rows = await sql<{ id: string }[]>`
+        with input as (
+          select * from unnest(
+            ${events.map((event) => event.tenantId)}::text[], ${events.map((event) => event.id)}::text[],
+            ${events.map((event) => event.type)}::text[], ${events.map((event) => event.source)}::text[],
+            ${events.map((event) => event.subject)}::text[], ${events.map((event) => event.time.toISOString())}::timestamptz[],
+            ${events.map((event) => JSON.stringify(event.data))}::text[],
+            ${records.map((record) => record?.principal ?? null)}::text[], ${records.map((record) => record?.operation ?? null)}::text[],
+            ${records.map((record) => record?.key ?? null)}::text[],
+            ${records.map((record) => record?.fingerprint.toString("hex") ?? null)}::text[],
+            ${records.map((record) => record?.response.toString("hex") ?? null)}::text[],
+            ${records.map((record) => record?.createdAt.toISOString() ?? null)}::timestamptz[]
+          ) as input(tenant_id, id, type, source, subject, time, data, principal, operation, key, fingerprint, response, claimed_at)
+        ), claimed as (
+          insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
+          select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', decode(response, 'hex'), claimed_at
+          from input where key is not null
+          on conflict do nothing
+          returning tenant_id, principal, operation, key
+        )
+        insert into events (tenant_id, id, type, source, subject, time, data)
+        select tenant_id, id, type, source, subject, time, data::jsonb from input
+        where key is null or (tenant_id, principal, operation, key) in (select * from claimed)
+        returning id`;
+      return new Set(rows.map((row) => row.id));
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Event | undefined> {
+      const [row] = await sql<Event[]>`select ${columns} from events where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, filter: ListFilter, page: Page): Promise<PageRows<Event>> {
+      const { types, subject, since, until } = filter;
+      const patterns = types.map((type) =>
+        type.endsWith(".*") ? `${type.slice(0, -1).replaceAll("_", "\\_")}%` : type.replaceAll("_", "\\_"),
+      );
+      const where = sql`tenant_id = ${tenantId}
+        ${types.length === 0 ? sql`` : sql`and type like any(${patterns})`}
+        ${subject === "" ? sql`` : sql`and subject = ${subject}`}
+        ${since === undefined ? sql`` : sql`and time >= ${since}`}
+        ${until === undefined ? sql`` : sql`and time < ${until}`}`;
+      return readKeyset<Event>(sql, { columns, table: "events", where, newestFirst: true }, page);
+    },
+
+    /** Where an event stands in the log; undefined for one that the tenant has not got. */
+    async positionOf(tenantId: TenantId, id: string): Promise<Position | undefined> {
+      const [row] = await sql<Position[]>`
+        select xid::text, id from events where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** The end of the log: whatever is committed from now on comes after it. */
+    async endPosition(): Promise<Position> {
+      const [row] = await sql<{ xid: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`;
+      return { xid: row!.xid, id: "" };
+    },
+
+    /** What comes after a position, in order, up to the oldest transaction that still runs. */
+    async after(tenantId: TenantId, { xid, id }: Position, limit: number): Promise<(Event & { xid: string })[]> {
+      return sql<(Event & { xid: string })[]>`
+        select ${columns}, xid::text from events
+        where tenant_id = ${tenantId} and (xid, id) > (${xid}::text::xid8, ${id})
+          and xid < pg_snapshot_xmin(pg_current_snapshot())
+        order by events.xid, id limit ${limit}`;
+    },
+
+    /** Forgets events from before a moment, a bite at a time; answers how many. */
+    async forget(tenantId: TenantId, before: Date, limit: number): Promise<number> {
+      const gone = await sql`
+        delete from events where ctid = any(array(
+          select ctid from events where tenant_id = ${tenantId} and time < ${before} limit ${limit}))`;
+      return gone.count;
+    },
+  };
+}

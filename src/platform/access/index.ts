@@ -1,0 +1,7 @@
+/**
+ * Access: who calls, and what that allows.
+ *
+ * principal: an authenticated caller. scope: `resource:action`. role: a named set of scopes.
+ */
+export { type EnvironmentMode, mayUseEnvironment, type Principal, type TenantId } from "./principal.ts";
+export { covers, grantedScopes, roleGrants } from "./roles.ts";

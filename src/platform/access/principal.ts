@@ -1,0 +1,30 @@
+/** The tenant that a record belongs to. */
+export type TenantId = string & { readonly __id: "tenant" };
+
+/** Where a caller may work. */
+export type EnvironmentMode = "any" | "production_only" | "non_production_only";
+
+/** Who calls. */
+export interface Principal {
+  readonly tenantId: TenantId;
+  /** The token's subject, or `key:<id>`, or `service:<name>`. */
+  readonly subject: string;
+  readonly kind: "user" | "api_key" | "service" | "anonymous";
+  readonly roles: readonly string[];
+  /** Everything that roles and own scopes grant. */
+  readonly scopes: ReadonlySet<string>;
+  readonly environmentMode: EnvironmentMode;
+}
+
+/** Whether a caller may work in an environment, by its key. */
+export function mayUseEnvironment(principal: Principal, environmentKey: string): boolean {
+  const production = environmentKey === "production";
+  switch (principal.environmentMode) {
+    case "any":
+      return true;
+    case "production_only":
+      return production;
+    case "non_production_only":
+      return !production;
+  }
+}

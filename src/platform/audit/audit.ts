@@ -1,0 +1,181 @@
+import { fail, unreachable } from "../../errors/index.ts";
+import type { Clock } from "../clock/clock.ts";
+import { chainLine, type Head } from "./chain.ts";
+import { type AuditEntry, type NumberedEntry, recoverOperation } from "./entry.ts";
+import { lineBytesMax } from "./file-tail.ts";
+import { createRedactor } from "./redact.ts";
+import { fileSink, type Sink, streamSink } from "./sink.ts";
+
+/** How the audit log is kept. */
+export interface AuditSettings {
+  readonly sink: "stderr" | "stdout" | "file";
+  /** The file, for the sink `file`. */
+  readonly path?: string;
+  readonly hashChain: boolean;
+  readonly redactPii: boolean;
+  /** Names of members whose values are always taken out, besides those that are secrets by their name. */
+  readonly redactFields?: readonly string[];
+  readonly clock: Clock;
+}
+
+/** The audit log of this process. */
+export interface Audit {
+  /**
+   * Records one entry; resolves once the operating system has it, so that it outlives a kill of this process.
+   * Entries are numbered in the order of the calls. A failed write rejects with UNAVAILABLE and leaves no trace.
+   */
+  append(entry: AuditEntry): Promise<void>;
+  /** Writes what is still waiting, syncs, and lets go of the file. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly time: string;
+  readonly entry: AuditEntry;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Opens the audit log; for a file this locks it, checks its end and continues it. */
+export async function openAudit(settings: AuditSettings): Promise<Audit> {
+  return auditOver(await openSink(settings), settings);
+}
+
+async function openSink(settings: AuditSettings): Promise<Sink> {
+  switch (settings.sink) {
+    case "stderr":
+      return streamSink(process.stderr);
+    case "stdout":
+      return streamSink(process.stdout);
+    case "file":
+      if (!settings.path) throw fail("FAILED_PRECONDITION", { public: "The audit sink `file` needs a path." });
+      return fileSink(settings.path, settings.hashChain);
+    default:
+      return unreachable(settings.sink);
+  }
+}
+
+/** The audit log over any sink. */
+export async function auditOver(sink: Sink, settings: Omit<AuditSettings, "sink" | "path">): Promise<Audit> {
+  const redact = createRedactor({ pii: settings.redactPii, fields: settings.redactFields });
+  let head = sink.head;
+  let torn = sink.torn;
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  let closed = false;
+
+  function line(entry: NumberedEntry, after: Head): { line: string; head: Head } {
+    if (settings.hashChain) return chainLine(entry, after);
+    return { line: JSON.stringify(entry), head: { seq: entry.seq, hash: "" } };
+  }
+
+  // Numbers and hashes are given here and kept only when the write succeeded, so a failed one leaves no gap.
+  async function writeGroup(group: readonly Waiting[]): Promise<void> {
+    let after = head;
+    let text = "";
+    if (torn !== undefined) {
+      const note = line(recoveryNote(after.seq + 1, isoTime(settings.clock), torn), after);
+      text += `\n${note.line}\n`;
+      after = note.head;
+    }
+    for (const { time, entry } of group) {
+      const next = line(numbered(after.seq + 1, time, entry), after);
+      text += `${next.line}\n`;
+      after = next.head;
+    }
+    await sink.write(text);
+    head = after;
+    torn = undefined;
+  }
+
+  // One write at a time; what arrives meanwhile travels together in the next.
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      try {
+        await writeGroup(group);
+        for (const { resolve } of group) resolve();
+      } catch (cause) {
+        const failure = fail("UNAVAILABLE", { public: "The audit log cannot be written.", cause });
+        for (const { reject } of group) reject(failure);
+      }
+    }
+    writing = undefined;
+  }
+
+  // A torn line is recorded at once, not with the first entry, so that the file verifies from the start.
+  if (torn !== undefined) await writeGroup([]);
+
+  return {
+    append(entry) {
+      if (closed) return Promise.reject(fail("UNAVAILABLE", { public: "The audit log is closed." }));
+      return new Promise((resolve, reject) => {
+        // Redacted and stamped now: the caller may change its objects, and time is when it happened.
+        waiting.push({ time: isoTime(settings.clock), entry: redact(entry), resolve, reject });
+        writing ??= drain();
+      });
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await writing;
+      await sink.close();
+    },
+  };
+}
+
+function isoTime(clock: Clock): string {
+  return new Date(clock.now()).toISOString();
+}
+
+// Named one by one: this is the order in the line, and nothing else may slip in.
+function numbered(seq: number, time: string, entry: AuditEntry): NumberedEntry {
+  const line: NumberedEntry = {
+    seq,
+    time,
+    tenant_id: entry.tenant_id,
+    actor: entry.actor,
+    actor_kind: entry.actor_kind,
+    operation: entry.operation,
+    resource: entry.resource,
+    action: entry.action,
+    outcome: entry.outcome,
+    error_code: entry.error_code,
+    request_id: entry.request_id,
+    remote_address: entry.remote_address,
+    details: entry.details,
+  };
+  return fitting(line);
+}
+
+// A bound on a line bounds the memory of every reader, and lets the end of a file be found without reading all of it.
+function fitting(line: NumberedEntry): NumberedEntry {
+  const room = lineBytesMax - 4096;
+  const bytes = Buffer.byteLength(JSON.stringify(line));
+  if (bytes <= room) return line;
+  const short = { ...line, details: { truncated: true, bytes } };
+  if (Buffer.byteLength(JSON.stringify(short)) <= room) return short;
+  const cut = Object.entries(short).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value.slice(0, 1024) : value,
+  ]);
+  return Object.fromEntries(cut) as unknown as NumberedEntry;
+}
+
+function recoveryNote(seq: number, time: string, torn: NonNullable<Sink["torn"]>): NumberedEntry {
+  return {
+    seq,
+    time,
+    tenant_id: "",
+    actor: "service:audit",
+    actor_kind: "service",
+    operation: recoverOperation,
+    resource: "audit_log",
+    action: "recover",
+    outcome: "succeeded",
+    request_id: "",
+    remote_address: "",
+    details: { torn_bytes: torn.bytes, torn_sha256: torn.sha256 },
+  };
+}

@@ -1,0 +1,17 @@
+/**
+ * One spelling for one JSON value (RFC 8785: members sorted, no spaces), so that equal values have equal hashes.
+ * Members that are undefined are left out, as JSON.stringify does.
+ */
+export function canonicalJson(value: unknown): string {
+  if (value === undefined) return "null";
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const record = value as Record<string, unknown>;
+  let text = "";
+  for (const name of Object.keys(record).sort()) {
+    const member = record[name];
+    if (member === undefined) continue;
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
+}

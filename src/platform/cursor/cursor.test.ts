@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Failure } from "../../errors/index.ts";
+import { createCursors, filterHash } from "./index.ts";
+
+const secret = randomBytes(32);
+const cursors = createCursors(secret);
+const scope = { tenantId: "t1", operation: "ListPools", filter: filterHash({ status: "STATUS_ACTIVE" }) };
+
+function assertRefused(action: () => unknown, why: string): void {
+  assert.throws(
+    action,
+    (error: unknown) =>
+      error instanceof Failure &&
+      error.code === "INVALID_ARGUMENT" &&
+      error.violations[0]?.field === "page_token" &&
+      error.violations[0]?.rule === "cursor",
+    why,
+  );
+}
+
+test("a cursor comes back as it was made, on every node with the same secret", () => {
+  const position = ["2026-01-01T00:00:00Z", 42, "01J0000000000000000000000A", 'ü|"\n'];
+  assert.deepEqual(createCursors(secret).decode(cursors.encode({ ...scope, position }), scope), { position });
+  assert.deepEqual(cursors.decode(cursors.encode({ ...scope, position, total: 0 }), scope), { position, total: 0 });
+});
+
+test("a cursor is short and safe in a URL", () => {
+  const token = cursors.encode({ ...scope, position: [1767225600000, "01J0000000000000000000000A"], total: 12345 });
+  assert.match(token, /^[A-Za-z0-9_-]+$/);
+  assert.ok(token.length < 100, `${token.length} characters`);
+});
+
+test("a cursor of another tenant, operation, filter or secret is refused", () => {
+  const token = cursors.encode({ ...scope, position: ["a"] });
+  assertRefused(() => cursors.decode(token, { ...scope, tenantId: "t2" }), "tenant");
+  assertRefused(() => cursors.decode(token, { ...scope, operation: "ListRules" }), "operation");
+  assertRefused(() => cursors.decode(token, { ...scope, filter: filterHash({}) }), "filter");
+  assertRefused(() => createCursors(randomBytes(32)).decode(token, scope), "secret");
+});
+
+test("parts of the scope cannot be shifted into each other", () => {
+  const token = cursors.encode({ tenantId: "ab", operation: "c", filter: "d", position: ["a"] });
+  assertRefused(() => cursors.decode(token, { tenantId: "a", operation: "bc", filter: "d" }), "shifted");
+});
+
+test("a cursor with any character altered is refused", () => {
+  const token = cursors.encode({ ...scope, position: ["abc", 1] });
+  for (let at = 0; at < token.length - 1; at++) {
+    const altered = token.slice(0, at) + (token[at] === "A" ? "B" : "A") + token.slice(at + 1);
+    assertRefused(() => cursors.decode(altered, scope), `character ${at}`);
+  }
+});
+
+test("any text that is not a cursor is refused as INVALID_ARGUMENT, never as a crash", () => {
+  for (const text of ["", "a", "====", "null", "💥", "A".repeat(2049), "A".repeat(10_000_000)])
+    assertRefused(() => cursors.decode(text, scope), text.slice(0, 20));
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) =>
+      assertRefused(() => cursors.decode(text, scope), text),
+    ),
+  );
+});
+
+test("a position that could not be read back is refused when it is made", () => {
+  for (const position of [[Number.NaN], [Number.POSITIVE_INFINITY], [], ["x".repeat(3000)]]) {
+    assert.throws(
+      () => cursors.encode({ ...scope, position }),
+      (error: unknown) => error instanceof Failure && error.code === "INTERNAL",
+    );
+  }
+});
+
+test("a filter hash depends on values, not on their order or on members left out", () => {
+  assert.equal(filterHash({ a: 1, b: "x" }), filterHash({ b: "x", a: 1, c: undefined }));
+  assert.notEqual(filterHash({ a: 1 }), filterHash({ a: 2 }));
+  assert.notEqual(filterHash(["a", "bc"]), filterHash(["ab", "c"]));
+  assert.match(filterHash({}), /^[A-Za-z0-9_-]{22}$/);
+});

@@ -1,0 +1,39 @@
+import { type ErrorCode, Failure, fail } from "../../errors/index.ts";
+
+/** What PostgreSQL's states mean to a caller. */
+const byState: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  "23505": ["ALREADY_EXISTS", "Another record already has a value that must be unique."],
+  "23503": ["FAILED_PRECONDITION", "A record that this one refers to does not exist."],
+  "22021": ["INVALID_ARGUMENT", "The request holds text that cannot be stored."],
+  "22P05": ["INVALID_ARGUMENT", "The request holds text that cannot be stored."],
+  "40001": ["CONFLICT", "A concurrent change got in the way."],
+  "40P01": ["CONFLICT", "A concurrent change got in the way."],
+  "55P03": ["CONFLICT", "A concurrent change got in the way."],
+  "57014": ["TIMEOUT", "The database did not answer in time."],
+  "53300": ["UNAVAILABLE", "The database takes no more connections."],
+};
+
+const unreachable = /^(08|57P)|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOENT|EPIPE|ETIMEDOUT)/;
+
+/** Turns a database error into a failure; undefined for anything that is not one with a meaning to callers. */
+export function classifyDatabaseError(error: unknown): Failure | undefined {
+  if (error instanceof Failure) return error;
+  const state = (error as { code?: unknown } | null)?.code;
+  if (typeof state !== "string") return undefined;
+  const known = byState[state];
+  if (known !== undefined) return fail(known[0], { public: known[1], cause: error });
+  if (unreachable.test(state)) {
+    return fail("UNAVAILABLE", {
+      public: "The database cannot be reached.",
+      cause: error,
+      headers: { "retry-after": "1" },
+    });
+  }
+  return undefined;
+}
+
+/** Whether a statement failed because of its own data, so that other rows of the batch may still succeed. */
+export function isDataError(error: unknown): boolean {
+  const state = (error as { code?: unknown } | null)?.code;
+  return typeof state === "string" && /^(22|23)/.test(state);
+}

@@ -1,0 +1,49 @@
+import postgres from "postgres";
+import { socketHost } from "./socket-host.ts";
+
+/** What runs SQL: the pool, or a transaction. */
+export type Sql = postgres.ISql<{ bigint: number }>;
+
+/** A piece of SQL to be put into a statement. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+/** A pool of connections to one PostgreSQL. */
+export interface Database {
+  /** Runs single statements, each in a transaction of its own. */
+  readonly sql: Sql;
+  /** Runs statements in one transaction: committed when the work resolves, rolled back when it throws. */
+  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  /** Calls back at every notification on a channel, and once whenever listening starts (anew). */
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onListen: () => void,
+  ): Promise<{ unlisten(): Promise<void> }>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a pool; connections are made as they are needed. */
+export function openDatabase(url: string, options: { maxConnections: number; applicationName?: string }): Database {
+  const sql = postgres(url, {
+    host: socketHost(url),
+    max: options.maxConnections,
+    idle_timeout: 60,
+    connect_timeout: 5,
+    onnotice: () => {},
+    // Columns are snake_case in SQL and camelCase here; what jsonb holds stays as it is.
+    transform: { column: { from: postgres.toCamel } },
+    // Whole numbers in jsonb and counters stay far below 2^53.
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    connection: { application_name: options.applicationName ?? "switchyard", statement_timeout: 30_000 },
+  });
+  return {
+    sql,
+    transaction: (work) => sql.begin((tx) => work(tx)) as Promise<never>,
+    listen: (channel, onNotify, onListen) => sql.listen(channel, onNotify, onListen),
+    ping: async () => {
+      await sql`select 1`;
+    },
+    close: () => sql.end({ timeout: 5 }),
+  };
+}

@@ -1,0 +1,61 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+const PATIENCE_MS = 5_000;
+
+interface Orphan {
+  readonly pid: number;
+  /** Whether it is the server itself, not one of the processes that the server started. */
+  readonly server: boolean;
+}
+
+/**
+ * Ends every process of a server whose owner is gone. PostgreSQL shows its cluster name in the command lines of all
+ * its processes; a process id alone may long belong to another program.
+ */
+export async function endOrphans(clusterName: string): Promise<void> {
+  let orphans = find(clusterName);
+  const deadline = Date.now() + PATIENCE_MS;
+  for (const { pid, server } of orphans) if (server) signal(pid, "SIGINT");
+  while (orphans.length > 0) {
+    // Without their server the others are the remains of a crash, and late ones have had their time.
+    const lost = !orphans.some(({ server }) => server) || Date.now() > deadline;
+    if (lost) for (const { pid } of orphans) signal(pid, "SIGKILL");
+    await delay(10);
+    orphans = find(clusterName);
+  }
+}
+
+function find(clusterName: string): Orphan[] {
+  return commandLines()
+    .filter(([, command]) => command.includes(clusterName))
+    .map(([pid, command]) => ({ pid, server: command.includes(`cluster_name=${clusterName}`) }));
+}
+
+function commandLines(): [pid: number, command: string][] {
+  if (process.platform !== "linux") {
+    const { stdout } = spawnSync("ps", ["-axo", "pid=,command="], { encoding: "utf8" });
+    return [...(stdout ?? "").matchAll(/^\s*(\d+) (.*)$/gm)].map((row) => [Number(row[1]), row[2]!]);
+  }
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => [Number(pid), commandLine(pid)]);
+}
+
+/** Empty for a process that has ended, waited for or not. */
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}

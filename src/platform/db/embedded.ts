@@ -1,0 +1,206 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nativeFolder } from "./embedded-binaries.ts";
+import { lockFolder } from "./embedded-lock.ts";
+import { endOrphans } from "./embedded-orphans.ts";
+import { runProgram, type Server, startServer } from "./embedded-process.ts";
+import { reachable, type ServerUser, serverUser } from "./embedded-user.ts";
+
+/** How to start the embedded PostgreSQL. */
+export interface EmbeddedOptions {
+  /** The service's data folder; PostgreSQL keeps to a private folder in it. */
+  readonly dataDir: string;
+  /** Receives each line of the server's log. */
+  readonly log?: (line: string) => void;
+  readonly maxConnections?: number;
+  /** False only for data that may be lost with the machine: tests. */
+  readonly durable?: boolean;
+  /** False does as if the machine had no user namespaces, which only root needs. */
+  readonly userNamespaces?: boolean;
+}
+
+/** A running PostgreSQL that belongs to this process. */
+export interface Embedded {
+  /** The database `switchyard`. Its host is a socket folder; see `socketHost`. */
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves, with the reason, when the server has ended, asked or not. */
+  readonly exited: Promise<string>;
+  /** Ends the server and all its connections; nothing committed is lost. */
+  stop(): Promise<void>;
+}
+
+/** The folders that one start works with. */
+interface Place {
+  readonly home: string;
+  readonly cluster: string;
+  readonly native: string;
+  readonly user: ServerUser;
+}
+
+/**
+ * Starts the PostgreSQL that lives in a data folder, creating it at first.
+ *
+ * Only the user of this process can connect: the server listens on nothing but a socket in its own private folder.
+ * The server ends with this process, however that ends; what is left of an earlier one is cleared away.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const home = join(options.dataDir, "postgres");
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o700);
+  const unlock = lockFolder(home);
+  let socket: SocketFolder | undefined;
+  try {
+    await endOrphans(clusterName(home));
+    const place = locate(realpathSync(home), options);
+    if (!existsSync(place.cluster)) await createCluster(place, options);
+    removeStaleLocks(place.cluster);
+    socket = socketFolder(place.cluster);
+    const server = await startServer({
+      file: join(place.native, "bin", "postgres"),
+      args: ["-D", place.user.nameOf(place.cluster), ...settings(clusterName(home), options)],
+      folder: place.cluster,
+      user: place.user,
+      log: options.log,
+    });
+    return embedded(server, socket, unlock);
+  } catch (error) {
+    socket?.remove();
+    unlock();
+    throw error;
+  }
+}
+
+function embedded(server: Server, socket: SocketFolder, unlock: () => void): Embedded {
+  const exited = server.exited.then((reason) => {
+    socket.remove();
+    unlock();
+    return reason;
+  });
+  return {
+    url: `postgres://switchyard@${encodeURIComponent(socket.path)}/switchyard`,
+    pid: server.pid,
+    exited,
+    stop: async () => {
+      await server.stop();
+      await exited;
+    },
+  };
+}
+
+function locate(home: string, options: EmbeddedOptions): Place {
+  const cluster = join(home, "cluster");
+  const user = serverUser(cluster, { userNamespaces: options.userNamespaces ?? true });
+  return { home, cluster, native: reachable(nativeFolder(), user), user };
+}
+
+/** Creates the cluster under another name and renames it when it is whole: an interrupted first start leaves nothing. */
+async function createCluster({ home, cluster, native, user }: Place, options: EmbeddedOptions): Promise<void> {
+  for (const name of readdirSync(home)) {
+    if (name.startsWith("new-")) rmSync(join(home, name), { recursive: true, force: true, maxRetries: 5 });
+  }
+  const folder = join(home, `new-${randomBytes(6).toString("hex")}`);
+  mkdirSync(folder, { mode: 0o700 });
+  if (user.id) lchownSync(folder, user.id.uid, user.id.gid);
+  const name = user.nameOf(folder);
+  const sync = options.durable === false ? ["--no-sync"] : [];
+  // Compares by code point, so that an index means the same on every machine, and still knows letters beyond ASCII.
+  const locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
+  const access = ["--username=switchyard", "--auth-local=trust", "--auth-host=reject"];
+  await runProgram({
+    file: join(native, "bin", "initdb"),
+    args: ["-D", name, "--encoding=UTF8", ...locale, ...access, ...sync, "--no-instructions"],
+    folder,
+    user,
+  });
+  await runProgram({
+    file: join(native, "bin", "postgres"),
+    args: ["--single", "-D", name, ...flag("fsync", options.durable !== false), "postgres"],
+    folder,
+    user,
+    input: "create database switchyard\n",
+  });
+  renameSync(folder, cluster);
+  syncFolder(home);
+}
+
+/** Everything is set here, on the command line: a file in the cluster cannot open the server to others. */
+function settings(clusterName: string, options: EmbeddedOptions): string[] {
+  const durable = options.durable ?? true;
+  return Object.entries({
+    cluster_name: clusterName,
+    listen_addresses: "",
+    unix_socket_directories: ".",
+    unix_socket_permissions: "0700",
+    port: 5432,
+    max_connections: options.maxConnections ?? 100,
+    shared_buffers: "128MB",
+    // Parallel queries need more shared memory than containers have by default, and short queries gain nothing.
+    max_parallel_workers_per_gather: 0,
+    jit: false,
+    fsync: durable,
+    synchronous_commit: durable,
+    full_page_writes: durable,
+    log_destination: "stderr",
+    logging_collector: false,
+    log_checkpoints: false,
+    // An error reaches the caller; in the log it would show the data of the statement.
+    log_min_messages: "log",
+    log_min_error_statement: "panic",
+    log_timezone: "UTC",
+    timezone: "UTC",
+  }).flatMap(([name, value]) => flag(name, value));
+}
+
+function flag(name: string, value: string | number | boolean): string[] {
+  return ["-c", `${name}=${typeof value === "boolean" ? (value ? "on" : "off") : value}`];
+}
+
+/** The same for every path to the folder, and another for a copy of it. */
+function clusterName(home: string): string {
+  const { dev, ino } = statSync(home, { bigint: true });
+  return `switchyard-${createHash("sha256").update(`${dev}:${ino}`).digest("hex").slice(0, 16)}`;
+}
+
+/** PostgreSQL believes a lock file whose process id another program has got since; here its server is known to be gone. */
+function removeStaleLocks(cluster: string): void {
+  for (const name of ["postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"])
+    rmSync(join(cluster, name), { force: true });
+}
+
+interface SocketFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+/** A way to the server's socket that is short enough: the system allows some 100 bytes. */
+function socketFolder(cluster: string): SocketFolder {
+  if (Buffer.byteLength(join(cluster, ".s.PGSQL.5432")) < 100) return { path: cluster, remove: () => {} };
+  const folder = mkdtempSync(join(tmpdir(), "sy-"));
+  const path = join(folder, "s");
+  symlinkSync(cluster, path);
+  return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  fsyncSync(handle);
+  closeSync(handle);
+}

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before, type TestContext } from "node:test";
+import { query, until } from "../../../test/harness/embedded-owner.ts";
+import { administer, databaseUrl, SERVER_URL, startTestServer } from "../../../test/harness/postgres-server.ts";
+import { Failure } from "../../errors/index.ts";
+import { migrate } from "./migrate.ts";
+
+const first = { "0001_pools_table.sql": "create table pools (n int); insert into pools values (1);" };
+const second = { ...first, "0002_pools_more.sql": "insert into pools values (2);" };
+
+let serverUrl = process.env[SERVER_URL] ?? "";
+let stopServer = async () => {};
+before(async () => {
+  if (serverUrl) return;
+  const server = await startTestServer();
+  serverUrl = server.url;
+  stopServer = server.stop;
+});
+after(() => stopServer());
+
+/** An empty database, and a way to write folders of migrations. */
+async function scratch(t: TestContext) {
+  const name = `migrate_${process.pid}_${Date.now()}`;
+  const folders: string[] = [];
+  await administer(serverUrl, `create database ${name}`);
+  t.after(async () => {
+    await administer(serverUrl, `drop database ${name} with (force)`);
+    for (const folder of folders) await rm(folder, { recursive: true });
+  });
+  return {
+    url: databaseUrl(serverUrl, name),
+    folder: async (files: Record<string, string>) => {
+      const folder = await mkdtemp(join(tmpdir(), "switchyard-migrations-"));
+      folders.push(folder);
+      for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
+      return folder;
+    },
+  };
+}
+
+const refusal = (text: RegExp) => (error: unknown) =>
+  error instanceof Failure && error.code === "FAILED_PRECONDITION" && text.test(error.message);
+
+test("files are applied in order, each once, however often it is asked", async (t) => {
+  const { url, folder } = await scratch(t);
+  assert.deepEqual(await migrate(url, await folder(first)), { applied: ["0001_pools_table.sql"] });
+  assert.deepEqual(await migrate(url, await folder(second)), { applied: ["0002_pools_more.sql"] });
+  assert.deepEqual(await migrate(url, await folder(second)), { applied: [] });
+  assert.deepEqual(await query(url, "select array_agg(n order by n) as all from pools"), [{ all: [1, 2] }]);
+});
+
+test("many nodes that start at once apply every file exactly once", async (t) => {
+  const { url, folder } = await scratch(t);
+  const files = await folder(second);
+  const results = await Promise.all(Array.from({ length: 12 }, () => migrate(url, files)));
+  assert.deepEqual(results.flatMap(({ applied }) => applied).sort(), Object.keys(second));
+  assert.deepEqual(await query(url, "select array_agg(n order by n) as all from pools"), [{ all: [1, 2] }]);
+});
+
+test("a file that fails leaves nothing behind, keeps the files before it and is named", async (t) => {
+  const { url, folder } = await scratch(t);
+  const broken = { ...first, "0002_pools_more.sql": "insert into pools values (2); select 1 / 0;" };
+  await assert.rejects(migrate(url, await folder(broken)), refusal(/0002_pools_more\.sql failed: division by zero/));
+  assert.deepEqual(await query(url, "select array_agg(n) as all from pools"), [{ all: [1] }]);
+  assert.deepEqual(await migrate(url, await folder(second)), { applied: ["0002_pools_more.sql"] });
+});
+
+test("an interruption half-way through a file leaves nothing of it, and frees the others to go on", async (t) => {
+  const { url, folder } = await scratch(t);
+  const slow = { ...first, "0002_pools_more.sql": "insert into pools values (2); select pg_sleep(600);" };
+  const interrupted = assert.rejects(migrate(url, await folder(slow)));
+  const sleeping = "pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()";
+  await until(async () => (await query(url, `select 1 from ${sleeping}`)).length > 0);
+  const waiting = migrate(url, await folder(second));
+  await query(url, `select pg_terminate_backend(pid) from ${sleeping}`);
+  await interrupted;
+  assert.deepEqual(await waiting, { applied: ["0002_pools_more.sql"] });
+  assert.deepEqual(await query(url, "select array_agg(n order by n) as all from pools"), [{ all: [1, 2] }]);
+});
+
+test("a file that was changed after it was applied is refused by name", async (t) => {
+  const { url, folder } = await scratch(t);
+  await migrate(url, await folder(first));
+  const changed = await folder({ "0001_pools_table.sql": "create table pools (n bigint);" });
+  await assert.rejects(migrate(url, changed), refusal(/0001_pools_table\.sql was changed/));
+});
+
+test("other line ends are not a change", async (t) => {
+  const { url, folder } = await scratch(t);
+  await migrate(url, await folder({ "0001_pools_table.sql": "create table pools (\nn int\n);\n" }));
+  const windows = await folder({ "0001_pools_table.sql": "create table pools (\r\nn int\r\n);\r\n" });
+  assert.deepEqual(await migrate(url, windows), { applied: [] });
+});
+
+test("a database that a newer version has migrated is refused, and left as it is", async (t) => {
+  const { url, folder } = await scratch(t);
+  await migrate(url, await folder(second));
+  await assert.rejects(
+    migrate(url, await folder(first)),
+    refusal(/ahead of this version: it has 0002_pools_more\.sql/),
+  );
+});
+
+test("a file numbered before one that is applied is refused", async (t) => {
+  const { url, folder } = await scratch(t);
+  const { "0002_pools_more.sql": _, ...rest } = { ...second, "0003_pools_last.sql": "insert into pools values (3);" };
+  await migrate(url, await folder(rest));
+  const late = await folder({ ...second, "0003_pools_last.sql": rest["0003_pools_last.sql"]! });
+  await assert.rejects(migrate(url, late), refusal(/0002_pools_more\.sql comes before 0003_pools_last\.sql/));
+});
+
+test("a misnamed file and two files of one number are refused before anything is applied", async (t) => {
+  const { url, folder } = await scratch(t);
+  await assert.rejects(migrate(url, await folder({ ...first, "2_more.sql": "" })), refusal(/2_more\.sql is not named/));
+  const twice = await folder({ ...first, "0001_queues_table.sql": "" });
+  await assert.rejects(migrate(url, twice), refusal(/Two migrations have the number 0001/));
+  assert.deepEqual(await query(url, "select to_regclass('pools') as pools"), [{ pools: null }]);
+});

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import postgres from "postgres";
+import { fail } from "../../errors/index.ts";
+import { socketHost } from "./socket-host.ts";
+
+interface Migration {
+  readonly name: string;
+  readonly text: string;
+  readonly sha256: string;
+}
+
+const NAME = /^(\d{4})_[a-z0-9]+(_[a-z0-9]+)+\.sql$/;
+// Any number does, as long as it never changes: it spells "migrate".
+const LOCK = "30796706127049829";
+
+/**
+ * Brings a database up to the files `NNNN_module_what.sql` of a folder. Many nodes may do so at once: one works, the
+ * others wait for it. Each file is one transaction together with its record, so that an interruption leaves no halves.
+ */
+export async function migrate(url: string, folder: string): Promise<{ applied: string[] }> {
+  const files = await readMigrations(folder);
+  // One connection, since the lock belongs to it and is freed with it, even when this process is killed.
+  const sql = postgres(url, {
+    host: socketHost(url),
+    max: 1,
+    max_lifetime: null,
+    onnotice: () => {},
+    // The wait for another node, or a large table, may take its time.
+    connection: { statement_timeout: 0 },
+  });
+  try {
+    await sql`select pg_advisory_lock(${LOCK})`;
+    const pending = compare(files, await readApplied(sql));
+    for (const file of pending) await apply(sql, file);
+    return { applied: pending.map(({ name }) => name) };
+  } finally {
+    // Without a time limit, postgres.js waits for ever on a connection that the server has closed.
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  let last = "";
+  for (const name of names) {
+    const number = NAME.exec(name)?.[1];
+    if (!number) throw refuse(`The migration ${name} is not named like 0001_module_what.sql.`);
+    if (number === last) throw refuse(`Two migrations have the number ${number}.`);
+    last = number;
+  }
+  return Promise.all(
+    names.map(async (name) => {
+      // A checkout may have changed the line ends; the digest must not.
+      const text = (await readFile(join(folder, name), "utf8")).replaceAll("\r\n", "\n");
+      return { name, text, sha256: createHash("sha256").update(text).digest("hex") };
+    }),
+  );
+}
+
+async function readApplied(sql: postgres.Sql): Promise<{ name: string; sha256: string }[]> {
+  await sql`
+    create table if not exists schema_migrations (
+      name       text primary key,
+      sha256     text not null,
+      applied_at timestamptz not null default now()
+    )`;
+  return sql`select name, sha256 from schema_migrations order by name collate "C"`;
+}
+
+/** What is still to be applied; what was applied must be the beginning of the files, unchanged. */
+function compare(files: readonly Migration[], applied: readonly { name: string; sha256: string }[]): Migration[] {
+  const known = new Set(files.map(({ name }) => name));
+  const ahead = applied.filter(({ name }) => !known.has(name));
+  if (ahead.length > 0) {
+    throw refuse(
+      `The database is ahead of this version: it has ${ahead.map(({ name }) => name).join(", ")}. Start a newer version.`,
+    );
+  }
+  for (const [index, { name, sha256 }] of applied.entries()) {
+    const file = files[index]!;
+    if (file.name !== name) {
+      throw refuse(
+        `The migration ${file.name} comes before ${name}, which is already applied: give it a later number.`,
+      );
+    }
+    if (file.sha256 !== sha256) {
+      throw refuse(`The migration ${name} was changed after it was applied: restore it and write a new one.`);
+    }
+  }
+  return files.slice(applied.length);
+}
+
+async function apply(sql: postgres.Sql, { name, text, sha256 }: Migration): Promise<void> {
+  try {
+    // By hand: `sql.begin` of postgres.js throws where nobody can catch it when the connection is lost on the way.
+    // After an error the connection is closed, which undoes the transaction.
+    await sql`begin`;
+    await sql.unsafe(text);
+    await sql`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
+    await sql`commit`;
+  } catch (cause) {
+    throw fail("FAILED_PRECONDITION", { public: `The migration ${name} failed: ${(cause as Error).message}`, cause });
+  }
+}
+
+function refuse(message: string): Error {
+  return fail("FAILED_PRECONDITION", { public: message });
+}

@@ -1,0 +1,59 @@
+import type { Database } from "./database.ts";
+
+/** Wake signals between nodes. A signal is only a hint: whoever waits also polls. */
+export interface Signals {
+  /** Wakes the listeners of a topic here at once, and on other nodes within milliseconds. */
+  wake(topic: string): void;
+  /** Calls back at every wake of a topic; answers with the way to stop. */
+  onWake(topic: string, listener: () => void): () => void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const channel = "switchyard_wake";
+const coalesceMs = 5;
+
+/** Signals over NOTIFY: on a connection of its own and coalesced, because a pending NOTIFY serialises commits. */
+export function createSignals(db: Database): Signals {
+  const listeners = new Map<string, Set<() => void>>();
+  const pending = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let listening: { unlisten(): Promise<void> } | undefined;
+
+  const tell = (topic: string) => {
+    for (const listener of listeners.get(topic) ?? []) listener();
+  };
+  const send = () => {
+    timer = undefined;
+    const topics = [...pending].slice(0, 200);
+    for (const topic of topics) pending.delete(topic);
+    db.sql`select pg_notify(${channel}, ${topics.join(",")})`.catch(() => {
+      // Other nodes poll as well.
+    });
+    if (pending.size > 0) timer = setTimeout(send, coalesceMs);
+  };
+
+  return {
+    wake(topic) {
+      tell(topic);
+      pending.add(topic);
+      timer ??= setTimeout(send, coalesceMs);
+    },
+    onWake(topic, listener) {
+      const set = listeners.get(topic) ?? new Set();
+      listeners.set(topic, set.add(listener));
+      return () => set.delete(listener);
+    },
+    async start() {
+      // After a lost connection anything may have happened meanwhile.
+      const tellAll = () => {
+        for (const topic of listeners.keys()) tell(topic);
+      };
+      listening = await db.listen(channel, (payload) => payload.split(",").forEach(tell), tellAll);
+    },
+    async stop() {
+      clearTimeout(timer);
+      await listening?.unlisten().catch(() => {});
+    },
+  };
+}

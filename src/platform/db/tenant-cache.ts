@@ -1,0 +1,59 @@
+import type { TenantChanges } from "./tenant-changes.ts";
+
+/** Keeps what was read for a tenant until that tenant changes. */
+export interface TenantCache<K, V> {
+  /** The value, or the promise of it when it must be read first. */
+  get(key: K): V | Promise<V>;
+}
+
+interface Options<K, V> {
+  readonly changes: TenantChanges;
+  readonly load: (key: K) => Promise<V>;
+  /** The tenant a value belongs to; undefined for a value that is not to be kept. */
+  readonly tenantOf: (key: K, value: V) => string | undefined;
+  readonly entriesMax?: number;
+}
+
+/** A bounded cache over one kind of record. What was read before a change and arrives after it is never kept. */
+export function createTenantCache<K, V>({
+  changes,
+  load,
+  tenantOf,
+  entriesMax = 10_000,
+}: Options<K, V>): TenantCache<K, V> {
+  const entries = new Map<K, V>();
+  const keysByTenant = new Map<string, Set<K>>();
+  let generation = 0;
+
+  changes.onChange((tenantId) => {
+    generation++;
+    for (const key of keysByTenant.get(tenantId) ?? []) entries.delete(key);
+    keysByTenant.delete(tenantId);
+  });
+
+  function keep(key: K, value: V, tenantId: string): void {
+    if (entries.size >= entriesMax) {
+      entries.clear();
+      keysByTenant.clear();
+    }
+    entries.set(key, value);
+    const keys = keysByTenant.get(tenantId);
+    if (keys === undefined) keysByTenant.set(tenantId, new Set([key]));
+    else keys.add(key);
+  }
+
+  async function read(key: K): Promise<V> {
+    const startedIn = generation;
+    const value = await load(key);
+    const tenantId = tenantOf(key, value);
+    if (tenantId !== undefined && generation === startedIn && changes.fresh()) keep(key, value, tenantId);
+    return value;
+  }
+
+  return {
+    get(key) {
+      const kept = changes.fresh() ? entries.get(key) : undefined;
+      return kept ?? read(key);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Idempotency: a mutating request takes effect once, however often it is sent.
+ *
+ * claim: a key on its way to being recorded, in the scope of tenant, principal and operation.
+ * record: the claim with the answer that is given again to every repeat.
+ */
+import { fail } from "../../errors/index.ts";
+import type { TenantId } from "../access/index.ts";
+import type { Sql } from "../db/index.ts";
+
+/** An idempotency key and what it stands for. */
+export interface Claim {
+  readonly tenantId: TenantId;
+  readonly principal: string;
+  readonly operation: string;
+  readonly key: string;
+  /** A digest of the request: the same key with another request is refused. */
+  readonly fingerprint: Buffer;
+  readonly createdAt: Date;
+}
+
+/** A claim with the answer that repeats get. */
+export interface IdempotencyRecord extends Claim {
+  readonly response: Buffer;
+}
+
+/**
+ * Claims a key inside the transaction of the effect. A crash undoes both, so no claim is ever left behind;
+ * the advisory lock lets a concurrent repeat be told at once instead of waiting on the unique index.
+ */
+export async function claim(
+  tx: Sql,
+  { tenantId, principal, operation, key, fingerprint, createdAt }: Claim,
+): Promise<boolean> {
+  const lockName = `${tenantId}|${principal}|${operation}|${key}`;
+  const rows = await tx`
+    insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, created_at)
+    select ${tenantId}, ${principal}, ${operation}, ${key}, ${fingerprint}, 'pending', ${createdAt}
+    where pg_try_advisory_xact_lock(hashtextextended(${lockName}, 0))
+    on conflict do nothing
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Turns a pending record completed, in the same transaction. */
+export async function complete(
+  tx: Sql,
+  { tenantId, principal, operation, key, response }: IdempotencyRecord,
+): Promise<void> {
+  await tx`
+    update idempotency_records set state = 'completed', response = ${response}
+    where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}`;
+}
+
+/** The answer that was given before under this key; throws when there is none yet or the request was another one. */
+export async function storedResponse(sql: Sql, claimed: Claim): Promise<Buffer> {
+  const { tenantId, principal, operation, key, fingerprint } = claimed;
+  const [row] = await sql<{ fingerprint: Buffer; response: Buffer }[]>`
+    select fingerprint, response from idempotency_records
+    where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}
+      and state = 'completed'`;
+  if (row === undefined) {
+    throw fail("IDEMPOTENCY_IN_PROGRESS", {
+      public: "A request with this idempotency key is still running.",
+      headers: { "retry-after": "1" },
+    });
+  }
+  if (!row.fingerprint.equals(fingerprint)) {
+    throw fail("IDEMPOTENCY_KEY_REUSED", { public: "The idempotency key was used before with another request." });
+  }
+  return row.response;
+}
+
+/** Forgets records from before a moment; answers how many. */
+export async function forgetRecords(sql: Sql, before: Date, limit: number): Promise<number> {
+  const gone = await sql`
+    delete from idempotency_records where ctid = any(array(
+      select ctid from idempotency_records where created_at < ${before} order by created_at limit ${limit}))`;
+  return gone.count;
+}

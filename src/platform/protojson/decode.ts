@@ -1,0 +1,241 @@
+import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { parseDuration } from "./duration.ts";
+import { parseFieldMask } from "./field-mask.ts";
+import { depthMax, keySegment, kindOf, Problems, shortName, violated } from "./problems.ts";
+import { enumReader, keyReader, type Reader, scalarReader } from "./scalars.ts";
+import {
+  isUnusedExtensions,
+  keptAsJson,
+  keptUnwrapped,
+  messageMaker,
+  type OneofSlot,
+  putOwn,
+  type Slots,
+  unsupported,
+} from "./shape.ts";
+import { readJsonObject, readListValue, readStruct, readValue, tooDeep } from "./struct.ts";
+import { parseTimestamp } from "./timestamp.ts";
+
+/** How lenient a decoder is. */
+export interface DecodeOptions {
+  /** Passes over fields that the message does not have, instead of refusing them by name. */
+  readonly ignoreUnknownFields?: boolean;
+}
+
+/** A field as a decoder meets it. */
+interface FieldReader {
+  readonly name: string;
+  readonly localName: string;
+  readonly oneof: string | undefined;
+  /** Whether null is a value of the field and not its absence. */
+  readonly takesNull: boolean;
+  readonly read: Reader;
+}
+
+const compiled = new WeakMap<DescMessage, Reader>();
+
+/**
+ * Makes the function that reads messages of a type from parsed JSON; made once per type.
+ *
+ * It takes fields by either name, and fails with everything that is wrong, each with its path.
+ */
+export function jsonDecoder<Desc extends DescMessage>(
+  desc: Desc,
+): (json: unknown, options?: DecodeOptions) => MessageShape<Desc> {
+  const read = messageReader(desc);
+  return (json, options) => {
+    const problems = new Problems(options?.ignoreUnknownFields);
+    const message = read(json, problems);
+    if (problems.count > 0) throw violated(problems.violations);
+    return message as MessageShape<Desc>;
+  };
+}
+
+/** The reader of a message type. */
+export function messageReader(desc: DescMessage): Reader {
+  const known = compiled.get(desc);
+  if (known !== undefined) return known;
+  const wellKnown = wellKnownReader(desc);
+  if (wellKnown !== undefined) {
+    compiled.set(desc, wellKnown);
+    return wellKnown;
+  }
+  const fields = new Map<string, FieldReader>();
+  const make = messageMaker(desc);
+  const reader: Reader = (json, problems) => {
+    if (typeof json !== "object" || json === null || Array.isArray(json)) {
+      return problems.add("type.object", `must be an object, not ${kindOf(json)}`);
+    }
+    if (++problems.depth > depthMax) tooDeep(problems);
+    const message = make();
+    if (problems.depth <= depthMax) readFields(fields, json as Record<string, unknown>, message, problems);
+    problems.depth--;
+    return message;
+  };
+  // Known before its fields are compiled, so that a type may contain itself.
+  compiled.set(desc, reader);
+  try {
+    for (const field of desc.fields) {
+      const entry = fieldReader(field);
+      fields.set(field.name, entry).set(field.jsonName, entry);
+    }
+  } catch (cause) {
+    compiled.delete(desc);
+    throw cause;
+  }
+  return reader;
+}
+
+function readFields(
+  fields: ReadonlyMap<string, FieldReader>,
+  json: Readonly<Record<string, unknown>>,
+  message: Slots,
+  problems: Problems,
+): void {
+  for (const key in json) {
+    const field = fields.get(key);
+    if (field === undefined) {
+      if (!problems.ignoreUnknownFields) problems.add("unknown_field", "is not a field here", shortName(key));
+      continue;
+    }
+    if (key !== field.name && Object.hasOwn(json, field.name)) {
+      problems.add("duplicate_field", `is given twice, as ${field.name} and as ${key}`, field.name);
+      continue;
+    }
+    const given = json[key];
+    if (given === null && !field.takesNull) continue;
+    const before = problems.count;
+    const value = field.read(given, problems);
+    if (problems.count !== before) problems.under(field.name, before);
+    else if (field.oneof === undefined) message[field.localName] = value;
+    else setOneof(message, field.oneof, field, value, problems);
+  }
+}
+
+function setOneof(message: Slots, oneof: string, field: FieldReader, value: unknown, problems: Problems): void {
+  if ((message[oneof] as OneofSlot).case !== undefined) {
+    problems.add("oneof", "must not be given together with another field of its group", field.name);
+  } else {
+    message[oneof] = { case: field.localName, value };
+  }
+}
+
+function wellKnownReader(desc: DescMessage): Reader | undefined {
+  const $typeName = desc.typeName;
+  switch ($typeName) {
+    case "google.protobuf.Any":
+      throw unsupported(desc);
+    case "google.protobuf.Timestamp":
+      return textReader("timestamp", "an RFC 3339 time such as 2026-01-31T12:00:00Z", (text) => {
+        const moment = parseTimestamp(text);
+        return moment && { $typeName, seconds: moment.seconds, nanos: moment.nanos };
+      });
+    case "google.protobuf.Duration":
+      return textReader("duration", "a number of seconds such as 1.5s", (text) => {
+        const duration = parseDuration(text);
+        return duration && { $typeName, seconds: duration.seconds, nanos: duration.nanos };
+      });
+    case "google.protobuf.FieldMask":
+      return textReader("field_mask", "field paths separated by commas", (text) => {
+        const paths = parseFieldMask(text);
+        return paths && { $typeName, paths };
+      });
+    case "google.protobuf.Struct":
+      return readStruct;
+    case "google.protobuf.Value":
+      return readValue;
+    case "google.protobuf.ListValue":
+      return readListValue;
+    default: {
+      if (!isWrapperDesc(desc)) return undefined;
+      const read = scalarReader(desc.fields[0].scalar, false);
+      return (json, problems) => {
+        const value = read(json, problems);
+        return value === undefined ? undefined : { $typeName, value };
+      };
+    }
+  }
+}
+
+/** The reader of a type whose JSON form is a text of its own. */
+function textReader(name: string, form: string, parse: (text: string) => unknown): Reader {
+  return (json, problems) => {
+    if (typeof json !== "string") return problems.add(`type.${name}`, `must be ${form}, not ${kindOf(json)}`);
+    return parse(json) ?? problems.add(`type.${name}`, `must be ${form}`);
+  };
+}
+
+function fieldReader(field: DescField): FieldReader {
+  const singular = field.fieldKind !== "list" && field.fieldKind !== "map";
+  return {
+    name: field.name,
+    localName: field.localName,
+    oneof: field.oneof?.localName,
+    takesNull: singular && nullIsValue(field),
+    read: memberReader(field),
+  };
+}
+
+function memberReader(field: DescField): Reader {
+  if (isUnusedExtensions(field)) return listReader(unusedReader, false);
+  const read = valueReader(field);
+  if (field.fieldKind === "list") return listReader(read, nullIsValue(field));
+  return field.fieldKind === "map" ? mapReader(field, read) : read;
+}
+
+function unusedReader(_json: unknown, problems: Problems): undefined {
+  return problems.add("unknown_field", "is not in use");
+}
+
+/** The reader of a field's value: of a list or a map, one item's. */
+export function valueReader(field: DescField): Reader {
+  if (field.enum !== undefined) return enumReader(field.enum);
+  if (field.message === undefined) {
+    return scalarReader(field.scalar, field.fieldKind !== "map" && field.longAsString);
+  }
+  if (keptAsJson(field)) return readJsonObject;
+  if (keptUnwrapped(field)) return scalarReader(field.message.fields[0]!.scalar!, false);
+  return messageReader(field.message);
+}
+
+function nullIsValue(field: DescField): boolean {
+  return field.message?.typeName === "google.protobuf.Value" || field.enum?.typeName === "google.protobuf.NullValue";
+}
+
+function listReader(read: Reader, takesNull: boolean): Reader {
+  return (json, problems) => {
+    if (!Array.isArray(json)) return problems.add("type.list", `must be a list, not ${kindOf(json)}`);
+    const items: unknown[] = [];
+    for (let i = 0; i < json.length; i++) {
+      const before = problems.count;
+      if (json[i] === null && !takesNull) problems.add("type.null", "must not be null");
+      else items.push(read(json[i], problems));
+      if (problems.count !== before) problems.under(`[${i}]`, before);
+    }
+    return items;
+  };
+}
+
+function mapReader(field: DescField & { fieldKind: "map" }, read: Reader): Reader {
+  const readKey = keyReader(field.mapKey);
+  const quoted = field.mapKey === ScalarType.STRING;
+  const takesNull = nullIsValue(field);
+  return (json, problems) => {
+    if (typeof json !== "object" || json === null || Array.isArray(json)) {
+      return problems.add("type.map", `must be an object, not ${kindOf(json)}`);
+    }
+    const entries: Record<string, unknown> = {};
+    for (const given of Object.keys(json)) {
+      const before = problems.count;
+      const value = (json as Record<string, unknown>)[given];
+      const key = readKey(given, problems);
+      if (value === null && !takesNull) problems.add("type.null", "must not be null");
+      else if (key === undefined) read(value, problems);
+      else if (Object.hasOwn(entries, key)) problems.add("duplicate_field", "has the same key as another entry");
+      else putOwn(entries, key, read(value, problems));
+      if (problems.count !== before) problems.under(keySegment(given, quoted), before);
+    }
+    return entries;
+  };
+}

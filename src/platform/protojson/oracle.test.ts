@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { type DescMessage, equals, fromJson, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
+import fc from "fast-check";
+import { services } from "../../../gen/services.ts";
+import { Failure } from "../../errors/index.ts";
+import { jsonDecoder, jsonEncoder } from "./index.ts";
+import { arbitraryMessage, trickyText } from "./testing/arbitrary.ts";
+import { everyKind } from "./testing/every-kind.ts";
+
+const apiTypes = services
+  .map((service) => service.file)
+  .flatMap((file) => [...nestedTypes(file)])
+  .filter((type): type is DescMessage => type.kind === "message");
+const types = [...new Set([...apiTypes, everyKind])];
+
+// The type with every kind is large: it is made less deep.
+function messagesOf(desc: DescMessage) {
+  return arbitraryMessage(desc, { depth: desc === everyKind ? 1 : 2 });
+}
+
+function runsFor(desc: DescMessage) {
+  return { numRuns: desc === everyKind ? 100 : 25 };
+}
+
+function decoded(desc: DescMessage, json: unknown): Message | undefined {
+  try {
+    return jsonDecoder(desc)(json);
+  } catch (error) {
+    assert.ok(error instanceof Failure, "only failures of the catalogue are thrown");
+    assert.ok(error.violations.length > 0);
+    return undefined;
+  }
+}
+
+suite("JSON against protobuf-es, with random messages of every type", () => {
+  test("there are types to compare", () => assert.ok(types.length > 50));
+
+  for (const desc of types) {
+    test(`${desc.typeName} is written as protobuf-es writes it`, () => {
+      const encode = jsonEncoder(desc, "json");
+      fc.assert(
+        fc.property(messagesOf(desc), (message) => {
+          const json = JSON.parse(encode(message)) as JsonValue;
+          const expected = toJson(desc, message, { alwaysEmitImplicit: true });
+          assert.deepEqual(json, JSON.parse(JSON.stringify(expected)));
+          assert.ok(equals(desc, fromJson(desc, json), message));
+        }),
+        runsFor(desc),
+      );
+    });
+
+    test(`${desc.typeName} is read as protobuf-es reads it, under both names`, () => {
+      const decode = jsonDecoder(desc);
+      fc.assert(
+        fc.property(messagesOf(desc), fc.boolean(), (message, useProtoFieldName) => {
+          const json = JSON.parse(JSON.stringify(toJson(desc, message, { useProtoFieldName })));
+          assert.ok(equals(desc, decode(json), message));
+        }),
+        runsFor(desc),
+      );
+    });
+
+    test(`${desc.typeName} survives a round trip under both names`, () => {
+      const decode = jsonDecoder(desc);
+      fc.assert(
+        fc.property(messagesOf(desc), fc.constantFrom("proto" as const, "json" as const), (message, names) => {
+          const json: unknown = JSON.parse(jsonEncoder(desc, names)(message));
+          assert.ok(equals(desc, decode(json), message));
+        }),
+        runsFor(desc),
+      );
+    });
+
+    test(`${desc.typeName} is never read from JSON that protobuf-es refuses, nor read differently`, () => {
+      fc.assert(
+        fc.property(messagesOf(desc), fc.nat(), anything, (message, place, replacement) => {
+          const json = replaced(toJson(desc, message), place, replacement);
+          const ours = decoded(desc, structuredClone(json));
+          if (ours === undefined) return;
+          const theirs = fromJson(desc, json);
+          // For equals(), NaN differs from itself.
+          if (!equals(desc, ours, theirs)) assert.deepEqual(ours, theirs);
+        }),
+        runsFor(desc),
+      );
+    });
+  }
+});
+
+const anything: fc.Arbitrary<JsonValue> = fc.oneof(
+  fc.constantFrom<JsonValue>(
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    2 ** 31,
+    2 ** 53,
+    "",
+    "1",
+    "-1",
+    "1.5",
+    "1s",
+    "NaN",
+    "AQ==",
+    [],
+    {},
+  ),
+  fc.constantFrom<JsonValue>("2026-02-29T00:00:00Z", "2024-02-29T23:59:59.5+05:30", "0001-01-01T00:00:00+00:01"),
+  trickyText,
+  fc.array(trickyText, { maxLength: 2 }),
+  fc.dictionary(trickyText, trickyText, { maxKeys: 2, noNullPrototype: true }),
+);
+
+/** A copy of JSON with one of its values, at any depth, replaced. */
+function replaced(json: JsonValue, place: number, replacement: JsonValue): JsonValue {
+  if (typeof json !== "object" || json === null || place % 7 === 0) return replacement;
+  const keys = Object.keys(json);
+  const key = keys[place % keys.length];
+  if (key === undefined) return replacement;
+  const copy = structuredClone(json) as Record<string, JsonValue>;
+  Object.defineProperty(copy, key, {
+    value: replaced(copy[key]!, Math.floor(place / 3), replacement),
+    enumerable: true,
+  });
+  return copy;
+}

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Histogram, Registry } from "prom-client";
+import { Failure } from "../../errors/index.ts";
+import { createMetrics } from "./index.ts";
+
+const operation = "service.api.PoolService/CreatePool";
+
+test("a call shows in the histogram by operation, protocol, plane and code", async () => {
+  const metrics = createMetrics();
+  metrics.calls.begin("rest", "external");
+  metrics.calls.begin("rest", "external");
+  metrics.calls.end(operation, "rest", "external", "OK", 0.003);
+  metrics.calls.end(operation, "rest", "external", "NOT_FOUND", 20);
+  const text = await metrics.render();
+  const labels = `operation="${operation}",protocol="rest",plane="external"`;
+  for (const line of [
+    "# TYPE rpc_server_call_duration_seconds histogram",
+    `rpc_server_call_duration_seconds_bucket{${labels},code="OK",le="0.0025"} 0`,
+    `rpc_server_call_duration_seconds_bucket{${labels},code="OK",le="0.005"} 1`,
+    `rpc_server_call_duration_seconds_bucket{${labels},code="OK",le="+Inf"} 1`,
+    `rpc_server_call_duration_seconds_sum{${labels},code="OK"} 0.003`,
+    `rpc_server_call_duration_seconds_count{${labels},code="OK"} 1`,
+    `rpc_server_call_duration_seconds_bucket{${labels},code="NOT_FOUND",le="10"} 0`,
+    `rpc_server_call_duration_seconds_bucket{${labels},code="NOT_FOUND",le="+Inf"} 1`,
+  ]) {
+    assert.ok(text.includes(`${line}\n`), `${line}\nis missing in\n${text}`);
+  }
+});
+
+test("the histogram counts as prom-client's own does, on and around every bound", async () => {
+  const metrics = createMetrics();
+  const registry = new Registry();
+  const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+  const peer = new Histogram({
+    name: "rpc_server_call_duration_seconds",
+    help: "Time from a call's arrival to its answer, by operation, protocol, plane and code.",
+    labelNames: ["operation", "protocol", "plane", "code"],
+    buckets: bounds,
+    registers: [registry],
+  });
+  for (const seconds of [0, 1e-9, ...bounds.flatMap((bound) => [bound * 0.999, bound, bound * 1.001]), 1e6]) {
+    metrics.calls.end(operation, "grpc", "internal", "OK", seconds);
+    peer.observe({ operation, protocol: "grpc", plane: "internal", code: "OK" }, seconds);
+  }
+  // Labels may come in another order; the numbers may not differ.
+  const sortLabels = (line: string): string =>
+    line.replace(/\{(.*)\}/, (_, inner: string) => `{${inner.split(",").sort().join()}}`);
+  const linesOf = (text: string): string[] =>
+    text
+      .split("\n")
+      .filter((line) => line.includes("call_duration"))
+      .map(sortLabels);
+  assert.deepEqual(linesOf(await metrics.render()), linesOf(await registry.metrics()));
+});
+
+test("calls under way are counted up and down", async () => {
+  const metrics = createMetrics();
+  metrics.calls.begin("connect", "external");
+  metrics.calls.begin("connect", "external");
+  metrics.calls.end(operation, "connect", "external", "OK", 0.1);
+  assert.match(await metrics.render(), /^rpc_server_active_calls\{protocol="connect",plane="external"\} 1$/m);
+  metrics.calls.end(operation, "connect", "external", "INTERNAL", 0.1);
+  assert.match(await metrics.render(), /^rpc_server_active_calls\{protocol="connect",plane="external"\} 0$/m);
+});
+
+test("the process's own metrics are there, and two registries do not disturb each other", async () => {
+  const [one, two] = [createMetrics(), createMetrics()];
+  one.counter({ name: "things_total", help: "Things." }).inc(3);
+  one.gauge({ name: "depth", help: "Depth.", labels: ["kind"], collect: (gauge) => gauge.set({ kind: "a" }, 7) });
+  one.histogram({ name: "size_bytes", help: "Sizes.", buckets: [1, 10] }).observe(5);
+  const text = await one.render();
+  for (const pattern of [
+    /^process_cpu_seconds_total /m,
+    /^nodejs_eventloop_lag_seconds /m,
+    /^things_total 3$/m,
+    /^depth\{kind="a"\} 7$/m,
+    /^size_bytes_count 1$/m,
+  ]) {
+    assert.match(text, pattern);
+  }
+  assert.doesNotMatch(await two.render(), /things_total/);
+  assert.match(one.contentType, /^text\/plain; version=0\.0\.4/);
+});
+
+test("a label that would hold ids or free text is refused", () => {
+  const metrics = createMetrics();
+  for (const label of ["tenant_id", "id", "pool_key", "tenant", "path", "message", "user"]) {
+    assert.throws(
+      () => metrics.counter({ name: "x_total", help: "X.", labels: [label] }),
+      (error: unknown) => {
+        return error instanceof Failure && error.code === "INTERNAL";
+      },
+      label,
+    );
+  }
+});

@@ -1,0 +1,8 @@
+/** Tokens: OpenID Connect tokens of people, and service tokens of other parts of the deployment. */
+export { createOidcVerifier, type OidcVerifier } from "./oidc.ts";
+export {
+  type ServiceTokenClaims,
+  serviceTokenAudience,
+  signServiceToken,
+  verifyServiceToken,
+} from "./service-token.ts";

@@ -1,0 +1,96 @@
+import { after } from "node:test";
+import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import type { Context, GroupedHandler } from "../../src/chain/call.ts";
+import { readOperations } from "../../src/definitions/index.ts";
+import { Failure } from "../../src/errors/index.ts";
+import { grantedScopes, type Principal, type TenantId } from "../../src/platform/access/index.ts";
+import { type Database, openDatabase } from "../../src/platform/db/index.ts";
+import { ulid } from "../../src/platform/ids/ulid.ts";
+import { freshDatabase } from "./postgres.ts";
+
+/** A migrated database of the test file's own, opened as the service opens it and closed after the last test. */
+export async function testDatabase(maxConnections = 10): Promise<Database> {
+  const { url } = await freshDatabase();
+  const db = openDatabase(url, { maxConnections });
+  after(() => db.close());
+  return db;
+}
+
+/** What a test may choose of a context. */
+export interface ContextChoice extends Partial<Omit<Context, "principal">> {
+  readonly subject?: string;
+  /** Those of the caller; an admin's when neither roles nor scopes are given. */
+  readonly roles?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly environmentMode?: Principal["environmentMode"];
+}
+
+/** A tenant's id that no other test has. */
+export function freshTenant(): TenantId {
+  return ulid(Date.now()) as TenantId;
+}
+
+/** A context as the chain makes it. */
+export function contextFor(db: Database, choice: ContextChoice = {}): Context {
+  const { roles, scopes, environmentMode = "any", subject = "key:test", ...rest } = choice;
+  const tenantId = rest.tenantId ?? freshTenant();
+  const given = roles ?? (scopes === undefined ? ["admin"] : []);
+  return {
+    operation: anyOperation,
+    plane: "external",
+    principal: {
+      tenantId,
+      subject,
+      kind: "api_key",
+      roles: given,
+      scopes: grantedScopes(given, scopes ?? []),
+      environmentMode,
+    },
+    platform: false,
+    requestId: "test",
+    signal: new AbortController().signal,
+    nowMs: Date.now(),
+    sql: db.sql,
+    afterCommit: (action) => action(),
+    ...rest,
+    tenantId,
+  };
+}
+
+const anyOperation = readOperations()[0]!;
+
+/** Has a handler carry out an operation as the chain does: in one transaction, and what waits for the commit after it. */
+export async function perform<I extends DescMessage, O>(
+  db: Database,
+  choice: ContextChoice,
+  handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | GroupedHandler,
+  schema: I,
+  request: MessageInitShape<I>,
+): Promise<O> {
+  if (typeof handler !== "function") throw new Error("A grouped handler commits by itself");
+  const actions: (() => void)[] = [];
+  const answer = await db.transaction((tx) =>
+    handler(
+      contextFor(db, { ...choice, sql: tx, afterCommit: (action) => actions.push(action) }),
+      create(schema, request),
+    ),
+  );
+  for (const action of actions) action();
+  return answer;
+}
+
+/** Keeps the events that modules record. */
+export function recordedEvents() {
+  const recorded: { tenantId: string; type: string; subject: string; data: Record<string, unknown> }[] = [];
+  return {
+    recorded,
+    async record({ tenantId }: Context, type: string, subject: string, data: Record<string, unknown>): Promise<void> {
+      recorded.push({ tenantId, type, subject, data });
+    },
+  };
+}
+
+/** For assert.rejects: a failure of the catalogue, and what its text says. */
+export function failsWith(code: string, text: RegExp = /./) {
+  return (error: unknown): boolean => error instanceof Failure && error.code === code && text.test(error.message);
+}

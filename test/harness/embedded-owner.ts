@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Embedded, type EmbeddedOptions, startEmbedded } from "../../src/platform/db/embedded.ts";
+import { connect } from "./postgres-server.ts";
+
+/** A process of its own that starts the embedded PostgreSQL, to be killed by a test. */
+export interface Owner {
+  readonly process: ChildProcess;
+  /** What became of the start. */
+  readonly started: Promise<{ url: string; pid: number } | { error: string }>;
+  kill(): Promise<void>;
+}
+
+// Ends with its input, so that it never outlives the test; says what became of its start.
+const OWNER = `
+  import { startEmbedded } from ${JSON.stringify(new URL("../../src/platform/db/embedded.ts", import.meta.url).href)};
+  process.stdin.resume().on("end", () => process.exit());
+  try {
+    const { url, pid } = await startEmbedded(JSON.parse(process.argv[1]));
+    console.log(JSON.stringify({ url, pid }));
+  } catch (error) {
+    console.log(JSON.stringify({ error: error.message }));
+    process.exit();
+  }`;
+
+/** Starts the embedded PostgreSQL from another process, as another user if wanted. */
+export function startOwner(options: EmbeddedOptions, user: { uid?: number; gid?: number } = {}): Owner {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", OWNER, JSON.stringify(options)], {
+    ...user,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  const started = Promise.race([
+    once(createInterface({ input: child.stdout }), "line").then(([line]) => JSON.parse(line as string)),
+    exited.then(() => ({ error: "ended" })),
+  ]);
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await exited;
+  };
+  return { process: child, started, kill };
+}
+
+/** A data folder for one test; whatever was started on it is stopped, and the folder removed, when the test ends. */
+export async function scratch(t: TestContext) {
+  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-embedded-"));
+  const ends: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 })];
+  t.after(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  return {
+    dataDir,
+    start: async (options: Partial<EmbeddedOptions> = {}): Promise<Embedded> => {
+      const embedded = await startEmbedded({ dataDir, ...options });
+      ends.push(embedded.stop);
+      return embedded;
+    },
+    owner: (options: Partial<EmbeddedOptions> = {}, user: { uid?: number; gid?: number } = {}): Owner => {
+      const owner = startOwner({ dataDir, ...options }, user);
+      ends.push(owner.kill);
+      return owner;
+    },
+  };
+}
+
+/** Runs one statement on a connection of its own. */
+export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const sql = connect(url, 1);
+  try {
+    return [...(await sql.unsafe(statement))];
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Waits for a condition; half a minute is far more than any takes. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`Waited in vain for ${condition}`);
+    await delay(5);
+  }
+}
+
+/** Whether a process runs; one that has ended but was not waited for does not. */
+export async function runs(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== "linux" || (await readFile(`/proc/${pid}/cmdline`, "utf8")) !== "";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres from "postgres";
+import { startEmbedded } from "../../src/platform/db/embedded.ts";
+import { migrate } from "../../src/platform/db/migrate.ts";
+import { socketHost } from "../../src/platform/db/socket-host.ts";
+
+/** Where `npm test` tells the test files of its server; a file that runs alone starts its own. */
+export const SERVER_URL = "SWITCHYARD_TEST_POSTGRES_URL";
+
+/** The migrated database that tests clone. */
+export const TEMPLATE = "switchyard_template";
+
+/** A PostgreSQL for tests, with the template in it. */
+export interface TestServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a server in a temporary folder, fast and forgetful: a test about durability starts its own. */
+export async function startTestServer(): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-test-"));
+  let stop = async () => {};
+  try {
+    const server = await startEmbedded({ dataDir, durable: false, maxConnections: 300 });
+    stop = server.stop;
+    await administer(server.url, `create database ${TEMPLATE}`);
+    await migrate(databaseUrl(server.url, TEMPLATE), join(import.meta.dirname, "../../migrations"));
+    // A template that somebody is connected to cannot be cloned.
+    await administer(server.url, `alter database ${TEMPLATE} with is_template true allow_connections false`);
+    return { url: server.url, stop: () => end() };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+
+  async function end() {
+    await stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The URL of another database on the same server. */
+export function databaseUrl(serverUrl: string, name: string): string {
+  return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+}
+
+/** Opens a pool as tests want it: quiet. */
+export function connect(url: string, max: number): postgres.Sql {
+  return postgres(url, { host: socketHost(url), max, onnotice: () => {} });
+}
+
+/** Runs a statement outside of every test's database. */
+export async function administer(serverUrl: string, statement: string): Promise<void> {
+  const sql = connect(databaseUrl(serverUrl, "postgres"), 1);
+  try {
+    await sql.unsafe(statement);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
