@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import { type ApiKeys, newKeyText } from "../modules/api-keys/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
@@ -11,23 +13,26 @@ interface Parts {
 }
 
 /**
- * Makes sure that somebody can get in: keeps the key that the operator chose, or, with the embedded PostgreSQL and no
- * key at all yet, makes an admin key. Answers with a key that was made or chosen, to be shown once.
+ * Makes sure that somebody can get in, and answers with an admin key to show: the one that the operator chose or,
+ * with the embedded PostgreSQL, one that is made once and kept beside the data, readable to its owner only.
  */
 export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Promise<string | undefined> {
   if (!config["auth.api_key_enabled"]) return undefined;
-  const chosen = config["auth.bootstrap_api_key"];
-  if (chosen === "" && (config["database.url"] !== "" || (await hasKeys(db, tenantId)))) return undefined;
   const nowMs = Date.now();
-  const key = chosen || newKeyText("dev", nowMs);
-  await db.transaction(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended('switchyard.first_access', 0))`;
-    await apiKeys.keep(tx, tenantId, key, nowMs);
-  });
-  return key;
-}
-
-async function hasKeys({ sql }: Database, tenantId: TenantId): Promise<boolean> {
-  const rows = await sql`select 1 from api_keys where tenant_id = ${tenantId} limit 1`;
-  return rows.length > 0;
+  const chosen = config["auth.bootstrap_api_key"];
+  if (chosen !== "") {
+    await apiKeys.keep(db, tenantId, chosen, nowMs);
+    return chosen;
+  }
+  if (config["database.url"] !== "") return undefined;
+  const path = join(config["data.dir"], "admin.key");
+  if (existsSync(path)) {
+    const kept = readFileSync(path, "utf8").trim();
+    return (await apiKeys.verifier.verify(kept)) === undefined ? undefined : kept;
+  }
+  const made = newKeyText("dev", nowMs);
+  // The file first: a key that was stored and then lost would help nobody.
+  writeFileSync(path, `${made}\n`, { mode: 0o600, flag: "wx" });
+  await apiKeys.keep(db, tenantId, made, nowMs);
+  return made;
 }

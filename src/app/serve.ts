@@ -18,7 +18,7 @@ export type Role = "all" | "api" | "worker";
 /** A running node. */
 export interface Service {
   readonly planes: Planes;
-  /** The admin key that was made at this start; undefined when there was one already. */
+  /** An admin key that may be shown to whoever started the node. */
   readonly adminKey: string | undefined;
   /** Resolves, with the reason, when the node cannot go on. */
   readonly lost: Promise<string>;

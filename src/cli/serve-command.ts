@@ -19,7 +19,8 @@ function greet({ planes, adminKey }: Service, { config }: LoadedConfig): void {
   const { baseUrl } = planes;
   const lines = ["", `Switchyard is serving at ${baseUrl}`, `  reference   ${baseUrl}/docs`];
   if (adminKey !== undefined) lines.push(`  admin key   ${adminKey}`);
-  else if (config["auth.api_key_enabled"]) lines.push("  admin key   the one shown at the first start (lost it? see docs/guides/operate.md)");
+  else if (config["auth.api_key_enabled"])
+    lines.push("  admin key   yours; a new one: start with SERVICE_AUTH_BOOTSTRAP_API_KEY=sk_dev_<id>_<secret>");
   lines.push("", "Try it:", `  curl -s ${baseUrl}/api/v2/environments -H 'X-API-Key: ${adminKey ?? "<key>"}'`, "");
   process.stdout.write(`${lines.join("\n")}\n`);
 }

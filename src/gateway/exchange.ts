@@ -26,31 +26,55 @@ export function newCall(
   decode: () => Message | Promise<Message>,
   timeoutMs?: number,
 ): Call {
-  const { request } = exchange;
-  let signal: AbortSignal | undefined = timeoutMs === undefined ? undefined : endOfCall(exchange, timeoutMs);
-  return {
-    operation,
-    protocol,
-    decode,
-    plane: exchange.plane,
-    header: (name) => headerOf(request, name),
-    peerCertificate: peerCertificateOf(request),
-    remoteAddress: request.socket.remoteAddress ?? "",
-    // Most calls end before anybody asks for the signal.
-    get signal() {
-      signal ??= endOfCall(exchange, undefined);
-      return signal;
-    },
-    responseHeaders: {},
-    startedAtMs: performance.now(),
-    requestId: "",
-    traceId: "",
-    apiVersion: "",
-    principal: undefined,
-    tenantId: undefined,
-    standing: undefined,
-    message: undefined,
-  };
+  return new ExchangeCall(exchange, operation, protocol, decode, timeoutMs);
+}
+
+// A class, because an object literal with a getter gets a hidden class of its own at every call: each would outlive the
+// young generation, and the collector would take longer than the call.
+class ExchangeCall implements Call {
+  readonly operation: Operation;
+  readonly plane: Plane;
+  readonly protocol: Call["protocol"];
+  readonly header: Call["header"];
+  readonly peerCertificate: Call["peerCertificate"];
+  readonly remoteAddress: string;
+  readonly decode: Call["decode"];
+  readonly responseHeaders: Record<string, string> = {};
+  readonly startedAtMs = performance.now();
+  requestId = "";
+  traceId = "";
+  apiVersion = "";
+  principal: Call["principal"] = undefined;
+  tenantId: Call["tenantId"] = undefined;
+  standing: Call["standing"] = undefined;
+  message: Call["message"] = undefined;
+  readonly #exchange: Exchange;
+  #signal: AbortSignal | undefined;
+
+  constructor(
+    exchange: Exchange,
+    operation: Operation,
+    protocol: Call["protocol"],
+    decode: Call["decode"],
+    timeoutMs: number | undefined,
+  ) {
+    const { request } = exchange;
+    this.operation = operation;
+    this.plane = exchange.plane;
+    this.protocol = protocol;
+    this.header = (name) => headerOf(request, name);
+    this.peerCertificate = peerCertificateOf(request);
+    this.remoteAddress = request.socket.remoteAddress ?? "";
+    this.decode = decode;
+    this.#exchange = exchange;
+    if (timeoutMs !== undefined) this.#signal = endOfCall(exchange, timeoutMs);
+  }
+
+  // Most calls end before anybody asks for the signal.
+  get signal(): AbortSignal {
+    this.#signal ??= endOfCall(this.#exchange, undefined);
+    return this.#signal;
+  }
 }
 
 /** Writes status and headers; HTTP/1.1's and HTTP/2's responses agree on it, their types do not. */

@@ -4,11 +4,11 @@ import type { Context } from "../../chain/call.ts";
 import { keyFormat } from "../../config/index.ts";
 import { fail, invalid } from "../../errors/index.ts";
 import { type EnvironmentMode, roleGrants, type TenantId } from "../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges } from "../../platform/db/index.ts";
+import { type Database, notFound, type Sql, type TenantChanges } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { newStamps } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import { type ApiKey, beyondCreator } from "./domain/api-key.ts";
+import { type ApiKey, beyondCreator, type StoredApiKey } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 
 /** What is asked for a new key. */
@@ -26,6 +26,9 @@ export interface ApiKeyParts {
   readonly events: EventRecorder;
   readonly bcryptCost: number;
 }
+
+/** Who a key was created by that the operator chose. */
+const bootstrapper = "bootstrap";
 
 /** The use cases of API keys. */
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
@@ -52,6 +55,18 @@ export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts
     });
   }
 
+  async function renewSecret(sql: Sql, found: StoredApiKey, text: string, nowMs: number): Promise<void> {
+    const secret = keyFormat.exec(text)![2]!;
+    if (found.createdBy !== bootstrapper || (await bcrypt.compare(secret, found.secretHash))) return;
+    await apiKeyStore(sql).replaceSecret(
+      found.tenantId,
+      found.id,
+      await bcrypt.hash(secret, bcryptCost),
+      new Date(nowMs),
+    );
+    await changes.record(sql, found.tenantId);
+  }
+
   /** Makes a key for a tenant without asking who may: for callers that have asked already. */
   async function issue(
     context: Context,
@@ -69,12 +84,16 @@ export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts
   return {
     issue,
 
-    /** Keeps a key whose text was chosen by the operator; a key that is there already stays as it is. */
-    async keep(sql: Sql, tenantId: TenantId, text: string, nowMs: number): Promise<void> {
+    /** Keeps a key whose text was chosen elsewhere as an admin; one that was kept so before takes the new secret. */
+    async keep(db: Database, tenantId: TenantId, text: string, nowMs: number): Promise<void> {
       const [, prefix] = keyFormat.exec(text)!;
-      const found = await apiKeyStore(sql).findByPrefix(prefix!);
-      if (found === undefined)
-        await store(sql, tenantId, { name: "bootstrap", roles: ["admin"] }, text, "bootstrap", nowMs);
+      await db.transaction(async (tx) => {
+        // Many nodes may start with the same key at once.
+        await tx`select pg_advisory_xact_lock(hashtextextended(${`api_key|${prefix}`}, 0))`;
+        const found = await apiKeyStore(tx).findByPrefix(prefix!);
+        if (found !== undefined) return renewSecret(tx, found, text, nowMs);
+        await store(tx, tenantId, { name: "bootstrap", roles: ["admin"] }, text, bootstrapper, nowMs);
+      });
     },
 
     async createApiKey(context: Context, input: NewApiKey): Promise<{ key: ApiKey; secret: string }> {

@@ -38,6 +38,12 @@ export function apiKeyStore(sql: Sql) {
       return row;
     },
 
+    async replaceSecret(tenantId: TenantId, id: string, secretHash: string, now: Date): Promise<void> {
+      await sql`
+        update api_keys set secret_hash = ${secretHash}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
     async list(tenantId: TenantId, status: ApiKeyStatus | undefined, now: Date, page: Page): Promise<PageRows<ApiKey>> {
       const standing =
         status === undefined

@@ -85,6 +85,24 @@ test("a value that changes between being read and being replaced is never overwr
   assert.equal((await node.read(db.sql, other!.tenantId, other!.id))!.value, "other");
 });
 
+test("a value that is being changed when its replacement arrives keeps the change", async () => {
+  const [known] = await addOld(["before"]);
+  const node = nodeWith(rotated);
+  const { promise: blocked, resolve: release } = Promise.withResolvers<void>();
+  const updating = db.transaction(async (tx) => {
+    const ciphertext = old.seal("after", bindingOf(known!));
+    await tx`update secrets set ciphertext = ${ciphertext}, version = 2 where id = ${known!.id}`;
+    await blocked;
+  });
+  const running = node.reencryptAll(signal);
+  const waiting = () => db.sql`select from pg_locks where not granted`;
+  while ((await waiting()).count === 0);
+  release();
+  await updating;
+  assert.deepEqual(await running, { reencrypted: 0, unreadable: 0 });
+  assert.equal((await node.read(db.sql, known!.tenantId, known!.id))!.value, "after");
+});
+
 test("many nodes at once re-encrypt each value once, and no update among them is lost", async () => {
   const values = numbered(450);
   const added = await addOld(values);
@@ -137,7 +155,6 @@ test("tables of other modules are sealed anew in the same run", async () => {
   const binding = { tenantId: platform, recordId: "c1", field: "connector.credential" };
   let ciphertext = old.seal("theirs", binding);
   const table: Reencryptable = {
-    name: "credentials",
     bindingOf: () => binding,
     next: async () => (rotated.isCurrent(ciphertext) ? [] : [{ tenantId: platform, id: "c1", ciphertext }]),
     async replace(_activeKeyId, [only]) {

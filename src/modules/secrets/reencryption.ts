@@ -14,8 +14,6 @@ export interface Replacement extends StaleValue {
 
 /** A table of sealed values, each row known by tenant and id. */
 export interface Reencryptable {
-  /** What the table is called in reports. */
-  readonly name: string;
   /** The next rows that another key than this one sealed, in the order of (tenant, id). */
   next(activeKeyId: string, after: StaleValue | undefined, limit: number): Promise<readonly StaleValue[]>;
   /** Replaces, in one statement, those ciphertexts that are still the ones that were read; answers with how many. */

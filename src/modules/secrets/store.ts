@@ -73,10 +73,10 @@ export function secretStore(sql: Sql) {
 /** All tenants' secrets, to be sealed anew. What callers see of a secret changes only in its key's id. */
 export function reencryptableSecrets(sql: Sql): Reencryptable {
   return {
-    name: "secrets",
     bindingOf,
 
     async next(activeKeyId, after, limit) {
+      // Smaller or larger, not unequal: an index can answer that, and mostly with "none".
       return sql<StaleValue[]>`
         select tenant_id, id, ciphertext from secrets
         where (key_id < ${activeKeyId} or key_id > ${activeKeyId})
@@ -85,13 +85,19 @@ export function reencryptableSecrets(sql: Sql): Reencryptable {
     },
 
     async replace(activeKeyId, replacements) {
+      // Rows are locked in one order everywhere, so that two nodes never wait for each other.
       const { count } = await sql`
-        update secrets set ciphertext = sealed.replacement, key_id = ${activeKeyId}
-        from unnest(${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
-          ${replacements.map((each) => each.ciphertext)}::text[], ${replacements.map((each) => each.replacement)}::text[])
-          as sealed(tenant_id, id, ciphertext, replacement)
-        where secrets.tenant_id = sealed.tenant_id and secrets.id = sealed.id
-          and secrets.ciphertext = sealed.ciphertext`;
+        with unchanged as (
+          select secrets.tenant_id, secrets.id, sealed.replacement
+          from secrets join unnest(
+              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
+              ${replacements.map((each) => each.ciphertext)}::text[],
+              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
+            on secrets.tenant_id = sealed.tenant_id and secrets.id = sealed.id
+              and secrets.ciphertext = sealed.ciphertext
+          order by secrets.tenant_id, secrets.id for update of secrets)
+        update secrets set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
+        from unchanged where secrets.tenant_id = unchanged.tenant_id and secrets.id = unchanged.id`;
       return count;
     },
   };

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { entryHash } from "./chain.ts";
+import { chainLine, entryHash, genesis } from "./chain.ts";
 import { openAudit, verifyAudit } from "./index.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "audit-verify-"));
@@ -65,6 +65,15 @@ test("every kind of tampering is found, at the line where the chain breaks", asy
     assert.equal(verdict.ok, false, what);
     assert.equal(verdict.brokenAt?.line, at, `${what}: ${verdict.brokenAt?.reason}`);
   }
+});
+
+test("a gap in the numbers is found even when every link fits", async () => {
+  const path = await written(1);
+  const { hash: _, prev_hash: __, ...entry } = JSON.parse((await linesOf(path))[0]!);
+  const first = chainLine({ ...entry, seq: 1 }, genesis);
+  const third = chainLine({ ...entry, seq: 3 }, first.head);
+  await writeFile(path, `${first.line}\n${third.line}\n`);
+  assert.deepEqual((await verifyAudit(path)).brokenAt, { line: 2, reason: "entry 3 follows entry 1" });
 });
 
 test("lines cut off the end show against a head that was kept elsewhere", async () => {

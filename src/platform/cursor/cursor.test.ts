@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Failure } from "../../errors/index.ts";
+import { createSigner } from "../crypto/index.ts";
 import { createCursors, filterHash } from "./index.ts";
 
 const secret = randomBytes(32);
@@ -62,6 +63,13 @@ test("any text that is not a cursor is refused as INVALID_ARGUMENT, never as a c
       assertRefused(() => cursors.decode(text, scope), text),
     ),
   );
+});
+
+test("a token of more than 2 KiB is refused even when its signature is right", () => {
+  const body = JSON.stringify([null, "x".repeat(2000)]);
+  const signature = createSigner(secret).sign(JSON.stringify([1, scope.tenantId, scope.operation, scope.filter, body]));
+  const token = Buffer.concat([signature, Buffer.from(body)]).toString("base64url");
+  assertRefused(() => cursors.decode(token, scope), "oversize");
 });
 
 test("a position that could not be read back is refused when it is made", () => {

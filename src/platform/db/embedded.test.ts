@@ -104,7 +104,7 @@ test("a lock file of PostgreSQL that names another, living program is not believ
   const content = readFileSync(file, "utf8");
   process.kill(first.pid, "SIGKILL");
   await first.exited;
-  writeFileSync(file, content.replace(/^\d+/, String(process.pid)));
+  writeFileSync(file, content.replace(/^\d+/, String(process.ppid)));
   await start();
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { fail } from "../../errors/index.ts";
 import { createTracing } from "./index.ts";
 
@@ -33,7 +33,7 @@ const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const spanId = "00f067aa0ba902b7";
 
 // A collector that keeps what it gets.
-async function collector(status = 200) {
+async function collector(t: TestContext, status = 200) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const body = JSON.parse((await request.toArray()).join(""));
@@ -48,15 +48,14 @@ async function collector(status = 200) {
     response.writeHead(status, { "content-type": "application/json" }).end("{}");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     spans: () => received.flatMap(({ spans }) => spans),
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
   };
 }
 
@@ -64,8 +63,8 @@ function valuesOf(attributes: Attribute[]): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
-test("an ended span reaches the collector as JSON, under the caller's trace, with its attributes", async () => {
-  const sink = await collector();
+test("an ended span reaches the collector as JSON, under the caller's trace, with its attributes", async (t) => {
+  const sink = await collector(t);
   const tracing = await createTracing({
     endpoint: sink.endpoint,
     serviceName: "switchyard",
@@ -94,11 +93,10 @@ test("an ended span reaches the collector as JSON, under the caller's trace, wit
   assert.ok(BigInt(server!.endTimeUnixNano) >= BigInt(server!.startTimeUnixNano));
   const client = sink.spans().find(({ kind }) => kind === 3);
   assert.deepEqual([client?.traceId, client?.parentSpanId], [traceId, span.spanId]);
-  await sink.close();
 });
 
-test("an invalid traceparent starts a new trace, and a caller that does not record is followed", async () => {
-  const sink = await collector();
+test("an invalid traceparent starts a new trace, and a caller that does not record is followed", async (t) => {
+  const sink = await collector(t);
   const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   tracing.startSpan("fresh", { kind: "server", parent: "00-garbage" }).end();
   const unrecorded = tracing.startSpan("quiet", { kind: "server", parent: `00-${traceId}-${spanId}-00` });
@@ -110,11 +108,10 @@ test("an invalid traceparent starts a new trace, and a caller that does not reco
     sink.spans().map(({ name, parentSpanId }) => [name, parentSpanId ?? ""]),
     [["fresh", ""]],
   );
-  await sink.close();
 });
 
-test("a failed span carries the code of the catalogue, any other error its name", async () => {
-  const sink = await collector();
+test("a failed span carries the code of the catalogue, any other error its name", async (t) => {
+  const sink = await collector(t);
   const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   for (const error of [fail("UNAVAILABLE"), new TypeError("boom"), "text"]) {
     const span = tracing.startSpan("call", { kind: "server" });
@@ -130,21 +127,19 @@ test("a failed span carries the code of the catalogue, any other error its name"
       [2, "unknown"],
     ],
   );
-  await sink.close();
 });
 
-test("many spans travel in batches, and close sends every one of them", async () => {
-  const sink = await collector();
+test("many spans travel in batches, and close sends every one of them", async (t) => {
+  const sink = await collector(t);
   const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   for (let n = 0; n < 2000; n++) tracing.startSpan("call", { kind: "server" }).end();
   await tracing.close();
   assert.equal(sink.spans().length, 2000);
   assert.ok(sink.received.length <= 5, `${sink.received.length} requests`);
-  await sink.close();
 });
 
-test("a share of new traces is recorded when a ratio is set", async () => {
-  const sink = await collector();
+test("a share of new traces is recorded when a ratio is set", async (t) => {
+  const sink = await collector(t);
   const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard", sampleRatio: 0 });
   tracing.startSpan("new", { kind: "server" }).end();
   tracing.startSpan("asked for", { kind: "server", parent: `00-${traceId}-${spanId}-01` }).end();
@@ -153,11 +148,10 @@ test("a share of new traces is recorded when a ratio is set", async () => {
     sink.spans().map(({ name }) => name),
     ["asked for"],
   );
-  await sink.close();
 });
 
-test("a collector that is away costs a bounded number of spans, is reported, and does not hold up the close", async () => {
-  const sink = await collector(400);
+test("a collector that is away costs a bounded number of spans, is reported, and does not hold up the close", async (t) => {
+  const sink = await collector(t, 400);
   const errors: Error[] = [];
   const tracing = await createTracing({
     endpoint: sink.endpoint,
@@ -168,7 +162,6 @@ test("a collector that is away costs a bounded number of spans, is reported, and
   await tracing.close();
   assert.ok(errors.length > 0);
   assert.ok(sink.spans().length <= 4096 + 512, `${sink.spans().length} spans were kept`);
-  await sink.close();
 });
 
 test("an endpoint that is not a URL is refused at the start", async () => {

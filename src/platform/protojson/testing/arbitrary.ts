@@ -17,6 +17,8 @@ export interface ArbitraryOptions {
   readonly depth?: number;
   /** Where strings come from. */
   readonly text?: fc.Arbitrary<string>;
+  /** How many items a list or a map may have. */
+  readonly itemsMax?: number;
 }
 
 /** Strings that break careless code: quotes, controls, astral characters, and names of object internals. */
@@ -83,10 +85,13 @@ function moment(desc: DescMessage, min: bigint, max: bigint): fc.Arbitrary<Messa
 
 function member(field: DescField, options: ArbitraryOptions): fc.Arbitrary<unknown> {
   const one = value(field, options);
-  if (field.fieldKind === "list") return fc.array(one, { maxLength: 3 });
+  if (field.fieldKind === "list") return fc.array(one, { maxLength: options.itemsMax ?? 3 });
   if (field.fieldKind !== "map") return one;
   return fc
-    .uniqueArray(fc.tuple(scalar(field.mapKey, options), one), { maxLength: 3, selector: ([key]) => String(key) })
+    .uniqueArray(fc.tuple(scalar(field.mapKey, options), one), {
+      maxLength: options.itemsMax ?? 3,
+      selector: ([key]) => String(key),
+    })
     .map((pairs) => Object.fromEntries(pairs.map(([key, item]) => [String(key), item])));
 }
 

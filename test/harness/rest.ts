@@ -1,0 +1,33 @@
+/** A caller of the REST surface. */
+export interface RestClient {
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<RestAnswer>;
+}
+
+/** An answer as REST gave it. */
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly body: any;
+  readonly text: string;
+}
+
+/** Calls REST with a key, or without one. */
+export function restClient(baseUrl: string, key?: string): RestClient {
+  return {
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(baseUrl + path, {
+        method,
+        headers: {
+          ...(key !== undefined && { "x-api-key": key }),
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get("content-type")?.includes("json");
+      return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { createHash, randomBytes } from "node:crypto";
+import { after } from "node:test";
+import { type Service, serve } from "../../src/app/serve.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { freshDatabase } from "./postgres.ts";
+
+/** A node of the service for tests: real listeners, a database of its own. */
+export interface TestService {
+  readonly baseUrl: string;
+  readonly internalUrl: string;
+  readonly metricsUrl: string;
+  /** An admin of the platform tenant. */
+  readonly adminKey: string;
+  readonly databaseUrl: string;
+  readonly service: Service;
+  stop(): Promise<void>;
+}
+
+/** The secret of service tokens on the internal plane of test nodes. */
+export const serviceTokenSecret = "a secret that only tests may ever use";
+
+/** Settings by key; further ones may be given. */
+export type TestSettings = Readonly<Record<string, string>>;
+
+/** Starts a node in this process; it is stopped after the last test of the file. */
+export async function startService(settings: TestSettings = {}, databaseUrl?: string): Promise<TestService> {
+  const database = databaseUrl === undefined ? await freshDatabase() : undefined;
+  const adminKey = settings["auth.bootstrap_api_key"] ?? `sk_test_admin_${randomBytes(16).toString("hex")}`;
+  const service = await serve(
+    loadConfig({
+      overrides: overridesOf({
+        ...defaults(),
+        "auth.bootstrap_api_key": adminKey,
+        "database.url": databaseUrl ?? database!.url,
+        ...settings,
+      }),
+    }),
+  );
+  const address = (name: string) => `http://${service.planes.listeners[name]?.address}`;
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= service.stop().then(() => database?.drop());
+    return stopped;
+  };
+  after(stop);
+  return {
+    baseUrl: address("http"),
+    internalUrl: address("internal"),
+    metricsUrl: address("metrics"),
+    adminKey,
+    databaseUrl: databaseUrl ?? database!.url,
+    service,
+    stop,
+  };
+}
+
+function overridesOf(settings: TestSettings): string[] {
+  return Object.entries(settings).map(([key, value]) => `${key}=${value}`);
+}
+
+function defaults(): TestSettings {
+  return {
+    "server.http_addr": "127.0.0.1:0",
+    "server.internal_addr": "127.0.0.1:0",
+    "server.metrics_addr": "127.0.0.1:0",
+    "api.addr": "127.0.0.1:0",
+    "auth.api_key_enabled": "true",
+    "auth.bcrypt_cost": "4",
+    "auth.service_token_secret": serviceTokenSecret,
+    "connector.encryption_key": createHash("sha256").update("only for tests").digest("base64"),
+    "dynamic_config.enabled": "true",
+    "server.shutdown_grace_s": "2",
+    "log.level": "silent",
+  };
+}
