@@ -70,6 +70,8 @@ create table members (
 create unique index members_email on members (tenant_id, lower(email)) where status <> 'removed';
 create unique index members_subject on members (tenant_id, subject) where subject <> '' and status <> 'removed';
 
+create index members_removed on members (tenant_id, subject) where subject <> '' and status = 'removed';
+
 create table api_keys (
   tenant_id        ulid not null,
   id               ulid not null,

@@ -58,7 +58,9 @@ function byToken({ config, members }: Parts): Authenticator {
     }
     const email = typeof claims.email === "string" ? claims.email : undefined;
     const member = await members.resolve(tenantId as TenantId, claims.sub!, email, claims.email_verified === true);
-    if (member?.status === "suspended") throw fail("UNAUTHENTICATED", { public: "The member is suspended." });
+    if (member?.status === "suspended" || member?.status === "removed") {
+      throw fail("UNAUTHENTICATED", { public: `The member is ${member.status}.` });
+    }
     const roles = [...new Set([...textsOf(claims[config["auth.roles_claim"]]), ...(member?.roles ?? [])])];
     const scopes =
       typeof claims.scope === "string" ? claims.scope.split(" ").filter((scope) => scope.includes(":")) : [];

@@ -64,6 +64,7 @@ export async function compose(foundation: Foundation) {
     cursors,
     clock,
     retentionDays: config["events.retention_days"],
+    ownSettings: config["dynamic_config.enabled"],
     platformTenantId,
   });
   const { recorder } = events;
@@ -86,10 +87,12 @@ export async function compose(foundation: Foundation) {
     apiKeys,
     environments,
     purgeAfterDays: config["tenant.purge_after_days"],
+    ownSettings: config["dynamic_config.enabled"],
   });
   const members = createMembers({ db, changes, events: recorder, cursors });
   const secrets = createSecrets({ db, keyring, events: recorder, cursors, platformTenantId });
   const dynamicConfig = createDynamicConfig({
+    instance: { "events.retention_days": config["events.retention_days"] },
     enabled: config["dynamic_config.enabled"],
     changes,
     events: recorder,
@@ -133,7 +136,13 @@ export async function compose(foundation: Foundation) {
     takeQuota: tenants.quotas.take,
     observeDeprecated: (operation: string) => deprecatedCalls.inc({ operation }),
   };
-  const execute = execution(operations, { db, clock, keyring, handlers });
+  const execute = execution(operations, {
+    db,
+    clock,
+    keyring,
+    handlers,
+    fingerprintSecret: await instanceSecret(db.sql, "fingerprint_secret"),
+  });
 
   return {
     signals,

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { type Message, toBinary } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import { invalid } from "../errors/index.ts";
@@ -13,6 +13,8 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
+  /** The key of request digests, the same on all nodes. */
+  readonly fingerprintSecret: Buffer;
   /** The handlers by service name. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
 }
@@ -51,7 +53,7 @@ async function executeInTransaction(
   parts: Parts,
 ): Promise<Message> {
   const context = contextOf(call, parts);
-  const claimed = claimOf(call, context.nowMs);
+  const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   const actions: (() => void)[] = [];
   const done = await parts.db.transaction(async (tx) => {
     if (claimed !== undefined && !(await claim(tx, claimed))) {
@@ -76,7 +78,7 @@ async function executeGrouped(
   parts: Parts,
 ): Promise<Message> {
   const context = contextOf(call, parts);
-  const claimed = claimOf(call, context.nowMs);
+  const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   const { response, commit } = handler.grouped(context, call.message);
   const record = claimed && { ...claimed, response: codec.encode(response, claimed) };
   if ((await commit(record)) === "committed") return response;
@@ -107,7 +109,7 @@ function contextOf(call: Call, { db, clock }: Parts): Context {
 
 const acceptableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-function claimOf(call: Call, nowMs: number): Claim | undefined {
+function claimOf(call: Call, nowMs: number, secret: Buffer): Claim | undefined {
   const key = call.header("idempotency-key");
   if (key === undefined) {
     if (call.standing?.settings["idempotency.required"] === true) {
@@ -123,7 +125,8 @@ function claimOf(call: Call, nowMs: number): Claim | undefined {
     principal: call.principal!.subject,
     operation: call.operation.id,
     key,
-    fingerprint: hash("sha256", toBinary(call.operation.method.input, call.message!), "buffer"),
+    // Keyed, because a request may hold a secret that could otherwise be guessed from its digest.
+    fingerprint: createHmac("sha256", secret).update(toBinary(call.operation.method.input, call.message!)).digest(),
     createdAt: new Date(nowMs),
   };
 }

@@ -24,7 +24,11 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
   if (keyring === undefined) {
     return { ...plain, encode: (response, claim) => plain.encode(without(output, response, secrets), claim) };
   }
-  const binding = ({ tenantId, key }: Claim) => ({ tenantId, recordId: key, field: "idempotency.response" });
+  const binding = ({ tenantId, fingerprint }: Claim) => ({
+    tenantId,
+    recordId: fingerprint.toString("hex"),
+    field: "idempotency.response",
+  });
   return {
     encode: (response, claim) =>
       Buffer.from(keyring.seal(plain.encode(response, claim).toString("base64"), binding(claim))),

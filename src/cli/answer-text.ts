@@ -14,33 +14,43 @@ export function formOf(io: Io, { json, table }: { json?: boolean; table?: boolea
   return table || io.terminal ? "table" : "json";
 }
 
-/** Writes the answer of an operation. */
-export function writeAnswer(io: Io, operation: Operation, contentType: string, body: Buffer, form: Form): void {
+/** The answer of an operation, as it is written, and what there is to say beside it. */
+export function answerText(
+  operation: Operation,
+  contentType: string,
+  body: Buffer,
+  form: Form,
+  width: number,
+): { readonly text: string | Buffer; readonly aside: string } {
   // A document of another kind, such as a YAML export, is the whole answer.
-  if (!contentType.startsWith("application/json")) return io.out(body);
-  if (form === "json") return io.out(`${body}\n`);
+  if (!contentType.startsWith("application/json")) return { text: body, aside: "" };
+  if (form === "json") return { text: `${body}\n`, aside: "" };
   const answer = JSON.parse(body.toString()) as Json;
   const { paging } = operation;
   if (paging === undefined) {
-    const text = recordText(answeredDesc(operation), answer.data as Json, io.columns);
-    return io.out(text === "" ? "" : `${text}\n`);
+    return { text: ended(recordText(answeredDesc(operation), answer.data as Json, width)), aside: "" };
   }
   const items = answer.data as Json[];
-  if (items.length > 0) io.out(`${listText(paging.items.message!, items, io.columns)}\n`);
-  io.err(`${items.length} of ${answer.total}\n`);
-  if (answer.has_more === true) io.err(`Go on with --cursor ${answer.next_cursor}\n`);
+  const more = answer.has_more === true ? `Go on with --cursor ${answer.next_cursor}\n` : "";
+  return {
+    text: items.length === 0 ? "" : ended(listText(paging.items.message!, items, width)),
+    aside: `${items.length} of ${answer.total}\n${more}`,
+  };
 }
 
-/** Writes one record of a stream as one line. */
-export function writeStreamed(io: Io, operation: Operation, data: string, form: Form): void {
-  if (form === "json") return io.out(`${data}\n`);
+/** One record of a stream, as one line. */
+export function streamedText(operation: Operation, data: string, form: Form): string {
+  if (form === "json") return ended(data);
   const desc = answeredDesc(operation);
   const record = JSON.parse(data) as Json;
-  const flat = columnsOf(desc);
   // What a table has no room for, a line ends with.
   const free = desc.fields.filter((field) => field.message?.typeName === "google.protobuf.Struct");
-  const texts = [...flat, ...free].map((field) => fieldText(field, record[field.name]));
-  io.out(`${texts.filter((text) => text !== "").join("  ")}\n`);
+  const texts = [...columnsOf(desc), ...free].map((field) => fieldText(field, record[field.name]));
+  return ended(texts.filter((text) => text !== "").join("  "));
+}
+
+function ended(text: string): string {
+  return text === "" ? "" : `${text}\n`;
 }
 
 /** What REST answers with: the response, or the one field of it that the definition names. */

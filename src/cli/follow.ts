@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Operation } from "../definitions/index.ts";
-import { type Form, writeStreamed } from "./answer-text.ts";
+import { type Form, streamedText } from "./answer-text.ts";
 import { backoffMs, type Patience, send, type Trace } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import { readEvents } from "./event-stream.ts";
@@ -12,7 +12,7 @@ import { problemOf, reportProblem } from "./problem.ts";
 /**
  * Follows a stream until it fails for good; answers with the exit code.
  *
- * A stream that breaks off is taken up again after the last event that came, so that none is missed.
+ * A stream that breaks off is taken up again after the last event that came, so that none is missed after the first.
  */
 export async function follow(
   io: Io,
@@ -32,10 +32,14 @@ export async function follow(
     if (answer.problem !== undefined) return reportProblem(io, answer.problem, form === "json");
     try {
       for await (const { id, type, data } of readEvents(answer.stream!)) {
-        if (type === "error") return reportProblem(io, problemOf(500, data), form === "json");
+        if (type === "error") {
+          const problem = problemOf(500, data);
+          if (problem.retryable !== true) return reportProblem(io, problem, form === "json");
+          throw new Error(problem.title);
+        }
         failed = 0;
         lastId = id || lastId;
-        writeStreamed(io, operation, data, form);
+        io.out(streamedText(operation, data, form));
       }
       trace("< the stream ended");
     } catch (error) {

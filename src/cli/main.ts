@@ -1,5 +1,8 @@
-import { loadConfig } from "../config/index.ts";
-import { runServe } from "./serve-command.ts";
+import { enableCompileCache } from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
 
-const file = process.argv[process.argv.indexOf("--config") + 1];
-process.exitCode = await runServe(loadConfig({ file, environment: process.env }), "all");
+// Most of a short command's time would go into compiling. The cache is this user's own: it holds code that runs.
+enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "switchyard", "compiled"));
+const [{ processIo }, { run }] = await Promise.all([import("./io.ts"), import("./run.ts")]);
+process.exitCode = await run(process.argv.slice(2), processIo());

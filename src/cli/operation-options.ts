@@ -1,9 +1,9 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { Argument, Option } from "commander";
-import { parseTemplate } from "../gateway/rest/template.ts";
 import { commentOf } from "../definitions/comments.ts";
 import type { Operation } from "../definitions/index.ts";
+import { parseTemplate } from "../gateway/rest/template.ts";
 import { choicesOf, type TextKind, textKindOf } from "./field-text.ts";
 
 /** A request field that is a positional argument: it stands in the path. */
@@ -52,7 +52,8 @@ function fieldOption(field: DescField, name = field.name): FieldOption {
   if (kind === "flag" && field.fieldKind !== "list") {
     const options = [new Option(flag, description)];
     // Only where absence means something else than false is there anything to switch off.
-    if (field.presence !== FeatureSet_FieldPresence.IMPLICIT) options.push(new Option(flag.replace("--", "--no-"), `The opposite of ${flag}.`));
+    if (field.presence !== FeatureSet_FieldPresence.IMPLICIT)
+      options.push(new Option(flag.replace("--", "--no-"), `The opposite of ${flag}.`));
     return { field, flag, options, fromSource: false };
   }
   const option = new Option(`${flag} <${metavariable(kind)}>`, description);

@@ -28,8 +28,7 @@ export async function requestJson(io: Io, { method }: Operation, given: Given): 
   for (const { field, flag, options, fromSource } of given.fields) {
     const value = given.options[options[0]!.attributeName()];
     if (value === undefined) continue;
-    const one = async (text: string) =>
-      textToJson(field, flag, fromSource ? await readSource(io, flag, text) : text);
+    const one = async (text: string) => textToJson(field, flag, fromSource ? await readSource(io, flag, text) : text);
     if (typeof value === "boolean") json[field.name] = value;
     else if (Array.isArray(value)) json[field.name] = await Promise.all(value.map(one));
     else json[field.name] = await one(value as string);

@@ -10,7 +10,7 @@ import { type Embedded, type EmbeddedOptions, startEmbedded } from "../../src/pl
 import { connect } from "./postgres-server.ts";
 
 /** A process of its own that starts the embedded PostgreSQL, to be killed by a test. */
-export interface Owner {
+interface Owner {
   readonly process: ChildProcess;
   /** What became of the start. */
   readonly started: Promise<{ url: string; pid: number } | { error: string }>;
@@ -30,7 +30,7 @@ const OWNER = `
   }`;
 
 /** Starts the embedded PostgreSQL from another process, as another user if wanted. */
-export function startOwner(options: EmbeddedOptions, user: { uid?: number; gid?: number } = {}): Owner {
+function startOwner(options: EmbeddedOptions, user: { uid?: number; gid?: number } = {}): Owner {
   const child = spawn(process.execPath, ["--input-type=module", "-e", OWNER, JSON.stringify(options)], {
     ...user,
     stdio: ["pipe", "pipe", "inherit"],
@@ -47,7 +47,7 @@ export function startOwner(options: EmbeddedOptions, user: { uid?: number; gid?:
   return { process: child, started, kill };
 }
 
-/** A data folder for one test; whatever was started on it is stopped, and the folder removed, when the test ends. */
+/** A data folder for one test, forgetful unless told otherwise; whatever was started on it is stopped, and the folder removed, when the test ends. */
 export async function scratch(t: TestContext) {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-embedded-"));
   const ends: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 })];
@@ -57,12 +57,12 @@ export async function scratch(t: TestContext) {
   return {
     dataDir,
     start: async (options: Partial<EmbeddedOptions> = {}): Promise<Embedded> => {
-      const embedded = await startEmbedded({ dataDir, ...options });
+      const embedded = await startEmbedded({ dataDir, durable: false, ...options });
       ends.push(embedded.stop);
       return embedded;
     },
     owner: (options: Partial<EmbeddedOptions> = {}, user: { uid?: number; gid?: number } = {}): Owner => {
-      const owner = startOwner({ dataDir, ...options }, user);
+      const owner = startOwner({ dataDir, durable: false, ...options }, user);
       ends.push(owner.kill);
       return owner;
     },

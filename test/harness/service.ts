@@ -42,7 +42,7 @@ export async function startService(settings: TestSettings = {}, databaseUrl?: st
     stopped ??= service.stop().then(() => database?.drop());
     return stopped;
   };
-  after(stop);
+  stops.push(stop);
   return {
     baseUrl: address("http"),
     internalUrl: address("internal"),
@@ -53,6 +53,12 @@ export async function startService(settings: TestSettings = {}, databaseUrl?: st
     stop,
   };
 }
+
+const stops: (() => Promise<void>)[] = [];
+// Registered when the file is loaded: inside of a hook it would run when the hook ends.
+after(async () => {
+  for (const stop of stops) await stop();
+});
 
 function overridesOf(settings: TestSettings): string[] {
   return Object.entries(settings).map(([key, value]) => `${key}=${value}`);

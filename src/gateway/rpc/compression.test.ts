@@ -10,7 +10,7 @@ import { EventService, SubscribeEventsResponseSchema } from "../../../gen/servic
 import { TenantService } from "../../../gen/service/api/tenant_pb.ts";
 import { responseEncoding } from "./compression.ts";
 import { writeEnvelope } from "./envelope.ts";
-import { dialects, type Surface, startSurface } from "./test-surface.ts";
+import { dialects, type Surface, startSurface } from "./testing/surface.ts";
 
 const path = "/service.api.TenantService/GetTenant";
 const long = "x".repeat(5000);

@@ -9,7 +9,7 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { GetTenantRequestSchema, TenantService } from "../../../gen/service/api/tenant_pb.ts";
 import { fail } from "../../errors/index.ts";
-import { startSurface } from "./test-surface.ts";
+import { startSurface } from "./testing/surface.ts";
 
 const path = "/service.api.TenantService/GetTenant";
 const json = { "content-type": "application/json" };

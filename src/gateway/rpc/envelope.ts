@@ -34,16 +34,26 @@ export function readOnlyEnvelope(body: Buffer): Envelope {
 
 /** Takes the messages out of a body as it arrives. */
 export async function* readEnvelopes(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Envelope> {
-  let rest: Buffer = Buffer.alloc(0);
+  // Chunks are joined only when they complete something: a body that trickles in byte by byte costs no more than another.
+  let parts: Buffer[] = [];
+  let size = 0;
+  let needed = prefixBytes;
   for await (const chunk of chunks) {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    while (rest.length >= prefixBytes) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size < needed) continue;
+    let rest = Buffer.concat(parts);
+    for (needed = prefixBytes; rest.length >= needed; ) {
       const length = rest.readUInt32BE(1);
       if (length > bytesMax) throw tooLarge(bytesMax);
-      if (rest.length < prefixBytes + length) break;
-      yield { flags: rest[0]!, data: rest.subarray(prefixBytes, prefixBytes + length) };
-      rest = rest.subarray(prefixBytes + length);
+      needed = prefixBytes + length;
+      if (rest.length < needed) break;
+      yield { flags: rest[0]!, data: rest.subarray(prefixBytes, needed) };
+      rest = rest.subarray(needed);
+      needed = prefixBytes;
     }
+    parts = [rest];
+    size = rest.length;
   }
-  if (rest.length > 0) throw fail("INVALID_ARGUMENT", { public: "The request's body ends inside a message." });
+  if (size > 0) throw fail("INVALID_ARGUMENT", { public: "The request's body ends inside a message." });
 }

@@ -6,7 +6,7 @@ import { SubscribeEventsResponseSchema } from "../../../gen/service/api/event_pb
 import { GetTenantRequestSchema, GetTenantResponseSchema } from "../../../gen/service/api/tenant_pb.ts";
 import { fail } from "../../errors/index.ts";
 import { writeEnvelope } from "./envelope.ts";
-import { startSurface } from "./test-surface.ts";
+import { startSurface } from "./testing/surface.ts";
 
 const path = "/service.api.TenantService/GetTenant";
 const request = writeEnvelope(

@@ -9,7 +9,7 @@ import { StatusSchema } from "../../../gen/google/rpc/status_pb.ts";
 import { EventService, SubscribeEventsResponseSchema } from "../../../gen/service/api/event_pb.ts";
 import { TenantService } from "../../../gen/service/api/tenant_pb.ts";
 import { fail } from "../../errors/index.ts";
-import { startSurface } from "./test-surface.ts";
+import { startSurface } from "./testing/surface.ts";
 
 const { getTenant } = TenantService.method;
 const { subscribeEvents } = EventService.method;

@@ -6,7 +6,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { Health, HealthCheckResponse_ServingStatus } from "../../../gen/grpc/health/v1/health_pb.ts";
 import { fail } from "../../errors/index.ts";
 import type { HealthSource } from "./health.ts";
-import { startSurface } from "./test-surface.ts";
+import { startSurface } from "./testing/surface.ts";
 
 const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus;
 const tenants = "service.api.TenantService";

@@ -7,7 +7,7 @@ import { EventService, SubscribeEventsResponseSchema } from "../../../gen/servic
 import { GetTenantResponseSchema, TenantService } from "../../../gen/service/api/tenant_pb.ts";
 import type { Call } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { dialects, startSurface } from "./test-surface.ts";
+import { dialects, startSurface } from "./testing/surface.ts";
 
 const event = (id: string) => create(SubscribeEventsResponseSchema, { event: { id } });
 

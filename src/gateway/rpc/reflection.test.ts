@@ -11,7 +11,7 @@ import {
 } from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { readOperations } from "../../definitions/index.ts";
 import { fail } from "../../errors/index.ts";
-import { startSurface } from "./test-surface.ts";
+import { startSurface } from "./testing/surface.ts";
 
 type Question = MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"];
 

@@ -3,7 +3,7 @@ import bcrypt from "bcrypt";
 import type { Context } from "../../chain/call.ts";
 import { keyFormat } from "../../config/index.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { type EnvironmentMode, roleGrants, type TenantId } from "../../platform/access/index.ts";
+import { type EnvironmentMode, roleGrants, type TenantId, unknownRole } from "../../platform/access/index.ts";
 import { type Database, notFound, type Sql, type TenantChanges } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { newStamps } from "../../platform/records/index.ts";
@@ -97,7 +97,7 @@ export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts
     },
 
     async createApiKey(context: Context, input: NewApiKey): Promise<{ key: ApiKey; secret: string }> {
-      const unknown = (input.roles ?? []).findIndex((role) => roleGrants[role] === undefined);
+      const unknown = unknownRole(input.roles ?? []);
       if (unknown >= 0) {
         throw invalid(`roles[${unknown}]`, "role", `must be one of ${Object.keys(roleGrants).join(", ")}`);
       }

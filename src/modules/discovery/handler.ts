@@ -16,9 +16,11 @@ import type { Handlers } from "../../chain/handlers.ts";
 import { commentOf } from "../../definitions/comments.ts";
 import type { Operation } from "../../definitions/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
-import { type Page, type PageRows, readPage } from "../../platform/paging/index.ts";
+import { pageOf, readPage } from "../../platform/paging/index.ts";
 import { type Capability, type CapabilityFilter, modesShown } from "./domain/capability.ts";
 import type { DiscoveryService } from "./service.ts";
+
+const capabilityId = (capability: Capability) => capability.id;
 
 /** The operations of DiscoveryService. */
 export function discoveryHandlers(
@@ -49,8 +51,8 @@ export function discoveryHandlers(
         cursors,
         request,
         { tenantId, operation: operation.id, filter: [[...modesShown(filter)].sort(), filter.query] },
-        (capability: Capability) => capability.id,
-        async (wanted) => pageOf(await service.listCapabilities(filter), wanted),
+        capabilityId,
+        async (wanted) => pageOf(await service.listCapabilities(filter), capabilityId, wanted),
       );
       return create(ListCapabilitiesResponseSchema, { ...page, capabilities: page.items.map(fromCapability) });
     },
@@ -60,12 +62,6 @@ export function discoveryHandlers(
       return create(GetCapabilityResponseSchema, { capability: fromCapability(capability) });
     },
   };
-}
-
-/** A page of capabilities that are all at hand, in the order of their ids. */
-function pageOf(capabilities: readonly Capability[], { after, offset, fetch }: Page): PageRows<Capability> {
-  const beyond = after === undefined ? capabilities : capabilities.filter((capability) => capability.id > after);
-  return { rows: beyond.slice(offset, offset + fetch), total: capabilities.length };
 }
 
 function fromService([service, operations]: readonly [DescService, readonly Operation[]]): ServiceReport {

@@ -15,11 +15,13 @@ import {
 } from "../../../gen/service/api/config_pb.ts";
 import type { Handlers } from "../../chain/handlers.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
-import { type Page, type PageRows, readPage } from "../../platform/paging/index.ts";
+import { pageOf, readPage } from "../../platform/paging/index.ts";
 import { expectedVersion } from "../../platform/records/index.ts";
 import { type ConfigValue, nested } from "./domain/config-value.ts";
 import type { DynamicSetting } from "./domain/settings.ts";
 import type { ConfigService } from "./service.ts";
+
+const configKey = (value: ConfigValue) => value.key;
 
 /** The operations of ConfigService. */
 export function configHandlers(service: ConfigService, cursors: Cursors): Handlers<typeof Rpc> {
@@ -31,12 +33,8 @@ export function configHandlers(service: ConfigService, cursors: Cursors): Handle
 
     async listConfigValues(context, request) {
       const { tenantId, operation } = context;
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id },
-        (value: ConfigValue) => value.key,
-        async (wanted) => pageOf(await service.listConfigValues(context), wanted),
+      const page = await readPage(cursors, request, { tenantId, operation: operation.id }, configKey, async (wanted) =>
+        pageOf(await service.listConfigValues(context), configKey, wanted),
       );
       return create(ListConfigValuesResponseSchema, { ...page, configValues: page.items.map(fromConfigValue) });
     },
@@ -58,12 +56,6 @@ export function configHandlers(service: ConfigService, cursors: Cursors): Handle
       });
     },
   };
-}
-
-/** A page of values that are all at hand, in the order of their keys. */
-function pageOf(values: readonly ConfigValue[], { after, offset, fetch }: Page): PageRows<ConfigValue> {
-  const beyond = after === undefined ? values : values.filter((value) => value.key > after);
-  return { rows: beyond.slice(offset, offset + fetch), total: values.length };
 }
 
 function toYaml(tenantId: string, values: readonly ConfigValue[]): string {

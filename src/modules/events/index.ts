@@ -30,11 +30,13 @@ interface Parts {
   readonly cursors: Cursors;
   readonly clock: Clock;
   readonly retentionDays: number;
+  /** Whether what tenants set for themselves is in force. */
+  readonly ownSettings: boolean;
   readonly platformTenantId: () => string;
 }
 
 /** Makes the module. */
-export function createEvents({ db, signals, cursors, clock, retentionDays, platformTenantId }: Parts) {
+export function createEvents({ db, signals, cursors, ...parts }: Parts) {
   const log = createEventLog(db.sql, signals);
   const recorder: EventRecorder = {
     async record({ sql, tenantId, nowMs, afterCommit }, type, subject, data) {
@@ -45,7 +47,7 @@ export function createEvents({ db, signals, cursors, clock, retentionDays, platf
   };
   return {
     handlers: eventHandlers(log, cursors),
-    jobs: [forgetEventsJob({ sql: db.sql, clock, retentionDays, platformTenantId })],
+    jobs: [forgetEventsJob({ sql: db.sql, ...parts })],
     recorder,
     idle: log.idle,
   };

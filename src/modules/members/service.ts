@@ -1,12 +1,11 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { roleGrants } from "../../platform/access/index.ts";
+import { roleBeyond, roleGrants, unknownRole } from "../../platform/access/index.ts";
 import { notFound, type TenantChanges, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { changedFields, newStamps } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import { type Member, type MemberChange, type MemberStatus, type NewMember, statusAfter } from "./domain/member.ts";
-import { roleBeyond, unknownRole } from "./domain/roles.ts";
 import { memberStore } from "./store.ts";
 
 /** What the use cases stand on. */

@@ -11,8 +11,7 @@ import { createRotation } from "./jobs.ts";
 import type { Reencryptable } from "./reencryption.ts";
 import { createSecretService, type SecretParts } from "./service.ts";
 
-export type { Reencryptable, Reencryption, Replacement, StaleValue } from "./reencryption.ts";
-export type { OpenedSecret } from "./service.ts";
+export type { Reencryptable };
 
 interface Parts extends SecretParts {
   readonly db: Database;

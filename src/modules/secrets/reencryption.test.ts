@@ -95,7 +95,8 @@ test("a value that is being changed when its replacement arrives keeps the chang
     await blocked;
   });
   const running = node.reencryptAll(signal);
-  const waiting = () => db.sql`select from pg_locks where not granted`;
+  const waiting = () =>
+    db.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   while ((await waiting()).count === 0);
   release();
   await updating;

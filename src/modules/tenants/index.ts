@@ -24,10 +24,12 @@ interface Parts extends TenantParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
+  /** Whether what tenants set for themselves is in force. */
+  readonly ownSettings: boolean;
 }
 
 /** Makes the module. */
-export function createTenants({ db, clock, cursors, ...parts }: Parts) {
+export function createTenants({ db, clock, cursors, ownSettings, ...parts }: Parts) {
   const service = createTenantService(parts);
   const quotas = createQuotas(db.sql, clock);
   const cache = createTenantCache({
@@ -36,7 +38,7 @@ export function createTenants({ db, clock, cursors, ...parts }: Parts) {
       const row = await tenantStore(db.sql).standing(tenantId);
       if (row === undefined) return undefined;
       const limits = Object.entries(row.quotas).map(([operation, quota]) => [operation, quota.limit_per_day] as const);
-      return { ...row, quotas: Object.fromEntries(limits) };
+      return { ...row, quotas: Object.fromEntries(limits), settings: ownSettings ? row.settings : {} };
     },
     tenantOf: (tenantId, standing) => (standing === undefined ? undefined : tenantId),
   });

@@ -4,4 +4,4 @@
  * principal: an authenticated caller. scope: `resource:action`. role: a named set of scopes.
  */
 export { type EnvironmentMode, mayUseEnvironment, type Principal, type TenantId } from "./principal.ts";
-export { covers, grantedScopes, roleGrants } from "./roles.ts";
+export { covers, grantedScopes, roleBeyond, roleGrants, unknownRole } from "./roles.ts";

@@ -17,7 +17,8 @@ const guardedResources = new Set(["secret"]);
 /** Everything that roles and own scopes grant together. */
 export function grantedScopes(roles: readonly string[], scopes: readonly string[]): ReadonlySet<string> {
   const granted = new Set(scopes);
-  for (const role of roles) for (const scope of roleGrants[role] ?? []) granted.add(scope);
+  for (const role of roles)
+    if (Object.hasOwn(roleGrants, role)) for (const scope of roleGrants[role]!) granted.add(scope);
   return granted;
 }
 
@@ -28,4 +29,14 @@ export function covers(granted: ReadonlySet<string>, wanted: string): boolean {
   const resource = wanted.slice(0, at);
   if (granted.has(`${resource}:*`)) return true;
   return !guardedResources.has(resource) && granted.has(`*${wanted.slice(at)}`);
+}
+
+/** The index of the first role that does not exist; -1 when all do. */
+export function unknownRole(roles: readonly string[]): number {
+  return roles.findIndex((role) => !Object.hasOwn(roleGrants, role));
+}
+
+/** The first role that grants more than the scopes of whoever gives it; undefined when none does. */
+export function roleBeyond(scopes: ReadonlySet<string>, roles: readonly string[]): string | undefined {
+  return roles.find((role) => roleGrants[role]!.some((scope) => !covers(scopes, scope)));
 }

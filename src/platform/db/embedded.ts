@@ -17,10 +17,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { nativeFolder } from "./embedded-binaries.ts";
 import { lockFolder } from "./embedded-lock.ts";
 import { endOrphans } from "./embedded-orphans.ts";
-import { runProgram, type Server, startServer } from "./embedded-process.ts";
+import { type Program, runProgram, type Server, startServer } from "./embedded-process.ts";
 import { reachable, type ServerUser, serverUser } from "./embedded-user.ts";
 
 /** How to start the embedded PostgreSQL. */
@@ -73,7 +74,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     if (!existsSync(place.cluster)) await createCluster(place, options);
     removeStaleLocks(place.cluster);
     socket = socketFolder(place.cluster);
-    const server = await startServer({
+    const server = await startWhenFree({
       file: join(place.native, "bin", "postgres"),
       args: ["-D", place.user.nameOf(place.cluster), ...settings(clusterName(home), options)],
       folder: place.cluster,
@@ -85,6 +86,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     socket?.remove();
     unlock();
     throw error;
+  }
+}
+
+/** Starts the server once the last one has let go: a process that is just ending has no name, but still its memory. */
+async function startWhenFree(program: Program): Promise<Server> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startServer(program);
+    } catch (error) {
+      if (attempt === 50 || !(error as Error).message.includes("pre-existing shared memory block")) throw error;
+      await delay(100);
+    }
   }
 }
 

@@ -68,3 +68,13 @@ export async function readPage<T>(
     rows.length > limit ? cursors.encode({ ...bound, position: [keyOf(items.at(-1)!)], total: totalSize }) : "";
   return { items, nextPageToken, totalSize };
 }
+
+/** One page of a list that is all at hand, in the order of its keys. */
+export function pageOf<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  { after, offset, fetch }: Page,
+): PageRows<T> {
+  const beyond = after === undefined ? items : items.filter((item) => keyOf(item) > after);
+  return { rows: beyond.slice(offset, offset + fetch), total: items.length };
+}

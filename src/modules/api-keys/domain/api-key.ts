@@ -2,7 +2,7 @@ import {
   covers,
   type EnvironmentMode,
   type Principal,
-  roleGrants,
+  roleBeyond,
   type TenantId,
 } from "../../../platform/access/index.ts";
 import type { Stamps } from "../../../platform/records/index.ts";
@@ -43,6 +43,5 @@ export function beyondCreator(
   creator: Principal,
   { roles, scopes }: { roles: readonly string[]; scopes: readonly string[] },
 ): string | undefined {
-  const role = roles.find((each) => roleGrants[each]!.some((scope) => !covers(creator.scopes, scope)));
-  return role ?? scopes.find((scope) => !covers(creator.scopes, scope));
+  return roleBeyond(creator.scopes, roles) ?? scopes.find((scope) => !covers(creator.scopes, scope));
 }

@@ -6,11 +6,11 @@ import type { TestContext } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-import { GetTenantResponseSchema } from "../../../gen/service/api/tenant_pb.ts";
-import type { Call } from "../../chain/call.ts";
-import { readOperations } from "../../definitions/index.ts";
-import type { Exchange } from "../exchange.ts";
-import { createRpcHandler, type RpcOptions } from "./index.ts";
+import { GetTenantResponseSchema } from "../../../../gen/service/api/tenant_pb.ts";
+import type { Call } from "../../../chain/call.ts";
+import { readOperations } from "../../../definitions/index.ts";
+import type { Exchange } from "../../exchange.ts";
+import { createRpcHandler, type RpcOptions } from "../index.ts";
 
 export interface Surface {
   readonly url: string;

@@ -1,0 +1,75 @@
+// A load generator that costs little: raw sockets, one request in flight on each, requests made beforehand.
+// Run as a process of its own: node bench/load.mjs '{"port":…,"connections":64,"seconds":5,"request":{…}}'
+import net from "node:net";
+
+const { port, connections, seconds, warmupSeconds = 1, request } = JSON.parse(process.argv[2]);
+const { method, path, headers, body = "", uniqueKey = false } = request;
+const head =
+  `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n` +
+  Object.entries({ ...headers, ...(body !== "" && { "content-length": Buffer.byteLength(body) }) })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+const run = Math.random().toString(36).slice(2);
+let sent = 0;
+
+const latencies = [];
+let errors = 0;
+let measuring = false;
+let stopping = false;
+
+function nextRequest() {
+  const key = uniqueKey ? `idempotency-key: ${run}-${sent++}\r\n` : "";
+  return `${head}${key}\r\n${body}`;
+}
+
+function connect() {
+  return new Promise((resolve) => {
+    const socket = net.connect({ port, host: "127.0.0.1", noDelay: true });
+    let received = "";
+    let startedAt = 0;
+    const send = () => {
+      startedAt = performance.now();
+      socket.write(nextRequest());
+    };
+    socket.setEncoding("latin1");
+    socket.on("connect", send);
+    socket.on("data", (chunk) => {
+      received = received === "" ? chunk : received + chunk;
+      const end = received.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      const length = /content-length: (\d+)/i.exec(received)?.[1];
+      if (length === undefined || received.length < end + 4 + Number(length)) return;
+      if (measuring) {
+        latencies.push(performance.now() - startedAt);
+        if (!received.startsWith("HTTP/1.1 2")) errors++;
+      }
+      received = "";
+      if (stopping) socket.end();
+      else send();
+    });
+    socket.on("error", () => errors++);
+    socket.on("close", resolve);
+  });
+}
+
+const all = Array.from({ length: connections }, connect);
+await new Promise((resolve) => setTimeout(resolve, warmupSeconds * 1000));
+measuring = true;
+const measuredFrom = performance.now();
+await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+measuring = false;
+const took = (performance.now() - measuredFrom) / 1000;
+stopping = true;
+setTimeout(() => process.exit(1), 10_000).unref();
+await Promise.all(all);
+latencies.sort((a, b) => a - b);
+const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+process.stdout.write(
+  JSON.stringify({
+    perSecond: latencies.length / took,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    count: latencies.length,
+    errors,
+  }),
+);

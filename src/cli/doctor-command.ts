@@ -1,0 +1,63 @@
+import type { LoadedConfig } from "../config/index.ts";
+import { checkCache, checkDatabase, checkFiles, checkIssuer, checkKeyring } from "./doctor-checks.ts";
+import { type Finding, ok, warn } from "./doctor-finding.ts";
+import { CliError, exitCodes } from "./exit-codes.ts";
+import type { Io } from "./io.ts";
+import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
+
+interface DoctorOptions extends SettingsOptions {
+  readonly json?: boolean;
+  readonly strict?: boolean;
+}
+
+/** Checks everything that a start would need, and lists what stands open. */
+export async function doctorCommand(io: Io, options: DoctorOptions): Promise<number> {
+  const findings = await examine(io, options);
+  const count = (status: Finding["status"]) => findings.filter((each) => each.status === status).length;
+  const sound = count("fail") === 0 && !(options.strict && count("warn") > 0);
+  if (options.json) {
+    io.out(`${JSON.stringify({ ok: sound, findings }, null, 2)}\n`);
+  } else {
+    for (const finding of findings) io.out(findingText(finding));
+    io.out(`${count("ok")} ok, ${count("warn")} warnings, ${count("fail")} failures\n`);
+  }
+  return sound ? exitCodes.ok : exitCodes.failed;
+}
+
+async function examine(io: Io, options: DoctorOptions): Promise<Finding[]> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = await resolveSettings(io, options);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return [{ status: "fail", check: "settings", message: error.message, remedy: "Mend this setting first." }];
+  }
+  const { config } = loaded;
+  return [
+    ok("settings", "every setting resolves"),
+    ...checkFiles(config),
+    ...(await checkDatabase(config)),
+    ...checkKeyring(config),
+    ...(await checkCache(config)),
+    ...(await checkIssuer(config)),
+    ...(await openControls(loaded)),
+  ];
+}
+
+async function openControls({ config, sources }: LoadedConfig): Promise<Finding[]> {
+  const { openSettings } = await import("../config/index.ts");
+  const open = openSettings.filter((each) => each.open(config));
+  if (open.length === 0) return [ok("controls", "no control stands open")];
+  return open.map(({ key, meaning }) =>
+    warn(
+      key,
+      `${JSON.stringify(config[key])} (${sources[key]}): ${meaning}`,
+      "Close it unless you mean it; security_profile=enterprise closes such controls.",
+    ),
+  );
+}
+
+function findingText({ status, check, message, remedy }: Finding): string {
+  const head = `${status.padEnd(6)}${check}: ${message}\n`;
+  return remedy === undefined ? head : `${head}      -> ${remedy}\n`;
+}

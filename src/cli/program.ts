@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { commonOptions } from "./common-options.ts";
+import { exitCodesHelp } from "./exit-codes.ts";
+import type { Io } from "./io.ts";
+import { addLocalCommands } from "./local-commands.ts";
+import { addOperationCommands } from "./operation-commands.ts";
+
+/** Builds the whole command; `end` is told the exit code of the one that ran. */
+export function createProgram(io: Io, end: (exitCode: number) => void): Command {
+  const program = new Command("service")
+    .description("Switchyard: work in, the right recipient out.")
+    .version(packageVersion(), "--version", "Print the version.")
+    .helpOption("-h, --help", "Show help.")
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .exitOverride()
+    .showHelpAfterError("Add --help for what there is.")
+    .configureOutput({
+      writeOut: (text) => io.out(text),
+      writeErr: (text) => io.err(text),
+      getOutHelpWidth: () => Math.min(io.columns, 120),
+      getErrHelpWidth: () => Math.min(io.columns, 120),
+    })
+    .addHelpText("after", exitCodesHelp);
+  program.optionsGroup("Options of every operation, here or after its command:");
+  for (const option of commonOptions()) program.addOption(option);
+  program.commandsGroup("The service itself:");
+  addLocalCommands(program, io, end);
+  program.commandsGroup("Operations, called at a running service:");
+  addOperationCommands(program, io, end);
+  return program;
+}
+
+function packageVersion(): string {
+  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
+}

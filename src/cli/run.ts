@@ -1,0 +1,27 @@
+import { CommanderError } from "commander";
+import { CliError, exitCodes } from "./exit-codes.ts";
+import type { Io } from "./io.ts";
+import { createProgram } from "./program.ts";
+
+/** Runs one command line; answers with its exit code. */
+export async function run(words: readonly string[], io: Io): Promise<number> {
+  let exitCode: number = exitCodes.ok;
+  const program = createProgram(io, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    return report(error, io);
+  }
+}
+
+function report(error: unknown, io: Io): number {
+  // The parser has told already what it has to tell.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  const message = error instanceof Error && error.message !== "" ? error.message : String(error);
+  io.err(`service: ${message}\n`);
+  if (error instanceof CliError) return error.exitCode;
+  return exitCodes.failed;
+}
