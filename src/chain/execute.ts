@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Message, toBinary } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import { invalid } from "../errors/index.ts";
@@ -126,7 +126,11 @@ function claimOf(call: Call, nowMs: number, secret: Buffer): Claim | undefined {
     operation: call.operation.id,
     key,
     // Keyed, because a request may hold a secret that could otherwise be guessed from its digest.
-    fingerprint: createHmac("sha256", secret).update(toBinary(call.operation.method.input, call.message!)).digest(),
+    fingerprint: hash(
+      "sha256",
+      Buffer.concat([secret, toBinary(call.operation.method.input, call.message!)]),
+      "buffer",
+    ),
     createdAt: new Date(nowMs),
   };
 }

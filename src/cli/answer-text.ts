@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import type { Io } from "./io.ts";
-import { columnsOf, fieldText, listText, recordText } from "./record-text.ts";
+import { fieldText, lineFieldsOf, listText, recordText } from "./record-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -41,11 +41,8 @@ export function answerText(
 /** One record of a stream, as one line. */
 export function streamedText(operation: Operation, data: string, form: Form): string {
   if (form === "json") return ended(data);
-  const desc = answeredDesc(operation);
   const record = JSON.parse(data) as Json;
-  // What a table has no room for, a line ends with.
-  const free = desc.fields.filter((field) => field.message?.typeName === "google.protobuf.Struct");
-  const texts = [...columnsOf(desc), ...free].map((field) => fieldText(field, record[field.name]));
+  const texts = lineFieldsOf(answeredDesc(operation)).map((field) => fieldText(field, record[field.name]));
   return ended(texts.filter((text) => text !== "").join("  "));
 }
 

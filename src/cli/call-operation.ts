@@ -31,9 +31,13 @@ export async function callOperation(io: Io, operation: Operation, given: Given, 
   const trace: Trace = options.verbose ? (line) => io.err(`${line}\n`) : () => {};
   if (request.headers["idempotency-key"]) trace(`  idempotency key ${request.headers["idempotency-key"]}`);
 
-  if (operation.streaming) return follow(io, operation, connection, request, patienceOf(options), form, trace);
-  const answer = await send(connection, request, patienceOf(options), trace);
-  if (answer.problem !== undefined) return reportProblem(io, answer.problem, options.json === true);
+  const patience = patienceOf(options);
+  const problemsAsJson = options.json === true;
+  if (operation.streaming) {
+    return follow(io, { operation, connection, request, patience, form, problemsAsJson, trace });
+  }
+  const answer = await send(connection, request, patience, trace);
+  if (answer.problem !== undefined) return reportProblem(io, answer.problem, problemsAsJson);
   const contentType = answer.headers.get("content-type") ?? "";
   const { text, aside } = answerText(operation, contentType, answer.body, form, io.columns);
   io.out(text);

@@ -49,11 +49,7 @@ async function openControls({ config, sources }: LoadedConfig): Promise<Finding[
   const open = openSettings.filter((each) => each.open(config));
   if (open.length === 0) return [ok("controls", "no control stands open")];
   return open.map(({ key, meaning }) =>
-    warn(
-      key,
-      `${JSON.stringify(config[key])} (${sources[key]}): ${meaning}`,
-      "Close it unless you mean it; security_profile=enterprise closes such controls.",
-    ),
+    warn(key, `${JSON.stringify(config[key])} (${sources[key]}): ${meaning}`, `Change ${key} unless this is meant.`),
   );
 }
 

@@ -25,13 +25,19 @@ export function listText(desc: DescMessage, items: readonly Json[], width: numbe
 }
 
 /** The fields that a table shows, the most telling first: those that fit a cell. */
-export function columnsOf(desc: DescMessage): DescField[] {
+function columnsOf(desc: DescMessage): DescField[] {
   const rank = ({ name }: DescField) => {
     const at = prominent.indexOf(name);
     if (name === "created_at") return Number.POSITIVE_INFINITY;
     return at < 0 ? prominent.length : at;
   };
   return desc.fields.filter((field) => isFlat(field) && !leftOut.has(field.name)).sort((a, b) => rank(a) - rank(b));
+}
+
+/** The fields that one line shows: what people look for first, and what is free to say. */
+export function lineFieldsOf(desc: DescMessage): DescField[] {
+  const free = desc.fields.filter((field) => field.message?.typeName === "google.protobuf.Struct");
+  return [...columnsOf(desc).filter(({ name }) => prominent.includes(name)), ...free];
 }
 
 /** A record as names and values; records within it follow under their own names. */

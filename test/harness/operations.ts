@@ -28,8 +28,7 @@ export function creatorOf({ id, bindings }: Operation, { name }: DescField): Ope
   const collections = bindings.flatMap(({ path }) => path.split(`/{${name}}`).slice(0, 1));
   const found = operations.find(
     (each) =>
-      each.governance.mutating &&
-      each.bindings.some(({ verb, path }) => verb === "POST" && collections.includes(path)),
+      each.governance.mutating && each.bindings.some(({ verb, path }) => verb === "POST" && collections.includes(path)),
   );
   if (found === undefined) throw new Error(`${id}: no operation makes what ${name} names; give one in the fixtures`);
   return found;
@@ -56,7 +55,11 @@ let serial = 0;
 function isNeeded(field: DescField): boolean {
   const rules = rulesOf(field);
   if (field.oneof !== undefined) {
-    return field.oneof.fields[0] === field && hasOption(field.oneof, oneofOption) && getOption(field.oneof, oneofOption).required;
+    return (
+      field.oneof.fields[0] === field &&
+      hasOption(field.oneof, oneofOption) &&
+      getOption(field.oneof, oneofOption).required
+    );
   }
   if (rules === undefined || rules.ignore !== Ignore.UNSPECIFIED) return false;
   if (rules.required) return true;

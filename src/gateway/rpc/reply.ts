@@ -17,9 +17,7 @@ export function replyWhole(
   // Writing now would raise an error that nobody hears.
   if (isGone(exchange)) return;
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length);
-  const response = responseOf(exchange).writeHead(status, headers);
-  if (typeof body === "string") response.end(body);
-  else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).latin1Slice(), "latin1");
+  responseOf(exchange).writeHead(status, headers).end(body);
   stopUpload(exchange);
 }
 

@@ -35,8 +35,8 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
       },
     },
 
-    async getEvent({ sql, tenantId }, request) {
-      const event = await eventStore(sql).find(tenantId, request.eventId);
+    async getEvent({ tenantId }, request) {
+      const event = await log.find(tenantId, request.eventId);
       if (event === undefined) throw notFound("event");
       return create(GetEventResponseSchema, { event: fromEvent(event) });
     },

@@ -12,6 +12,8 @@ const pollMs = 1000;
 export interface EventLog {
   /** Adds an event, committed together with many others'. */
   append(event: Event, record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
+  /** Reads one event, together with others' reads. */
+  find(tenantId: TenantId, id: string): Promise<Event | undefined>;
   /** Wakes those who follow the log; after a commit, never before. */
   wake(): void;
   /** Yields what comes after a position, for as long as the signal lasts. */
@@ -34,7 +36,16 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
     },
   });
 
+  const reader = createBatcher<{ tenantId: TenantId; id: string }, Event | undefined>({
+    lanes: 2,
+    async flush(wantedEvents) {
+      const found = new Map((await store.findMany(wantedEvents)).map((event) => [event.tenantId + event.id, event]));
+      return wantedEvents.map(({ tenantId, id }) => found.get(tenantId + id));
+    },
+  });
+
   return {
+    find: (tenantId, id) => reader.run({ tenantId, id }),
     append: (event, record) => writer.run({ event, record }),
     wake,
     idle: () => writer.idle(),

@@ -155,12 +155,8 @@ test("a data folder with a path too long for a socket works", async (t) => {
 test("a program that forgets to stop its database still ends", async (t) => {
   const { dataDir } = await scratch(t);
   const module = JSON.stringify(new URL("./embedded.ts", import.meta.url).href);
-  execFileSync(process.execPath, [
-    "--input-type=module",
-    "-e",
-    `import { startEmbedded } from ${module}; await startEmbedded({ dataDir: process.argv[1] });`,
-    dataDir,
-  ]);
+  const script = `import { startEmbedded } from ${module}; await startEmbedded({ dataDir: process.argv[1] });`;
+  execFileSync(process.execPath, ["--input-type=module", "-e", script, dataDir], { timeout: 30_000 });
 });
 
 /** The processes that watch over the owner of a server. */

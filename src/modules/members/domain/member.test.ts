@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grantedScopes } from "../../../platform/access/index.ts";
+import { grantedScopes, roleBeyond, unknownRole } from "../../../platform/access/index.ts";
 import { type Member, type MemberStatus, standingOf, statusAfter } from "./member.ts";
-import { roleBeyond, unknownRole } from "./roles.ts";
 
 const member = (status: MemberStatus, subject: string) => ({ status, subject, roles: ["viewer"] }) as unknown as Member;
 

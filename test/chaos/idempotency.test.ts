@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
+import { type Answer, postUntilAnswered, type Supervised, supervise } from "./supervised.ts";
+
+const copies = 20;
+let database: TestDatabase;
+let service: Supervised;
+
+before(async () => {
+  database = await freshDatabase();
+  service = await supervise({
+    "database.url": database.url,
+    "auth.bootstrap_api_key": "sk_test_chaos_0123456789abcdef",
+  });
+});
+after(async () => {
+  await service.stop();
+  await database.drop();
+});
+
+/** Sends every request many times at once, some at a time, and crashes the service on the way; answers by request. */
+async function sendThroughCrashes(
+  path: string,
+  bodies: readonly object[],
+  { crashes, atOnce }: { crashes: number; atOnce: number },
+): Promise<Answer[][]> {
+  const answers: Answer[][] = bodies.map(() => []);
+  const total = bodies.length * copies;
+  let answered = 0;
+  let crashed = 0;
+  const crashing: Promise<void>[] = [];
+  const send = async (index: number) => {
+    answers[index]!.push(await postUntilAnswered(service, path, bodies[index]!, `${path}-${index}`));
+    answered++;
+    if (crashed < crashes && answered > (total * (crashed + 1)) / (crashes + 1)) {
+      crashed++;
+      crashing.push(service.crash());
+    }
+  };
+  let next = 0;
+  const worker = async () => {
+    while (next < bodies.length) {
+      const index = next++;
+      await Promise.all(Array.from({ length: copies }, () => send(index)));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(crashing);
+  assert.equal(crashed, crashes);
+  return answers;
+}
+
+/** The one answer that all copies of a request got. */
+function sameAnswer(copiesOfOne: readonly Answer[]): Answer {
+  assert.equal(copiesOfOne.length, copies);
+  for (const { status, body } of copiesOfOne) {
+    assert.equal(status, 200, JSON.stringify(body) + JSON.stringify(copiesOfOne.map((c) => c.status)));
+    assert.deepEqual(body.data, copiesOfOne[0]!.body.data);
+  }
+  return copiesOfOne[0]!;
+}
+
+test("1,000 events published 20 times each through four crashes are on the log once, and all copies got one answer", async () => {
+  const bodies = Array.from({ length: 1000 }, (_, i) => ({ type: "order.paid", subject: `order-${i}`, data: { i } }));
+  const answers = await sendThroughCrashes("/api/events", bodies, { crashes: 4, atOnce: 25 });
+
+  const rows = await database.sql`select id, subject from events where type = 'order.paid'`;
+  const ids = new Map(rows.map((row) => [row.subject, row.id]));
+  assert.equal(rows.length, bodies.length);
+  assert.equal(ids.size, bodies.length);
+  for (const [index, ofOne] of answers.entries()) {
+    assert.equal(sameAnswer(ofOne).body.data.id, ids.get(bodies[index]!.subject));
+  }
+});
+
+test("environments created 20 times each through three crashes exist once, with one event, and all copies got one answer", async () => {
+  const bodies = Array.from({ length: 100 }, (_, i) => ({ key: `lab-${i}` }));
+  const answers = await sendThroughCrashes("/api/v2/environments", bodies, { crashes: 3, atOnce: 5 });
+
+  const rows = await database.sql`
+    select e.id, e.key, (select count(*)::int from events where type = 'environment.created' and subject = e.id) as events
+    from environments e where e.key like 'lab-%'`;
+  assert.equal(rows.length, bodies.length);
+  const byKey = new Map(rows.map((row) => [row.key, row]));
+  for (const [index, ofOne] of answers.entries()) {
+    const row = byKey.get(bodies[index]!.key)!;
+    assert.equal(sameAnswer(ofOne).body.data.id, row.id);
+    assert.equal(row.events, 1);
+  }
+  const [left] = await database.sql`select count(*)::int as pending from idempotency_records where state <> 'completed'`;
+  assert.equal(left!.pending, 0, "no claim is left behind");
+});

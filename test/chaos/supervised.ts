@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import http from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+
+/** A node that is started again whenever it was killed, as a supervisor would do. */
+export interface Supervised {
+  /** The node that runs now, or the promise of the next one. */
+  readonly current: Promise<NodeProcess>;
+  /** Kills the node at once and starts the next one. */
+  crash(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a node that can be crashed. */
+export async function supervise(settings: Readonly<Record<string, string>>): Promise<Supervised> {
+  let current = startNodeProcess(settings);
+  await current;
+  return {
+    get current() {
+      return current;
+    },
+    async crash() {
+      const victim = await current;
+      current = victim.kill().then(() => startNodeProcess(settings));
+      await current;
+    },
+    stop: async () => (await current).kill(),
+  };
+}
+
+/** What a call ended with. */
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly body: any;
+}
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 100 });
+
+/** Posts once; rejects when the connection breaks before the whole answer is there. */
+export async function post(
+  { baseUrl, adminKey }: NodeProcess,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const request = http.request(baseUrl + path, {
+    agent,
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": adminKey, ...headers },
+  });
+  request.end(JSON.stringify(body));
+  const [response] = (await once(request, "response")) as [http.IncomingMessage];
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) text += chunk;
+  if (!response.complete) throw new Error("The answer was cut off");
+  return { status: response.statusCode!, body: JSON.parse(text) };
+}
+
+/** Posts under an idempotency key until there is an answer that is not to be retried, through as many crashes as it takes. */
+export async function postUntilAnswered(
+  service: Supervised,
+  path: string,
+  body: object,
+  key: string,
+): Promise<Answer> {
+  for (;;) {
+    const answer = await post(await service.current, path, body, { "idempotency-key": key }).catch(() => undefined);
+    if (answer !== undefined && answer.status < 500 && answer.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS") {
+      return answer;
+    }
+    await delay(20);
+  }
+}

@@ -1,0 +1,120 @@
+import { type DescField, ScalarType } from "@bufbuild/protobuf";
+import type { FieldRules } from "../../gen/buf/validate/validate_pb.ts";
+import type { Operation } from "../../src/definitions/index.ts";
+import { type Json, rulesOf } from "./operations.ts";
+
+/** A value that a field must refuse. */
+export interface Breakage {
+  readonly field: string;
+  readonly what: string;
+  readonly value: unknown;
+}
+
+/** For each field of a request, values that break its type or one of its rules. */
+export function breakagesOf({ method }: Operation): Breakage[] {
+  return method.input.fields.flatMap((field) =>
+    valuesAgainst(field).map(([what, value]) => ({ field: field.name, what, value })),
+  );
+}
+
+/** A request with one field broken. */
+export function broken(request: Json, { field, value }: Breakage): Json {
+  return { ...request, [field]: value };
+}
+
+function valuesAgainst(field: DescField): [string, unknown][] {
+  const rules = rulesOf(field);
+  switch (field.fieldKind) {
+    case "list":
+      return againstList(field, rules);
+    case "map":
+      return [
+        ["a list instead of a map", []],
+        ...(rules?.type.case === "map" && rules.type.value.keys !== undefined
+          ? ([["an unknown key", { "no such key": {} }]] as [string, unknown][])
+          : []),
+      ];
+    case "enum":
+      return againstEnum(rules);
+    case "message":
+      return againstMessage(field.message.typeName);
+    default:
+      return againstScalar(field.scalar, rules);
+  }
+}
+
+function againstList(field: DescField & { fieldKind: "list" }, rules: FieldRules | undefined): [string, unknown][] {
+  const list = rules?.type.case === "repeated" ? rules.type.value : undefined;
+  const items =
+    field.listKind === "scalar"
+      ? againstScalar(field.scalar, list?.items)
+      : ([["text", "no message"]] as [string, unknown][]);
+  const many = list === undefined || list.maxItems === 0n ? [] : [["too many items", tooMany(Number(list.maxItems))]];
+  return [
+    ...items.map(([what, value]): [string, unknown] => [`an item: ${what}`, [value]]),
+    ...(many as [string, unknown][]),
+  ];
+}
+
+function tooMany(max: number): string[] {
+  return Array.from({ length: max + 1 }, (_, i) => `a${i}`);
+}
+
+function againstEnum(rules: FieldRules | undefined): [string, unknown][] {
+  const refused = rules?.type.case === "enum" ? rules.type.value.notIn : [];
+  return [
+    ["an unknown name", "NO_SUCH_NAME"],
+    ["an unknown number", 999],
+    ...refused.map((number): [string, unknown] => [`the number ${number}`, number]),
+  ];
+}
+
+function againstMessage(typeName: string): [string, unknown][] {
+  switch (typeName) {
+    case "google.protobuf.Timestamp":
+      return [
+        ["no time", "yesterday"],
+        ["a time after the year 9999", "10000-01-01T00:00:00Z"],
+        ["the 30th of February", "2024-02-30T00:00:00Z"],
+      ];
+    case "google.protobuf.Value":
+      return [];
+    default:
+      return [
+        ["text instead of an object", "text"],
+        ["a list instead of an object", []],
+      ];
+  }
+}
+
+function againstScalar(scalar: ScalarType, rules: FieldRules | undefined): [string, unknown][] {
+  switch (scalar) {
+    case ScalarType.STRING:
+      return againstString(rules);
+    case ScalarType.BOOL:
+      return [
+        ["text instead of a boolean", "perhaps"],
+        ["a number instead of a boolean", 1],
+      ];
+    case ScalarType.BYTES:
+      return [["no base64", "*"]];
+    default:
+      return [
+        ["text instead of a number", "many"],
+        ["a fraction", 1.5],
+        ["a number beyond every type", "99999999999999999999999"],
+      ];
+  }
+}
+
+function againstString(rules: FieldRules | undefined): [string, unknown][] {
+  const string = rules?.type.case === "string" ? rules.type.value : undefined;
+  const against: [string, unknown][] = [["U+0000", "a\u0000b"]];
+  if (string === undefined) return against;
+  const max = Number(string.maxLen || string.maxBytes);
+  if (max > 0) against.push(["too long a text", "x".repeat(max + 1)]);
+  if (string.pattern !== "") against.push(["another pattern", "! no pattern has this"]);
+  if (string.in.length > 0) against.push(["no listed value", "not listed"]);
+  if (string.wellKnown.case === "email") against.push(["no address", "nobody"]);
+  return against;
+}

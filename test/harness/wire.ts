@@ -1,0 +1,168 @@
+import { ScalarType } from "@bufbuild/protobuf";
+import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
+import type { Json } from "./operations.ts";
+
+/** A way to call an operation. */
+export type Protocol = "REST" | "Connect";
+
+/** The ways in which every operation can be called with JSON. */
+export const protocols: readonly Protocol[] = ["REST", "Connect"];
+
+/** Who calls, where, and with what besides the message. */
+export interface Caller {
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What became of a call, the same for every protocol. */
+export interface Outcome {
+  /** The catalogue's code; "OK" when the call went well. */
+  readonly code: string;
+  readonly status: number;
+  readonly retryable: boolean | undefined;
+  readonly violations: readonly { field: string; rule: string; message: string }[];
+  readonly requestId: string;
+  readonly headers: Headers;
+  /** The body as it came; of a stream, what came first. */
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly body: any;
+}
+
+/** Calls an operation with a message. */
+export function callOperation(
+  protocol: Protocol,
+  operation: Operation,
+  caller: Caller,
+  message: Json,
+  headers: Record<string, string> = {},
+): Promise<Outcome> {
+  const request = protocol === "REST" ? restRequest(operation, message) : connectRequest(operation, message);
+  return send(protocol, caller.baseUrl + request.path, {
+    method: request.method,
+    headers: { ...caller.headers, ...request.headers, ...headers },
+    ...(request.body !== undefined && { body: request.body }),
+  });
+}
+
+/** A request as it is sent. */
+export interface RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+/** The REST request of a message: variables into the path, the rest into the body or the query. */
+export function restRequest(
+  operation: Operation,
+  message: Json,
+  binding: HttpBinding = operation.bindings[0]!,
+): RawRequest {
+  const rest = { ...message };
+  const path = binding.path.replace(/\{([a-z_.]+)\}/g, (_, name: string) => {
+    const value = rest[name];
+    delete rest[name];
+    return encodeURIComponent(String(value));
+  });
+  if (binding.body === "*") {
+    return { method: binding.verb, path, headers: { "content-type": "application/json" }, body: JSON.stringify(rest) };
+  }
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(rest)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      query.append(name, typeof each === "object" ? JSON.stringify(each) : String(each));
+    }
+  }
+  return { method: binding.verb, path: query.size === 0 ? path : `${path}?${query}`, headers: {} };
+}
+
+/** The Connect request of a message, as JSON; in an envelope for a stream. */
+export function connectRequest({ id, streaming }: Operation, message: Json): RawRequest {
+  const json = JSON.stringify(message);
+  return {
+    method: "POST",
+    path: `/${id}`,
+    headers: { "content-type": streaming ? "application/connect+json" : "application/json" },
+    body: streaming ? enveloped(Buffer.from(json)) : json,
+  };
+}
+
+/** Puts data into the envelope of gRPC and of Connect's streams. */
+export function enveloped(data: Uint8Array, flags = 0): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(5 + data.length);
+  bytes[0] = flags;
+  new DataView(bytes.buffer).setUint32(1, data.length);
+  bytes.set(data, 5);
+  return bytes;
+}
+
+/** Sends a request and reads its answer; of a stream, up to its first message. */
+export async function send(protocol: Protocol, url: string, init: RequestInit): Promise<Outcome> {
+  const leave = new AbortController();
+  const response = await fetch(url, { ...init, signal: leave.signal });
+  const streamed = /event-stream|connect\+json/.test(response.headers.get("content-type") ?? "");
+  const bytes = streamed ? await firstMessage(response) : Buffer.from(await response.arrayBuffer());
+  leave.abort();
+  return protocol === "REST" ? restOutcome(response, bytes) : connectOutcome(response, bytes);
+}
+
+/** The first event or envelope of a stream. */
+async function firstMessage(response: Response): Promise<Buffer> {
+  let bytes = Buffer.alloc(0);
+  const isSse = response.headers.get("content-type")!.includes("event-stream");
+  for await (const chunk of response.body!) {
+    bytes = Buffer.concat([bytes, chunk]);
+    if (isSse ? /^(data|event): .*\n\n/m.test(bytes.toString()) : bytes.length >= 5) break;
+  }
+  return bytes;
+}
+
+function restOutcome(response: Response, bytes: Buffer): Outcome {
+  const text = bytes.toString();
+  const body = response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : undefined;
+  const failed = response.status >= 400;
+  return {
+    code: failed ? (body?.errorCode ?? `untyped ${response.status}`) : "OK",
+    status: response.status,
+    retryable: body?.retryable,
+    violations: body?.violations ?? [],
+    requestId: (failed ? body?.request_id : body?.metadata?.request_id) ?? "",
+    headers: response.headers,
+    text,
+    body,
+  };
+}
+
+function connectOutcome(response: Response, bytes: Buffer): Outcome {
+  const framed = response.headers.get("content-type")?.includes("connect+json");
+  const text = (framed ? bytes.subarray(5) : bytes).toString();
+  const body = text === "" ? undefined : JSON.parse(text);
+  const error = framed && bytes[0] === 2 ? body.error : response.status >= 400 ? body : undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: the debug form of details, by their types.
+  const detail = (type: string): any =>
+    error?.details?.find((each: { type: string }) => each.type === `google.rpc.${type}`)?.debug;
+  const info = detail("ErrorInfo");
+  return {
+    code: error === undefined ? "OK" : (info?.reason ?? error.code ?? `untyped ${response.status}`),
+    status: response.status,
+    retryable: info === undefined ? undefined : info.metadata.retryable === "true",
+    violations: (detail("BadRequest")?.fieldViolations ?? []).map(
+      ({ field, reason, description }: Record<string, string>) => ({ field, rule: reason, message: description }),
+    ),
+    requestId: info?.metadata.request_id ?? "",
+    headers: response.headers,
+    text,
+    body: error ?? body,
+  };
+}
+
+/** Whether REST takes a field from the path. */
+export function isPathVariable(operation: Operation, name: string): boolean {
+  return operation.bindings[0]!.path.includes(`{${name}}`);
+}
+
+/** Whether a field is a plain text. */
+export function isText(field: { fieldKind: string; scalar?: ScalarType | undefined }): boolean {
+  return field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
+}
