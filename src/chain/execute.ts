@@ -4,7 +4,7 @@ import type { Operation } from "../definitions/index.ts";
 import { invalid } from "../errors/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
-import type { Database } from "../platform/db/index.ts";
+import type { Database, Sql } from "../platform/db/index.ts";
 import { type Claim, claim, complete, storedResponse } from "../platform/idempotency/index.ts";
 import type { Answer, Call, Context, GroupedHandler, Handler, Next, ServiceHandlers } from "./call.ts";
 import { type StoredResponseCodec, storedResponseCodec } from "./stored-response.ts";
@@ -54,20 +54,19 @@ async function executeInTransaction(
 ): Promise<Message> {
   const context = contextOf(call, parts);
   const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
-  const actions: (() => void)[] = [];
   const done = await parts.db.transaction(async (tx) => {
     if (claimed !== undefined && !(await claim(tx, claimed))) {
       return { replayed: codec.decode(await storedResponse(tx, claimed), claimed) };
     }
-    const inTransaction: Context = { ...context, sql: tx, afterCommit: (action) => actions.push(action) };
-    const response = (await handler(inTransaction, call.message)) as Message;
+    context.sql = tx;
+    const response = (await handler(context, call.message)) as Message;
     if (claimed !== undefined) await complete(tx, { ...claimed, response: codec.encode(response, claimed) });
     // A caller who has given up gets no effect: the answer it saw is then the truth.
     call.signal.throwIfAborted();
     return { response };
   });
   if (done.replayed !== undefined) return replayed(call, done.replayed);
-  for (const action of actions) action();
+  context.committed();
   return done.response;
 }
 
@@ -90,21 +89,46 @@ function replayed(call: Call, response: Message): Message {
   return response;
 }
 
-function contextOf(call: Call, { db, clock }: Parts): Context {
-  return {
-    operation: call.operation,
-    plane: call.plane,
-    principal: call.principal!,
-    tenantId: call.tenantId!,
-    platform: call.standing!.platform,
-    requestId: call.requestId,
-    nowMs: clock.now(),
-    sql: db.sql,
-    get signal() {
-      return call.signal;
-    },
-    afterCommit: (action) => action(),
+function contextOf(call: Call, { db, clock }: Parts): CallContext {
+  return new CallContext(call, clock.now(), db.sql);
+}
+
+// A class, because an object literal with a getter would get a hidden class of its own at every call.
+class CallContext implements Context {
+  readonly operation: Operation;
+  readonly plane: Context["plane"];
+  readonly principal: Context["principal"];
+  readonly tenantId: Context["tenantId"];
+  readonly platform: boolean;
+  readonly requestId: string;
+  readonly nowMs: number;
+  sql: Sql;
+  readonly #call: Call;
+  readonly #actions: (() => void)[] = [];
+
+  constructor(call: Call, nowMs: number, sql: Sql) {
+    this.operation = call.operation;
+    this.plane = call.plane;
+    this.principal = call.principal!;
+    this.tenantId = call.tenantId!;
+    this.platform = call.standing!.platform;
+    this.requestId = call.requestId;
+    this.nowMs = nowMs;
+    this.sql = sql;
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  readonly afterCommit = (action: () => void): void => {
+    this.#actions.push(action);
   };
+
+  committed(): void {
+    for (const action of this.#actions) action();
+  }
 }
 
 const acceptableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;

@@ -43,8 +43,7 @@ export function createEdge(options: Options): Edge {
   const anyHost = hosts.has("*");
 
   async function answer(exchange: Exchange): Promise<void> {
-    const { request, response } = exchange;
-    for (const [name, value] of Object.entries(secureHeaders)) response.setHeader(name, value);
+    const { request } = exchange;
     if (!anyHost && !hosts.has(hostOf(request))) {
       throw fail("HOST_NOT_ALLOWED", { public: "This instance does not answer to that Host." });
     }
@@ -70,6 +69,7 @@ export function createEdge(options: Options): Edge {
       path: at < 0 ? url : url.slice(0, at),
       query: at < 0 ? "" : url.slice(at + 1),
       bodyBytesMax: options.bodyBytesMax,
+      headers: { ...secureHeaders },
     };
     answer(exchange).catch((error: unknown) => {
       if (!(error instanceof Failure)) options.onError(error);
@@ -86,21 +86,21 @@ function hostOf(request: Exchange["request"]): string {
 
 /** Lets browsers of listed origins call; true when the request was a preflight and is answered. */
 function allowOrigin(exchange: Exchange, allowed: readonly string[]): boolean {
-  const { request, response } = exchange;
+  const { request, response, headers } = exchange;
   const origin = headerOf(request, "origin");
   if (origin === undefined || allowed.length === 0) return false;
   const listed = allowed.includes("*") || allowed.includes(origin);
-  response.setHeader("vary", "Origin");
+  headers.vary = "Origin";
   if (listed) {
-    response.setHeader("access-control-allow-origin", origin);
-    response.setHeader("access-control-expose-headers", exposedHeaders);
-    response.setHeader("cross-origin-resource-policy", "cross-origin");
+    headers["access-control-allow-origin"] = origin;
+    headers["access-control-expose-headers"] = exposedHeaders;
+    headers["cross-origin-resource-policy"] = "cross-origin";
   }
   if (request.method !== "OPTIONS" || headerOf(request, "access-control-request-method") === undefined) return false;
   if (listed) {
-    response.setHeader("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
-    response.setHeader("access-control-allow-headers", headerOf(request, "access-control-request-headers") ?? "");
-    response.setHeader("access-control-max-age", "600");
+    headers["access-control-allow-methods"] = "GET, POST, PUT, PATCH, DELETE";
+    headers["access-control-allow-headers"] = headerOf(request, "access-control-request-headers") ?? "";
+    headers["access-control-max-age"] = "600";
   }
   writeHead(exchange, 204);
   response.end();

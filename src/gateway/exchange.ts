@@ -16,6 +16,8 @@ export interface Exchange {
   /** The query without its question mark. */
   readonly query: string;
   readonly bodyBytesMax: number;
+  /** What every answer carries, whoever writes it. */
+  readonly headers: Record<string, string>;
 }
 
 /** Starts a call for an exchange; the protocol adapter says how its message is decoded. */
@@ -78,8 +80,9 @@ class ExchangeCall implements Call {
 }
 
 /** Writes status and headers; HTTP/1.1's and HTTP/2's responses agree on it, their types do not. */
-export function writeHead({ response }: Exchange, status: number, headers: Record<string, string> = {}): void {
-  (response as ServerResponse).writeHead(status, headers);
+export function writeHead(exchange: Exchange, status: number, headers: Record<string, string> = {}): ServerResponse {
+  // In one go: headers that are set one by one cost several times as much.
+  return (exchange.response as ServerResponse).writeHead(status, { ...exchange.headers, ...headers });
 }
 
 /** Whether the caller went away: nothing more can be read from it or written to it. */

@@ -55,15 +55,15 @@ async function sendThroughCrashes(
 function sameAnswer(copiesOfOne: readonly Answer[]): Answer {
   assert.equal(copiesOfOne.length, copies);
   for (const { status, body } of copiesOfOne) {
-    assert.equal(status, 200, JSON.stringify(body) + JSON.stringify(copiesOfOne.map((c) => c.status)));
+    assert.equal(status, 200, JSON.stringify(body));
     assert.deepEqual(body.data, copiesOfOne[0]!.body.data);
   }
   return copiesOfOne[0]!;
 }
 
-test("1,000 events published 20 times each through four crashes are on the log once, and all copies got one answer", async () => {
+test("1,000 events published 20 times each through three crashes are on the log once, and all copies got one answer", async () => {
   const bodies = Array.from({ length: 1000 }, (_, i) => ({ type: "order.paid", subject: `order-${i}`, data: { i } }));
-  const answers = await sendThroughCrashes("/api/events", bodies, { crashes: 4, atOnce: 25 });
+  const answers = await sendThroughCrashes("/api/events", bodies, { crashes: 3, atOnce: 25 });
 
   const rows = await database.sql`select id, subject from events where type = 'order.paid'`;
   const ids = new Map(rows.map((row) => [row.subject, row.id]));
@@ -74,9 +74,9 @@ test("1,000 events published 20 times each through four crashes are on the log o
   }
 });
 
-test("environments created 20 times each through three crashes exist once, with one event, and all copies got one answer", async () => {
-  const bodies = Array.from({ length: 100 }, (_, i) => ({ key: `lab-${i}` }));
-  const answers = await sendThroughCrashes("/api/v2/environments", bodies, { crashes: 3, atOnce: 5 });
+test("environments created 20 times each through two crashes exist once, with one event, and all copies got one answer", async () => {
+  const bodies = Array.from({ length: 60 }, (_, i) => ({ key: `lab-${i}` }));
+  const answers = await sendThroughCrashes("/api/v2/environments", bodies, { crashes: 2, atOnce: 5 });
 
   const rows = await database.sql`
     select e.id, e.key, (select count(*)::int from events where type = 'environment.created' and subject = e.id) as events

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { catalogue } from "../../src/errors/index.ts";
+import { catalogue, type ErrorCode } from "../../src/errors/index.ts";
 import { readRows } from "../harness/rows.ts";
-import { callOperation } from "../harness/wire.ts";
+import { type Caller, callOperation } from "../harness/wire.ts";
 import { callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
 
 let stage: Stage;
@@ -10,42 +10,62 @@ before(async () => {
   stage = await setStage();
 });
 
+const wrongCredentials = [
+  {},
+  { "x-api-key": "sk_live_nobody_has_this" },
+  { "x-api-key": "" },
+  { authorization: "Bearer a.b.c" },
+];
+
 for (const operation of operations) {
   const { id, governance } = operation;
-  for (const protocol of protocols) {
-    test(`${id} over ${protocol} carries out a request made from its definition`, async () => {
-      const { platform } = stage;
-      const request = await requestFor(operation, platform);
-      const outcome = await callOperation(protocol, operation, callerFor(platform, operation), request);
-      assert.equal(outcome.code, "OK", `${JSON.stringify(request)} was answered ${outcome.text}`);
+
+  /** Every caller is refused over every protocol, and nothing happens. */
+  async function refuses(code: ErrorCode, callers: readonly Caller[]): Promise<void> {
+    const request = await requestFor(operation, stage.platform);
+    const held = await readRows(stage.sql);
+    for (const protocol of protocols) {
+      for (const caller of callers) {
+        const outcome = await callOperation(protocol, operation, caller, request);
+        assert.equal(outcome.code, code, `${protocol}: ${outcome.text}`);
+        assert.equal(outcome.retryable, catalogue[code].retryable);
+        assert.notEqual(outcome.requestId, "", "an error names its request");
+        assert.equal(outcome.headers.get("x-request-id"), outcome.requestId);
+        if (protocol === "REST") assert.equal(outcome.status, catalogue[code].http);
+      }
+    }
+    assert.deepEqual(await readRows(stage.sql), held);
+  }
+
+  test(`${id} carries out a request made from its definition`, async () => {
+    for (const protocol of protocols) {
+      const request = await requestFor(operation, stage.platform);
+      const outcome = await callOperation(protocol, operation, callerFor(stage.platform, operation), request);
+      assert.equal(outcome.code, "OK", `${protocol}: ${JSON.stringify(request)} was answered ${outcome.text}`);
       assert.equal(outcome.status, 200);
+    }
+  });
+
+  if (governance.authenticationRequired) {
+    test(`${id} refuses callers without good credentials, and nothing happens`, async () => {
+      const { baseUrl } = callerFor(stage.platform, operation);
+      await refuses(
+        "UNAUTHENTICATED",
+        wrongCredentials.map((headers) => ({ baseUrl, headers: headers as Record<string, string> })),
+      );
     });
 
-    if (governance.authenticationRequired) {
-      test(`${id} over ${protocol} refuses a caller without credentials, and nothing happens`, async () => {
-        const { platform, sql } = stage;
-        const request = await requestFor(operation, platform);
-        const { baseUrl } = callerFor(platform, operation);
-        const held = await readRows(sql);
-        for (const headers of [{}, { "x-api-key": "sk_live_nobody_has_this" }, { authorization: "Bearer a.b.c" }]) {
-          const outcome = await callOperation(protocol, operation, { baseUrl, headers }, request);
-          assert.equal(outcome.code, "UNAUTHENTICATED", outcome.text);
-          if (protocol === "REST") assert.equal(outcome.status, catalogue.UNAUTHENTICATED.http);
-        }
-        assert.deepEqual(await readRows(sql), held);
-      });
-    }
+    test(`${id} refuses credentials of the other plane, and nothing happens`, async () => {
+      const { admin, service } = stage.platform;
+      const callers = [{ baseUrl: service.baseUrl, headers: admin.headers }];
+      if (!governance.internalOnly) callers.push({ baseUrl: admin.baseUrl, headers: service.headers });
+      await refuses("UNAUTHENTICATED", callers);
+    });
+  }
 
-    if (governance.authorizationRequired && !governance.internalOnly) {
-      test(`${id} over ${protocol} refuses a key without roles and scopes, and nothing happens`, async () => {
-        const { platform, sql } = stage;
-        const request = await requestFor(operation, platform);
-        const held = await readRows(sql);
-        const outcome = await callOperation(protocol, operation, platform.nobody, request);
-        assert.equal(outcome.code, "PERMISSION_DENIED", outcome.text);
-        if (protocol === "REST") assert.equal(outcome.status, catalogue.PERMISSION_DENIED.http);
-        assert.deepEqual(await readRows(sql), held);
-      });
-    }
+  if (governance.authorizationRequired && !governance.internalOnly) {
+    test(`${id} refuses a key without roles and scopes, and nothing happens`, async () => {
+      await refuses("PERMISSION_DENIED", [stage.platform.nobody]);
+    });
   }
 }

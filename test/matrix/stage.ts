@@ -1,3 +1,4 @@
+import { after } from "node:test";
 import type postgres from "postgres";
 import { Governance_Audience } from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
@@ -42,8 +43,14 @@ export async function setStage(settings: TestSettings = {}): Promise<Stage> {
     return partyOf(service, body.data.tenant.id, body.data.admin_key, false);
   };
   const sql = connect(service.databaseUrl, 2);
+  pools.push(sql);
   return { service, sql, platform, own: await make("own"), foreign: await make("foreign") };
 }
+
+const pools: postgres.Sql[] = [];
+after(async () => {
+  for (const pool of pools) await pool.end({ timeout: 1 });
+});
 
 async function partyOf(
   { baseUrl, internalUrl }: TestService,

@@ -1,4 +1,4 @@
-import { headerOf } from "../exchange.ts";
+import { headerOf, writeHead } from "../exchange.ts";
 import { connectEncodings } from "./compression.ts";
 import { connectErrorOf } from "./connect-error.ts";
 import { writeEnvelope } from "./envelope.ts";
@@ -18,7 +18,7 @@ export const connectStream: Framing = {
   timeoutMs: ({ request }) => connectTimeoutMs(headerOf(request, "connect-timeout-ms")),
   end: (ending) => {
     const response = responseOf(ending.exchange);
-    if (!response.headersSent) response.writeHead(200, ending.headers);
+    if (!response.headersSent) writeHead(ending.exchange, 200, ending.headers);
     response.end(writeEnvelope(endStreamFlag, JSON.stringify(endOfStream(ending))));
     stopUpload(ending.exchange);
   },

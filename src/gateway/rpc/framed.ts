@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Message } from "@bufbuild/protobuf";
 import type { Answer, Call } from "../../chain/call.ts";
 import { Failure, fail } from "../../errors/index.ts";
-import { type Exchange, headerOf, isGone, newCall, readBody } from "../exchange.ts";
+import { type Exchange, headerOf, isGone, newCall, readBody, writeHead } from "../exchange.ts";
 import type { Codec } from "./codec.ts";
 import { compress, decompress, type Encoding, requestEncoding, responseEncoding } from "./compression.ts";
 import { compressedFlag, type Envelope, readEnvelopes, readOnlyEnvelope, writeEnvelope } from "./envelope.ts";
@@ -70,7 +70,7 @@ export async function handleFramed(
         ? writeEnvelope(compressedFlag, await compress(accepted, data))
         : writeEnvelope(0, data);
     if (isGone(exchange)) throw fail("CANCELED");
-    if (!response.headersSent) response.writeHead(200, headers());
+    if (!response.headersSent) writeHead(exchange, 200, headers());
     const flowing = response.write(framing.wrap?.(envelope, wire) ?? envelope);
     if (!flowing) await whileOpen(once(response, "drain"));
   };
@@ -80,7 +80,7 @@ export async function handleFramed(
     const answer = await whileOpen(answerOf(procedure, call, () => readMessages(framing, exchange, codec)));
     if (Symbol.asyncIterator in answer) {
       // The caller learns that the stream is open before its first message, which may take long.
-      if (!isGone(exchange)) response.writeHead(200, headers()).flushHeaders();
+      if (!isGone(exchange)) writeHead(exchange, 200, headers()).flushHeaders();
       await pump(answer, whileOpen, write);
     } else {
       await write(answer);

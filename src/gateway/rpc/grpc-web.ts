@@ -1,4 +1,5 @@
 import { fail } from "../../errors/index.ts";
+import { writeHead } from "../exchange.ts";
 import { writeEnvelope } from "./envelope.ts";
 import type { Framing } from "./framed.ts";
 import { grpc } from "./grpc.ts";
@@ -19,7 +20,7 @@ export const grpcWeb: Framing = {
     const trailers = failure === undefined ? grpcOk : grpcTrailersOf(failure, requestId);
     const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${value}\r\n`);
     const envelope = writeEnvelope(trailersFlag, lines.join(""));
-    if (!response.headersSent) response.writeHead(200, headers);
+    if (!response.headersSent) writeHead(exchange, 200, headers);
     response.end(wire.text ? envelope.toString("base64") : envelope);
     stopUpload(exchange);
   },

@@ -21,7 +21,8 @@ export const grpc: Framing = {
       stopUpload(exchange);
     } else {
       // Not writeHead: that would send the head at once, and the stream's end in a frame of its own.
-      for (const [name, value] of Object.entries({ ...headers, ...trailers })) response.setHeader(name, value);
+      for (const [name, value] of Object.entries({ ...exchange.headers, ...headers, ...trailers }))
+        response.setHeader(name, value);
       response.end();
       stopUpload(exchange, "finish");
     }

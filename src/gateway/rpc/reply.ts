@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { constants } from "node:http2";
-import { type Exchange, isGone } from "../exchange.ts";
+import { type Exchange, isGone, writeHead } from "../exchange.ts";
 
 /** The response with the calls that HTTP/1.1 and HTTP/2 share. */
 export function responseOf(exchange: Exchange): ServerResponse {
@@ -17,7 +17,7 @@ export function replyWhole(
   // Writing now would raise an error that nobody hears.
   if (isGone(exchange)) return;
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length);
-  responseOf(exchange).writeHead(status, headers).end(body);
+  writeHead(exchange, status, headers).end(body);
   stopUpload(exchange);
 }
 

@@ -62,6 +62,7 @@ test("mail addresses, phone numbers and hosts are taken out when personal data i
     ["jürgen@münchen.de", "[email]"],
     ["call +1 (555) 010-1234 or +442079460958", "call [phone] or [phone]"],
     ["555-010-1234", "[phone]"],
+    ["+33 6 12 34 56 78", "[phone]"],
     ["(555) 010-1234", "[phone]"],
     ["203.0.113.77", "203.0.113.x"],
     ["203.0.113.77:8080, 10.0.0.1", "203.0.113.x:8080, 10.0.0.x"],

@@ -68,6 +68,13 @@ test("a file that fails leaves nothing behind, keeps the files before it and is 
   assert.deepEqual(await migrate(url, await folder(second)), { applied: ["0002_pools_more.sql"] });
 });
 
+test("a file whose record cannot be written leaves nothing behind", async (t) => {
+  const { url, folder } = await scratch(t);
+  const unrecorded = { ...first, "0002_pools_more.sql": "insert into pools values (2); drop table schema_migrations;" };
+  await assert.rejects(migrate(url, await folder(unrecorded)), refusal(/0002_pools_more\.sql failed/));
+  assert.deepEqual(await query(url, "select array_agg(n) as all from pools"), [{ all: [1] }]);
+});
+
 test("an interruption half-way through a file leaves nothing of it, and frees the others to go on", async (t) => {
   const { url, folder } = await scratch(t);
   const slow = { ...first, "0002_pools_more.sql": "insert into pools values (2); select pg_sleep(600);" };

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { query, runs, until } from "../harness/embedded-owner.ts";
+import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { type Answer, post } from "./supervised.ts";
+
+/** A service on the embedded PostgreSQL, in a folder of its own. */
+async function scratch(t: TestContext) {
+  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-chaos-"));
+  const cluster = join(dataDir, "postgres", "cluster");
+  let node: NodeProcess | undefined;
+  t.after(async () => {
+    await node?.kill();
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
+  });
+  return {
+    url: `postgres://switchyard@${encodeURIComponent(cluster)}/switchyard`,
+    start: async () => {
+      node = await startNodeProcess({ "data.dir": dataDir });
+      return node;
+    },
+    databasePid: async () => Number.parseInt(await readFile(join(cluster, "postmaster.pid"), "utf8"), 10),
+  };
+}
+
+/** What was sent, and of that what was acknowledged with which record. */
+interface Ledger {
+  readonly events: Map<string, string | undefined>;
+  readonly environments: Map<string, string | undefined>;
+}
+
+/** Writes, many at once, until the node is gone; calls back at every acknowledgement. */
+async function writeUntilGone(node: NodeProcess, round: number, ledger: Ledger, onAcknowledged: () => void) {
+  let sent = 0;
+  const write = async (path: string, body: object, key: string): Promise<Answer | undefined> =>
+    post(node, path, body, { "idempotency-key": key }).catch(() => undefined);
+  const writer = async (kind: keyof Ledger) => {
+    for (;;) {
+      const name = `r${round}-${sent++}`;
+      ledger[kind].set(name, undefined);
+      const answer =
+        kind === "events"
+          ? await write("/api/events", { type: "order.paid", subject: name }, name)
+          : await write("/api/v2/environments", { key: name }, name);
+      if (answer === undefined) return;
+      // While the database dies before the service, calls are refused, and none of that is an acknowledgement.
+      if (answer.status !== 200) continue;
+      ledger[kind].set(name, answer.body.data.id);
+      onAcknowledged();
+    }
+  };
+  await Promise.all([...Array(24).fill("events"), ...Array(6).fill("environments")].map(writer));
+}
+
+/** Everything acknowledged is there; everything else is there with all its parts, or not at all. */
+async function checkLedger(ledger: Ledger, ask: (statement: string) => Promise<Record<string, unknown>[]>) {
+  const records = await ask("select key, operation, state from idempotency_records");
+  assert.deepEqual(new Set(records.map((record) => record.state)), new Set(["completed"]));
+  const recorded = (method: string) =>
+    new Set(records.filter((record) => String(record.operation).endsWith(method)).map((record) => record.key));
+  const events = await ask("select id, subject from events where type = 'order.paid'");
+  checkKind(ledger.events, new Map(events.map((row) => [row.subject, row.id])), recorded("PublishEvent"));
+  assert.equal(new Set(events.map((row) => row.subject)).size, events.length, "no event twice");
+
+  const environments = await ask("select id, key from environments where key like 'r%-%'");
+  checkKind(ledger.environments, new Map(environments.map((row) => [row.key, row.id])), recorded("CreateEnvironment"));
+  const told = await ask("select subject from events where type = 'environment.created'");
+  assert.deepEqual(new Set(told.map((row) => row.subject)), new Set(environments.map((row) => row.id)));
+  assert.equal(told.length, environments.length);
+}
+
+function checkKind(sent: Ledger["events"], rows: Map<unknown, unknown>, records: Set<unknown>): void {
+  for (const [name, acknowledged] of sent) {
+    if (acknowledged !== undefined) assert.equal(rows.get(name), acknowledged, `${name} was acknowledged and is lost`);
+    assert.equal(rows.has(name), records.has(name), `${name} is half there`);
+  }
+}
+
+test("what was acknowledged survives kill -9 of the service and its database under load; the rest is whole or absent", async (t) => {
+  const { url, start, databasePid } = await scratch(t);
+  const ledger: Ledger = { events: new Map(), environments: new Map() };
+  for (let round = 1; round <= 3; round++) {
+    const node = await start();
+    const database = await databasePid();
+    let acknowledged = 0;
+    await writeUntilGone(node, round, ledger, () => {
+      if (++acknowledged !== 400) return;
+      // In either order: the one that lives longer must not make things worse.
+      if (round % 2 === 0) process.kill(database, "SIGKILL");
+      node.process.kill("SIGKILL");
+      if (round % 2 !== 0) process.kill(database, "SIGKILL");
+    });
+    await node.exited;
+    await until(async () => !(await runs(database)));
+  }
+  await start();
+  await checkLedger(ledger, (statement) => query(url, statement));
+});
+
+test("a service whose embedded database is killed refuses, ends with an error, and starts again with everything", async (t) => {
+  const { url, start, databasePid } = await scratch(t);
+  const node = await start();
+  const ledger: Ledger = { events: new Map(), environments: new Map() };
+  const database = await databasePid();
+  let acknowledged = 0;
+  await writeUntilGone(node, 1, ledger, () => {
+    if (++acknowledged === 200) process.kill(database, "SIGKILL");
+  });
+  assert.equal(await node.exited, 1);
+  assert.match(node.output(), /embedded PostgreSQL ended/);
+  await start();
+  await checkLedger(ledger, (statement) => query(url, statement));
+});
+
+test("a node outlives the loss of all its database connections in mid-transaction, and loses nothing", async (t) => {
+  const database = await freshDatabase();
+  const node = await startNodeProcess({
+    "database.url": database.url,
+    "auth.bootstrap_api_key": "sk_test_chaos_0123456789abcdef",
+  });
+  t.after(async () => {
+    await node.kill();
+    await database.drop();
+  });
+  const ledger: Ledger = { events: new Map(), environments: new Map() };
+  let acknowledged = 0;
+  const writing = writeUntilGone(node, 1, ledger, () => acknowledged++);
+  for (let round = 1; round <= 5; round++) {
+    const before = acknowledged;
+    await database.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'switchyard'`;
+    // Answers again, by itself.
+    await until(() => acknowledged > before + 50 || node.process.exitCode !== null);
+    assert.equal(node.process.exitCode, null, node.output());
+  }
+  await node.kill();
+  await writing;
+  // The server may take a moment to notice, and may still commit meanwhile.
+  await until(async () => {
+    const [left] = await database.sql`
+      select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'switchyard'`;
+    return left!.n === 0;
+  });
+  await checkLedger(ledger, (statement) => database.sql.unsafe(statement));
+});

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { freshWord } from "../harness/operations.ts";
+import { readRows } from "../harness/rows.ts";
+import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
+import { callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
+
+let stage: Stage;
+before(async () => {
+  stage = await setStage();
+});
+
+const mutating = operations.filter(({ governance }) => governance.mutating);
+
+/** What the service holds, apart from the keys themselves. */
+const effects = () => readRows(stage.sql, ["idempotency_records"]);
+
+function isReplayed({ headers }: Outcome): boolean {
+  return headers.get("idempotency-replayed") === "true";
+}
+
+for (const operation of mutating) {
+  const { id } = operation;
+  const ask = (protocol: Protocol, request: Record<string, unknown>, key: string) =>
+    callOperation(protocol, operation, callerFor(stage.platform, operation), request, {
+      "idempotency-key": key,
+      "x-request-id": "the-same",
+    });
+
+  test(`${id} repeated under one key takes effect once and answers the same`, async () => {
+    for (const protocol of protocols) {
+      const request = await requestFor(operation, stage.platform);
+      const key = freshWord();
+      const untouched = await effects();
+      const first = await ask(protocol, request, key);
+      assert.equal(first.code, "OK", `${protocol}: ${first.text}`);
+      assert.ok(!isReplayed(first));
+      const once = await effects();
+      assert.notDeepEqual(once, untouched, "the first call takes effect");
+      for (const again of [protocol, ...protocols]) {
+        const repeat = await ask(again, request, key);
+        assert.equal(repeat.code, "OK", `${again}: ${repeat.text}`);
+        assert.ok(isReplayed(repeat));
+        if (again === protocol) assert.equal(repeat.text, first.text);
+      }
+      assert.deepEqual(await effects(), once);
+    }
+  });
+
+  test(`${id} refuses a key that was used with another request, and nothing happens`, async () => {
+    for (const protocol of protocols) {
+      const key = freshWord();
+      assert.equal((await ask(protocol, await requestFor(operation, stage.platform), key)).code, "OK");
+      const another = await requestFor(operation, stage.platform);
+      const held = await effects();
+      const outcome = await ask(protocol, another, key);
+      assert.equal(outcome.code, "IDEMPOTENCY_KEY_REUSED", `${protocol}: ${outcome.text}`);
+      assert.equal(outcome.status, 409);
+      assert.equal(outcome.retryable, false);
+      assert.deepEqual(await effects(), held);
+    }
+  });
+
+  test(`${id} sent many times at once under one key takes effect once`, async () => {
+    const request = await requestFor(operation, stage.platform);
+    const key = freshWord();
+    const eventsBefore = await countEvents();
+    const outcomes = await Promise.all(Array.from({ length: 6 }, (_, i) => ask(protocols[i % 2]!, request, key)));
+    for (const { code, retryable, text } of outcomes) {
+      assert.ok(code === "OK" || (code === "IDEMPOTENCY_IN_PROGRESS" && retryable), text);
+    }
+    assert.equal(outcomes.filter((each) => each.code === "OK" && !isReplayed(each)).length, 1);
+    assert.equal(await countEvents(), eventsBefore + 1);
+  });
+
+  test(`${id} takes no key that is not printable or too long`, async () => {
+    const request = await requestFor(operation, stage.platform);
+    const held = await effects();
+    for (const protocol of protocols) {
+      for (const key of ["", "\u00e9", "k".repeat(256)]) {
+        const outcome = await ask(protocol, request, key);
+        assert.equal(outcome.code, "INVALID_ARGUMENT", `${protocol}, ${key}: ${outcome.text}`);
+        assert.equal(outcome.violations[0]?.field, "Idempotency-Key");
+      }
+    }
+    assert.deepEqual(await effects(), held);
+  });
+}
+
+async function countEvents(): Promise<number> {
+  const [row] = await stage.sql<{ count: number }[]>`select count(*)::int as count from events`;
+  return row!.count;
+}
+
+test("a key is one caller's own: another caller's, another tenant's and another operation's do not meet it", async () => {
+  const { platform, own } = stage;
+  const create = operations.find(({ id }) => id === "service.api.EnvironmentService/CreateEnvironment")!;
+  const invite = operations.find(({ id }) => id === "service.api.MemberService/InviteMember")!;
+  const key = { "idempotency-key": freshWord() };
+  const calls = [
+    await callOperation("REST", create, platform.admin, { key: "one" }, key),
+    await callOperation("REST", create, own.admin, { key: "two" }, key),
+    await callOperation("REST", create, platform.service, { key: "three" }, key),
+    await callOperation("REST", invite, platform.admin, { email: "ada@example.com" }, key),
+  ];
+  for (const outcome of calls) {
+    assert.equal(outcome.code, "OK", outcome.text);
+    assert.ok(!isReplayed(outcome));
+  }
+});
+
+test("a call that failed leaves its key free for the mended one", async () => {
+  const { platform } = stage;
+  const create = operations.find(({ id }) => id === "service.api.EnvironmentService/CreateEnvironment")!;
+  const key = { "idempotency-key": freshWord() };
+  assert.equal(
+    (await callOperation("REST", create, platform.admin, { key: "production" }, key)).code,
+    "ALREADY_EXISTS",
+  );
+  assert.equal((await callOperation("REST", create, platform.admin, { key: "mended" }, key)).code, "OK");
+});

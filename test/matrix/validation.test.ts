@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { type Breakage, breakagesOf, broken } from "../harness/broken-requests.ts";
+import { readRows } from "../harness/rows.ts";
+import { callOperation } from "../harness/wire.ts";
+import { callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
+
+let stage: Stage;
+before(async () => {
+  stage = await setStage();
+});
+
+const unknownField: Breakage = { field: "no_such_field", what: "an unknown field", value: "1" };
+
+for (const operation of operations) {
+  test(`${operation.id} names every field that breaks a rule of its definition, and nothing happens`, async () => {
+    const { platform, sql } = stage;
+    const request = await requestFor(operation, platform);
+    const held = await readRows(sql);
+    for (const breakage of [...breakagesOf(operation), unknownField]) {
+      const { field, what } = breakage;
+      for (const protocol of protocols) {
+        const outcome = await callOperation(
+          protocol,
+          operation,
+          callerFor(platform, operation),
+          broken(request, breakage),
+        );
+        const told = `${protocol}, ${field}, ${what}: ${outcome.text}`;
+        assert.equal(outcome.code, "INVALID_ARGUMENT", told);
+        assert.equal(outcome.status, 400, told);
+        assert.equal(outcome.retryable, false, told);
+        assert.ok(
+          outcome.violations.some((each) => each.field === field || each.field.startsWith(`${field}[`)),
+          told,
+        );
+        for (const { rule, message } of outcome.violations) assert.ok(rule !== "" && message !== "", told);
+      }
+    }
+    assert.deepEqual(await readRows(sql), held);
+  });
+}
