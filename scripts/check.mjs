@@ -1,6 +1,6 @@
 // The one command for everything that can be told without running the service.
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ const steps = [
   ["the definitions keep their rules", () => run("buf", ["lint"])],
   ["no published operation is broken", () => run("buf", ["breaking", "--against", "definitions/released.binpb"])],
   ["the reference is what the definitions, settings and errors say", () => run("node", ["scripts/docs.ts", "--check"])],
-  ["format and lint", () => run("biome", ["ci", "--error-on-warnings"])],
+  ["format and lint", () => run("biome", ["ci", "--error-on-warnings", "--colors=off"])],
   ["types", () => run("tsc", ["-p", "."])],
   ["import boundaries", checkBoundaries],
   ["no dead code", () => run("knip", [])],
@@ -36,14 +36,13 @@ function run(command, args) {
 }
 
 function checkGenerated() {
-  const before = mkdtempSync(join(tmpdir(), "switchyard-gen-"));
+  const fresh = mkdtempSync(join(tmpdir(), "switchyard-gen-"));
   try {
-    cpSync("gen", before, { recursive: true });
-    execFileSync("node", ["scripts/generate.mjs"], { stdio: "ignore" });
-    const drift = run("git", ["diff", "--no-index", "--stat", before, "gen"]);
-    return drift && `gen/ did not match the definitions; it does now: commit it.\n${drift}`;
+    execFileSync("node", ["scripts/generate.mjs", fresh], { stdio: "ignore" });
+    const drift = run("git", ["diff", "--no-index", "--stat", "gen", join(fresh, "gen")]);
+    return drift && `Run npm run generate and commit what changes:\n${drift}`;
   } finally {
-    rmSync(before, { recursive: true });
+    rmSync(fresh, { recursive: true });
   }
 }
 

@@ -1,8 +1,9 @@
-// Regenerates everything under gen/ from the definitions.
+// Makes gen/ from the definitions: node scripts/generate.mjs [folder that gets it, this one unless said otherwise]
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-execFileSync("buf", ["generate"], { stdio: "inherit" });
+const target = process.argv[2] ?? ".";
+execFileSync("buf", ["generate", "--output", target], { stdio: "inherit" });
 
 // The list of services, so that none is registered by hand.
 const folder = "definitions/service/api";
@@ -15,7 +16,7 @@ for (const file of readdirSync(folder).sort()) {
   names.push(...found);
 }
 writeFileSync(
-  "gen/services.ts",
+  `${target}/gen/services.ts`,
   `// Generated from the definitions; do not edit.
 import type { DescService } from "@bufbuild/protobuf";
 ${imports.join("\n")}
@@ -48,7 +49,7 @@ for (const file of image.file.filter(({ name }) => name.startsWith("service/api/
   visit(file, file.package, "", [messages, enums(5), ["service", 6, [["method", 2, []]]]]);
 }
 writeFileSync(
-  "gen/comments.ts",
+  `${target}/gen/comments.ts`,
   `// Generated from the definitions; do not edit.
 
 /** The comment of every declaration, by its full name. */

@@ -32,11 +32,13 @@ export async function listen(address: string, edge: Edge, tls?: MutualTls): Prom
     edge(request, response);
   };
   const sessions = new Set<http2.ServerHttp2Session>();
-  const server = tls === undefined ? plainServer(handle, sessions) : secureServer(handle, sessions, tls);
+  const silent = new Set<Socket>();
+  const server = tls === undefined ? plainServer(handle, sessions, silent) : secureServer(handle, sessions, tls);
   await bind(server, address);
 
   const idle = () => {
     if (server instanceof http.Server) server.closeIdleConnections();
+    for (const socket of silent) socket.destroy();
     // A session says goodbye and closes itself when its last stream has ended.
     for (const session of sessions) session.close();
   };
@@ -62,20 +64,28 @@ export async function listen(address: string, edge: Edge, tls?: MutualTls): Prom
 
 type Server = http.Server | http2.Http2SecureServer;
 
-/** One server takes the connections; the first bytes of each tell which protocol it speaks. */
-function plainServer(handle: Edge, sessions: Set<http2.ServerHttp2Session>): Server {
-  const server = http.createServer({ headersTimeout: headersTimeoutMs, maxHeaderSize: headerBytesMax }, handle);
+/**
+ * One server takes the connections; the first bytes of each tell which protocol it speaks. Those that have not said
+ * anything yet are in `silent`: no server knows of them.
+ */
+function plainServer(handle: Edge, sessions: Set<http2.ServerHttp2Session>, silent: Set<Socket>): Server {
+  const settings = { headersTimeout: headersTimeoutMs, maxHeaderSize: headerBytesMax, requireHostHeader: false };
+  // Without a Host, or with an expectation that nobody knows, a request goes its way too: so it gets a typed answer.
+  const server = http.createServer(settings, handle).on("checkExpectation", handle);
   const overHttp2 = http2.createServer(http2Settings, handle);
   track(overHttp2, sessions);
   const overHttp1 = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
     socket.setTimeout(headersTimeoutMs, () => socket.destroy());
     socket.on("error", () => socket.destroy());
     const look = () => {
       const start: Buffer | null = socket.read();
       if (start === null) return;
       socket.off("readable", look);
+      silent.delete(socket);
       socket.setTimeout(0);
       socket.removeAllListeners("timeout");
       socket.unshift(start);

@@ -63,9 +63,12 @@ export interface Context {
   afterCommit(action: () => void): void;
 }
 
-/** Carries out an operation. Made from messages to messages; rules and SQL live further in. */
+/**
+ * Carries out an operation. Made from messages to messages; rules and SQL live further in.
+ * What can be refused at once is refused before a stream is answered with, while the answer can still be an error.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: each handler takes its own request; the table that holds them is untyped.
-export type Handler = (context: Context, request: any) => Promise<Message> | AsyncIterable<Message>;
+export type Handler = (context: Context, request: any) => Promise<Answer>;
 
 /** An answer that is ready, and the commit that makes it true. */
 export interface Prepared {

@@ -2,7 +2,7 @@ import type { DescMethod, DescService, MessageShape } from "@bufbuild/protobuf";
 import type { Context, GroupedHandler } from "./call.ts";
 
 type HandlerOf<M extends DescMethod> = M["methodKind"] extends "server_streaming"
-  ? (context: Context, request: MessageShape<M["input"]>) => AsyncIterable<MessageShape<M["output"]>>
+  ? (context: Context, request: MessageShape<M["input"]>) => Promise<AsyncIterable<MessageShape<M["output"]>>>
   : ((context: Context, request: MessageShape<M["input"]>) => Promise<MessageShape<M["output"]>>) | GroupedHandler;
 
 /** One handler for every method of a service; the compiler says when one is missing. */

@@ -1,6 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import type { Io } from "./io.ts";
+import { printable } from "./printable.ts";
 import { fieldText, lineFieldsOf, listText, recordText } from "./record-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -31,7 +32,7 @@ export function answerText(
     return { text: ended(recordText(answeredDesc(operation), answer.data as Json, width)), aside: "" };
   }
   const items = answer.data as Json[];
-  const more = answer.has_more === true ? `Go on with --cursor ${answer.next_cursor}\n` : "";
+  const more = answer.has_more === true ? `Go on with --cursor ${printable(String(answer.next_cursor))}\n` : "";
   return {
     text: items.length === 0 ? "" : ended(listText(paging.items.message!, items, width)),
     aside: `${items.length} of ${answer.total}\n${more}`,

@@ -69,12 +69,13 @@ async function exchange(connection: Connection, request: HttpRequest, timeoutS: 
       redirect: "manual",
       signal: patience.signal,
     });
-    const { status, headers } = response;
+    const { status, statusText, headers } = response;
     if (response.ok && request.headers.accept === "text/event-stream") {
       return { status, headers, body: Buffer.alloc(0), stream: response.body ?? undefined, problem: undefined };
     }
     const body = Buffer.from(await response.arrayBuffer());
-    return { status, headers, body, stream: undefined, problem: response.ok ? undefined : problemOf(status, body) };
+    const problem = response.ok ? undefined : problemOf(status, statusText, body);
+    return { status, headers, body, stream: undefined, problem };
   } finally {
     clearTimeout(timer);
   }

@@ -18,7 +18,7 @@ export function checkFiles(config: Config): Finding[] {
   if (config["database.url"] === "") findings.push(writable("data.dir", config["data.dir"]));
   if (config["audit.sink"] === "file") {
     const path = config["audit.path"] || join(config["data.dir"], "audit.log");
-    findings.push(writable("audit.path", existsSync(path) ? path : dirname(path)));
+    findings.push(existsSync(path) ? appendable("audit.path", path) : writable("audit.path", dirname(path)));
   }
   if (!config["server.internal_require_mtls"]) return findings;
   for (const key of [
@@ -35,13 +35,20 @@ export function checkFiles(config: Config): Finding[] {
   return findings;
 }
 
+function appendable(check: string, path: string): Finding {
+  return allows(path, constants.R_OK | constants.W_OK)
+    ? ok(check, `${path} can be written`)
+    : fails(check, `${path} cannot be written`, "Give the service's user the right to read and write it.");
+}
+
 function writable(check: string, path: string): Finding {
   // What is not there yet is made at the start, in the nearest folder that is.
   let nearest = resolve(path);
   while (!existsSync(nearest)) nearest = dirname(nearest);
-  return allows(nearest, constants.W_OK)
-    ? ok(check, `${path} can be written`)
-    : fails(check, `${nearest} cannot be written`, "Give the service's user the right to write there.");
+  if (statSync(nearest).isDirectory() && allows(nearest, constants.W_OK | constants.X_OK)) {
+    return ok(check, `${path} can be written`);
+  }
+  return fails(check, `${nearest} is no folder that can be written`, "Give the service's user a folder to write in.");
 }
 
 function allows(path: string, mode: number): boolean {

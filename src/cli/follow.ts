@@ -37,7 +37,7 @@ export async function follow(io: Io, following: Following): Promise<number> {
     try {
       for await (const { id, type, data } of readEvents(stream!)) {
         if (type === "error") {
-          const broken = problemOf(500, data);
+          const broken = problemOf(500, "", data);
           if (broken.retryable !== true) return reportProblem(io, broken, problemsAsJson);
           throw new Error(broken.title);
         }

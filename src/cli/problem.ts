@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import { exitCodeOf } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { printable } from "./printable.ts";
@@ -17,14 +16,14 @@ export interface Problem {
 }
 
 /** Reads an error answer; a body that is no problem document leaves only the status to tell of. */
-export function problemOf(status: number, body: Buffer | string): Problem {
+export function problemOf(status: number, statusText: string, body: Buffer | string): Problem {
   const document = body.toString();
   const fields = objectOf(document);
   const text = (name: string) => (typeof fields[name] === "string" ? (fields[name] as string) : "");
   const violations = Array.isArray(fields.violations) ? fields.violations : [];
   return {
     status: typeof fields.status === "number" ? fields.status : status,
-    title: text("title") || STATUS_CODES[status] || "Unexpected answer",
+    title: text("title") || statusText || "Unexpected answer",
     detail: text("detail"),
     errorCode: text("errorCode"),
     retryable: typeof fields.retryable === "boolean" ? fields.retryable : undefined,

@@ -1,5 +1,4 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { CliError, exitCodes, usageError } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
@@ -20,15 +19,16 @@ export interface Profiles {
   readonly profiles: Readonly<Record<string, Profile>>;
 }
 
-/** The file that holds the profiles. */
-export function profilesFile({ env }: Io): string {
-  const folder = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), ".config");
-  return join(folder, "switchyard", "profiles.json");
+/** The file that holds the profiles; undefined where there is no home to keep it in. */
+function profilesFile({ env }: Io): string | undefined {
+  const folder = env.XDG_CONFIG_HOME || (env.HOME && join(env.HOME, ".config"));
+  return folder && join(folder, "switchyard", "profiles.json");
 }
 
 /** Reads the profiles; none when there is no file yet. */
 export function readProfiles(io: Io): Profiles {
   const file = profilesFile(io);
+  if (!file) return { profiles: {} };
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -48,6 +48,7 @@ export function readProfiles(io: Io): Profiles {
 /** Writes the profiles whole or not at all, readable by their owner only. */
 export function writeProfiles(io: Io, profiles: Profiles): void {
   const file = profilesFile(io);
+  if (!file) throw usageError("There is no place for profiles: set HOME or XDG_CONFIG_HOME");
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });

@@ -6,13 +6,13 @@ import type { Io } from "./io.ts";
 import { addLocalCommands } from "./local-commands.ts";
 import { addOperationCommands } from "./operation-commands.ts";
 
-/** Builds the whole command; `end` is told the exit code of the one that ran. */
-export function createProgram(io: Io, end: (exitCode: number) => void): Command {
+/** Builds the command for a command line; `end` is told the exit code of the one that ran. */
+export function createProgram(words: readonly string[], io: Io, end: (exitCode: number) => void): Command {
   const program = new Command("service")
     .description("Switchyard: work in, the right recipient out.")
     .version(packageVersion(), "--version", "Print the version.")
     .helpOption("-h, --help", "Show help.")
-    .helpCommand(false)
+    .helpCommand("help [command]", "Show help for a command.")
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError("Add --help for what there is.")
@@ -28,7 +28,8 @@ export function createProgram(io: Io, end: (exitCode: number) => void): Command 
   program.commandsGroup("The service itself:");
   addLocalCommands(program, io, end);
   program.commandsGroup("Operations, called at a running service:");
-  addOperationCommands(program, io, end);
+  const all = words.includes("completion");
+  addOperationCommands(program, io, end, (noun) => all || words.includes(noun));
   return program;
 }
 

@@ -6,7 +6,7 @@ import { createProgram } from "./program.ts";
 /** Runs one command line; answers with its exit code. */
 export async function run(words: readonly string[], io: Io): Promise<number> {
   let exitCode: number = exitCodes.ok;
-  const program = createProgram(io, (code) => {
+  const program = createProgram(words, io, (code) => {
     exitCode = code;
   });
   try {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Plane } from "../chain/call.ts";
 import { Failure, fail } from "../errors/index.ts";
-import { type Exchange, headerOf, tooLarge, writeHead } from "./exchange.ts";
+import { type Exchange, headerOf, writeHead } from "./exchange.ts";
 import type { RestHandler } from "./rest/index.ts";
 
 /** Something that answers some paths; false passes the request on. */
@@ -37,7 +37,7 @@ const secureHeaders = {
 const exposedHeaders =
   "ETag, X-Request-ID, Api-Version, Idempotency-Replayed, Deprecation, Sunset, Link, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining";
 
-/** What stands before all protocols: the Host, the size of the body, other origins; then the path decides who answers. */
+/** What stands before all protocols: the Host and other origins; then the path decides who answers. */
 export function createEdge(options: Options): Edge {
   const hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const anyHost = hosts.has("*");
@@ -48,8 +48,6 @@ export function createEdge(options: Options): Edge {
       throw fail("HOST_NOT_ALLOWED", { public: "This instance does not answer to that Host." });
     }
     if (allowOrigin(exchange, options.allowedOrigins)) return;
-    const length = headerOf(request, "content-length");
-    if (length !== undefined && Number(length) > options.bodyBytesMax) throw tooLarge(options.bodyBytesMax);
     for (const handle of options.handlers) {
       const handled = handle(exchange);
       if (handled === true || (handled !== false && (await handled))) return;
@@ -60,7 +58,8 @@ export function createEdge(options: Options): Edge {
   }
 
   return (request, response) => {
-    const url = request.url ?? "/";
+    // A proxy may send the whole address; only what follows the host is ours.
+    const url = (request.url ?? "/").replace(/^https?:\/\/[^/?]*/i, "");
     const at = url.indexOf("?");
     const exchange: Exchange = {
       request,

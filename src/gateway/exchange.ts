@@ -103,6 +103,10 @@ export function headerOf(request: Exchange["request"], name: string): string | u
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const { request, bodyBytesMax } = exchange;
   if (isGone(exchange)) return Promise.reject(fail("CANCELED"));
+  if (announcesTooMuch(exchange)) {
+    request.resume();
+    return Promise.reject(tooLarge(bodyBytesMax));
+  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -124,6 +128,11 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
     request.on("error", (cause) => reject(fail("CANCELED", { cause })));
     request.on("close", () => request.readableEnded || reject(fail("CANCELED")));
   });
+}
+
+/** Whether a request says by itself that its body is larger than allowed. */
+export function announcesTooMuch({ request, bodyBytesMax }: Exchange): boolean {
+  return Number(headerOf(request, "content-length")) > bodyBytesMax;
 }
 
 /** The refusal of a body that is larger than allowed. */

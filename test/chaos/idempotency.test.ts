@@ -88,6 +88,7 @@ test("environments created 20 times each through two crashes exist once, with on
     assert.equal(sameAnswer(ofOne).body.data.id, row.id);
     assert.equal(row.events, 1);
   }
-  const [left] = await database.sql`select count(*)::int as pending from idempotency_records where state <> 'completed'`;
+  const [left] =
+    await database.sql`select count(*)::int as pending from idempotency_records where state <> 'completed'`;
   assert.equal(left!.pending, 0, "no claim is left behind");
 });

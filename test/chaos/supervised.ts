@@ -59,12 +59,7 @@ export async function post(
 }
 
 /** Posts under an idempotency key until there is an answer that is not to be retried, through as many crashes as it takes. */
-export async function postUntilAnswered(
-  service: Supervised,
-  path: string,
-  body: object,
-  key: string,
-): Promise<Answer> {
+export async function postUntilAnswered(service: Supervised, path: string, body: object, key: string): Promise<Answer> {
   for (;;) {
     const answer = await post(await service.current, path, body, { "idempotency-key": key }).catch(() => undefined);
     if (answer !== undefined && answer.status < 500 && answer.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS") {

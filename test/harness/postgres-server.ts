@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import postgres from "postgres";
+import type Postgres from "postgres";
+import { postgres } from "../../src/platform/db/driver.ts";
 import { startEmbedded } from "../../src/platform/db/embedded.ts";
 import { migrate } from "../../src/platform/db/migrate.ts";
 import { socketHost } from "../../src/platform/db/socket-host.ts";
@@ -47,7 +48,7 @@ export function databaseUrl(serverUrl: string, name: string): string {
 }
 
 /** Opens a pool as tests want it: quiet. */
-export function connect(url: string, max: number): postgres.Sql {
+export function connect(url: string, max: number): Postgres.Sql {
   return postgres(url, { host: socketHost(url), max, onnotice: () => {} });
 }
 

@@ -29,7 +29,6 @@ export async function startService(settings: TestSettings = {}, databaseUrl?: st
   const service = await serve(
     loadConfig({
       overrides: overridesOf({
-        ...defaults(),
         "auth.bootstrap_api_key": adminKey,
         "database.url": databaseUrl ?? database!.url,
         ...settings,
@@ -60,8 +59,9 @@ after(async () => {
   for (const stop of stops) await stop();
 });
 
-function overridesOf(settings: TestSettings): string[] {
-  return Object.entries(settings).map(([key, value]) => `${key}=${value}`);
+/** The settings of a test node as loadConfig takes them. */
+export function overridesOf(settings: TestSettings): string[] {
+  return Object.entries({ ...defaults(), ...settings }).map(([key, value]) => `${key}=${value}`);
 }
 
 function defaults(): TestSettings {

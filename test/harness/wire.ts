@@ -137,7 +137,7 @@ function restOutcome(response: Response, bytes: Buffer): Outcome {
 function connectOutcome(response: Response, bytes: Buffer): Outcome {
   const framed = response.headers.get("content-type")?.includes("connect+json");
   const text = (framed ? bytes.subarray(5) : bytes).toString();
-  const body = text === "" ? undefined : JSON.parse(text);
+  const body = response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : undefined;
   const error = framed && bytes[0] === 2 ? body.error : response.status >= 400 ? body : undefined;
   // biome-ignore lint/suspicious/noExplicitAny: the debug form of details, by their types.
   const detail = (type: string): any =>

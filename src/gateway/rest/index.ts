@@ -1,14 +1,16 @@
 /** REST: every operation at the paths of its definition, derived from nothing else. */
+import type { Message } from "@bufbuild/protobuf";
 import type { Call, Next } from "../../chain/call.ts";
+import { requestIdFrom } from "../../chain/request-id.ts";
 import { isStream } from "../../chain/stream.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
-import { type Exchange, headerOf, newCall, writeHead } from "../exchange.ts";
+import { announcesTooMuch, type Exchange, headerOf, newCall, writeHead } from "../exchange.ts";
 import { problemJson } from "./problem.ts";
-import { type RequestReader, requestReader } from "./request.ts";
+import { pagingNames, type RequestReader, requestReader } from "./request.ts";
 import { type RestResponse, responseWriter } from "./response.ts";
 import { createRouter, type Match } from "./router.ts";
-import { type EventStreamWriter, eventStreamWriter } from "./sse.ts";
+import { type EventStreamWriter, eventStreamType, eventStreamWriter } from "./sse.ts";
 
 interface Route {
   readonly operation: Operation;
@@ -36,14 +38,14 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
   );
 
   function refuse(exchange: Exchange, failure: Failure, call?: Call): void {
+    // What is refused before it becomes a call has an id too.
+    const requestId = call?.requestId || requestIdFrom(headerOf(exchange.request, "x-request-id"));
+    const shown = call?.operation.paging === undefined ? failure : inPagingNames(failure);
     send(
       exchange,
       failure.entry.http,
-      { ...call?.responseHeaders, ...failure.headers },
-      {
-        contentType: "application/problem+json",
-        body: problemJson(failure, errorsUrl(), call?.requestId ?? ""),
-      },
+      { "x-request-id": requestId, ...call?.responseHeaders, ...failure.headers },
+      { contentType: "application/problem+json", body: problemJson(shown, errorsUrl(), requestId) },
     );
   }
 
@@ -52,7 +54,8 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
     try {
       const answer = await invoke(call);
       if (isStream(answer)) {
-        await target.stream!(exchange, call.responseHeaders, answer, errorsUrl(), call.requestId);
+        if (exchange.request.method === "HEAD") endStream(exchange, call, answer);
+        else await target.stream!(exchange, call.responseHeaders, answer, errorsUrl(), call.requestId);
       } else {
         respond(exchange, call, target.write(call, answer));
       }
@@ -64,13 +67,7 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
   return {
     refuse,
     async handle(exchange) {
-      let found: ReturnType<typeof router.find>;
-      try {
-        found = router.find(exchange.request.method!, exchange.path);
-      } catch (error) {
-        refuse(exchange, error as Failure);
-        return true;
-      }
+      const found = router.find(exchange.request.method!, exchange.path);
       if (found === undefined) return false;
       if ("allow" in found) {
         const allow = found.allow.join(", ");
@@ -100,13 +97,45 @@ function respond(exchange: Exchange, call: Call, { etag, ...response }: RestResp
   const headers = call.responseHeaders;
   if (etag !== undefined) {
     headers.etag = etag;
-    if (exchange.request.method === "GET" && headerOf(exchange.request, "if-none-match") === etag) {
+    const { request } = exchange;
+    if ((request.method === "GET" || request.method === "HEAD") && isKnown(headerOf(request, "if-none-match"), etag)) {
       writeHead(exchange, 304, headers);
       exchange.response.end();
       return;
     }
   }
   send(exchange, 200, headers, response);
+}
+
+/** Whether the caller has this version already: If-None-Match lists tags, weak ones included, or is a star. */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(",").some((each) => each.trim() === "*" || each.trim().replace(/^W\//, "") === etag);
+}
+
+/** Answers HEAD on a stream: its head and nothing more, and whoever produces it is let go. */
+function endStream(exchange: Exchange, call: Call, stream: AsyncIterable<Message>): void {
+  writeHead(exchange, 200, { ...call.responseHeaders, "content-type": eventStreamType, "cache-control": "no-store" });
+  exchange.response.end();
+  const iterator = stream[Symbol.asyncIterator]();
+  // Taken once, because what was never begun never runs its end either.
+  iterator.next().then(
+    () => iterator.return?.(),
+    () => {},
+  );
+}
+
+/** The failure with the names that REST has for paging. */
+function inPagingNames(failure: Failure): Failure {
+  const { code, message, violations, headers, extra, cause } = failure;
+  if (violations.length === 0) return failure;
+  const restName = (field: string) => [...pagingNames].find(([, name]) => name === field)?.[0] ?? field;
+  const [first] = violations;
+  const text = message.startsWith(`${first!.field}:`)
+    ? restName(first!.field) + message.slice(first!.field.length)
+    : message;
+  const renamed = violations.map((each) => ({ ...each, field: restName(each.field) }));
+  return fail(code, { public: text, violations: renamed, headers, extra, cause });
 }
 
 function send(
@@ -120,7 +149,8 @@ function send(
   headers["content-length"] = String(Buffer.byteLength(body));
   headers["cache-control"] ??= "no-store";
   // The rest of an unread body would have to be taken in before the connection could be used again.
-  if (!request.complete && request.httpVersionMajor === 1 && status === 413) headers.connection = "close";
+  if (!request.complete && request.httpVersionMajor === 1 && (status === 413 || announcesTooMuch(exchange)))
+    headers.connection = "close";
   writeHead(exchange, status, headers);
   response.end(request.method === "HEAD" ? "" : body);
 }

@@ -2,15 +2,19 @@ import { create, type DescField, type DescMessage, type Message } from "@bufbuil
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
 import { applyParams, jsonDecoder, parseJson } from "../../platform/protojson/index.ts";
-import { type Exchange, headerOf, readBody } from "../exchange.ts";
+import { announcesTooMuch, type Exchange, headerOf, readBody, tooLarge } from "../exchange.ts";
 
 type Params = readonly (readonly [string, string])[];
 
-/** How a REST request becomes a message: body first, then the path, then the query. */
-export type RequestReader = (exchange: Exchange, pathParams: Params) => Message | Promise<Message>;
+/** How a REST request becomes a message: body first, then the segments of the path, then the query. */
+export type RequestReader = (exchange: Exchange, segments: Params) => Message | Promise<Message>;
 
 /** In REST, lists are asked for with limit, cursor and offset. */
-const pagingNames: Readonly<Record<string, string>> = { limit: "page_size", cursor: "page_token", offset: "skip" };
+export const pagingNames: ReadonlyMap<string, string> = new Map([
+  ["limit", "page_size"],
+  ["cursor", "page_token"],
+  ["offset", "skip"],
+]);
 
 /** Prepares the reader of one binding of an operation. */
 export function requestReader({ method, paging, streaming }: Operation, binding: HttpBinding): RequestReader {
@@ -20,8 +24,9 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
   const conditional = binding.verb === "PATCH" || binding.verb === "PUT" ? input.field.recordVersion : undefined;
   const cursor = streaming ? input.field.cursor : undefined;
 
-  const finish = (message: Message, exchange: Exchange, pathParams: Params): Message => {
+  const finish = (message: Message, exchange: Exchange, segments: Params): Message => {
     const violations: Violation[] = [];
+    const pathParams = segments.map(([name, text]) => [name, decodeSegment(name, text)] as const);
     if (pathParams.length > 0) {
       violations.push(...contradictions(input, message, pathParams));
       violations.push(...applyParams(input, message, pathParams, "path"));
@@ -40,12 +45,26 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
     return message;
   };
 
-  if (decodeBody === undefined) return (exchange, pathParams) => finish(create(input), exchange, pathParams);
-  return async (exchange, pathParams) => {
+  if (decodeBody === undefined) {
+    return (exchange, segments) => {
+      if (announcesTooMuch(exchange)) throw tooLarge(exchange.bodyBytesMax);
+      return finish(create(input), exchange, segments);
+    };
+  }
+  return async (exchange, segments) => {
     const body = await readBody(exchange);
     if (body.length > 0) requireJson(exchange);
-    return finish(body.length === 0 ? create(input) : decodeBody(parseJson(body)), exchange, pathParams);
+    return finish(body.length === 0 ? create(input) : decodeBody(parseJson(body)), exchange, segments);
   };
+}
+
+function decodeSegment(name: string, text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid(name, "encoding", "is not valid percent-encoded UTF-8");
+  }
 }
 
 function bodyDecoder(input: DescMessage, body: string): ((json: unknown) => Message) | undefined {
@@ -71,7 +90,7 @@ function queryParams(query: string, paged: boolean): Params {
   if (params.some(([name, value]) => name.includes("\ufffd") || value.includes("\ufffd"))) {
     throw invalid("query", "encoding", "is not valid UTF-8");
   }
-  return paged ? params.map(([name, value]) => [pagingNames[name] ?? name, value] as const) : params;
+  return paged ? params.map(([name, value]) => [pagingNames.get(name) ?? name, value] as const) : params;
 }
 
 function notTaken(params: Params): Violation[] {

@@ -1,10 +1,9 @@
-import { invalid } from "../../errors/index.ts";
 import { parseTemplate } from "./template.ts";
 
 /** What a path and a verb lead to. */
 export interface Match<T> {
   readonly target: T;
-  /** Field paths and the decoded text of their segments. */
+  /** Field paths and the text of their segments, as it was sent. */
   readonly variables: readonly (readonly [string, string])[];
 }
 
@@ -54,11 +53,11 @@ export function createRouter<T>(routes: Iterable<{ verb: string; path: string; t
   return {
     find(httpVerb, path) {
       const texts: string[] = [];
-      const ends = walk(root, path.slice(1).split("/"), 0, texts);
+      const ends = walk(root, path.slice(1).split("/"), 0, texts, httpVerb);
       if (ends === undefined) return undefined;
-      const entry = ends.get(httpVerb) ?? (httpVerb === "HEAD" ? ends.get("GET") : undefined);
+      const entry = entryOf(ends, httpVerb);
       if (entry === undefined) return { allow: [...ends.keys()].sort() };
-      return { target: entry.target, variables: entry.names.map((name, i) => [name, decodeSegment(name, texts[i]!)]) };
+      return { target: entry.target, variables: entry.names.map((name, i) => [name, texts[i]!]) };
     },
   };
 }
@@ -67,26 +66,31 @@ function newNode<T>(): Node<T> {
   return { literals: new Map(), variable: undefined, ends: new Map() };
 }
 
+function entryOf<T>(ends: Map<string, Entry<T>>, httpVerb: string): Entry<T> | undefined {
+  return ends.get(httpVerb) ?? (httpVerb === "HEAD" ? ends.get("GET") : undefined);
+}
+
 /** Literals go before variables; `texts` collects what the variables took on the way that led to the end. */
 function walk<T>(
   node: Node<T>,
   parts: readonly string[],
   at: number,
   texts: string[],
+  httpVerb: string,
 ): Map<string, Entry<T>> | undefined {
   const part = parts[at]!;
-  if (at === parts.length - 1) return end(node, part, texts);
+  if (at === parts.length - 1) return end(node, part, texts, httpVerb);
   const child = node.literals.get(part);
-  const found = child && walk(child, parts, at + 1, texts);
+  const found = child && walk(child, parts, at + 1, texts, httpVerb);
   if (found !== undefined) return found;
   if (node.variable === undefined || part === "") return undefined;
   texts.push(part);
-  const deeper = walk(node.variable, parts, at + 1, texts);
+  const deeper = walk(node.variable, parts, at + 1, texts, httpVerb);
   if (deeper === undefined) texts.pop();
   return deeper;
 }
 
-function end<T>(node: Node<T>, part: string, texts: string[]): Map<string, Entry<T>> | undefined {
+function end<T>(node: Node<T>, part: string, texts: string[], httpVerb: string): Map<string, Entry<T>> | undefined {
   const whole = node.literals.get(part)?.ends.get("");
   if (whole !== undefined) return whole;
   const colon = part.lastIndexOf(":");
@@ -102,15 +106,8 @@ function end<T>(node: Node<T>, part: string, texts: string[]): Map<string, Entry
     }
   }
   const plain = part === "" ? undefined : node.variable?.ends.get("");
+  // A custom verb that nobody has is no operation; with a verb that fits, the whole of it may be an id.
+  if (colon > 0 && plain !== undefined && entryOf(plain, httpVerb) === undefined) return undefined;
   if (plain !== undefined) texts.push(part);
   return plain;
-}
-
-function decodeSegment(name: string, text: string): string {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw invalid(name, "encoding", "is not valid percent-encoded UTF-8");
-  }
 }

@@ -5,6 +5,8 @@ import { jsonEncoder } from "../../platform/protojson/index.ts";
 import { type Exchange, writeHead } from "../exchange.ts";
 import { problemJson } from "./problem.ts";
 
+/** The content type of server-sent events. */
+export const eventStreamType = "text/event-stream";
 const heartbeatMs = 15_000;
 
 /** Writes a stream of messages as server-sent events. */
@@ -26,7 +28,7 @@ export function eventStreamWriter({ method }: Operation, binding: HttpBinding): 
   return async (exchange, headers, stream, errorsUrl, requestId) => {
     const { response } = exchange;
     const write = (text: string) => (response as NodeJS.WritableStream).write(text);
-    writeHead(exchange, 200, { ...headers, "content-type": "text/event-stream", "cache-control": "no-store" });
+    writeHead(exchange, 200, { ...headers, "content-type": eventStreamType, "cache-control": "no-store" });
     write(": connected\n\n");
     const heartbeat = setInterval(() => write(": heartbeat\n\n"), heartbeatMs);
     const iterator = stream[Symbol.asyncIterator]();

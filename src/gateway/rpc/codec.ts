@@ -1,6 +1,7 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { fail, invalid } from "../../errors/index.ts";
 import { jsonDecoder, jsonEncoder, parseJson } from "../../platform/protojson/index.ts";
+import { findFault } from "./fault.ts";
 import { findNul } from "./nul.ts";
 
 /** Reads requests and writes answers of one method in one format. */
@@ -22,6 +23,8 @@ export function protoCodec(input: DescMessage, output: DescMessage): Codec {
 
 function readBinary(desc: DescMessage, body: Buffer): Message {
   const message = parseBinary(desc, body);
+  const fault = findFault(desc, message);
+  if (fault !== undefined) throw invalid(fault.field, fault.rule, fault.message);
   // Without a zero byte in the body no string can hold one; with one, only a look at the strings can tell.
   const path = body.includes(0) ? findNul(desc, message) : undefined;
   if (path !== undefined) throw invalid(path, "string.well_formed", "must not contain U+0000");

@@ -8,6 +8,7 @@ import {
   type PublishEventRequest,
   PublishEventResponseSchema,
   type EventService as Rpc,
+  type SubscribeEventsResponse,
   SubscribeEventsResponseSchema,
 } from "../../../gen/service/api/event_pb.ts";
 import type { Context } from "../../chain/call.ts";
@@ -63,15 +64,17 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
       return create(ListEventsResponseSchema, { ...page, events: page.items.map(fromEvent) });
     },
 
-    async *subscribeEvents({ sql, tenantId, signal }, request) {
+    async subscribeEvents({ sql, tenantId, signal }, request) {
       const store = eventStore(sql);
       const from = request.cursor === "" ? await store.endPosition() : await store.positionOf(tenantId, request.cursor);
       if (from === undefined) throw invalid("cursor", "cursor", "is not the id of an event in the log");
-      for await (const event of log.follow(tenantId, from, request, signal)) {
-        yield create(SubscribeEventsResponseSchema, { event: fromEvent(event) });
-      }
+      return fromEvents(log.follow(tenantId, from, request, signal));
     },
   };
+}
+
+async function* fromEvents(events: AsyncIterable<Event>): AsyncGenerator<SubscribeEventsResponse> {
+  for await (const event of events) yield create(SubscribeEventsResponseSchema, { event: fromEvent(event) });
 }
 
 function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): Event {

@@ -42,6 +42,7 @@ const phone = /(?<![\w.+-])(?:\+\d(?:[ ().-]{0,2}\d){6,14}|\(?\d{3}\)?[ .-]{1,2}
 
 /** Takes out of a text what names a person: mail addresses, phone numbers, the part of an IP address that is one host's. */
 export function redactPersonal(text: string): string {
+  if (text.length < 3) return text;
   // Each pattern needs one character that most texts lack, and is tried only where that stands.
   let result = text;
   if (result.includes("@")) result = result.replace(email, "[email]");

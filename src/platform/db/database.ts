@@ -1,11 +1,12 @@
-import postgres from "postgres";
+import type Postgres from "postgres";
+import { postgres } from "./driver.ts";
 import { socketHost } from "./socket-host.ts";
 
 /** What runs SQL: the pool, or a transaction. */
-export type Sql = postgres.ISql<{ bigint: number }>;
+export type Sql = Postgres.ISql<{ bigint: number }>;
 
 /** A piece of SQL to be put into a statement. */
-export type Fragment = postgres.PendingQuery<postgres.Row[]>;
+export type Fragment = Postgres.PendingQuery<Postgres.Row[]>;
 
 /** A pool of connections to one PostgreSQL. */
 export interface Database {

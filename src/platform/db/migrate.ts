@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
+import type Postgres from "postgres";
 import { fail } from "../../errors/index.ts";
+import { postgres } from "./driver.ts";
 import { socketHost } from "./socket-host.ts";
 
 interface Migration {
@@ -59,7 +60,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-async function readApplied(sql: postgres.Sql): Promise<{ name: string; sha256: string }[]> {
+async function readApplied(sql: Postgres.Sql): Promise<{ name: string; sha256: string }[]> {
   await sql`
     create table if not exists schema_migrations (
       name       text primary key,
@@ -92,7 +93,7 @@ function compare(files: readonly Migration[], applied: readonly { name: string; 
   return files.slice(applied.length);
 }
 
-async function apply(sql: postgres.Sql, { name, text, sha256 }: Migration): Promise<void> {
+async function apply(sql: Postgres.Sql, { name, text, sha256 }: Migration): Promise<void> {
   try {
     // By hand: `sql.begin` of postgres.js throws where nobody can catch it when the connection is lost on the way.
     // After an error the connection is closed, which undoes the transaction.

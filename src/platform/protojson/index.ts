@@ -10,4 +10,4 @@ export { type DecodeOptions, jsonDecoder } from "./decode.ts";
 export { type JsonNames, jsonEncoder } from "./encode.ts";
 export { applyParams } from "./params.ts";
 export { parseJson } from "./parse.ts";
-export { keySegment, Problems, violated } from "./problems.ts";
+export { depthMax, keySegment, Problems, violated } from "./problems.ts";

@@ -1,7 +1,7 @@
 import { type Failure, fail, type Violation } from "../../errors/index.ts";
 
 /** How many violations one input can collect; a caller mends the first ones and asks again. */
-export const violationsMax = 20;
+const violationsMax = 20;
 
 /** How deep one input may nest, counting objects and lists alike. */
 export const depthMax = 64;

@@ -28,9 +28,13 @@ export function optionalTime(time: Date | null | undefined): Timestamp | undefin
   return time === null || time === undefined ? undefined : timestampFromDate(time);
 }
 
+const versionMax = 2 ** 31 - 1;
+
 /** The version that a conditional update names; undefined for an unconditional one. */
 export function expectedVersion(recordVersion: bigint | undefined): number | undefined {
-  return recordVersion === undefined ? undefined : Number(recordVersion);
+  if (recordVersion === undefined) return undefined;
+  // One that no record can have is no version of any, and must not reach the database as a number too large for it.
+  return recordVersion < 0n || recordVersion > versionMax ? -1 : Number(recordVersion);
 }
 
 /** The names of the fields that a change sets. */

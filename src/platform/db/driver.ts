@@ -1,0 +1,76 @@
+import { registerHooks } from "node:module";
+import type Postgres from "postgres";
+
+/** One mend: what stands in a file of the driver, and what is to stand there instead. */
+type Mend = readonly [found: string, better: string];
+
+/**
+ * postgres.js 3.4.9 does not get over a lost connection: it writes to a socket that is gone, which ends the process;
+ * a connection that was lost with something still to be sent never sends again; a transaction goes on, outside of any
+ * transaction, on the connection that takes its place; and it tries only once to listen anew. Known upstream for long
+ * (porsager/postgres #1066, #1154, #1208). Until a release has it, its source is mended while it is loaded.
+ */
+const mends: Readonly<Record<string, readonly Mend[]>> = {
+  "postgres/src/connection.js": [
+    [
+      "function execute(q) {",
+      "function execute(q) {\n    if (socket === null)\n      return queryError(q, Errors.connection('CONNECTION_CLOSED', options)), true\n",
+    ],
+    [
+      "function nextWrite(fn) {",
+      "function nextWrite(fn) {\n    if (socket === null) return (chunk = nextWriteTimer = null, false)",
+    ],
+    ["clearImmediate(nextWriteTimer)\n    if (socket)", "forgetWrites()\n    if (socket)"],
+    ["clearImmediate(nextWriteTimer)\n    socket.", "forgetWrites()\n    socket."],
+    [
+      "async function closed(hadError) {",
+      "function forgetWrites() {\n    clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n  }\n\n  async function closed(hadError) {",
+    ],
+    [
+      "!hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))",
+      "(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))\n    query = results = errorResponse = null\n    result = new Result()",
+    ],
+  ],
+  "postgres/src/index.js": [
+    [", prepare = null\n", ", prepare = null\n      , lost = null\n"],
+    ["connection.onclose = reject)", "connection.onclose = e => (lost = e, reject(e)))"],
+    [
+      "q.catch(e => uncaughtError || (uncaughtError = e))",
+      "q.catch(e => uncaughtError || (uncaughtError = e))\n        if (lost) return q.reject(lost)",
+    ],
+    [
+      "Promise.all(listeners.map(l => listen(name, l.fn, l.onlisten).catch(() => { /* noop */ })))",
+      "listeners.forEach(function again(l) {\n            listen(name, l.fn, l.onlisten).catch(() => { delete listen.channels[name]; ending || setTimeout(again, 500, l).unref() })\n          })",
+    ],
+  ],
+};
+
+/** The driver of PostgreSQL. Whatever talks to a database takes it from here. */
+export const postgres: typeof Postgres = await load();
+
+async function load(): Promise<typeof Postgres> {
+  const mended = new Set<string>();
+  const hooks = registerHooks({
+    load(url, context, next) {
+      const loaded = next(url, context);
+      const [file, changes] = Object.entries(mends).find(([path]) => url.endsWith(path)) ?? [];
+      if (file === undefined || changes === undefined) return loaded;
+      mended.add(file);
+      return { ...loaded, source: changes.reduce(mend, String(loaded.source)) };
+    },
+  });
+  try {
+    const driver = await import("postgres");
+    const missed = Object.keys(mends).filter((file) => !mended.has(file));
+    if (missed.length > 0) throw new Error(`${missed.join(", ")}: loaded by somebody else before it was mended.`);
+    return driver.default;
+  } finally {
+    hooks.deregister();
+  }
+}
+
+function mend(source: string, [found, better]: Mend): string {
+  const parts = source.split(found);
+  if (parts.length !== 2) throw new Error(`This is not the version of postgres.js that is mended here: ${found}`);
+  return parts.join(better);
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import test from "node:test";
+import { operationNaming } from "../../src/cli/operation-names.ts";
+import { readOperations } from "../../src/definitions/index.ts";
+import { cli } from "./cli-run.ts";
+
+const operations = readOperations();
+const names = operations.map(operationNaming(operations));
+
+for (const shell of ["bash", "zsh", "fish"]) {
+  test(`${shell} can complete every command`, async () => {
+    const { exitCode, out } = await cli(["completion", shell]);
+    assert.equal(exitCode, 0);
+    for (const { noun, verb } of names) assert.ok(out.includes(`${noun} ${verb}`), `${noun} ${verb}`);
+    for (const command of ["serve", "doctor", "rotate-keys", "profile set", "config show", "audit verify"]) {
+      assert.ok(out.includes(command), command);
+    }
+    assert.ok(out.includes("active suspended") || out.includes("'active' 'suspended'"));
+  });
+
+  test(`${shell} can read its script`, async (t) => {
+    const { out } = await cli(["completion", shell]);
+    const { status, error, stderr } = spawnSync(shell, [shell === "fish" ? "--no-execute" : "-n"], { input: out });
+    if (error !== undefined) return t.skip(`there is no ${shell} here`);
+    assert.equal(status, 0, String(stderr));
+  });
+}
+
+test("bash completes commands, options and choices where they belong", async (t) => {
+  const { out } = await cli(["completion", "bash"]);
+  const complete = (...words: string[]) => {
+    const quoted = words.map((word) => `'${word}'`).join(" ");
+    const script = `${out}\nCOMP_WORDS=(service ${quoted}); COMP_CWORD=${words.length}; _service; echo "\${COMPREPLY[*]}"`;
+    return spawnSync("bash", ["--norc", "-c", script], { encoding: "utf8" });
+  };
+  if (complete("").error !== undefined) return t.skip("there is no bash here");
+  assert.equal(complete("tena").stdout, "tenant\n");
+  assert.equal(complete("tenant", "cr").stdout, "create\n");
+  assert.equal(complete("--profile", "x", "tenant", "cr").stdout, "create\n");
+  assert.equal(complete("tenant", "create", "--iss").stdout, "--issue-admin-key\n");
+  assert.equal(complete("tenant", "list", "--status", "").stdout, "active suspended deleted\n");
+});
+
+test("a shell that there is no script for is a mistake", async () => {
+  assert.equal((await cli(["completion", "tcsh"])).exitCode, 2);
+});

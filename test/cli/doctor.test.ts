@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after } from "node:test";
+import { openSettings } from "../../src/config/index.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { cli } from "./cli-run.ts";
+import { startStub } from "./stub-service.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "switchyard-doctor-test-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const { url } = await freshDatabase();
+const issuer = await startStub();
+const discovery = (named: string) => ({ json: { issuer: named, jwks_uri: `${issuer.address}/keys` } });
+
+const sound = [
+  "server.internal_addr=127.0.0.1:0",
+  "auth.api_key_enabled=true",
+  `database.url=${url}`,
+  `connector.encryption_key=${randomBytes(32).toString("base64")}`,
+];
+const closed = [
+  "authz.allow_when_unconfigured=false",
+  "ratelimit.fail_mode=closed",
+  "ratelimit.tenant_rps=100",
+  "audit.sink=stderr",
+];
+const doctor = (pairs: readonly string[], ...more: string[]) =>
+  cli(["doctor", ...pairs.flatMap((pair) => ["--set", pair]), ...more]);
+
+test("all is well when nothing fails, and strictly so when nothing stands open", async () => {
+  const lenient = await doctor(sound);
+  assert.equal(lenient.exitCode, 0, lenient.out);
+  assert.match(lenient.out, /^ok {4}database: PostgreSQL \d+ answers$/m);
+  assert.equal((await doctor(sound, "--strict")).exitCode, 1);
+  const strict = await doctor([...sound, ...closed], "--strict");
+  assert.equal(strict.exitCode, 0, strict.out);
+  assert.match(strict.out, /no control stands open/);
+});
+
+test("every setting that stands open is listed with what it means", async () => {
+  const open = [
+    "auth.enabled=false",
+    "auth.allow_anonymous=true",
+    "authz.provider=none",
+    "api.allowed_hosts=*",
+    "cors.allowed_origins=*",
+  ];
+  const { exitCode, out } = await doctor([...sound, ...open], "--json");
+  assert.equal(exitCode, 0);
+  const { ok, findings } = JSON.parse(out);
+  assert.equal(ok, true);
+  for (const { key, meaning } of openSettings) {
+    const finding = findings.find(({ check }: { check: string }) => check === key);
+    assert.equal(finding?.status, "warn", key);
+    assert.ok(finding.message.includes(meaning));
+    assert.ok(finding.remedy.includes(key));
+  }
+});
+
+test("a setting that does not resolve is the only finding, and a failure", async () => {
+  const { exitCode, out } = await doctor(["log.level=loud"], "--json");
+  assert.equal(exitCode, 1);
+  const { findings } = JSON.parse(out);
+  assert.equal(findings.length, 1);
+  assert.match(findings[0].message, /log\.level: must be one of/);
+});
+
+for (const [what, pairs, finding] of [
+  [
+    "a database that does not answer",
+    ["database.url=postgres://u@127.0.0.1:1/x"],
+    /^fail {2}database: .*ECONNREFUSED/m,
+  ],
+  ["a master key that is none", ["connector.encryption_key=abcd"], /^fail {2}connector\.encryption_key: .*32/m],
+  [
+    "a cache that does not answer, where calls need it",
+    ["cache.backend=redis", "cache.redis_url=redis://127.0.0.1:1", "ratelimit.fail_mode=closed"],
+    /^fail {2}cache\.backend: the cache does not answer/m,
+  ],
+  [
+    "an issuer that does not answer",
+    ["api.oidc_issuer=http://127.0.0.1:1", "api.oidc_audience=a"],
+    /^fail {2}api\.oidc_issuer: the issuer does not answer/m,
+  ],
+  [
+    "a place for the audit log that is no folder",
+    ["audit.sink=file", `audit.path=${join(import.meta.filename, "audit.log")}`],
+    /^fail {2}audit\.path: .* is no folder that can be written/m,
+  ],
+] as const) {
+  test(`${what} is a failure with what to do`, async () => {
+    const { exitCode, out } = await doctor([...sound, ...pairs]);
+    assert.match(out, finding);
+    assert.equal(exitCode, 1, out);
+    assert.match(out, /^ {6}-> /m);
+  });
+}
+
+test("an issuer is asked for its discovery document, and must call itself by the setting", async () => {
+  const pairs = [...sound, `api.oidc_issuer=${issuer.address}`, "api.oidc_audience=a"];
+  issuer.answers(discovery(issuer.address));
+  assert.match((await doctor(pairs)).out, /^ok {4}api\.oidc_issuer: the issuer answers$/m);
+  assert.equal(issuer.arrived[0]!.target, "/.well-known/openid-configuration");
+  issuer.answers(discovery("https://other.example"));
+  const other = await doctor(pairs);
+  assert.equal(other.exitCode, 1);
+  assert.match(other.out, /the issuer calls itself https:\/\/other\.example/);
+});
+
+test("settings that let nobody in are a warning", async () => {
+  const { out } = await doctor([...sound, "auth.api_key_enabled=false"]);
+  assert.match(out, /^warn {2}auth: neither API keys nor tokens are accepted/m);
+});
+
+test("without a master key for an external database, secrets cannot be kept", async () => {
+  const { exitCode, out } = await doctor([...sound, "connector.encryption_key="]);
+  assert.equal(exitCode, 0);
+  assert.match(out, /^warn {2}connector\.encryption_key: there is no master key/m);
+});
+
+test("before the first start the embedded PostgreSQL is tried, and nothing is made in the data folder", async () => {
+  const dataDir = join(folder, "data");
+  const { exitCode, out } = await doctor([
+    ...sound,
+    "database.url=",
+    "connector.encryption_key=",
+    `data.dir=${dataDir}`,
+  ]);
+  assert.equal(exitCode, 0, out);
+  assert.match(out, /^ok {4}database: PostgreSQL \d+ answers$/m);
+  assert.match(out, /^ok {4}connector\.encryption_key: a master key is made at the next start$/m);
+  assert.ok(!existsSync(dataDir));
+});

@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import test from "node:test";
+import { catalogue, type ErrorCode } from "../../src/errors/index.ts";
+import { cli } from "./cli-run.ts";
+import { startStub } from "./stub-service.ts";
+
+const stub = await startStub();
+const at = ["--address", stub.address];
+
+function problem(code: ErrorCode, extra: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
+  const { http, title, retryable, meaning } = catalogue[code];
+  const json = { title, status: http, detail: meaning, errorCode: code, retryable, request_id: "r1", ...extra };
+  return { status: http, json, headers };
+}
+
+const expected: Readonly<Record<ErrorCode, number>> = {
+  INVALID_ARGUMENT: 2,
+  UNAUTHENTICATED: 3,
+  PERMISSION_DENIED: 3,
+  TENANT_MISMATCH: 3,
+  TENANT_SUSPENDED: 3,
+  HOST_NOT_ALLOWED: 3,
+  NOT_FOUND: 4,
+  ROUTE_NOT_FOUND: 4,
+  METHOD_NOT_ALLOWED: 1,
+  ALREADY_EXISTS: 5,
+  VERSION_CONFLICT: 5,
+  CONFLICT: 5,
+  IDEMPOTENCY_KEY_REUSED: 5,
+  IDEMPOTENCY_IN_PROGRESS: 5,
+  FAILED_PRECONDITION: 5,
+  PAYLOAD_TOO_LARGE: 2,
+  UNSUPPORTED_MEDIA_TYPE: 2,
+  RATE_LIMITED: 6,
+  QUOTA_EXCEEDED: 6,
+  CANCELED: 1,
+  INTERNAL: 1,
+  UNAVAILABLE: 6,
+  FEATURE_DISABLED: 5,
+  TIMEOUT: 6,
+};
+
+for (const code of Object.keys(catalogue) as ErrorCode[]) {
+  test(`${code} ends a command with ${expected[code]}`, async () => {
+    stub.answers(problem(code));
+    const { exitCode, out, err } = await cli([...at, "tenant", "list", "--retries", "0"]);
+    assert.equal(exitCode, expected[code]);
+    assert.equal(out, "");
+    assert.match(err, new RegExp(`\\(${catalogue[code].http} ${code}\\)`));
+    assert.match(err, /request r1/);
+  });
+}
+
+test("every violation is told with its field", async () => {
+  const violations = [
+    { field: "name", rule: "string.min_len", message: "must not be empty" },
+    { field: "slug", rule: "string.pattern", message: "must match" },
+  ];
+  stub.answers(problem("INVALID_ARGUMENT", { violations }));
+  const { err } = await cli([...at, "tenant", "create"]);
+  assert.match(err, /^ {2}name: must not be empty$/m);
+  assert.match(err, /^ {2}slug: must match$/m);
+});
+
+test("with --json the problem is told as it came", async () => {
+  const answer = problem("NOT_FOUND");
+  stub.answers(answer);
+  const { err } = await cli([...at, "tenant", "get", "x", "--json"]);
+  assert.deepEqual(JSON.parse(err), answer.json);
+});
+
+test("an error that is no problem document is told by its status", async () => {
+  stub.answers({ status: 502, text: "<html>", headers: { "content-type": "text/html" } });
+  const { exitCode, err } = await cli([...at, "tenant", "list", "--retries", "0"]);
+  assert.equal(exitCode, 6);
+  assert.equal(err, "service: Bad Gateway (502)\n");
+});
+
+test("a call that may succeed later is repeated, with the same idempotency key", async () => {
+  stub.answers(
+    problem("RATE_LIMITED", {}, { "retry-after": "0" }),
+    problem("UNAVAILABLE", {}, { "retry-after": "0" }),
+    problem("IDEMPOTENCY_IN_PROGRESS", {}, { "retry-after": "0" }),
+    { json: { data: {}, metadata: {} } },
+  );
+  const { exitCode } = await cli([...at, "tenant", "create", "--name", "A"]);
+  assert.equal(exitCode, 0);
+  assert.equal(stub.arrived.length, 4);
+  assert.equal(new Set(stub.arrived.map(({ headers }) => headers["idempotency-key"])).size, 1);
+});
+
+test("a connection that breaks is tried again", async () => {
+  stub.answers((response) => response.destroy(), { json: { data: [], total: 0 } });
+  assert.equal((await cli([...at, "tenant", "list"])).exitCode, 0);
+  assert.equal(stub.arrived.length, 2);
+});
+
+test("repeats come to an end, and none is made where waiting does not help", async () => {
+  stub.answers(problem("UNAVAILABLE", {}, { "retry-after": "0" }));
+  assert.equal((await cli([...at, "tenant", "list", "--retries", "2"])).exitCode, 6);
+  assert.equal(stub.arrived.length, 3);
+  for (const code of ["NOT_FOUND", "QUOTA_EXCEEDED", "FEATURE_DISABLED", "VERSION_CONFLICT"] as const) {
+    stub.answers(problem(code, {}, { "retry-after": "0" }));
+    await cli([...at, "tenant", "list"]);
+    assert.equal(stub.arrived.length, 1, code);
+  }
+  stub.answers(problem("RATE_LIMITED", {}, { "retry-after": "3600" }));
+  await cli([...at, "tenant", "list"]);
+  assert.equal(stub.arrived.length, 1, "nobody waits an hour");
+});
+
+test("where nothing listens, one line says so and nothing is repeated", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const { exitCode, err } = await cli(["--address", `http://127.0.0.1:${port}`, "tenant", "list", "--verbose"]);
+  assert.equal(exitCode, 6);
+  assert.match(err, /^> GET .*\nservice: Nothing answers at http:\/\/127\.0\.0\.1:\d+ \(connection refused\)\..*\n$/);
+});
+
+test("an answer that does not come in time is given up", async () => {
+  stub.answers(() => {});
+  const { exitCode, err } = await cli([...at, "tenant", "list", "--timeout", "1"]);
+  assert.equal(exitCode, 6);
+  assert.match(err, /did not answer within 1 s/);
+});
+
+test("a redirect is not followed: the key stays here", async () => {
+  stub.answers({ status: 302, headers: { location: "http://127.0.0.1:1/" }, text: "" });
+  const { exitCode, err } = await cli([...at, "tenant", "list", "--key", "sk_a_b_c"]);
+  assert.equal(exitCode, 1);
+  assert.match(err, /Found \(302\)/);
+});
+
+test("options that contradict or are no numbers are refused", async () => {
+  assert.equal((await cli(["tenant", "list", "--json", "--table"])).exitCode, 2);
+  assert.equal((await cli(["tenant", "list", "--retries", "many"])).exitCode, 2);
+  assert.equal((await cli(["tenant", "list", "--plane", "astral"])).exitCode, 2);
+  assert.equal((await cli(["tenant", "get"])).exitCode, 2);
+  assert.equal((await cli(["tenant", "get", "a", "b"])).exitCode, 2);
+});

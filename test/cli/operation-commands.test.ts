@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Command } from "commander";
+import { operationNaming } from "../../src/cli/operation-names.ts";
+import { fieldOptions, pathArguments } from "../../src/cli/operation-options.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { type Operation, readOperations } from "../../src/definitions/index.ts";
+import { cli } from "./cli-run.ts";
+
+const operations = readOperations();
+const nameOf = operationNaming(operations);
+const quiet = { env: {}, terminal: false, columns: 100, out: () => {}, err: () => {}, input: async () => "" };
+
+function commandOf(operation: Operation): Command | undefined {
+  const { noun, verb } = nameOf(operation);
+  const group = createProgram([noun], quiet, () => {}).commands.find((each) => each.name() === noun);
+  return group?.commands.find((each) => each.name() === verb);
+}
+
+test("every operation has a command of its own", () => {
+  const names = operations.map((operation) => {
+    const { noun, verb } = nameOf(operation);
+    return `${noun} ${verb}`;
+  });
+  assert.equal(new Set(names).size, operations.length);
+  for (const operation of operations) assert.ok(commandOf(operation), operation.id);
+});
+
+test("every field of a request is an argument or an option", () => {
+  for (const operation of operations) {
+    const command = commandOf(operation)!;
+    const flags = new Set(command.options.map(({ long }) => long));
+    const positional = pathArguments(operation).map(({ name }) => name);
+    assert.deepEqual(
+      command.registeredArguments.map((each) => each.name()),
+      positional,
+    );
+    const options = fieldOptions(operation);
+    assert.deepEqual(
+      [...positional, ...options.map(({ field }) => field.name)].sort(),
+      operation.method.input.fields.map(({ name }) => name).sort(),
+    );
+    for (const { flag } of options) assert.ok(flags.has(flag), `${operation.id} ${flag}`);
+  }
+});
+
+test("the commands of every operation explain themselves", async () => {
+  for (const operation of operations) {
+    const { noun, verb } = nameOf(operation);
+    const { exitCode, out } = await cli([noun, verb, "--help"]);
+    assert.equal(exitCode, 0);
+    for (const { flag } of fieldOptions(operation)) assert.match(out, new RegExp(`${flag}\\b`));
+    for (const { name } of pathArguments(operation)) assert.match(out, new RegExp(`<${name}>`));
+  }
+});
+
+test("what an operation promises is offered: keys for repeats, conditions for updates", () => {
+  for (const operation of operations) {
+    const flags = commandOf(operation)!.options.map(({ long }) => long);
+    assert.equal(flags.includes("--idempotency-key"), operation.governance.mutating, operation.id);
+    const conditional =
+      ["PATCH", "PUT"].includes(operation.bindings[0]!.verb) && operation.method.input.field.recordVersion;
+    assert.equal(flags.includes("--if-match"), conditional !== undefined && conditional !== false, operation.id);
+  }
+});
+
+for (const [method, command] of [
+  ["CreateTenant", "tenant create"],
+  ["GetTenantQuota", "tenant get-quota"],
+  ["RevokeApiKey", "api-key revoke"],
+  ["ListEnvironments", "environment list"],
+  ["ListCapabilities", "capability list"],
+  ["ListCapabilityPostures", "capability list-postures"],
+  ["SetConfigValue", "config-value set"],
+  ["ExportConfig", "config export"],
+  ["GetServicesReport", "services-report get"],
+  ["SubscribeEvents", "event subscribe"],
+] as const) {
+  test(`${method} is called ${command}`, () => {
+    const operation = operations.find((each) => each.method.name === method)!;
+    const { noun, verb } = nameOf(operation);
+    assert.equal(`${noun} ${verb}`, command);
+  });
+}
+
+test("a mistyped command is answered with the one that was meant", async () => {
+  const group = await cli(["tenat", "list"]);
+  assert.equal(group.exitCode, 2);
+  assert.match(group.err, /Did you mean tenant\?/);
+  const verb = await cli(["tenant", "craete"]);
+  assert.equal(verb.exitCode, 2);
+  assert.match(verb.err, /Did you mean create\?/);
+  const option = await cli(["tenant", "create", "--nmae", "Acme"]);
+  assert.equal(option.exitCode, 2);
+  assert.match(option.err, /Did you mean --name\?/);
+});
+
+test("the help tells every exit code, and the version is the package's", async () => {
+  const help = await cli(["--help"]);
+  assert.equal(help.exitCode, 0);
+  for (const code of [0, 1, 2, 3, 4, 5, 6, 78]) assert.match(help.out, new RegExp(`^ {2}${code} `, "m"));
+  const version = await cli(["--version"]);
+  assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
+});
+
+test("a group without a command shows its help as a mistake", async () => {
+  const { exitCode, err } = await cli(["tenant"]);
+  assert.equal(exitCode, 2);
+  assert.match(err, /Usage: service tenant/);
+});

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { cli } from "./cli-run.ts";
+import { startStub } from "./stub-service.ts";
+
+const stub = await startStub();
+const at = ["--address", stub.address];
+const tenant = {
+  id: "01J00000000000000000000001",
+  name: "Acme",
+  slug: "acme",
+  status: "STATUS_ACTIVE",
+  plan: "",
+  settings: { a: 1 },
+  quotas: {},
+  platform: false,
+  created_at: "2027-01-01T00:00:00Z",
+  updated_at: "2027-01-02T00:00:00Z",
+  record_version: 3,
+};
+const page = { data: [tenant], next_cursor: "abc", total: 7, limit: 1, offset: 0, has_more: true, metadata: {} };
+
+test("a program gets the exact answer", async () => {
+  const text = '{"data": [ ],   "metadata":{}}';
+  stub.answers({ text });
+  assert.equal((await cli([...at, "tenant", "list"])).out, `${text}\n`);
+  assert.equal((await cli([...at, "tenant", "list", "--json"], { terminal: true })).out, `${text}\n`);
+});
+
+test("a person gets a table with the columns that tell most, and how to go on", async () => {
+  stub.answers({ json: page });
+  const { out, err } = await cli([...at, "tenant", "list"], { terminal: true, columns: 120 });
+  const [head, row] = out.split("\n");
+  assert.match(head!, /^ID +NAME +STATUS +SLUG +PLATFORM +CREATED_AT$/);
+  assert.match(row!, /^01J00000000000000000000001 +Acme +active +acme +false +2027-01-01T00:00:00Z$/);
+  assert.match(err, /1 of 7\n.*--cursor abc/);
+});
+
+test("columns that do not fit are left out, never the first", async () => {
+  stub.answers({ json: page });
+  const { out } = await cli([...at, "tenant", "list", "--table"], { columns: 45 });
+  assert.match(out, /^ID +NAME +STATUS$/m);
+  const narrow = await cli([...at, "tenant", "list", "--table"], { columns: 10 });
+  assert.match(narrow.out, /^ID\n01J00000000000000000000001\n$/);
+});
+
+test("an empty list says so beside the output", async () => {
+  stub.answers({ json: { ...page, data: [], total: 0, has_more: false } });
+  const { out, err } = await cli([...at, "tenant", "list", "--table"]);
+  assert.equal(out, "");
+  assert.equal(err, "0 of 0\n");
+});
+
+test("a record is names and values, one within it under its own name", async () => {
+  stub.answers({ json: { data: { tenant, admin_key: "sk_live_1_x" }, metadata: {} } });
+  const { out } = await cli([...at, "tenant", "create", "--name", "Acme", "--table"]);
+  assert.match(out, /^admin_key +sk_live_1_x$/m);
+  assert.match(out, /^tenant\n {2}id +01J00000000000000000000001$/m);
+  assert.match(out, /^ {2}status +active$/m);
+  assert.match(out, /^ {2}settings +\{"a":1\}$/m);
+});
+
+test("records within a record are a table", async () => {
+  const capabilities = [{ id: "secrets", name: "Secrets", mode: "active", settings: ["a", "b"] }];
+  stub.answers({ json: { data: { capabilities }, metadata: {} } });
+  const { out } = await cli([...at, "capability", "list-postures", "--table"]);
+  assert.match(out, /^capabilities\n {2}ID +NAME +MODE +SETTINGS\n {2}secrets +Secrets +active +a, b\n$/);
+});
+
+test("text from elsewhere cannot steer the terminal", async () => {
+  stub.answers({ json: { ...page, data: [{ ...tenant, name: "\u001b[2Jgone\nline" }] } });
+  const { out } = await cli([...at, "tenant", "list", "--table"]);
+  assert.match(out, /\\u001b\[2Jgone\\u000aline/);
+  assert.ok(!out.includes("\u001b"));
+});
+
+test("a document that is no JSON is written as it is", async () => {
+  stub.answers({ text: "a: 1\n", headers: { "content-type": "application/yaml" } });
+  assert.equal((await cli([...at, "config", "export"], { terminal: true })).out, "a: 1\n");
+});
+
+test("verbose tells what is sent, without the key", async () => {
+  stub.answers({ json: { data: { tenant }, metadata: {} }, headers: { "x-request-id": "r1" } });
+  const { err } = await cli([...at, "tenant", "create", "--name", "A", "--verbose", "--key", "sk_a_b_topsecret"]);
+  assert.match(err, /idempotency key [0-9A-Z]{26}\n> POST http:.*\/api\/tenants\n< 200 in \d+ ms, request r1\n/);
+  assert.ok(!err.includes("topsecret"));
+});

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after } from "node:test";
+import { cli, type Surroundings } from "./cli-run.ts";
+import { startStub } from "./stub-service.ts";
+
+const stub = await startStub();
+const folder = mkdtempSync(join(tmpdir(), "switchyard-cli-files-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The one request that a command sends. */
+async function sent(words: readonly string[], surroundings: Surroundings = {}) {
+  stub.answers({ json: { data: [], total: 0, metadata: {} } });
+  const ran = await cli(["--address", stub.address, ...words], surroundings);
+  assert.equal(ran.exitCode, 0, ran.err);
+  assert.equal(stub.arrived.length, 1);
+  return stub.arrived[0]!;
+}
+
+async function refused(words: readonly string[]): Promise<string> {
+  stub.answers({ json: {} });
+  const ran = await cli(["--address", stub.address, ...words]);
+  assert.equal(ran.exitCode, 2, ran.out);
+  assert.equal(stub.arrived.length, 0, "nothing is sent");
+  return ran.err;
+}
+
+test("options fill the body, each with the type of its field", async () => {
+  const { verb, target, body, headers } = await sent([
+    "tenant",
+    "create",
+    "--name",
+    "Acme",
+    "--issue-admin-key",
+    "--settings",
+    '{"color":"red"}',
+    "--quotas",
+    '{"route":{"limit_per_day":5}}',
+  ]);
+  assert.equal(`${verb} ${target}`, "POST /api/tenants");
+  assert.equal(headers["content-type"], "application/json");
+  assert.deepEqual(body, {
+    name: "Acme",
+    settings: { color: "red" },
+    quotas: { route: { limit_per_day: 5 } },
+    issue_admin_key: true,
+  });
+});
+
+test("repeated options make a list", async () => {
+  const { body } = await sent(["api-key", "create", "--name", "ci", "--roles", "viewer", "--roles", "operator"]);
+  assert.deepEqual(body, { name: "ci", roles: ["viewer", "operator"] });
+});
+
+test("path variables are arguments and leave the body", async () => {
+  const { verb, target, body } = await sent(["config-value", "set", "events.retention_days", "--value", "30"]);
+  assert.equal(`${verb} ${target}`, "PUT /api/config/values/events.retention_days");
+  assert.deepEqual(body, { value: 30 });
+  assert.equal((await sent(["tenant", "get", "a/b c"])).target, "/api/tenants/a%2Fb%20c");
+  assert.equal((await sent(["tenant", "get-quota", "t1", "route"])).target, "/api/tenants/t1/quota/route");
+});
+
+test("an argument that would name another path is refused", async () => {
+  for (const text of ["", ".", ".."]) assert.match(await refused(["tenant", "get", text]), /<tenant_id>: must not be/);
+});
+
+test("lists are asked for in REST's words, filters by their names", async () => {
+  const { verb, target, body } = await sent(["tenant", "list", "--limit", "10", "--offset", "5", "--status", "active"]);
+  assert.equal(`${verb} ${target}`, "GET /api/tenants?limit=10&offset=5&status=STATUS_ACTIVE");
+  assert.equal(body, undefined);
+  const events = await sent([
+    "event",
+    "list",
+    "--types",
+    "tenant.*",
+    "--types",
+    "a.b",
+    "--since",
+    "2027-01-01T00:00:00Z",
+  ]);
+  const query = new URL(events.target, stub.address).searchParams;
+  assert.deepEqual(query.getAll("types"), ["tenant.*", "a.b"]);
+  assert.equal(query.get("since"), "2027-01-01T00:00:00Z");
+});
+
+test("an enum takes its short name, any case, or its full name", async () => {
+  for (const status of ["suspended", "SUSPENDED", "STATUS_SUSPENDED"]) {
+    assert.deepEqual((await sent(["tenant", "update", "t1", "--status", status])).body, { status: "STATUS_SUSPENDED" });
+  }
+  assert.match(
+    await refused(["tenant", "update", "t1", "--status", "asleep"]),
+    /--status: must be one of active, suspended/,
+  );
+});
+
+test("a flag that can be absent can also be switched off", async () => {
+  assert.equal((await sent(["capability", "list"])).target, "/api/v2/capabilities");
+  const { target } = await sent(["capability", "list", "--no-include-degraded", "--include-disabled"]);
+  assert.deepEqual(
+    [...new URL(target, stub.address).searchParams],
+    [
+      ["include_disabled", "true"],
+      ["include_degraded", "false"],
+    ],
+  );
+});
+
+test("a value of any kind is JSON, and a word needs no quotes", async () => {
+  for (const [text, value] of [
+    ["true", true],
+    ["1.5", 1.5],
+    ["hello", "hello"],
+    ['"7"', "7"],
+    ['["a"]', ["a"]],
+    ["null", null],
+  ] as const) {
+    assert.deepEqual((await sent(["config-value", "set", "k", "--value", text])).body, { value });
+  }
+  assert.match(await refused(["config-value", "set", "k", "--value", "{a"]), /--value: is not JSON/);
+});
+
+test("types are checked before anything is sent", async () => {
+  assert.match(await refused(["tenant", "list", "--limit", "ten"]), /--limit: must be an integer/);
+  assert.match(await refused(["event", "list", "--since", "yesterday"]), /--since: /);
+  assert.match(
+    await refused(["tenant", "create", "--quotas", '{"route":{"limit":5}}']),
+    /--quotas\["route"\]\.limit: /,
+  );
+  assert.match(await refused(["tenant", "create", "--data", '{"nmae":"x"}']), /nmae: /);
+  assert.match(await refused(["tenant", "create", "--data", "[]"]), /--data: must be an object/);
+});
+
+test("the whole request can be given at once, and options win over it", async () => {
+  const file = join(folder, "tenant.json");
+  writeFileSync(file, '{"name":"From file","issueAdminKey":true}\n');
+  const fromFile = await sent(["tenant", "create", "--data", `@${file}`, "--name", "Acme"]);
+  assert.deepEqual(fromFile.body, { name: "Acme", issue_admin_key: true });
+  const fromInput = await sent(["tenant", "create", "--data", "-"], { input: '{"name":"In"}' });
+  assert.deepEqual(fromInput.body, { name: "In" });
+  assert.match(await refused(["tenant", "create", "--data", "@/nowhere"]), /--data: \/nowhere cannot be read/);
+});
+
+test("a secret comes from a file or standard input, without its last line end", async () => {
+  const { body } = await sent(["secret", "create", "--name", "s", "--value", "-"], { input: "hush\n" });
+  assert.deepEqual(body, { name: "s", value: "hush" });
+});
+
+test("text that is no secret may begin like a source", async () => {
+  assert.deepEqual((await sent(["tenant", "create", "--name", "@home"])).body, { name: "@home" });
+});
+
+test("a call that changes something carries a fresh idempotency key, or the one that is given", async () => {
+  const first = (await sent(["tenant", "create", "--name", "A"])).headers["idempotency-key"];
+  const second = (await sent(["tenant", "create", "--name", "A"])).headers["idempotency-key"];
+  assert.match(String(first), /^[0-9A-Z]{26}$/);
+  assert.notEqual(first, second);
+  const chosen = await sent(["tenant", "create", "--name", "A", "--idempotency-key", "mine"]);
+  assert.equal(chosen.headers["idempotency-key"], "mine");
+  assert.equal((await sent(["tenant", "list"])).headers["idempotency-key"], undefined);
+});
+
+test("a condition is sent as an ETag", async () => {
+  const { headers } = await sent(["environment", "update", "e1", "--name", "x", "--if-match", "3"]);
+  assert.equal(headers["if-match"], '"3"');
+  assert.equal((await sent(["environment", "update", "e1", "--if-match", 'W/"4"'])).headers["if-match"], 'W/"4"');
+});
+
+test("where a field has the name of a common option, the field is meant; the option goes before the command", async () => {
+  const { body, headers } = await sent(["--key", "sk_a_b_c", "environment", "create", "--key", "staging"]);
+  assert.deepEqual(body, { key: "staging" });
+  assert.equal(headers["x-api-key"], "sk_a_b_c");
+  const event = await sent(["event", "publish", "--type", "a.b", "--data", '{"n":1}']);
+  assert.deepEqual(event.body, { type: "a.b", data: { n: 1 } });
+});
+
+test("an API key and a token go into the headers that they belong in", async () => {
+  const key = await sent(["tenant", "list", "--key", "sk_dev_1_secret"]);
+  assert.equal(key.headers["x-api-key"], "sk_dev_1_secret");
+  assert.equal(key.headers.authorization, undefined);
+  const token = await sent(["tenant", "list", "--key", "-"], { input: "aaa.bbb.ccc\n" });
+  assert.equal(token.headers.authorization, "Bearer aaa.bbb.ccc");
+  assert.equal(token.headers["x-api-key"], undefined);
+});
+
+test("operations of the internal plane are called only there", async () => {
+  assert.match(await refused(["secret", "access", "s1"]), /internal plane/);
+  const { verb, target } = await sent(["secret", "access", "s1", "--plane", "internal"]);
+  assert.equal(`${verb} ${target}`, "POST /api/v2/secrets/s1:access");
+});

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import test, { after } from "node:test";
+import { signServiceToken } from "../../src/platform/tokens/index.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "switchyard-e2e-"));
+const tokenSecret = "a secret of service tokens, for this test only";
+const running = new Set<ChildProcess>();
+after(() => {
+  for (const child of running) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+});
+
+/** Starts the command as its users do, in a process of its own. */
+function start(words: readonly string[]) {
+  const child = spawn(process.execPath, [join(root, "src/cli/main.ts"), ...words], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: folder },
+  });
+  running.add(child);
+  const texts = { out: "", err: "" };
+  child.stdout.on("data", (chunk) => {
+    texts.out += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    texts.err += chunk;
+  });
+  const exited = once(child, "close").then(([code]) => {
+    running.delete(child);
+    return code as number;
+  });
+  return { child, texts, exited };
+}
+
+async function service(...words: string[]) {
+  const { texts, exited } = start(words);
+  return { exitCode: await exited, ...texts };
+}
+
+async function answered(...words: string[]) {
+  const { exitCode, out, err } = await service(...words);
+  assert.equal(exitCode, 0, err);
+  return JSON.parse(out).data;
+}
+
+/** Waits for a line of a process; fails with what it said when it ends before. */
+async function line({ child, texts }: ReturnType<typeof start>, pattern: RegExp): Promise<RegExpExecArray> {
+  for await (const each of createInterface({ input: child.stdout! })) {
+    const found = pattern.exec(each);
+    if (found !== null) return found;
+  }
+  throw new Error(`It ended without saying ${pattern}: ${texts.err}`);
+}
+
+test("the service is started, used and stopped with one command", async () => {
+  const settings = {
+    "data.dir": join(folder, "data"),
+    "server.http_addr": "127.0.0.1:0",
+    "server.internal_addr": "127.0.0.1:0",
+    "server.metrics_addr": "",
+    "api.addr": "",
+    "auth.service_token_secret": tokenSecret,
+  };
+  const set = Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
+  const serving = start(["serve", "--config", "config/development.yaml", ...set]);
+  await line(serving, /curl -s/);
+  const address = /serving at (\S+)/.exec(serving.texts.out)![1]!;
+  const key = /admin key +(\S+)/.exec(serving.texts.out)![1]!;
+
+  assert.equal((await service("profile", "set", "dev", "--address", address, "--key", key)).exitCode, 0);
+  const [platform] = await answered("tenant", "list");
+  assert.equal(platform.platform, true);
+  const { tenant, admin_key: tenantKey } = await answered("tenant", "create", "--name", "Acme", "--issue-admin-key");
+  assert.equal(tenant.name, "Acme");
+  const environments = await answered("environment", "list", "--limit", "2", "--key", tenantKey);
+  assert.equal(environments.length, 2);
+
+  const following = start(["event", "subscribe", "--types", "api_key.created", "--verbose"]);
+  const created = line(following, /"type":"api_key\.created"/);
+  await subscribed(following);
+  const { secret, api_key: apiKey } = await answered("api-key", "create", "--name", "ci", "--roles", "viewer");
+  const [event] = (await created).input.split("\n");
+  assert.equal(JSON.parse(event!).subject, apiKey.id);
+  following.child.kill("SIGTERM");
+  await following.exited;
+
+  const token = await signServiceToken({ issuer: "test", subject: "test", tenantId: platform.id }, tokenSecret);
+  const internal = /"internal":"([^"]+)"/.exec(serving.texts.err)![1]!;
+  const inner = ["--plane", "internal", "--address", `http://${internal}`, "--key", token];
+  assert.equal((await answered("api-key", "verify", "--secret", secret, ...inner)).valid, true);
+
+  assert.equal((await service("tenant", "create", "--name", "No", "--key", secret)).exitCode, 3);
+  assert.equal((await service("tenant", "get", "none")).exitCode, 4);
+  assert.equal((await answered("api-key", "revoke", apiKey.id)).status, "STATUS_REVOKED");
+
+  serving.child.kill("SIGTERM");
+  assert.equal(await serving.exited, 0, serving.texts.err);
+  assert.equal((await service("tenant", "list")).exitCode, 6);
+});
+
+async function subscribed({ child, texts }: ReturnType<typeof start>): Promise<void> {
+  while (!texts.err.includes("< 200")) await once(child.stderr!, "data");
+}

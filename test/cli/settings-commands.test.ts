@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after } from "node:test";
+import { startError } from "../../src/cli/start-error.ts";
+import { loadConfig, settings } from "../../src/config/index.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { cli } from "./cli-run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "switchyard-settings-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const set = (...pairs: string[]) => pairs.flatMap((pair) => ["--set", pair]);
+const loopback = set("server.internal_addr=127.0.0.1:0");
+
+test("config show lists every setting with its source", async () => {
+  const file = join(folder, "a.yaml");
+  writeFileSync(file, "server:\n  internal_addr: 127.0.0.1:0\nlog:\n  level: warn\n");
+  const env = { SERVICE_EVENTS_RETENTION_DAYS: "7" };
+  const { exitCode, out } = await cli(["config", "show", "--config", file, ...set("auth.bcrypt_cost=4")], { env });
+  assert.equal(exitCode, 0);
+  for (const key of Object.keys(settings)) assert.match(out, new RegExp(`^${key.replaceAll(".", "\\.")} `, "m"));
+  assert.match(out, /^log\.level +warn +file$/m);
+  assert.match(out, /^events\.retention_days +7 +environment$/m);
+  assert.match(out, /^auth\.bcrypt_cost +4 +command line$/m);
+  assert.match(out, /^server\.http_addr +:8080 +default$/m);
+});
+
+test("config show masks every secret", async () => {
+  const marker = "TOPSECRET";
+  const values: Record<string, string> = {
+    "database.url": `postgres://u:${marker}@db/x`,
+    "cache.redis_url": `redis://:${marker}@cache`,
+    "auth.service_token_secret": marker.repeat(4),
+    "auth.bootstrap_api_key": `sk_dev_1_${marker}`,
+    "connector.encryption_key": marker,
+    "connector.rotation_keys": `k0=${marker}`,
+  };
+  const secrets = Object.entries(settings).filter(([, { secret }]) => secret);
+  assert.deepEqual(secrets.map(([key]) => key).sort(), Object.keys(values).sort());
+  const given = set(...Object.entries(values).map(([key, value]) => `${key}=${value}`));
+  for (const form of [[], ["--json"]]) {
+    const { exitCode, out } = await cli(["config", "show", ...loopback, ...given, ...form]);
+    assert.equal(exitCode, 0);
+    assert.ok(!out.includes(marker));
+    assert.match(out, /k0/);
+  }
+  const { out } = await cli(["config", "show", "--json", ...loopback, ...given]);
+  const shown = JSON.parse(out).settings.find(({ key }: { key: string }) => key === "database.url");
+  assert.deepEqual(shown, {
+    key: "database.url",
+    value: "********",
+    source: "command line",
+    environment: "SERVICE_DATABASE_URL",
+  });
+});
+
+for (const [what, words, named] of [
+  ["an unknown setting", set("server.htpp_addr=:1"), "server.htpp_addr: there is no such setting"],
+  ["a bad value", [...loopback, ...set("auth.enabled=perhaps")], "auth.enabled: must be true or false"],
+  [
+    "an internal plane for everybody",
+    set("server.internal_addr=:8081"),
+    "server.internal_addr: :8081 is not a loopback",
+  ],
+  ["a file that is not there", ["--config", join(folder, "none.yaml")], `${join(folder, "none.yaml")}: cannot be read`],
+] as const) {
+  test(`serve refuses ${what} in one line that names it`, async () => {
+    const { exitCode, out, err } = await cli(["serve", ...words]);
+    assert.equal(exitCode, 78);
+    assert.equal(out, "");
+    assert.ok(err.startsWith(`service: ${named}`), err);
+    assert.equal(err.split("\n").length, 2);
+  });
+}
+
+test("serve refuses an unknown setting in the environment, and a role that there is none of", async () => {
+  const { exitCode, err } = await cli(["serve", ...loopback], { env: { SERVICE_NO_SUCH: "1" } });
+  assert.equal(exitCode, 78);
+  assert.match(err, /SERVICE_NO_SUCH: there is no such setting/);
+  assert.equal((await cli(["serve", "--role", "boss"])).exitCode, 2);
+});
+
+test("a database that does not answer stops the start with one line", async () => {
+  const words = set("database.url=postgres://u@127.0.0.1:1/x", "log.level=silent");
+  const { exitCode, err } = await cli(["serve", ...loopback, ...words]);
+  assert.equal(exitCode, 1);
+  assert.match(err, /^service: Cannot start: .*ECONNREFUSED.*\n$/);
+});
+
+test("a port in use stops the start with one line", async () => {
+  const { url } = await freshDatabase();
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as { port: number };
+  const words = [
+    "serve",
+    ...loopback,
+    ...set(`database.url=${url}`, `server.http_addr=127.0.0.1:${port}`, "server.metrics_addr=", "api.addr="),
+  ];
+  const { exitCode, err } = await cli([...words, ...set("log.level=silent")]);
+  assert.equal(exitCode, 1);
+  assert.equal(err, `service: Cannot start: Cannot listen on 127.0.0.1:${port}: the port is in use\n`);
+  taken.close();
+});
+
+test("only with log.level=debug does a failed start show where it came from", () => {
+  const error = new Error("broken");
+  const quiet = loadConfig({ overrides: ["server.internal_addr=127.0.0.1:0"] });
+  assert.equal(startError(error, quiet).message, "Cannot start: broken");
+  const debug = loadConfig({ overrides: ["server.internal_addr=127.0.0.1:0", "log.level=debug"] });
+  assert.ok(startError(error, debug).message.includes(error.stack!));
+});

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import test from "node:test";
+import { cli } from "./cli-run.ts";
+import { startStub } from "./stub-service.ts";
+
+const stub = await startStub();
+const at = ["--address", stub.address];
+const event = (id: string) => ({ id, type: "a.b", subject: "s", time: "2027-01-01T00:00:00Z", data: { n: 1 } });
+
+function streaming(text: string, ending: (response: ServerResponse) => void = (response) => response.end()) {
+  return (response: ServerResponse) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    // In two pieces, since a piece may end anywhere.
+    response.write(text.slice(0, 25));
+    response.write(text.slice(25), () => ending(response));
+  };
+}
+
+const message = (id: string) => `id: ${id}\ndata: ${JSON.stringify(event(id))}\n\n`;
+const gone = { status: 404, json: { status: 404, title: "Not found", errorCode: "NOT_FOUND", retryable: false } };
+
+test("every event is one line, of JSON for programs and laid out for people", async () => {
+  stub.answers(streaming(`: connected\n\n${message("1")}${message("2")}`), gone);
+  const json = await cli([...at, "event", "subscribe", "--types", "a.b"]);
+  assert.deepEqual(
+    json.out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+    [event("1"), event("2")],
+  );
+  assert.equal(stub.arrived[0]!.target, "/api/events/subscribe?types=a.b");
+  assert.equal(stub.arrived[0]!.headers.accept, "text/event-stream");
+
+  stub.answers(streaming(message("1")), gone);
+  const table = await cli([...at, "event", "subscribe", "--table"]);
+  assert.equal(table.out, '1  2027-01-01T00:00:00Z  a.b  s  {"n":1}\n');
+});
+
+test("a stream that breaks off is taken up after the last event", async () => {
+  stub.answers(
+    streaming(message("1"), (response) => response.destroy()),
+    streaming(message("2")),
+    gone,
+  );
+  const { exitCode, out } = await cli([...at, "event", "subscribe", "--retries", "2"]);
+  assert.equal(exitCode, 4);
+  assert.equal(out.trimEnd().split("\n").length, 2);
+  assert.deepEqual(
+    stub.arrived.map(({ headers }) => headers["last-event-id"]),
+    [undefined, "1", "2"],
+  );
+});
+
+test("a stream that ends with an error ends the command with its exit code", async () => {
+  const problem = { status: 403, title: "Not allowed", errorCode: "PERMISSION_DENIED", retryable: false };
+  stub.answers(streaming(`${message("1")}event: error\ndata: ${JSON.stringify(problem)}\n\n`));
+  const { exitCode, err } = await cli([...at, "event", "subscribe"]);
+  assert.equal(exitCode, 3);
+  assert.match(err, /Not allowed \(403 PERMISSION_DENIED\)/);
+  assert.equal(stub.arrived.length, 1);
+});
+
+test("a stream that stays away is given up as not available", async () => {
+  stub.answers(streaming(": connected\n\n"));
+  const { exitCode, err } = await cli([...at, "event", "subscribe", "--retries", "1"]);
+  assert.equal(exitCode, 6);
+  assert.match(err, /The stream ended/);
+  assert.equal(stub.arrived.length, 2);
+});

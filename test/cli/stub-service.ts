@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { after } from "node:test";
+
+/** A request as it arrived. */
+interface Arrived {
+  readonly verb: string;
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+/** How the stub answers; a function takes the response over. */
+type StubAnswer =
+  | {
+      readonly status?: number;
+      readonly headers?: Record<string, string>;
+      readonly json?: unknown;
+      readonly text?: string;
+    }
+  | ((response: ServerResponse) => void);
+
+/** A service that writes down what it is asked and answers what it is told. */
+interface Stub {
+  readonly address: string;
+  readonly arrived: Arrived[];
+  /** What the next requests are answered with, in turn; the last one goes on. */
+  answers(...answers: StubAnswer[]): void;
+}
+
+/** Starts a stub; it stops after the test file's last test. */
+export async function startStub(): Promise<Stub> {
+  const arrived: Arrived[] = [];
+  let queue: StubAnswer[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { method, url, headers } = request;
+    arrived.push({ verb: method!, target: url!, headers, body: body === "" ? undefined : JSON.parse(body) });
+    const answer = (queue.length > 1 ? queue.shift() : queue[0]) ?? { json: { data: {}, metadata: {} } };
+    if (typeof answer === "function") {
+      answer(response);
+      return;
+    }
+    const status = answer.status ?? 200;
+    const type = status < 400 ? "application/json" : "application/problem+json";
+    response.writeHead(status, { "content-type": type, ...answer.headers });
+    response.end(answer.text ?? JSON.stringify(answer.json));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    arrived,
+    answers(...answers) {
+      arrived.length = 0;
+      queue = answers;
+    },
+  };
+}

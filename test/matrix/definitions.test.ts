@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { create, createFileRegistry, type DescMethod, setExtension } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, type MethodOptions, MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
+import { http } from "../../gen/google/api/annotations_pb.ts";
+import { HttpRuleSchema } from "../../gen/google/api/http_pb.ts";
+import {
+  Governance_Audience as Audience,
+  GovernanceSchema,
+  governance,
+  Governance_Lifecycle as Lifecycle,
+} from "../../gen/service/options/governance_pb.ts";
+import { execution } from "../../src/chain/execute.ts";
+import { commentOf } from "../../src/definitions/comments.ts";
+import { operationOf } from "../../src/definitions/operation.ts";
+import { createRestHandler } from "../../src/gateway/rest/index.ts";
+import { roleGrants } from "../../src/platform/access/index.ts";
+import { operations } from "../harness/operations.ts";
+
+/** Posted although they change nothing: what they carry or answer with has no place in an address or a cache. */
+const readByPost = new Set(["service.api.ApiKeyService/VerifyApiKey", "service.api.SecretService/AccessSecret"]);
+
+for (const operation of operations) {
+  const { id, method, governance: governed, bindings } = operation;
+
+  test(`${id} says what it is, for whom, and who may call it`, () => {
+    assert.notEqual(governed.lifecycle, Lifecycle.UNSPECIFIED, "lifecycle");
+    assert.notEqual(governed.audience, Audience.UNSPECIFIED, "audience");
+    assert.equal(
+      governed.internalOnly,
+      governed.audience === Audience.INTERNAL,
+      "internal-only means for internal callers",
+    );
+    if (governed.authorizationRequired) {
+      assert.ok(governed.authenticationRequired, "whoever is authorized is known");
+      assert.match(governed.resource, /^[a-z][a-z0-9_]*$/);
+      assert.match(governed.action, /^[a-z][a-z0-9_]*$/);
+    }
+    for (const role of governed.roles) assert.ok(role in roleGrants, `the role ${role} exists`);
+  });
+
+  test(`${id} is documented, with every message and field of its own`, () => {
+    assert.notEqual(commentOf(operation.service), "", "the service");
+    assert.notEqual(commentOf(method), "", "the method");
+    for (const message of [method.input, method.output]) {
+      assert.notEqual(commentOf(message), "", message.typeName);
+      for (const field of message.fields) assert.notEqual(commentOf(field), "", `${message.typeName}.${field.name}`);
+    }
+  });
+
+  test(`${id} changes something exactly when its verb says so`, () => {
+    for (const { verb } of bindings) {
+      if (verb === "GET") assert.ok(!governed.mutating, "GET changes nothing");
+      else assert.equal(governed.mutating, !readByPost.has(id), `${verb} changes something`);
+    }
+  });
+
+  test(`${id} has paths whose variables are texts of its request`, () => {
+    assert.ok(bindings.length > 0);
+    for (const { verb, path, body, responseBody } of bindings) {
+      assert.match(path, /^\/api\//);
+      for (const [, name] of path.matchAll(/\{([^}]+)\}/g)) {
+        const field = method.input.fields.find((each) => each.name === name);
+        assert.equal(field?.fieldKind, "scalar", `${path}: ${name}`);
+      }
+      assert.equal(body, verb === "GET" || verb === "DELETE" ? "" : "*");
+      if (responseBody !== "") assert.ok(method.output.fields.some((each) => each.name === responseBody));
+    }
+  });
+}
+
+test("a method without a handler stops the start", () => {
+  const handlers = { "service.api.TenantService": {} };
+  assert.throws(() => execution(operations, { handlers } as unknown as Parameters<typeof execution>[1]), /has no handler/);
+});
+
+test("a method without governance, path or with an empty binding is refused", () => {
+  const options = create(MethodOptionsSchema);
+  assert.throws(() => operationWith(options), /Test\/Try has no governance/);
+  setExtension(options, governance, create(GovernanceSchema));
+  assert.throws(() => operationWith(options), /Test\/Try has no HTTP binding/);
+  setExtension(options, http, create(HttpRuleSchema));
+  assert.throws(() => operationWith(options), /Test\/Try has an HTTP binding without a path/);
+  setExtension(options, http, create(HttpRuleSchema, { pattern: { case: "get", value: "/api/try" } }));
+  assert.equal(operationWith(options).bindings[0]?.path, "/api/try");
+});
+
+test("a method without a comment has no documentation that a test could pass on", () => {
+  assert.equal(commentOf(methodWith(create(MethodOptionsSchema))), "");
+});
+
+test("two operations that claim one path stop the start, also when their variables have other names", () => {
+  const [tenant] = operations.filter(({ id }) => id === "service.api.TenantService/GetTenant");
+  const twin = { ...tenant!, id: "twin", bindings: [{ ...tenant!.bindings[0]!, path: "/api/tenants/{id}" }] };
+  const serve = (served: typeof operations) =>
+    createRestHandler({ operations: served, invoke: () => Promise.reject(), errorsUrl: () => "" });
+  assert.throws(() => serve([...operations, twin]), /claim one path/);
+  serve(operations);
+});
+
+/** A method of a service of its own, with these options. */
+function methodWith(options: MethodOptions): DescMethod {
+  const file = create(FileDescriptorProtoSchema, {
+    name: "try.proto",
+    syntax: "proto3",
+    messageType: [{ name: "Nothing" }],
+    service: [{ name: "Test", method: [{ name: "Try", inputType: ".Nothing", outputType: ".Nothing", options }] }],
+  });
+  return createFileRegistry(file, () => undefined).getService("Test")!.method.try!;
+}
+
+function operationWith(options: MethodOptions) {
+  const method = methodWith(options);
+  return operationOf(method.parent, method);
+}

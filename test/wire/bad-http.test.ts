@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
+import http2 from "node:http2";
+import { connect as connectTcp } from "node:net";
+import { before, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { catalogue } from "../../src/errors/index.ts";
+import { type Rows, readRows } from "../harness/rows.ts";
+import { type Stage, setStage } from "../matrix/stage.ts";
+
+let stage: Stage;
+let held: Rows;
+let url: URL;
+let key: string;
+before(async () => {
+  stage = await setStage({ "api.max_request_body_size": "65536" });
+  held = await readRows(stage.sql);
+  url = new URL(stage.service.baseUrl);
+  key = stage.service.adminKey;
+});
+
+/** Writes bytes to the port, and reads what comes back until the connection ends or says nothing more. */
+async function converse(bytes: string | Buffer): Promise<string> {
+  const socket = connectTcp(Number(url.port), url.hostname);
+  let said = "";
+  socket.on("data", (chunk) => {
+    said += chunk.toString("latin1");
+  });
+  socket.on("error", () => {});
+  const closed = once(socket, "close");
+  socket.write(bytes);
+  // Whole answers only: those that keep the connection open tell their length.
+  await Promise.race([closed, answered()]);
+  socket.destroy();
+  return said;
+
+  async function answered(): Promise<void> {
+    for (;;) {
+      const [head, body] = said.split("\r\n\r\n", 2);
+      const length = /content-length: (\d+)/i.exec(head ?? "")?.[1];
+      if (body !== undefined && length !== undefined && body.length >= Number(length)) return;
+      await delay(2);
+    }
+  }
+}
+
+function problemOf(answer: string) {
+  const [head, body] = answer.split("\r\n\r\n", 2);
+  assert.match(head!, /content-type: application\/problem\+json/i, answer);
+  const problem = JSON.parse(body!);
+  assert.equal(problem.status, Number(/^HTTP\/1\.1 (\d+)/.exec(head!)![1]));
+  assert.ok(problem.errorCode in catalogue, answer);
+  return problem;
+}
+
+const host = "Host: localhost\r\n";
+const garbage: readonly (readonly [what: string, bytes: string | Buffer])[] = [
+  ["no HTTP at all", "GARBAGE\r\n\r\n"],
+  ["bytes", Buffer.from([0, 1, 2, 3, 255, 254, 13, 10, 13, 10])],
+  ["a TLS greeting", Buffer.from("16030100a5010000a10303", "hex")],
+  ["an unknown version", `GET / HTTP/9.9\r\n${host}\r\n`],
+  ["an unknown verb", `FROBNICATE / HTTP/1.1\r\n${host}\r\n`],
+  ["no Host", "GET /api/tenants HTTP/1.1\r\n\r\n"],
+  ["two Hosts", `GET /api/tenants HTTP/1.1\r\n${host}${host}\r\n`],
+  ["a header without a colon", `GET / HTTP/1.1\r\n${host}nonsense\r\n\r\n`],
+  ["U+0000 in a header", `GET / HTTP/1.1\r\n${host}x: a\u0000b\r\n\r\n`],
+  ["a negative length", `POST /api/tenants HTTP/1.1\r\n${host}content-length: -1\r\n\r\n`],
+  ["a length that is no number", `POST /api/tenants HTTP/1.1\r\n${host}content-length: five\r\n\r\n`],
+  ["two lengths", `POST /api/tenants HTTP/1.1\r\n${host}content-length: 1\r\ncontent-length: 2\r\n\r\nab`],
+  [
+    "a length and chunks",
+    `POST /api/tenants HTTP/1.1\r\n${host}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    "a chunk whose length is no number",
+    `POST /api/v2/environments HTTP/1.1\r\n${host}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+  ],
+  ["an unknown transfer encoding", `POST /api/tenants HTTP/1.1\r\n${host}transfer-encoding: magic\r\n\r\n`],
+  ["a space in the path", `GET /api/ten ants HTTP/1.1\r\n${host}\r\n`],
+  ["an expectation that nobody meets", `GET /api/tenants HTTP/1.1\r\n${host}expect: wonders\r\n\r\n`],
+];
+
+for (const [what, bytes] of garbage) {
+  test(`${what} is answered with a problem, not with silence`, async () => {
+    const problem = problemOf(await converse(bytes));
+    assert.ok(problem.status >= 400 && problem.status < 500, JSON.stringify(problem));
+  });
+}
+
+test("headers that are too large are refused with 431", async () => {
+  const large = `GET /api/tenants HTTP/1.1\r\n${host}x-large: ${"x".repeat(64 * 1024)}\r\n\r\n`;
+  assert.equal(problemOf(await converse(large)).status, 431);
+  const long = `GET /api/tenants/${"x".repeat(64 * 1024)} HTTP/1.1\r\n${host}\r\n`;
+  assert.equal(problemOf(await converse(long)).status, 431);
+});
+
+test("a path of the absolute form is taken like any other", async () => {
+  const answer = await converse(`GET http://localhost/health HTTP/1.1\r\n${host}\r\n`);
+  assert.match(answer, /^HTTP\/1\.1 200/);
+});
+
+test("a connection that greets in HTTP/2 and goes on with anything else is closed, and others are served", async () => {
+  const socket = connectTcp(Number(url.port), url.hostname);
+  socket.on("error", () => {});
+  const closed = once(socket, "close");
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  socket.write(Buffer.alloc(1024, 0xff));
+  socket.resume();
+  await closed;
+  assert.equal((await fetch(`${url.origin}/health`)).status, 200);
+});
+
+test("a body that says it is too large is refused before any of it is read", async () => {
+  for (const path of ["/api/v2/environments", "/service.api.EnvironmentService/CreateEnvironment"]) {
+    const answer = await converse(
+      `POST ${path} HTTP/1.1\r\n${host}x-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: 65537\r\n\r\n`,
+    );
+    assert.match(answer, path.startsWith("/api") ? /^HTTP\/1\.1 413 / : /^HTTP\/1\.1 429 /);
+    assert.match(answer, /PAYLOAD_TOO_LARGE/);
+  }
+  const withGet = `GET /api/v2/environments HTTP/1.1\r\n${host}x-api-key: ${key}\r\ncontent-length: 65537\r\n\r\n`;
+  assert.equal(problemOf(await converse(withGet)).errorCode, "PAYLOAD_TOO_LARGE");
+});
+
+test("a body that turns out too large is refused, whatever its caller said of it", async () => {
+  for (const path of ["/api/v2/environments", "/service.api.EnvironmentService/CreateEnvironment"]) {
+    const request = http.request(`${url.origin}${path}`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json", "transfer-encoding": "chunked" },
+    });
+    request.on("error", () => {});
+    const answer = once(request, "response");
+    for (let i = 0; i < 5; i++) request.write(Buffer.alloc(16 * 1024, 0x20));
+    const [response] = (await answer) as [http.IncomingMessage];
+    const body = (await response.toArray()).join("");
+    assert.equal(response.statusCode, path.startsWith("/api") ? 413 : 429);
+    assert.match(body, /PAYLOAD_TOO_LARGE/);
+    request.destroy();
+  }
+});
+
+test("a body of exactly the largest size is read", async () => {
+  const body = `{"key": "${"x".repeat(65536 - '{"key": ""}'.length)}"}`;
+  const response = await fetch(`${url.origin}/api/v2/environments`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body,
+  });
+  assert.equal(((await response.json()) as { errorCode: string }).errorCode, "INVALID_ARGUMENT");
+});
+
+test("the same limits hold over HTTP/2", async (t) => {
+  const session = http2.connect(url.origin);
+  t.after(() => session.destroy());
+  const ask = async (headers: http2.OutgoingHttpHeaders, body?: Buffer) => {
+    const stream = session.request({
+      ":method": "POST",
+      "x-api-key": key,
+      "content-type": "application/json",
+      ...headers,
+    });
+    const answered = once(stream, "response");
+    stream.on("error", () => {});
+    if (body !== undefined) stream.end(body);
+    const [head] = await answered;
+    return { status: head[":status"], text: (await stream.setEncoding("utf8").toArray()).join("") };
+  };
+  const large = await ask({ ":path": "/api/v2/environments" }, Buffer.alloc(100_000, 0x20));
+  assert.equal(large.status, 413);
+  assert.equal(JSON.parse(large.text).errorCode, "PAYLOAD_TOO_LARGE");
+  const broken = await ask({ ":path": "/api/v2/environments" }, Buffer.from("{"));
+  assert.equal(broken.status, 400);
+  assert.equal((await ask({ ":path": "/health", ":method": "GET" })).status, 200);
+});
+
+test("a caller that goes away in the middle of its body leaves nothing behind", async () => {
+  const socket = connectTcp(Number(url.port), url.hostname);
+  socket.write(
+    `POST /api/v2/environments HTTP/1.1\r\n${host}x-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"key": "half`,
+  );
+  await once(socket, "ready");
+  socket.resetAndDestroy();
+  assert.equal((await fetch(`${url.origin}/health`)).status, 200);
+});
+
+test("nothing of all this has changed anything, and the service is well", async () => {
+  assert.deepEqual(await readRows(stage.sql), held);
+  assert.equal((await fetch(`${url.origin}/ready`)).status, 200);
+});

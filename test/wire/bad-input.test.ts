@@ -1,0 +1,261 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import type { DescField } from "@bufbuild/protobuf";
+import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
+import { catalogue } from "../../src/errors/index.ts";
+import type { Json } from "../harness/operations.ts";
+import { type Rows, readRows } from "../harness/rows.ts";
+import { connectRequest, enveloped, type Outcome, type Protocol, restRequest, send } from "../harness/wire.ts";
+import { callerFor, operations, requestFor, type Stage, setStage } from "../matrix/stage.ts";
+
+let stage: Stage;
+let requests: ReadonlyMap<Operation, Json>;
+let held: Rows;
+before(async () => {
+  stage = await setStage();
+  requests = new Map(
+    await Promise.all(operations.map(async (each) => [each, await requestFor(each, stage.platform)] as const)),
+  );
+  held = await readRows(stage.sql);
+});
+
+/** A body that no operation may take, and what it is. */
+type BadBody = readonly [what: string, body: string | Uint8Array<ArrayBuffer>];
+
+const deep = 100_000;
+const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
+
+const badBodies: readonly BadBody[] = [
+  ["an object that ends too early", '{"name": '],
+  ["a word", "nonsense"],
+  ["a text", '"text"'],
+  ["a number", "5"],
+  ["a list", "[]"],
+  ["two values", "{} {}"],
+  ["a comma too many", '{"a": 1,}'],
+  ["a comment", "{} // why"],
+  ["an unknown field", '{"no_such_field": 1}'],
+  ["an empty name", '{"": 1}'],
+  ["a field named __proto__", '{"__proto__": {"polluted": true}}'],
+  ["a field named constructor", '{"constructor": {"prototype": {"polluted": true}}}'],
+  ["a field named toString", '{"toString": 1}'],
+  ["a field named hasOwnProperty", '{"hasOwnProperty": 1}'],
+  ["lists nested very deep", "[".repeat(deep)],
+  ["closed lists nested very deep", `${"[".repeat(deep)}${"]".repeat(deep)}`],
+  ["objects nested very deep", `${'{"a":'.repeat(deep)}1${"}".repeat(deep)}`],
+  ["an unknown field nested deep", `{"x": ${'{"a":'.repeat(500)}1${"}".repeat(500)}}`],
+  ["a raw U+0000", '{"name": "a\u0000b"}'],
+  ["only U+0000", "\u0000\u0000\u0000"],
+  ["bytes that are not UTF-8", bytes('{"name": "\xff\xfe"}')],
+  ["an overlong encoding", bytes('{"name": "\xc0\xaf"}')],
+  ["an encoded surrogate", bytes('{"name": "\xed\xa0\x80"}')],
+  ["another encoding", new Uint8Array(Buffer.from("\ufeff{}", "utf16le"))],
+  ["a number beyond every number", '{"no_such_field": 1e999}'],
+];
+
+for (const operation of operations) {
+  const binding = operation.bindings[0]!;
+
+  test(`${operation.id} refuses every body that is no request`, async () => {
+    for (const [what, body] of badBodies) {
+      const raw = connectRequest(operation, {});
+      const sent = operation.streaming ? enveloped(Buffer.from(body as string)) : body;
+      await refused("Connect", operation, { ...raw, body: sent }, what);
+      if (binding.body === "*") await refused("REST", operation, { ...restOf(operation), body }, what);
+    }
+    assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+  });
+
+  test(`${operation.id} refuses every value of another kind in every field`, async () => {
+    for (const field of operation.method.input.fields) {
+      for (const value of valuesOfOtherKinds(field)) {
+        const message = { ...requests.get(operation), [field.name]: value };
+        const what = `${field.name} = ${JSON.stringify(value).slice(0, 40)}`;
+        await refused("Connect", operation, connectRequest(operation, message), what);
+        if (inBody(binding, field)) await refused("REST", operation, restRequest(operation, message), what);
+      }
+      if (
+        operation.method.input.fields.some(({ jsonName }) => jsonName !== field.name && field.jsonName === jsonName)
+      ) {
+        const both = { ...requests.get(operation), [field.name]: "1", [field.jsonName]: "1" };
+        await refused("Connect", operation, connectRequest(operation, both), `${field.name} under both of its names`);
+      }
+    }
+  });
+
+  test(`${operation.id} refuses content types and encodings that it does not read`, async () => {
+    const body = operation.streaming ? enveloped(Buffer.from("{}")) : "{}";
+    for (const type of ["text/plain", "application/xml", "multipart/form-data; boundary=x", "application/jsonx", "x"]) {
+      const raw = { ...connectRequest(operation, {}), headers: { "content-type": type }, body };
+      const outcome = await refused("Connect", operation, raw, type);
+      assert.equal(outcome.status, 415, type);
+      if (binding.body !== "*") continue;
+      const rest = { ...restOf(operation), headers: { "content-type": type }, body: "{}" };
+      assert.equal((await refused("REST", operation, rest, type)).code, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    if (binding.body === "*") {
+      const rest = { ...restOf(operation), headers: { "content-encoding": "gzip" }, body: "{}" };
+      assert.equal((await refused("REST", operation, rest, "gzip")).code, "UNSUPPORTED_MEDIA_TYPE");
+    }
+  });
+
+  test(`${operation.id} refuses paths and queries that are broken`, async () => {
+    const { baseUrl, headers } = callerFor(stage.platform, operation);
+    const ask = (path: string) => send("REST", baseUrl + path, { method: binding.verb, headers });
+    const good = restOf(operation).path.split("?")[0]!;
+    for (const query of [
+      "%",
+      "%zz=1",
+      "limit=%ff",
+      "x=%ed%a0%80",
+      "no_such_field=1",
+      "__proto__=1",
+      "=1",
+      "&&=&",
+      "a[b]=1",
+    ]) {
+      typed("REST", await ask(`${good}?${query}`), `?${query}`);
+    }
+    for (const name of pathVariables(binding)) {
+      for (const [what, text] of badSegments) {
+        const message = { ...requests.get(operation), [name]: "SEGMENT" };
+        const path = restRequest(operation, message)
+          .path.replace("SEGMENT", () => text)
+          .split("?")[0]!;
+        typed("REST", await ask(path), `${name}: ${what}`);
+      }
+    }
+  });
+
+  if (operation.paging !== undefined) {
+    test(`${operation.id} refuses every cursor that it did not give out`, async () => {
+      const tokens = [
+        "x",
+        "!!!",
+        " ",
+        "a".repeat(5000),
+        "eyJhIjoxfQ",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "💥",
+        "../../etc/passwd",
+      ];
+      for (const token of tokens) {
+        for (const [protocol, name] of [
+          ["REST", "cursor"],
+          ["Connect", "page_token"],
+        ] as const) {
+          const message = protocol === "REST" ? { cursor: token } : { page_token: token };
+          const raw = protocol === "REST" ? restRequest(operation, message) : connectRequest(operation, message);
+          const outcome = await refused(protocol, operation, raw, token);
+          assert.equal(outcome.code, "INVALID_ARGUMENT");
+          assert.equal(outcome.violations[0]?.field, name);
+        }
+      }
+    });
+  }
+}
+
+test("nothing that was refused has changed anything, and the service is well", async () => {
+  assert.deepEqual(await readRows(stage.sql), held);
+  assert.equal((await fetch(`${stage.service.baseUrl}/ready`)).status, 200);
+});
+
+const badSegments: readonly (readonly [string, string])[] = [
+  ["a bad percent-encoding", "%"],
+  ["a bad percent-encoding", "%zz"],
+  ["no UTF-8", "%ff"],
+  ["an encoded surrogate", "%ed%a0%80"],
+  ["U+0000", "a%00b"],
+  ["a very long id", "x".repeat(10_000)],
+  ["SQL", "'%3B%20drop%20table%20tenants%3B--"],
+  ["an encoded slash", "a%2Fb"],
+  ["encoded dots", "%2E%2E%2f%2e%2e"],
+  ["a line break", "a%0d%0ab"],
+  ["a colon", "a:nothing"],
+];
+
+function pathVariables({ path }: HttpBinding): string[] {
+  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
+}
+
+function inBody({ body, path }: HttpBinding, field: DescField): boolean {
+  return body === "*" && !path.includes(`{${field.name}}`);
+}
+
+/** JSON values that a field of this kind must not take. */
+function valuesOfOtherKinds(field: DescField): unknown[] {
+  const lone = "a\ud800b";
+  const beyond = ["1e999", "99999999999999999999999999", -1e300];
+  switch (field.fieldKind) {
+    case "list":
+      return ["text", 5, true, {}, [null], [[]], [{}], [5]];
+    case "map":
+      return ["text", 5, true, [], { "\ud800": {} }, { __proto__: null, "": 5 }];
+    case "enum":
+      return [true, [], {}, 1.5, "", "status_active", 1e300];
+    case "message":
+      return messageValues(field.message.typeName);
+    default:
+      if (field.scalar === 9) return [5, true, [], {}, lone];
+      if (field.scalar === 8) return ["true", 5, [], {}];
+      return [true, [], {}, 1.5, "", "1.5", "0x10", " 1", ...beyond];
+  }
+}
+
+function messageValues(typeName: string): unknown[] {
+  switch (typeName) {
+    case "google.protobuf.Value":
+      return [nested(100), { a: "\ud800" }, ["\u0000"]];
+    case "google.protobuf.Struct":
+      return ["text", 5, true, [], nested(100), { "\ud800": 1 }, { a: "\u0000" }, { "\u0000": 1 }];
+    case "google.protobuf.Timestamp":
+      return [5, true, [], {}, "", "now", "2024-13-01T00:00:00Z", "2024-01-01", "0000-01-01T00:00:00Z", "\ud800"];
+    default:
+      return ["text", 5, true, [], { no_such_field: 1 }];
+  }
+}
+
+function nested(depth: number): unknown {
+  let value: unknown = 1;
+  for (let i = 0; i < depth; i++) value = { a: value };
+  return value;
+}
+
+function restOf(operation: Operation) {
+  return restRequest(operation, requests.get(operation)!);
+}
+
+/** Sends a request that must be refused, and looks at how. */
+async function refused(
+  protocol: Protocol,
+  operation: Operation,
+  raw: {
+    method: string;
+    path: string;
+    headers: Readonly<Record<string, string>>;
+    body?: string | Uint8Array<ArrayBuffer>;
+  },
+  what: string,
+): Promise<Outcome> {
+  const { baseUrl, headers } = callerFor(stage.platform, operation);
+  const outcome = await send(protocol, baseUrl + raw.path, {
+    method: raw.method,
+    headers: { ...headers, ...raw.headers },
+    ...(raw.body !== undefined && { body: raw.body }),
+  });
+  typed(protocol, outcome, `${operation.id}, ${what}`);
+  return outcome;
+}
+
+/** A refusal is a 4xx with a code of the catalogue, in the form of its protocol. */
+function typed(protocol: Protocol, { status, code, headers, text }: Outcome, what: string): void {
+  const told = `${protocol}, ${what}: ${status} ${text.slice(0, 500)}`;
+  const type = headers.get("content-type") ?? "";
+  // A stream of Connect's begins with 200 and ends with its error.
+  if (!type.startsWith("application/connect+")) assert.ok(status >= 400 && status < 500, told);
+  assert.ok(code in catalogue, told);
+  const { http } = catalogue[code as keyof typeof catalogue];
+  assert.ok(http >= 400 && http < 500, told);
+  if (protocol === "REST") assert.equal(type, "application/problem+json", told);
+  assert.doesNotMatch(text, /node_modules|\.ts:|at \w+ \(|PostgresError|syntax error at/, told);
+}

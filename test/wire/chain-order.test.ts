@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { catalogue } from "../../src/errors/index.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { connect } from "../harness/postgres-server.ts";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { callOperation } from "../harness/wire.ts";
+import { operations, protocols, requestFor, type Stage, setStage } from "../matrix/stage.ts";
+import { startChildNode } from "./child-node.ts";
+
+let stage: Stage;
+let service: TestService;
+before(async () => {
+  stage = await setStage({ "api.sunset_dates": "service.api.MemberService/ListTenantMembers=2027-01-31" });
+  service = stage.service;
+});
+
+const brokenBody = '{"name": ';
+const invalidBody = { name: "" };
+
+/** Posts to an operation with a body over both protocols; answers with the codes. */
+async function codes(body: unknown, headers: Record<string, string>, baseUrl = service.baseUrl): Promise<string[]> {
+  const rest = await restClient(baseUrl).call("POST", "/api/tenants", body, headers);
+  const connect = await restClient(baseUrl).call("POST", "/service.api.TenantService/CreateTenant", body, headers);
+  assert.ok(rest.headers.get("x-request-id"), "REST names the request");
+  assert.equal(rest.body.request_id, rest.headers.get("x-request-id"));
+  assert.ok(connect.headers.get("x-request-id"), "Connect names the request");
+  return [rest.body.errorCode, connect.body.details[0].debug.reason];
+}
+
+const twice = (code: string) => [code, code];
+
+test("without credentials a broken body is never looked at", async () => {
+  assert.deepEqual(await codes(brokenBody, {}), twice("UNAUTHENTICATED"));
+});
+
+test("a forbidden caller's invalid message is never looked at", async () => {
+  const { nobody } = stage.platform;
+  assert.deepEqual(await codes(invalidBody, { ...nobody.headers }), twice("PERMISSION_DENIED"));
+  assert.deepEqual(await codes(brokenBody, { ...nobody.headers }), twice("PERMISSION_DENIED"));
+});
+
+test("nor is a broken path or query, or a body that is too large", async () => {
+  const rest = restClient(service.baseUrl);
+  for (const path of ["/api/tenants/%ff", "/api/tenants?limit=%zz", "/api/tenants?no_such_field=1"]) {
+    assert.equal((await rest.call("GET", path)).body.errorCode, "UNAUTHENTICATED", path);
+  }
+});
+
+test("a tenant that is not the caller's own is refused before the message is looked at", async () => {
+  const headers = { ...stage.platform.admin.headers, "x-tenant-id": stage.own.tenantId };
+  const rest = restClient(service.baseUrl);
+  const asked = await rest.call("POST", "/api/v2/environments", brokenBody, headers);
+  assert.equal(asked.body.errorCode, "TENANT_MISMATCH");
+  assert.equal(asked.status, 403);
+  // Whoever may not call at all is told that first.
+  const forbidden = { ...stage.platform.nobody.headers, "x-tenant-id": stage.own.tenantId };
+  assert.equal(
+    (await rest.call("POST", "/api/v2/environments", brokenBody, forbidden)).body.errorCode,
+    "PERMISSION_DENIED",
+  );
+  // Tenant creation is exempt; its message is looked at.
+  assert.deepEqual(await codes(invalidBody, headers), twice("INVALID_ARGUMENT"));
+});
+
+test("X-Tenant-ID that names the caller's own tenant changes nothing", async () => {
+  const headers = { ...stage.own.admin.headers, "x-tenant-id": stage.own.tenantId };
+  const answer = await restClient(service.baseUrl).call("GET", "/api/v2/environments", undefined, headers);
+  assert.equal(answer.status, 200);
+});
+
+test("a version that is not spoken is refused before anybody asks who calls", async () => {
+  for (const version of ["2023-12-31", "yesterday"]) {
+    assert.deepEqual(await codes(brokenBody, { "api-version": version }), twice("INVALID_ARGUMENT"));
+  }
+});
+
+test("a request id is echoed on every refusal, and on those that no operation has seen", async () => {
+  const rest = restClient(service.baseUrl);
+  const id = { "x-request-id": "caller-1" };
+  const answers = [
+    await rest.call("GET", "/api/tenants", undefined, id),
+    await rest.call("GET", "/api/tenants", undefined, { ...id, "api-version": "2000-01-01" }),
+    await rest.call("GET", "/api/tenants", undefined, { ...id, ...stage.platform.nobody.headers }),
+    await rest.call("GET", "/api/tenants?no=1", undefined, { ...id, ...stage.platform.admin.headers }),
+    await rest.call("GET", "/api/nowhere", undefined, id),
+    await rest.call("PATCH", "/api/tenants", undefined, id),
+  ];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [401, 400, 403, 400, 404, 405],
+  );
+  for (const { headers, body } of answers) {
+    assert.equal(headers.get("x-request-id"), "caller-1");
+    assert.equal(body.request_id, "caller-1");
+  }
+  const unusable = await rest.call("GET", "/api/tenants", undefined, { "x-request-id": "no spaces, please" });
+  assert.match(unusable.headers.get("x-request-id")!, /^[0-9A-HJKMNP-TV-Z]{26}$/);
+});
+
+test("an invalid message still learns that the operation is deprecated; an unknown caller does not", async () => {
+  const rest = restClient(service.baseUrl);
+  const invalid = await rest.call("GET", "/api/members?limit=many", undefined, { ...stage.own.admin.headers });
+  assert.equal(invalid.status, 400);
+  assert.equal(invalid.headers.get("deprecation"), "true");
+  assert.equal(invalid.headers.get("sunset"), "Sun, 31 Jan 2027 00:00:00 GMT");
+  const unknown = await rest.call("GET", "/api/members?limit=many");
+  assert.equal(unknown.headers.get("deprecation"), null);
+});
+
+test("an invalid message takes no token, and a valid one takes it before the operation runs", async () => {
+  const limited = await startService({ "ratelimit.tenant_rps": "5", "ratelimit.burst_s": "1" });
+  const rest = restClient(limited.baseUrl, limited.adminKey);
+  for (let i = 0; i < 20; i++) {
+    const answer = await rest.call("POST", "/api/v2/environments", { key: "not a key" });
+    assert.equal(answer.body.errorCode, "INVALID_ARGUMENT");
+    assert.equal(answer.headers.get("x-ratelimit-remaining"), null);
+  }
+  // The whole bucket is there still, and the first call takes all of it.
+  const first = await rest.call("POST", "/api/v2/environments", { key: "first" });
+  assert.equal(first.status, 200);
+  assert.equal(first.headers.get("x-ratelimit-remaining"), "0");
+  const second = await rest.call("POST", "/api/v2/environments", { key: "second" });
+  assert.equal(second.body.errorCode, "RATE_LIMITED");
+  const sql = connect(limited.databaseUrl, 1);
+  const [row] = await sql`select count(*)::int as count from environments where key = 'second'`;
+  await sql.end();
+  assert.equal(row!.count, 0);
+});
+
+test("an invalid message never waits for a place among the concurrent calls, a valid one is refused without", async () => {
+  const busy = await startService({ "api.max_concurrent_requests": "1" });
+  const rest = restClient(busy.baseUrl, busy.adminKey);
+  const leave = new AbortController();
+  const stream = await fetch(`${busy.baseUrl}/api/events/subscribe`, {
+    headers: { "x-api-key": busy.adminKey },
+    signal: leave.signal,
+  });
+  assert.equal(stream.status, 200);
+  assert.equal((await rest.call("GET", "/api/tenants?no_such_field=1")).body.errorCode, "INVALID_ARGUMENT");
+  const refused = await rest.call("GET", "/api/tenants");
+  assert.equal(refused.body.errorCode, "UNAVAILABLE");
+  assert.equal(refused.headers.get("retry-after"), "1");
+  leave.abort();
+});
+
+test("an internal error shows a reference and nothing else, and its cause is in the log under that reference", async (t) => {
+  const database = await freshDatabase();
+  t.after(() => database.drop());
+  const key = "sk_test_admin_0123456789abcdef";
+  const node = await startChildNode(t, {
+    "database.url": database.url,
+    "auth.bootstrap_api_key": key,
+    "log.level": "warn",
+  });
+  const created = await restClient(node.baseUrl, key).call("POST", "/api/v2/api-keys", { name: "before" });
+  assert.equal(created.status, 200);
+  await database.sql.unsafe("drop table environments cascade; drop table secrets cascade");
+
+  const list = operations.find(({ id }) => id === "service.api.EnvironmentService/ListEnvironments")!;
+  const keep = operations.find(({ id }) => id === "service.api.SecretService/CreateSecret")!;
+  const caller = { baseUrl: node.baseUrl, headers: { "x-api-key": key } };
+  for (const operation of [list, keep]) {
+    for (const protocol of protocols) {
+      const message = operation === keep ? { name: "token", value: "a value nobody may read" } : {};
+      const outcome = await callOperation(protocol, operation, caller, message);
+      assert.equal(outcome.code, "INTERNAL");
+      assert.equal(outcome.status, catalogue.INTERNAL.http);
+      assert.equal(outcome.retryable, false);
+      const told: string = outcome.body.detail ?? outcome.body.message;
+      const ref = /^Internal error \(ref: ([0-9a-f]{8})\)$/.exec(told)?.[1];
+      assert.ok(ref, told);
+      assert.doesNotMatch(outcome.text, /relation|environments|secrets|select|insert|postgres|\.ts/i);
+
+      const line = node.log().find((each) => each.ref === ref);
+      assert.ok(line, "the log has a line under the reference");
+      assert.equal(line.level, "error");
+      assert.equal(line.operation, operation.id);
+      assert.equal(line.request_id, outcome.requestId);
+      assert.match(line.err.message, /relation ".*" does not exist/);
+      assert.ok(!JSON.stringify(node.log()).includes("a value nobody may read"), "no secret is logged");
+    }
+  }
+});
+
+test("every operation keeps this order, whatever it is", async () => {
+  const { own } = stage;
+  for (const operation of operations) {
+    const { baseUrl } = operation.governance.internalOnly ? own.service : own.admin;
+    const request = { ...(await requestFor(operation, own)), no_such_field: "1" };
+    for (const protocol of protocols) {
+      const ask = (headers: Record<string, string>) =>
+        callOperation(protocol, operation, { baseUrl, headers }, request).then(({ code }) => code);
+      assert.equal(await ask({ "api-version": "2000-01-01" }), "INVALID_ARGUMENT", operation.id);
+      assert.equal(await ask({}), "UNAUTHENTICATED", operation.id);
+      if (!operation.governance.internalOnly)
+        assert.equal(await ask({ ...own.nobody.headers }), "PERMISSION_DENIED", operation.id);
+    }
+  }
+});
