@@ -17,7 +17,7 @@ export function apiVersion(): Interceptor {
 }
 
 function negotiate(asked: string): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(asked) || Number.isNaN(Date.parse(asked))) {
+  if (!isDate(asked)) {
     throw invalid("Api-Version", "api_version", "must be a date such as 2024-01-01");
   }
   if (asked < minimumVersion) {
@@ -25,4 +25,11 @@ function negotiate(asked: string): string {
   }
   // A later date asks for the newest version up to it.
   return asked > currentVersion ? currentVersion : asked;
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  // Date makes the 30th of February a day in March.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }

@@ -1,15 +1,24 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { openDatabase } from "../../src/platform/db/index.ts";
 import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, databaseUrl } from "../harness/postgres-server.ts";
 
+/** A database of the test's own, as the service opens it and as an administrator does. */
+async function scratch(t: TestContext, maxConnections: number) {
+  const { url, sql: admin, drop } = await freshDatabase();
+  const db = openDatabase(url, { maxConnections });
+  t.after(async () => {
+    await db.close();
+    await drop();
+  });
+  return { url, admin, db };
+}
+
 test("a connection that is lost inside a transaction costs that transaction and nothing else", async (t) => {
-  const { url, sql: admin } = await freshDatabase();
-  const db = openDatabase(url, { maxConnections: 4 });
-  t.after(() => db.close());
-  for (let round = 0; round < 20; round++) {
+  const { db, admin } = await scratch(t, 4);
+  for (let round = 0; round < 8; round++) {
     const lost = Array.from({ length: 4 }, () =>
       db.transaction(async (tx) => {
         const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
@@ -30,9 +39,7 @@ test("a connection that is lost inside a transaction costs that transaction and 
 });
 
 test("a transaction that has lost its connection does nothing more, not even on the connection that takes its place", async (t) => {
-  const { url, sql: admin } = await freshDatabase();
-  const db = openDatabase(url, { maxConnections: 1 });
-  t.after(() => db.close());
+  const { db, admin } = await scratch(t, 1);
   await admin`create table kept (n int)`;
   for (let round = 0; round < 5; round++) {
     const lost = Promise.withResolvers<void>();
@@ -62,9 +69,7 @@ test("a transaction that has lost its connection does nothing more, not even on 
 });
 
 test("a node that was cut off from the database listens again, however long it took", async (t) => {
-  const { url, sql: admin } = await freshDatabase();
-  const db = openDatabase(url, { maxConnections: 2 });
-  t.after(() => db.close());
+  const { db, url, admin } = await scratch(t, 2);
   const [{ name } = { name: "" }] = await admin<{ name: string }[]>`select current_database() as name`;
   let heard = 0;
   let listened = 0;

@@ -26,7 +26,7 @@ export function restClient(baseUrl: string, key?: string): RestClient {
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
-      const isJson = response.headers.get("content-type")?.includes("json");
+      const isJson = text !== "" && response.headers.get("content-type")?.includes("json");
       return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
     },
   };

@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import type { DescField } from "@bufbuild/protobuf";
+import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
 import { catalogue } from "../../src/errors/index.ts";
 import type { Json } from "../harness/operations.ts";
 import { type Rows, readRows } from "../harness/rows.ts";
-import { connectRequest, enveloped, type Outcome, type Protocol, restRequest, send } from "../harness/wire.ts";
+import {
+  callOperation,
+  connectRequest,
+  enveloped,
+  type Outcome,
+  type Protocol,
+  protocols,
+  restRequest,
+  send,
+} from "../harness/wire.ts";
 import { callerFor, operations, requestFor, type Stage, setStage } from "../matrix/stage.ts";
 
 let stage: Stage;
@@ -127,6 +136,24 @@ for (const operation of operations) {
     }
   });
 
+  const extremes = operation.method.input.fields.flatMap((field) =>
+    extremesOf(field).map((value) => [field.name, value] as const),
+  );
+  if (extremes.length > 0) {
+    test(`${operation.id} takes or refuses the extremes of every number and time, and never breaks on one`, async () => {
+      const { baseUrl, headers } = callerFor(stage.platform, operation);
+      for (const [name, value] of extremes) {
+        for (const protocol of protocols) {
+          const message = { ...requests.get(operation), [name]: value };
+          const outcome = await callOperation(protocol, operation, { baseUrl, headers }, message);
+          const told = `${protocol}, ${name} = ${value}: ${outcome.text.slice(0, 300)}`;
+          const isVersion = name === "record_version";
+          assert.ok(isVersion ? outcome.code === "VERSION_CONFLICT" : outcome.status < 500, told);
+        }
+      }
+    });
+  }
+
   if (operation.paging !== undefined) {
     test(`${operation.id} refuses every cursor that it did not give out`, async () => {
       const tokens = [
@@ -174,6 +201,14 @@ const badSegments: readonly (readonly [string, string])[] = [
   ["a colon", "a:nothing"],
 ];
 
+/** The extremes that the type of a field can hold; of what changes something, only those that cannot be true. */
+function extremesOf(field: DescField): unknown[] {
+  if (field.name === "record_version") return ["9223372036854775807", "-9223372036854775808", "2147483648", -1];
+  if (field.scalar === ScalarType.INT32 && field.fieldKind === "scalar") return [2 ** 31 - 1, -(2 ** 31)];
+  const isFilter = field.name === "since" || field.name === "until";
+  return isFilter ? ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "2024-12-31T23:59:59+14:00"] : [];
+}
+
 function pathVariables({ path }: HttpBinding): string[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
 }
@@ -196,8 +231,8 @@ function valuesOfOtherKinds(field: DescField): unknown[] {
     case "message":
       return messageValues(field.message.typeName);
     default:
-      if (field.scalar === 9) return [5, true, [], {}, lone];
-      if (field.scalar === 8) return ["true", 5, [], {}];
+      if (field.scalar === ScalarType.STRING) return [5, true, [], {}, lone];
+      if (field.scalar === ScalarType.BOOL) return ["true", 5, [], {}];
       return [true, [], {}, 1.5, "", "1.5", "0x10", " 1", ...beyond];
   }
 }

@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import {
   type ApiKey as ApiKeyMessage,
   ApiKeySchema,
@@ -15,7 +14,7 @@ import type { Handlers } from "../../chain/handlers.ts";
 import type { EnvironmentMode } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import { readPage } from "../../platform/paging/index.ts";
-import { nameOf, optionalTime, stampFields } from "../../platform/records/index.ts";
+import { dateOf, nameOf, optionalTime, stampFields } from "../../platform/records/index.ts";
 import { type ApiKey, statusOf } from "./domain/api-key.ts";
 import type { ApiKeyService } from "./service.ts";
 import { apiKeyStore } from "./store.ts";
@@ -47,7 +46,7 @@ export function apiKeyHandlers(
         roles: request.roles,
         scopes: request.scopes,
         environmentMode: (request.environmentMode || "any") as EnvironmentMode,
-        expiresAt: request.expiresAt && timestampDate(request.expiresAt),
+        expiresAt: request.expiresAt && dateOf(request.expiresAt),
       });
       return create(CreateApiKeyResponseSchema, { apiKey: fromApiKey(key, context.nowMs), secret });
     },

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Event as EventMessage,
   EventSchema,
@@ -18,6 +18,7 @@ import type { Cursors } from "../../platform/cursor/index.ts";
 import { notFound } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { readPage } from "../../platform/paging/index.ts";
+import { dateOf } from "../../platform/records/index.ts";
 import { dataBytesMax, type Event } from "./domain/event.ts";
 import { reservedFamilies } from "./domain/event-types.ts";
 import type { EventLog } from "./log.ts";
@@ -47,8 +48,8 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
       const filter = {
         types: request.types,
         subject: request.subject,
-        since: request.since && timestampDate(request.since),
-        until: request.until && timestampDate(request.until),
+        since: request.since && dateOf(request.since),
+        until: request.until && dateOf(request.until),
       };
       const page = await readPage(
         cursors,
@@ -91,7 +92,7 @@ function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): Ev
     type: request.type,
     source: request.source === "" ? "/custom" : request.source,
     subject: request.subject,
-    time: request.time === undefined ? new Date(nowMs) : timestampDate(request.time),
+    time: request.time === undefined ? new Date(nowMs) : dateOf(request.time),
     data,
   };
 }

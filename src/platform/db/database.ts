@@ -24,6 +24,14 @@ export interface Database {
   close(): Promise<void>;
 }
 
+// PostgreSQL writes `0001-01-01 00:00:00+00`, which Date takes for a year of this century unless it is put as ISO 8601.
+const moments = {
+  to: 1184,
+  from: [1082, 1114, 1184],
+  serialize: (at: Date | string) => (typeof at === "string" ? at : at.toISOString()),
+  parse: (text: string) => new Date(text.endsWith("+00") ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text),
+};
+
 /** Opens a pool; connections are made as they are needed. */
 export function openDatabase(url: string, options: { maxConnections: number; applicationName?: string }): Database {
   const sql = postgres(url, {
@@ -35,8 +43,12 @@ export function openDatabase(url: string, options: { maxConnections: number; app
     // Columns are snake_case in SQL and camelCase here; what jsonb holds stays as it is.
     transform: { column: { from: postgres.toCamel } },
     // Whole numbers in jsonb and counters stay far below 2^53.
-    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
-    connection: { application_name: options.applicationName ?? "switchyard", statement_timeout: 30_000 },
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number }, date: moments },
+    connection: {
+      application_name: options.applicationName ?? "switchyard",
+      statement_timeout: 30_000,
+      TimeZone: "UTC",
+    },
   });
   return {
     sql,

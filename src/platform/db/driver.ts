@@ -22,13 +22,20 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     ],
     ["clearImmediate(nextWriteTimer)\n    if (socket)", "forgetWrites()\n    if (socket)"],
     ["clearImmediate(nextWriteTimer)\n    socket.", "forgetWrites()\n    socket."],
+    // What it rejects with, the first statement of the connection is told as well.
+    ["return fetchArrayTypes()", "return fetchArrayTypes().catch(() => {})"],
     [
       "async function closed(hadError) {",
       "function forgetWrites() {\n    clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n  }\n\n  async function closed(hadError) {",
     ],
     [
+      // A statement that was given to the connection between its last error and its end must not wait for the next one.
+      "async function connect() {",
+      "async function connect() {\n    while (sent.length) queryError(sent.shift(), Errors.connection('CONNECTION_CLOSED', options, socket))",
+    ],
+    [
       "!hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))",
-      "(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))\n    query = results = errorResponse = null\n    result = new Result()",
+      "if (query || sent.length) error(Errors.connection('CONNECTION_CLOSED', options, socket))\n    query = results = errorResponse = null\n    result = new Result()",
     ],
   ],
   "postgres/src/index.js": [

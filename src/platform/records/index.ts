@@ -28,6 +28,11 @@ export function optionalTime(time: Date | null | undefined): Timestamp | undefin
   return time === null || time === undefined ? undefined : timestampFromDate(time);
 }
 
+/** The moment that a message names, cut to the millisecond: rounded up, the last one of 9999 would lie outside. */
+export function dateOf({ seconds, nanos }: Timestamp): Date {
+  return new Date(Number(seconds) * 1000 + Math.floor(nanos / 1_000_000));
+}
+
 const versionMax = 2 ** 31 - 1;
 
 /** The version that a conditional update names; undefined for an unconditional one. */

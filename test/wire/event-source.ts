@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+
+/** One server-sent event. */
+export interface SentEvent {
+  readonly id: string;
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every shape.
+  readonly data: any;
+}
+
+/** An open stream of server-sent events. */
+export interface EventSource {
+  readonly headers: Headers;
+  /** The next events, as many as are asked for. */
+  take(count: number): Promise<SentEvent[]>;
+  /** Waits until the raw text of the stream shows something. */
+  see(pattern: RegExp): Promise<string>;
+  close(): void;
+}
+
+/** Opens a stream of server-sent events. */
+export async function openEvents(url: string, headers: Record<string, string>): Promise<EventSource> {
+  const leave = new AbortController();
+  const response = await fetch(url, { headers, signal: leave.signal });
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get("content-type"), "text/event-stream");
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let raw = "";
+  let unread = "";
+  const more = async () => {
+    const { value, done } = await reader.read();
+    assert.ok(!done, `the stream ended after ${raw}`);
+    raw += value;
+    unread += value;
+  };
+  return {
+    headers: response.headers,
+    close: () => leave.abort(),
+    async see(pattern) {
+      while (!pattern.test(raw)) await more();
+      return raw;
+    },
+    async take(count) {
+      const events: SentEvent[] = [];
+      while (events.length < count) {
+        const end = unread.indexOf("\n\n");
+        if (end < 0) {
+          await more();
+          continue;
+        }
+        const block = unread.slice(0, end);
+        unread = unread.slice(end + 2);
+        if (!block.startsWith(":")) events.push(eventOf(block));
+      }
+      return events;
+    },
+  };
+}
+
+function eventOf(block: string): SentEvent {
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? "";
+  return { id: field("id"), event: field("event"), data: JSON.parse(field("data")) };
+}
