@@ -142,7 +142,7 @@ create table idempotency_records (
   key         text not null,
   fingerprint bytea not null,
   state       text not null check (state in ('pending', 'completed')),
-  response    bytea,
+  response    text,
   created_at  timestamptz not null,
   primary key (tenant_id, principal, operation, key)
 );

@@ -141,7 +141,7 @@ export async function compose(foundation: Foundation) {
     clock,
     keyring,
     handlers,
-    fingerprintSecret: await instanceSecret(db.sql, "fingerprint_secret"),
+    fingerprintSecret: (await instanceSecret(db.sql, "fingerprint_secret")).toString("base64"),
   });
 
   return {

@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
-import { type Message, toBinary } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import { invalid } from "../errors/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
 import { type Claim, claim, complete, storedResponse } from "../platform/idempotency/index.ts";
+import { jsonEncoder } from "../platform/protojson/index.ts";
 import type { Answer, Call, Context, GroupedHandler, Handler, Next, ServiceHandlers } from "./call.ts";
 import { type StoredResponseCodec, storedResponseCodec } from "./stored-response.ts";
 
@@ -14,7 +15,7 @@ interface Parts {
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
   /** The key of request digests, the same on all nodes. */
-  readonly fingerprintSecret: Buffer;
+  readonly fingerprintSecret: string;
   /** The handlers by service name. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
 }
@@ -133,7 +134,7 @@ class CallContext implements Context {
 
 const acceptableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-function claimOf(call: Call, nowMs: number, secret: Buffer): Claim | undefined {
+function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
   const key = call.header("idempotency-key");
   if (key === undefined) {
     if (call.standing?.settings["idempotency.required"] === true) {
@@ -150,11 +151,7 @@ function claimOf(call: Call, nowMs: number, secret: Buffer): Claim | undefined {
     operation: call.operation.id,
     key,
     // Keyed, because a request may hold a secret that could otherwise be guessed from its digest.
-    fingerprint: hash(
-      "sha256",
-      Buffer.concat([secret, toBinary(call.operation.method.input, call.message!)]),
-      "buffer",
-    ),
+    fingerprint: hash("sha256", secret + jsonEncoder(call.operation.method.input, "json")(call.message!), "buffer"),
     createdAt: new Date(nowMs),
   };
 }

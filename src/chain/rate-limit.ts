@@ -20,15 +20,18 @@ interface Parts {
 export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: Parts): Interceptor {
   const take = async (call: Call, key: string, rps: number) => {
     const verdict = await limiter!.take(key, call.operation.tokenCost, { rps, burst: rps * burstS });
-    tell(call, verdict, rps);
+    const told = call.responseHeaders["x-ratelimit-remaining"];
+    // Of two limits the one that ends sooner is worth telling.
+    if (!verdict.allowed || told === undefined || verdict.remaining < Number(told)) tell(call, verdict, rps);
     if (!verdict.allowed) throw limited(verdict);
   };
   return async (call, next) => {
     const { tenantId, standing } = call;
     if (limiter !== undefined) {
-      if (globalRps > 0) await take(call, "global", globalRps);
+      // The tenant's own first: what one tenant is refused must not be taken from everybody's.
       const rps = ownLimit(tenantRps, standing, "ratelimit.tenant_rps");
       if (rps > 0 && tenantId !== undefined) await take(call, `tenant:${tenantId}`, rps);
+      if (globalRps > 0) await take(call, "global", globalRps);
     }
     const quota = standing?.quotas["api.call"];
     if (quota !== undefined) await takeQuota(tenantId!, "api.call", quota);

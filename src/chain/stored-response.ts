@@ -1,12 +1,13 @@
-import { clone, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { clone, type DescMessage, type Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Claim } from "../platform/idempotency/index.ts";
+import { jsonDecoder, jsonEncoder } from "../platform/protojson/index.ts";
 
 /** How an operation's answer is kept for repeats. */
 export interface StoredResponseCodec {
-  encode(response: Message, claim: Claim): Buffer;
-  decode(stored: Buffer, claim: Claim): Message;
+  encode(response: Message, claim: Claim): string;
+  decode(stored: string, claim: Claim): Message;
 }
 
 /**
@@ -15,9 +16,10 @@ export interface StoredResponseCodec {
  */
 export function storedResponseCodec({ method }: Operation, keyring: Keyring | undefined): StoredResponseCodec {
   const { output } = method;
+  const decode = jsonDecoder(output);
   const plain: StoredResponseCodec = {
-    encode: (response) => Buffer.from(toBinary(output, response)),
-    decode: (stored) => fromBinary(output, stored),
+    encode: jsonEncoder(output, "json"),
+    decode: (stored) => decode(JSON.parse(stored)),
   };
   const secrets = output.fields.filter((field) => field.proto.options?.debugRedact === true);
   if (secrets.length === 0) return plain;
@@ -30,10 +32,8 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
     field: "idempotency.response",
   });
   return {
-    encode: (response, claim) =>
-      Buffer.from(keyring.seal(plain.encode(response, claim).toString("base64"), binding(claim))),
-    decode: (stored, claim) =>
-      plain.decode(Buffer.from(keyring.open(stored.toString("utf8"), binding(claim)), "base64"), claim),
+    encode: (response, claim) => keyring.seal(plain.encode(response, claim), binding(claim)),
+    decode: (stored, claim) => plain.decode(keyring.open(stored, binding(claim)), claim),
   };
 }
 

@@ -71,7 +71,10 @@ for (const operation of operations) {
 
 test("a method without a handler stops the start", () => {
   const handlers = { "service.api.TenantService": {} };
-  assert.throws(() => execution(operations, { handlers } as unknown as Parameters<typeof execution>[1]), /has no handler/);
+  assert.throws(
+    () => execution(operations, { handlers } as unknown as Parameters<typeof execution>[1]),
+    /has no handler/,
+  );
 });
 
 test("a method without governance, path or with an empty binding is refused", () => {

@@ -44,12 +44,12 @@ export function eventStore(sql: Sql) {
             ${records.map((record) => record?.principal ?? null)}::text[], ${records.map((record) => record?.operation ?? null)}::text[],
             ${records.map((record) => record?.key ?? null)}::text[],
             ${records.map((record) => record?.fingerprint.toString("hex") ?? null)}::text[],
-            ${records.map((record) => record?.response.toString("hex") ?? null)}::text[],
+            ${records.map((record) => record?.response ?? null)}::text[],
             ${records.map((record) => record?.createdAt.toISOString() ?? null)}::timestamptz[]
           ) as input(tenant_id, id, type, source, subject, time, data, principal, operation, key, fingerprint, response, claimed_at)
         ), claimed as (
           insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
-          select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', decode(response, 'hex'), claimed_at
+          select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response, claimed_at
           from input where key is not null
           on conflict do nothing
           returning tenant_id, principal, operation, key

@@ -39,6 +39,8 @@ export function openDatabase(url: string, options: { maxConnections: number; app
     max: options.maxConnections,
     idle_timeout: 60,
     connect_timeout: 5,
+    // Seconds between attempts: the driver's own grow to 20, and callers would wait that long for a database that is back.
+    backoff: () => 0.25,
     onnotice: () => {},
     // Columns are snake_case in SQL and camelCase here; what jsonb holds stays as it is.
     transform: { column: { from: postgres.toCamel } },

@@ -21,7 +21,7 @@ export interface Claim {
 
 /** A claim with the answer that repeats get. */
 export interface IdempotencyRecord extends Claim {
-  readonly response: Buffer;
+  readonly response: string;
 }
 
 /**
@@ -53,9 +53,9 @@ export async function complete(
 }
 
 /** The answer that was given before under this key; throws when there is none yet or the request was another one. */
-export async function storedResponse(sql: Sql, claimed: Claim): Promise<Buffer> {
+export async function storedResponse(sql: Sql, claimed: Claim): Promise<string> {
   const { tenantId, principal, operation, key, fingerprint } = claimed;
-  const [row] = await sql<{ fingerprint: Buffer; response: Buffer }[]>`
+  const [row] = await sql<{ fingerprint: Buffer; response: string }[]>`
     select fingerprint, response from idempotency_records
     where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}
       and state = 'completed'`;

@@ -18,8 +18,11 @@ export interface LeasedJob {
   readonly id: string;
   readonly kind: string;
   readonly payload: unknown;
+  readonly dedupeKey: string | null;
   readonly attempts: number;
   readonly maxAttempts: number;
+  /** Another one at every lease: whoever holds an older one changes nothing any more. */
+  readonly leaseToken: string;
 }
 
 /** Writes jobs, in the transaction that causes them. */
@@ -42,45 +45,57 @@ export async function enqueueJobs(sql: Sql, jobs: readonly NewJob[], nowMs: numb
     on conflict (tenant_id, kind, dedupe_key) where dedupe_key is not null and state <> 'failed' do nothing`;
 }
 
-/** Leases jobs that are due, and those whose lease ran out because their node died. */
+/** Leases jobs that are due, and those whose lease ran out because their node died. The database's clock counts for all. */
 export async function leaseJobs(
   sql: Sql,
-  {
-    kinds,
-    limit,
-    token,
-    now,
-    until,
-  }: { kinds: readonly string[]; limit: number; token: string; now: Date; until: Date },
+  { kinds, limit, token, leaseMs }: { kinds: readonly string[]; limit: number; token: string; leaseMs: number },
 ): Promise<LeasedJob[]> {
   return sql<LeasedJob[]>`
-    update jobs set state = 'leased', lease_token = ${token}, lease_until = ${until}, attempts = attempts + 1
+    update jobs set state = 'leased', lease_token = ${token}, lease_until = ${fromNow(sql, leaseMs)}, attempts = attempts + 1
     where (tenant_id, id) in (
       select tenant_id, id from jobs
       where kind = any(${kinds as string[]})
-        and ((state = 'ready' and run_at <= ${now}) or (state = 'leased' and lease_until < ${now}))
+        and ((state = 'ready' and run_at <= now()) or (state = 'leased' and lease_until < now()))
       order by run_at limit ${limit} for update skip locked)
-    returning tenant_id, id, kind, payload, attempts, max_attempts`;
+    returning tenant_id, id, kind, payload, dedupe_key, attempts, max_attempts, lease_token`;
 }
 
-/** Renews the leases of jobs that still run. */
-export async function renewJobs(sql: Sql, ids: readonly string[], token: string, until: Date): Promise<void> {
-  await sql`update jobs set lease_until = ${until} where id = any(${ids as string[]}) and lease_token = ${token}`;
+/** Renews the leases of jobs that still run; answers with the tokens of those that are still held. */
+export async function renewJobs(sql: Sql, jobs: readonly LeasedJob[], leaseMs: number): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string; leaseToken: string }[]>`
+    update jobs set lease_until = ${fromNow(sql, leaseMs)}
+    where (tenant_id, id, lease_token) in (
+      select * from unnest(${jobs.map((job) => job.tenantId)}::text[], ${jobs.map((job) => job.id)}::text[],
+        ${jobs.map((job) => job.leaseToken)}::text[]))
+    returning id, lease_token`;
+  return new Set(rows.map((row) => row.id + row.leaseToken));
 }
 
 /** Removes a job that is done; does nothing when the lease went to another node meanwhile. */
-export async function completeJob(sql: Sql, { tenantId, id }: LeasedJob, token: string): Promise<void> {
-  await sql`delete from jobs where tenant_id = ${tenantId} and id = ${id} and lease_token = ${token}`;
+export async function completeJob(sql: Sql, { tenantId, id, leaseToken }: LeasedJob): Promise<void> {
+  await sql`delete from jobs where tenant_id = ${tenantId} and id = ${id} and lease_token = ${leaseToken}`;
+}
+
+/** What a job that is handed back comes to. */
+export interface Return {
+  readonly state: "ready" | "failed";
+  readonly waitMs: number;
+  readonly attempts: number;
+  readonly error: string;
 }
 
 /** Hands a job back: to be run again later, or for good when its attempts are used up. */
 export async function releaseJob(
   sql: Sql,
-  { tenantId, id }: LeasedJob,
-  token: string,
-  { state, runAt, error }: { state: "ready" | "failed"; runAt: Date; error: string },
+  { tenantId, id, leaseToken }: LeasedJob,
+  { state, waitMs, attempts, error }: Return,
 ): Promise<void> {
   await sql`
-    update jobs set state = ${state}, run_at = ${runAt}, lease_token = null, lease_until = null, last_error = ${error}
-    where tenant_id = ${tenantId} and id = ${id} and lease_token = ${token}`;
+    update jobs set state = ${state}, run_at = ${fromNow(sql, waitMs)}, attempts = ${attempts}, last_error = ${error},
+      lease_token = null, lease_until = null
+    where tenant_id = ${tenantId} and id = ${id} and lease_token = ${leaseToken}`;
+}
+
+function fromNow(sql: Sql, ms: number) {
+  return sql`now() + ${ms} * interval '1 millisecond'`;
 }

@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
+import { connect as connectTcp, createServer, type Socket } from "node:net";
+import { before, test } from "node:test";
+import { catalogue } from "../../src/errors/index.ts";
+import { socketHost } from "../../src/platform/db/socket-host.ts";
+import { until } from "../harness/embedded-owner.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { type RestClient, restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+
+let service: TestService;
+let rest: RestClient;
+before(async () => {
+  service = await startService({ "cors.allowed_origins": "https://console.example,https://other.example" });
+  rest = restClient(service.baseUrl, service.adminKey);
+});
+
+/** Asks with a Host of one's own choice, which fetch does not let one have. */
+async function asHost(baseUrl: string, host: string, path = "/health"): Promise<{ status: number; text: string }> {
+  const request = http.request(baseUrl + path, { headers: { host } }).end();
+  const [response] = (await once(request, "response")) as [http.IncomingMessage];
+  return { status: response.statusCode!, text: (await response.toArray()).join("") };
+}
+
+test("only requests for a listed Host are answered, on every path", async () => {
+  for (const host of ["localhost", "LOCALHOST:8080", "127.0.0.1", "[::1]:80", "0.0.0.0"]) {
+    assert.equal((await asHost(service.baseUrl, host)).status, 200, host);
+  }
+  for (const host of ["evil.example", "localhost.evil.example", "localhost:80:80", "127.0.0.1.nip.io"]) {
+    for (const path of ["/health", "/api/tenants", "/docs", "/service.api.TenantService/ListTenants", "/nowhere"]) {
+      const { status, text } = await asHost(service.baseUrl, host, path);
+      assert.equal(status, 403, `${host}${path}`);
+      assert.equal(JSON.parse(text).errorCode, "HOST_NOT_ALLOWED");
+    }
+  }
+});
+
+test("the list of Hosts can be another one, or any", async () => {
+  const named = await startService({ "api.allowed_hosts": "api.example" });
+  assert.equal((await asHost(named.baseUrl, "api.example:443")).status, 200);
+  assert.equal((await asHost(named.baseUrl, "localhost")).status, 403);
+  const any = await startService({ "api.allowed_hosts": "*" });
+  assert.equal((await asHost(any.baseUrl, "whatever.example")).status, 200);
+});
+
+test("browsers of listed origins may call, those of others may not", async () => {
+  const preflight = (origin: string) =>
+    rest.call("OPTIONS", "/api/v2/environments", undefined, {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "x-api-key, content-type, idempotency-key",
+    });
+  const allowed = await preflight("https://console.example");
+  assert.equal(allowed.status, 204);
+  assert.equal(allowed.headers.get("access-control-allow-origin"), "https://console.example");
+  assert.match(allowed.headers.get("access-control-allow-methods")!, /\bPATCH\b/);
+  assert.equal(allowed.headers.get("access-control-allow-headers"), "x-api-key, content-type, idempotency-key");
+  assert.equal(allowed.headers.get("vary"), "Origin");
+  const refused = await preflight("https://evil.example");
+  assert.equal(refused.headers.get("access-control-allow-origin"), null);
+  assert.equal(refused.headers.get("access-control-allow-methods"), null);
+
+  for (const path of ["/api/v2/environments", "/api/nowhere"]) {
+    const called = await rest.call("GET", path, undefined, { origin: "https://other.example" });
+    assert.equal(called.headers.get("access-control-allow-origin"), "https://other.example", "errors can be read too");
+    assert.match(called.headers.get("access-control-expose-headers")!, /X-Request-ID/);
+    assert.match(called.headers.get("access-control-expose-headers")!, /Retry-After/);
+    assert.equal(called.headers.get("access-control-allow-credentials"), null);
+    const strange = await rest.call("GET", path, undefined, { origin: "https://evil.example" });
+    assert.equal(strange.headers.get("access-control-allow-origin"), null);
+    const none = await rest.call("GET", path);
+    assert.equal(none.headers.get("access-control-allow-origin"), null);
+  }
+});
+
+test("without listed origins no browser of another origin may call", async () => {
+  const closed = await startService();
+  const answer = await restClient(closed.baseUrl).call("OPTIONS", "/api/v2/environments", undefined, {
+    origin: "https://console.example",
+    "access-control-request-method": "GET",
+  });
+  assert.equal(answer.status, 405);
+  assert.equal(answer.headers.get("access-control-allow-origin"), null);
+});
+
+test("every answer carries the headers that keep browsers from guessing, framing and leaking", async () => {
+  const answers = [
+    await rest.call("GET", "/api/v2/environments"),
+    await rest.call("GET", "/api/v2/environments/nowhere"),
+    await restClient(service.baseUrl).call("GET", "/api/v2/environments"),
+    await rest.call("GET", "/nowhere"),
+    await rest.call("PUT", "/api/v2/environments"),
+    await rest.call("POST", "/service.api.EnvironmentService/ListEnvironments", {}),
+    await rest.call("POST", "/service.api.EnvironmentService/Nothing", {}),
+    await rest.call("GET", "/health"),
+    await rest.call("GET", "/metrics"),
+    await rest.call("GET", "/docs"),
+    await rest.call("GET", "/openapi.yaml"),
+    await rest.call("GET", "/errors/NOT_FOUND"),
+    await rest.call("HEAD", "/api/events/subscribe"),
+  ];
+  for (const { headers, status } of answers) {
+    assert.equal(headers.get("x-content-type-options"), "nosniff", String(status));
+    assert.equal(headers.get("x-frame-options"), "DENY", String(status));
+    assert.equal(headers.get("referrer-policy"), "no-referrer", String(status));
+    assert.equal(headers.get("server"), null);
+    assert.equal(headers.get("x-powered-by"), null);
+  }
+});
+
+test("liveness, readiness and metrics need no credentials, under all of their names", async () => {
+  const open = restClient(service.baseUrl);
+  for (const path of ["/health", "/healthz", "/livez"]) {
+    const { status, body } = await open.call("GET", path);
+    assert.equal(status, 200);
+    assert.deepEqual(body, { status: "ok" });
+  }
+  for (const path of ["/ready", "/readyz"]) {
+    const { status, body } = await open.call("GET", path);
+    assert.equal(status, 200);
+    assert.equal(body.status, "ready");
+    assert.equal(body.booted, true);
+  }
+  for (const path of ["/metrics", "/metricsz"]) {
+    const { status, text } = await open.call("GET", path);
+    assert.equal(status, 200);
+    assert.match(text, /^# HELP /m);
+  }
+  assert.equal((await open.call("HEAD", "/health")).text, "");
+  assert.equal((await open.call("POST", "/health")).status, 404);
+});
+
+test("metrics have a listener of their own, with nothing else on it and for any Host", async () => {
+  const own = restClient(service.metricsUrl, service.adminKey);
+  assert.equal((await own.call("GET", "/metrics")).status, 200);
+  assert.equal((await asHost(service.metricsUrl, "scraper.example", "/metrics")).status, 200);
+  for (const path of ["/api/tenants", "/docs", "/service.api.TenantService/ListTenants"]) {
+    assert.equal((await own.call("GET", path)).status, 404, path);
+  }
+});
+
+test("a node without its database lives but is not ready, refuses calls as retryable, and recovers by itself", async (t) => {
+  const database = await freshDatabase();
+  t.after(() => database.drop());
+  const gate = await openGate(database.url);
+  t.after(() => gate.close());
+  const node = await startService({}, gate.url);
+  t.after(() => node.stop());
+  const open = restClient(node.baseUrl, node.adminKey);
+  assert.equal((await open.call("GET", "/ready")).status, 200);
+  assert.equal((await open.call("GET", "/api/v2/environments")).status, 200);
+  await gate.shut();
+  await until(async () => (await open.call("GET", "/ready")).status === 503);
+  const { body } = await open.call("GET", "/ready");
+  assert.equal(body.status, "not_ready");
+  assert.equal(body.components.database.status, "unhealthy");
+  assert.doesNotMatch(JSON.stringify(body), /ECONN|postgres|127\.0\.0\.1/);
+  assert.equal((await open.call("GET", "/health")).status, 200);
+  const refused = await open.call("GET", "/api/v2/environments");
+  assert.equal(refused.status, 503);
+  assert.equal(refused.body.errorCode, "UNAVAILABLE");
+  assert.equal(refused.body.retryable, true);
+  await gate.open();
+  await until(async () => (await open.call("GET", "/ready")).status === 200);
+  await until(async () => (await open.call("GET", "/api/v2/environments")).status === 200);
+});
+
+test("a degraded node stays ready, unless calls would fail without what is gone", async () => {
+  const settings = {
+    "cache.backend": "redis",
+    "cache.redis_url": "redis://127.0.0.1:1",
+    "ratelimit.tenant_rps": "100",
+  };
+  const degraded = await startService(settings);
+  const answer = await restClient(degraded.baseUrl).call("GET", "/ready");
+  assert.equal(answer.status, 200);
+  assert.equal(answer.body.status, "degraded");
+  assert.equal(answer.body.components.cache.status, "degraded");
+  assert.equal((await restClient(degraded.baseUrl, degraded.adminKey).call("GET", "/api/tenants")).status, 200);
+  const closed = await startService({ ...settings, "ratelimit.fail_mode": "closed" });
+  const unready = await restClient(closed.baseUrl).call("GET", "/ready");
+  assert.equal(unready.status, 503);
+  assert.equal(unready.body.components.cache.status, "unhealthy");
+  const refused = await restClient(closed.baseUrl, closed.adminKey).call("GET", "/api/tenants");
+  assert.equal(refused.body.errorCode, "UNAVAILABLE");
+});
+
+test("the type of every error leads to a page that explains it, for people and for programs", async () => {
+  const { body: problem } = await rest.call("GET", "/api/nowhere");
+  const root = problem.type.slice(0, problem.type.lastIndexOf("/"));
+  for (const [code, entry] of Object.entries(catalogue)) {
+    const page = await fetch(`${root}/${code}`, { headers: { accept: "text/html" } });
+    assert.equal(page.status, 200, code);
+    assert.match(page.headers.get("content-type")!, /text\/html/);
+    assert.ok((await page.text()).includes(code));
+    const { data } = (await (await fetch(`${root}/${code}`)).json()) as { data: Record<string, unknown> };
+    assert.deepEqual([data.code, data.status, data.retryable], [code, entry.http, entry.retryable]);
+  }
+  assert.equal((await fetch(`${root}/NO_SUCH_CODE`)).status, 404);
+});
+
+test("error types are where the operator says they are", async () => {
+  const named = await startService({ "api.errors_url": "https://errors.example/types" });
+  const { body } = await restClient(named.baseUrl).call("GET", "/api/tenants");
+  assert.equal(body.type, "https://errors.example/types/UNAUTHENTICATED");
+});
+
+test("a connection that never says a word does not hold up a stopping node", async () => {
+  const node = await startService({ "server.shutdown_grace_s": "600" });
+  const { hostname, port } = new URL(node.baseUrl);
+  const socket = connectTcp(Number(port), hostname);
+  const closed = once(socket, "close");
+  await once(socket, "connect");
+  // A call over another connection is answered after the silent one was accepted.
+  assert.equal((await fetch(`${node.baseUrl}/health`)).status, 200);
+  await node.stop();
+  await closed;
+});
+
+/** A way to a database that can be shut. */
+async function openGate(databaseUrl: string) {
+  const sockets = new Set<Socket>();
+  const path = `${socketHost(databaseUrl)}/.s.PGSQL.5432`;
+  const server = createServer((inner) => {
+    const outer = connectTcp(path);
+    for (const socket of [inner, outer]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        sockets.delete(socket);
+        inner.destroy();
+        outer.destroy();
+      });
+    }
+    inner.pipe(outer).pipe(inner);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  url.search = "";
+  const shut = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return {
+    url: url.href,
+    shut,
+    open: () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve)),
+    close: async () => {
+      if (server.listening) await shut();
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { signServiceToken } from "../../src/platform/tokens/index.ts";
+import { until } from "../harness/embedded-owner.ts";
+import { type RestClient, restClient } from "../harness/rest.ts";
+import { serviceTokenSecret, startService, type TestService } from "../harness/service.ts";
+
+/** Time stands still, so that no bucket fills. */
+function freeze(t: TestContext): { passS(seconds: number): void } {
+  let nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
+  return {
+    passS: (seconds) => {
+      nowMs += seconds * 1000;
+    },
+  };
+}
+
+async function tenantOf(service: TestService, name: string): Promise<RestClient & { id: string; key: string }> {
+  const { body } = await restClient(service.baseUrl, service.adminKey).call("POST", "/api/tenants", {
+    name,
+    issue_admin_key: true,
+  });
+  const key = body.data.admin_key;
+  return { ...restClient(service.baseUrl, key), id: body.data.tenant.id, key };
+}
+
+const environments = "/api/v2/environments";
+
+test("each method takes its own cost, the headers say what is left, and a refusal when to come back", async (t) => {
+  const time = freeze(t);
+  const service = await startService({ "ratelimit.tenant_rps": "10", "ratelimit.burst_s": "2" });
+  const rest = restClient(service.baseUrl, service.adminKey);
+  const left = async (method: string, path: string, body?: unknown) => {
+    const { status, headers } = await rest.call(method, path, body);
+    assert.equal(status, 200);
+    return Number(headers.get("x-ratelimit-remaining"));
+  };
+  const first = await rest.call("GET", environments);
+  assert.equal(first.headers.get("x-ratelimit-limit"), "20");
+  assert.equal(first.headers.get("x-ratelimit-remaining"), "18", "a list costs 2");
+  assert.equal(first.headers.get("ratelimit-policy"), '"default";q=20;w=2');
+  assert.equal(first.headers.get("ratelimit"), '"default";r=18;t=1');
+  assert.equal(first.headers.get("retry-after"), null);
+  assert.equal(await left("GET", `${environments}/${first.body.data[0].id}`), 17, "reading one costs 1");
+  assert.equal(await left("POST", environments, { key: "five" }), 12, "creating costs 5");
+  assert.equal(await left("POST", "/api/v2/api-keys", { name: "ten" }), 2, "a key costs 10");
+
+  const refused = await rest.call("POST", environments, { key: "too-much" });
+  assert.equal(refused.status, 429);
+  assert.equal(refused.body.errorCode, "RATE_LIMITED");
+  assert.equal(refused.body.retryable, true);
+  assert.equal(refused.headers.get("retry-after"), "1");
+  assert.equal(refused.headers.get("x-ratelimit-limit"), "20");
+  assert.equal(refused.headers.get("x-ratelimit-remaining"), "2");
+  assert.equal(await left("GET", environments), 0, "what is left can still be taken");
+  time.passS(1);
+  assert.equal(await left("POST", environments, { key: "later" }), 5, "a second brings 10 tokens");
+});
+
+test("what one tenant is refused is not taken from the others", async (t) => {
+  const time = freeze(t);
+  const service = await startService({
+    "ratelimit.tenant_rps": "10",
+    "ratelimit.global_rps": "30",
+    "ratelimit.burst_s": "1",
+  });
+  const greedy = await tenantOf(service, "greedy");
+  time.passS(10);
+  const modest = await tenantOf(service, "modest");
+  time.passS(10);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => greedy.call("GET", environments)));
+  assert.equal(answers.filter(({ status }) => status === 200).length, 5);
+  const answer = await modest.call("GET", environments);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get("x-ratelimit-remaining"), "8", "the tighter of the two limits is told");
+});
+
+test("the instance's limit holds for all tenants together", async (t) => {
+  const time = freeze(t);
+  const service = await startService({ "ratelimit.global_rps": "10", "ratelimit.burst_s": "1" });
+  const one = await tenantOf(service, "one");
+  time.passS(10);
+  const two = await tenantOf(service, "two");
+  time.passS(10);
+  const answers = [];
+  for (let i = 0; i < 4; i++) answers.push(await one.call("GET", environments), await two.call("GET", environments));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 200, 429, 429, 429],
+  );
+});
+
+test("the internal plane is not limited", async (t) => {
+  freeze(t);
+  const service = await startService({
+    "ratelimit.tenant_rps": "1",
+    "ratelimit.global_rps": "1",
+    "ratelimit.burst_s": "1",
+  });
+  const { body } = await restClient(service.baseUrl, service.adminKey).call("GET", "/api/tenants");
+  const token = await signServiceToken({ issuer: "t", subject: "t", tenantId: body.data[0].id }, serviceTokenSecret);
+  const internal = restClient(service.internalUrl);
+  for (let i = 0; i < 10; i++) {
+    const { status, headers } = await internal.call("GET", environments, undefined, {
+      authorization: `Bearer ${token}`,
+    });
+    assert.equal(status, 200);
+    assert.equal(headers.get("x-ratelimit-limit"), null);
+  }
+});
+
+test("without a cache that counts nothing is limited", async (t) => {
+  freeze(t);
+  const service = await startService({
+    "ratelimit.tenant_rps": "1",
+    "ratelimit.global_rps": "1",
+    "cache.backend": "none",
+  });
+  const rest = restClient(service.baseUrl, service.adminKey);
+  for (let i = 0; i < 10; i++) {
+    const { status, headers } = await rest.call("GET", environments);
+    assert.equal(status, 200);
+    assert.equal(headers.get("x-ratelimit-limit"), null);
+  }
+});
+
+test("a tenant can lower its own limit while the service runs, and cannot raise it", async (t) => {
+  freeze(t);
+  const service = await startService({ "ratelimit.tenant_rps": "1000", "ratelimit.burst_s": "1" });
+  const tenant = await tenantOf(service, "dynamic");
+  const set = (value: number) => tenant.call("PUT", "/api/config/values/ratelimit.tenant_rps", { value });
+  const limit = async () => (await tenant.call("GET", environments)).headers.get("x-ratelimit-limit");
+  assert.equal(await limit(), "1000");
+  assert.equal((await set(600)).status, 200);
+  assert.equal(await limit(), "600");
+  assert.equal((await set(5000)).status, 200);
+  assert.equal(await limit(), "1000");
+  await set(0);
+  assert.equal(await limit(), "1000", "0 leaves it to the instance");
+  const others = await tenantOf(service, "unconcerned");
+  await set(1);
+  assert.equal((await others.call("GET", environments)).headers.get("x-ratelimit-limit"), "1000");
+});
+
+test("a tenant can demand an idempotency key of every change, and of nothing else", async () => {
+  const service = await startService();
+  const tenant = await tenantOf(service, "strict");
+  assert.equal((await tenant.call("PUT", "/api/config/values/idempotency.required", { value: true })).status, 200);
+  const without = await tenant.call("POST", environments, { key: "keyless" });
+  assert.equal(without.body.errorCode, "INVALID_ARGUMENT");
+  assert.equal(without.body.violations[0].field, "Idempotency-Key");
+  assert.equal((await tenant.call("GET", environments)).status, 200);
+  const published = await tenant.call("POST", "/api/events", { type: "strict.event" });
+  assert.equal(published.body.violations[0].field, "Idempotency-Key");
+  assert.equal((await tenant.call("POST", environments, { key: "keyed" }, { "idempotency-key": "k" })).status, 200);
+  const back = await tenant.call("DELETE", "/api/config/values/idempotency.required", undefined, {
+    "idempotency-key": "b",
+  });
+  assert.equal(back.status, 200);
+  assert.equal((await tenant.call("POST", environments, { key: "free" })).status, 200);
+});
+
+test("no more calls run at once than the instance and a tenant allow, and a place is free again when a call ends", async () => {
+  const service = await startService({
+    "api.max_concurrent_requests": "3",
+    "api.max_concurrent_requests_per_tenant": "2",
+  });
+  const one = await tenantOf(service, "one");
+  const two = await tenantOf(service, "two");
+  const subscribe = async (key: string) => {
+    const leave = new AbortController();
+    const url = `${service.baseUrl}/api/events/subscribe`;
+    const { status } = await fetch(url, { headers: { "x-api-key": key }, signal: leave.signal });
+    assert.equal(status, 200);
+    return () => leave.abort();
+  };
+  const leaveFirst = await subscribe(one.key);
+  const leaveSecond = await subscribe(one.key);
+  const full = await one.call("GET", environments);
+  assert.equal(full.status, 503);
+  assert.equal(full.body.errorCode, "UNAVAILABLE");
+  assert.equal(full.body.retryable, true);
+  assert.equal(full.headers.get("retry-after"), "1");
+  assert.match(full.body.detail, /The tenant is at its limit/);
+  assert.equal((await two.call("GET", environments)).status, 200);
+  const leaveThird = await subscribe(two.key);
+  assert.match((await two.call("GET", environments)).body.detail, /The instance is at its limit/);
+  for (const leave of [leaveFirst, leaveSecond, leaveThird]) leave();
+  await until(async () => (await one.call("GET", environments)).status === 200);
+  // Neither refusals nor streams that were only asked about keep a place.
+  for (let i = 0; i < 6; i++) await one.call("HEAD", "/api/events/subscribe");
+  for (let i = 0; i < 6; i++) await one.call("GET", `${environments}/nowhere`);
+  await until(async () => {
+    const answers = await Promise.all([one.call("GET", environments), one.call("GET", environments)]);
+    return answers.every(({ status }) => status === 200);
+  });
+});
