@@ -1,4 +1,3 @@
-import { ScalarType } from "@bufbuild/protobuf";
 import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
 import type { Json } from "./operations.ts";
 
@@ -100,7 +99,9 @@ export function enveloped(data: Uint8Array, flags = 0): Uint8Array<ArrayBuffer> 
 /** Sends a request and reads its answer; of a stream, up to its first message. */
 export async function send(protocol: Protocol, url: string, init: RequestInit): Promise<Outcome> {
   const leave = new AbortController();
-  const response = await fetch(url, { ...init, signal: leave.signal });
+  // A stream that shows nothing would keep a failing test waiting for ever.
+  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(15_000)]);
+  const response = await fetch(url, { ...init, signal });
   const streamed = /event-stream|connect\+json/.test(response.headers.get("content-type") ?? "");
   const bytes = streamed ? await firstMessage(response) : Buffer.from(await response.arrayBuffer());
   leave.abort();
@@ -155,14 +156,4 @@ function connectOutcome(response: Response, bytes: Buffer): Outcome {
     text,
     body: error ?? body,
   };
-}
-
-/** Whether REST takes a field from the path. */
-export function isPathVariable(operation: Operation, name: string): boolean {
-  return operation.bindings[0]!.path.includes(`{${name}}`);
-}
-
-/** Whether a field is a plain text. */
-export function isText(field: { fieldKind: string; scalar?: ScalarType | undefined }): boolean {
-  return field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
 }

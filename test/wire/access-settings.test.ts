@@ -51,7 +51,10 @@ test("auth.allow_anonymous=true lets callers without credentials read, and no mo
   assert.equal((await anonymous.call("GET", environments)).status, 200);
   assert.equal((await anonymous.call("POST", environments, { key: "x" })).body.errorCode, "PERMISSION_DENIED");
   assert.equal((await anonymous.call("GET", "/api/v2/secrets")).body.errorCode, "PERMISSION_DENIED");
-  const wrong = [{ "x-api-key": "sk_live_nobody_has-this-key" }, { authorization: "Bearer nonsense" }];
+  const wrong: Record<string, string>[] = [
+    { "x-api-key": "sk_live_nobody_has-this-key" },
+    { authorization: "Bearer nonsense" },
+  ];
   for (const headers of wrong) {
     assert.equal((await anonymous.call("GET", environments, undefined, headers)).status, 401, JSON.stringify(headers));
   }

@@ -86,14 +86,17 @@ test("a request id is echoed on every refusal, and on those that no operation ha
     await rest.call("GET", "/api/tenants?no=1", undefined, { ...id, ...stage.platform.admin.headers }),
     await rest.call("GET", "/api/nowhere", undefined, id),
     await rest.call("PATCH", "/api/tenants", undefined, id),
+    await rest.call("POST", "/service.api.TenantService/Nothing", {}, id),
+    await rest.call("PUT", "/service.api.TenantService/ListTenants", {}, id),
+    await rest.call("POST", "/service.api.TenantService/ListTenants", "x", { ...id, "content-type": "text/plain" }),
   ];
   assert.deepEqual(
     answers.map(({ status }) => status),
-    [401, 400, 403, 400, 404, 405],
+    [401, 400, 403, 400, 404, 405, 404, 405, 415],
   );
   for (const { headers, body } of answers) {
     assert.equal(headers.get("x-request-id"), "caller-1");
-    assert.equal(body.request_id, "caller-1");
+    assert.equal(body.request_id ?? body.details[0].debug.metadata.request_id, "caller-1");
   }
   const unusable = await rest.call("GET", "/api/tenants", undefined, { "x-request-id": "no spaces, please" });
   assert.match(unusable.headers.get("x-request-id")!, /^[0-9A-HJKMNP-TV-Z]{26}$/);

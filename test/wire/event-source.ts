@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 /** One server-sent event. */
-export interface SentEvent {
+interface SentEvent {
   readonly id: string;
   readonly event: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every shape.
@@ -21,7 +21,9 @@ export interface EventSource {
 /** Opens a stream of server-sent events. */
 export async function openEvents(url: string, headers: Record<string, string>): Promise<EventSource> {
   const leave = new AbortController();
-  const response = await fetch(url, { headers, signal: leave.signal });
+  // A stream that shows nothing would keep a failing test waiting for ever.
+  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(15_000)]);
+  const response = await fetch(url, { headers, signal });
   assert.equal(response.status, 200);
   assert.equal(response.headers.get("content-type"), "text/event-stream");
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();

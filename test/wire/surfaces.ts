@@ -29,7 +29,7 @@ export interface Refusal {
 }
 
 /** An answer: the data as REST would show it, or a refusal. */
-export type Answer =
+type Answer =
   | { readonly data: Json; readonly refusal?: undefined }
   | { readonly data?: undefined; readonly refusal: Refusal };
 

@@ -1,5 +1,6 @@
+import { requestIdFrom } from "../../chain/request-id.ts";
 import { type Failure, fail } from "../../errors/index.ts";
-import type { Exchange } from "../exchange.ts";
+import { type Exchange, headerOf } from "../exchange.ts";
 import { connectErrorOf } from "./connect-error.ts";
 import { grpc } from "./grpc.ts";
 import { grpcWeb } from "./grpc-web.ts";
@@ -14,7 +15,9 @@ export function refuseUnknown(exchange: Exchange, wire: WireType | undefined): v
     // Connect's clients take this status for "unimplemented", whatever the body is.
     refuse(exchange, 404, failure, {});
   } else {
-    framing.end({ exchange, wire, failure, requestId: "", headers: { "content-type": wire.contentType } });
+    const requestId = idOf(exchange);
+    const headers = { "content-type": wire.contentType, "x-request-id": requestId };
+    framing.end({ exchange, wire, failure, requestId, headers });
   }
 }
 
@@ -37,6 +40,12 @@ export function refuseHttpVersion(exchange: Exchange): void {
 }
 
 function refuse(exchange: Exchange, status: number, failure: Failure, headers: Record<string, string>): void {
-  const body = JSON.stringify(connectErrorOf(failure, ""));
-  replyWhole(exchange, status, { "content-type": "application/json", ...headers }, body);
+  const requestId = idOf(exchange);
+  const body = JSON.stringify(connectErrorOf(failure, requestId));
+  replyWhole(exchange, status, { "content-type": "application/json", "x-request-id": requestId, ...headers }, body);
+}
+
+/** What is refused before it becomes a call has an id too. */
+function idOf({ request }: Exchange): string {
+  return requestIdFrom(headerOf(request, "x-request-id"));
 }

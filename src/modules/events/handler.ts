@@ -57,7 +57,7 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
         {
           tenantId,
           operation: context.operation.id,
-          filter: [filter.types, filter.subject, filter.since, filter.until],
+          filter: [filter.types, filter.subject, filter.since?.getTime(), filter.until?.getTime()],
         },
         (event: Event) => event.id,
         (wantedPage) => eventStore(sql).list(tenantId, filter, wantedPage),
@@ -84,7 +84,7 @@ function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): Ev
     throw invalid("type", "reserved", `must not start with "${family}.", which is the service's own`);
   }
   const data = request.data ?? {};
-  if (JSON.stringify(data).length > dataBytesMax)
+  if (Buffer.byteLength(JSON.stringify(data)) > dataBytesMax)
     throw invalid("data", "max_bytes", "must take at most 64 KiB as JSON");
   return {
     tenantId,

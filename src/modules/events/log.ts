@@ -7,6 +7,7 @@ import { type Addition, eventStore } from "./store.ts";
 const topic = "events";
 const readAtOnce = 200;
 const pollMs = 1000;
+const soonMs = 50;
 
 /** The log as it is written and followed. */
 export interface EventLog {
@@ -51,15 +52,21 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
     idle: () => writer.idle(),
     async *follow(tenantId, from, filter, signal) {
       let position = from;
+      let waitMs = pollMs;
       while (!signal.aborted) {
         // Listen before reading: what is committed in between then wakes us again.
-        const woken = wakeUp(signals, signal);
-        const batch = await store.after(tenantId, position, readAtOnce);
-        for (const event of batch) if (wanted(filter, event)) yield event;
-        const last = batch.at(-1);
-        if (last !== undefined) position = { xid: last.xid, id: last.id };
-        if (batch.length < readAtOnce) await woken.promise;
-        woken.cancel();
+        const woken = wakeUp(signals, signal, waitMs);
+        try {
+          const batch = await store.after(tenantId, position, readAtOnce);
+          for (const event of batch) if (wanted(filter, event)) yield event;
+          const last = batch.at(-1);
+          if (last !== undefined) position = { xid: last.xid, id: last.id };
+          if (batch.length === readAtOnce) continue;
+          // Woken, and maybe for something that still stands behind a transaction under way: look again soon.
+          waitMs = (await woken.reason) === "signal" ? soonMs : Math.min(waitMs * 2, pollMs);
+        } finally {
+          woken.cancel();
+        }
       }
     },
   };
@@ -81,18 +88,17 @@ function withoutRepeats(additions: readonly Addition[]): { first: Addition[]; or
   return { first: [...plain, ...sorted], order: additions };
 }
 
-/** Resolves at the next wake, after the polling interval, or when the reader leaves. */
-function wakeUp(signals: Signals, signal: AbortSignal): { promise: Promise<void>; cancel: () => void } {
-  let cancel = () => {};
-  const promise = new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, pollMs);
-    const stop = signals.onWake(topic, resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    cancel = () => {
-      clearTimeout(timer);
-      stop();
-      resolve();
-    };
-  });
-  return { promise, cancel };
+/** Resolves at the next wake, when the time is up, or when the reader leaves. */
+function wakeUp(signals: Signals, signal: AbortSignal, waitMs: number) {
+  const { promise: reason, resolve } = Promise.withResolvers<"signal" | "time">();
+  const leave = () => resolve("time");
+  const timer = setTimeout(leave, waitMs);
+  const stop = signals.onWake(topic, () => resolve("signal"));
+  signal.addEventListener("abort", leave);
+  const cancel = () => {
+    clearTimeout(timer);
+    stop();
+    signal.removeEventListener("abort", leave);
+  };
+  return { reason, cancel };
 }
