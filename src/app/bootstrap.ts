@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../config/index.ts";
+import { type Config, keyFormat } from "../config/index.ts";
 import { type ApiKeys, newKeyText } from "../modules/api-keys/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Database } from "../platform/db/index.ts";
+import { keptText } from "./kept-text.ts";
 
 interface Parts {
   readonly config: Config;
@@ -25,14 +25,11 @@ export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Pro
     return chosen;
   }
   if (config["database.url"] !== "") return undefined;
+  // The file first: a key that was stored and then lost would help nobody. A start that was cut off in between left
+  // only the file, so that the key in it is stored at every start; one that was revoked stays so.
   const path = join(config["data.dir"], "admin.key");
-  if (existsSync(path)) {
-    const kept = readFileSync(path, "utf8").trim();
-    return (await apiKeys.verifier.verify(kept)) === undefined ? undefined : kept;
-  }
-  const made = newKeyText("dev", nowMs);
-  // The file first: a key that was stored and then lost would help nobody.
-  writeFileSync(path, `${made}\n`, { mode: 0o600, flag: "wx" });
-  await apiKeys.keep(db, tenantId, made, nowMs);
-  return made;
+  const kept = keptText(path, () => newKeyText("dev", nowMs));
+  if (!keyFormat.test(kept)) throw new Error(`${path} holds no key: remove it, and the next start makes another.`);
+  await apiKeys.keep(db, tenantId, kept, nowMs);
+  return (await apiKeys.verifier.verify(kept)) === undefined ? undefined : kept;
 }

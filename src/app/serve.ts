@@ -5,7 +5,7 @@ import { type ComponentHealth, createOperations, type HealthCheck } from "../gat
 import { openAudit } from "../platform/audit/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { createLog } from "../platform/log/log.ts";
-import { memoryLimiter, type RateLimiter, type RedisLimiter, redisLimiter } from "../platform/ratelimit/index.ts";
+import { memoryLimiter, openRedisLimiter, type RateLimiter, type RedisLimiter } from "../platform/ratelimit/index.ts";
 import { createMetrics, createTracing } from "../platform/telemetry/index.ts";
 import { firstAccess } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
@@ -50,7 +50,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => tracing.close());
     const audit = await openAuditOf(config);
     closers.push(() => audit?.close());
-    const cache = cacheOf(config);
+    const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
     const metrics = createMetrics();
     const cacheAnswers = cache.redis && (() => answers(cache.redis!));
@@ -119,6 +119,11 @@ function standingOf() {
   };
 }
 
+interface Cache {
+  readonly limiter: RateLimiter | undefined;
+  readonly redis: RedisLimiter | undefined;
+}
+
 function openAuditOf(config: Config) {
   const sink = config["audit.sink"];
   if (sink === "") return undefined;
@@ -131,14 +136,14 @@ function openAuditOf(config: Config) {
   });
 }
 
-function cacheOf(config: Config): { limiter: RateLimiter | undefined; redis: RedisLimiter | undefined } {
+async function cacheOf(config: Config): Promise<Cache> {
   switch (config["cache.backend"]) {
     case "none":
       return { limiter: undefined, redis: undefined };
     case "memory":
       return { limiter: memoryLimiter(systemClock), redis: undefined };
     case "redis": {
-      const redis = redisLimiter({ url: config["cache.redis_url"], failMode: config["ratelimit.fail_mode"] });
+      const redis = await openRedisLimiter({ url: config["cache.redis_url"], failMode: config["ratelimit.fail_mode"] });
       return { limiter: redis, redis };
     }
   }

@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { fail } from "../errors/index.ts";
+import { violated } from "../platform/protojson/index.ts";
 import { validator } from "../platform/validation/index.ts";
 import type { Interceptor } from "./call.ts";
 
@@ -14,10 +14,7 @@ export function validation(): Interceptor {
       validators.set(input, validate);
     }
     const violations = validate(call.message!);
-    if (violations.length > 0) {
-      const [first] = violations;
-      throw fail("INVALID_ARGUMENT", { public: `${first!.field}: ${first!.message}`, violations });
-    }
+    if (violations.length > 0) throw violated(violations);
     return next(call);
   };
 }

@@ -5,7 +5,7 @@ import { keyringOf } from "../app/keyring.ts";
 import type { Config } from "../config/index.ts";
 import { startEmbedded } from "../platform/db/embedded.ts";
 import { openDatabase } from "../platform/db/index.ts";
-import { redisLimiter } from "../platform/ratelimit/index.ts";
+import { openRedisLimiter } from "../platform/ratelimit/index.ts";
 import { isInUse } from "./database-access.ts";
 import { type Finding, fails, ok, warn } from "./doctor-finding.ts";
 import { reasonOf } from "./start-error.ts";
@@ -128,7 +128,7 @@ export async function checkCache(config: Config): Promise<Finding[]> {
   if (config[check] === "none") {
     return [warn(check, "nothing counts rate limits", "Set it to memory, or to redis for several nodes.")];
   }
-  const redis = redisLimiter({ url: config["cache.redis_url"], failMode: "closed" });
+  const redis = await openRedisLimiter({ url: config["cache.redis_url"], failMode: "closed" });
   try {
     await redis.ping();
     return [ok(check, "the cache answers")];

@@ -75,8 +75,8 @@ export function crossCheck(loaded: LoadedConfig): LoadedConfig {
   return { config, sources };
 }
 
-/** The form of an API key; the key id and the secret are free within it. */
-export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~-]{8,256})$/;
+/** The form of an API key; the key id and the secret are free within it. What bcrypt does not look at is no secret: 72. */
+export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~-]{8,72})$/;
 
 function checkInternalPlane(config: Config, refuse: (key: SettingKey, why: string) => never): void {
   const address = config["server.internal_addr"];

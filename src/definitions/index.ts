@@ -6,8 +6,8 @@
 import { services } from "../../gen/services.ts";
 import { type Operation, operationOf } from "./operation.ts";
 
-export { services };
 export type { HttpBinding, Operation, Paging } from "./operation.ts";
+export { services };
 
 /** Reads every operation of the API from the definitions. */
 export function readOperations(): Operation[] {

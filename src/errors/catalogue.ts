@@ -212,7 +212,8 @@ export const catalogue = {
     connect: "unavailable",
     retryable: true,
     title: "Not available now",
-    meaning: "The instance is starting, stopping, at its limit of concurrent requests, or cannot reach something it needs.",
+    meaning:
+      "The instance is starting, stopping, at its limit of concurrent requests, or cannot reach something it needs.",
     remedy: "Try again, with growing waits between the tries.",
   },
   FEATURE_DISABLED: {

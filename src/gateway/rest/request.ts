@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
-import { applyParams, jsonDecoder, parseJson } from "../../platform/protojson/index.ts";
+import { applyParams, jsonDecoder, parseJson, violated } from "../../platform/protojson/index.ts";
 import { announcesTooMuch, type Exchange, headerOf, readBody, tooLarge } from "../exchange.ts";
 
 type Params = readonly (readonly [string, string])[];
@@ -35,10 +35,7 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
       const params = queryParams(exchange.query, paging !== undefined);
       violations.push(...(takesQuery ? applyParams(input, message, params, "query") : notTaken(params)));
     }
-    if (violations.length > 0) {
-      const [first] = violations;
-      throw fail("INVALID_ARGUMENT", { public: `${first!.field}: ${first!.message}`, violations });
-    }
+    if (violations.length > 0) throw violated(violations);
     if (conditional !== undefined) applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
     if (lastEventId) (message as unknown as Record<string, string>)[cursor.localName] = lastEventId;

@@ -28,7 +28,7 @@ export type ApiKeys = ReturnType<typeof createApiKeys>;
 /** Makes the module. */
 export function createApiKeys({ db, clock, cursors, log, ...parts }: Parts) {
   const service = createApiKeyService(parts);
-  const verifier = createApiKeyVerifier(db.sql, parts.changes, clock, log);
+  const verifier = createApiKeyVerifier({ sql: db.sql, changes: parts.changes, clock, log });
   return {
     handlers: apiKeyHandlers(service, verifier, cursors),
     verifier,

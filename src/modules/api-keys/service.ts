@@ -104,7 +104,8 @@ export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts
       if (input.expiresAt !== undefined && input.expiresAt.getTime() <= context.nowMs) {
         throw invalid("expires_at", "future", "must lie in the future");
       }
-      const beyond = beyondCreator(context.principal, { roles: input.roles ?? [], scopes: input.scopes ?? [] });
+      const { roles = [], scopes = [], environmentMode = "any" } = input;
+      const beyond = beyondCreator(context.principal, { roles, scopes, environmentMode });
       if (beyond !== undefined) {
         throw fail("PERMISSION_DENIED", { public: `A key cannot get ${beyond}, which its creator has not got.` });
       }

@@ -34,11 +34,20 @@ interface Entry {
 const checkedForMs = 60_000;
 const wrongSecretsMax = 20;
 
+interface Parts {
+  readonly sql: Sql;
+  readonly changes: TenantChanges;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Checks a secret against its hash, and takes its time. */
+  readonly compare?: (secret: string, hash: string) => Promise<boolean>;
+}
+
 /**
  * Checks a secret with bcrypt once, and for a minute after that against a keyed digest in memory:
  * a key costs one bcrypt a minute, not one a call.
  */
-export function createApiKeyVerifier(sql: Sql, changes: TenantChanges, clock: Clock, log: Log): ApiKeyVerifier {
+export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcrypt.compare }: Parts): ApiKeyVerifier {
   const digest = createKeyedDigest();
   const uses = new Map<string, { key: StoredApiKey; atMs: number }>();
   const entries = createTenantCache<string, Entry | undefined>({
@@ -53,11 +62,10 @@ export function createApiKeyVerifier(sql: Sql, changes: TenantChanges, clock: Cl
   function check({ verified, checked, checking }: Entry, secret: string, digested: string): Promise<boolean> {
     const underWay = checking.get(digested);
     if (underWay !== undefined) return underWay;
-    const started = bcrypt
-      .compare(secret, verified.key.secretHash)
+    const started = compare(secret, verified.key.secretHash)
       .then((right) => {
-        // Someone who guesses must not fill the memory.
-        if (checked.size > wrongSecretsMax) checked.clear();
+        // Someone who guesses must not fill the memory, nor push out the right secret.
+        if (checked.size > wrongSecretsMax) for (const [each, { right: kept }] of checked) kept || checked.delete(each);
         checked.set(digested, { right, untilMs: clock.now() + checkedForMs });
         return right;
       })

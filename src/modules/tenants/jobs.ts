@@ -10,7 +10,10 @@ const rowsAtOnce = 5000;
 export function purgeTenantJob(sql: Sql): JobKind {
   return {
     kind: purgeTenantKind,
-    async handler({ tenantId, signal }) {
+    async handler({ tenantId, id, signal }) {
+      // Whatever led here: what is not deleted is not purged.
+      const [deleted] = await sql`select from tenants where id = ${tenantId} and status = 'deleted'`;
+      if (deleted === undefined) return;
       const tables = await sql<{ name: string }[]>`
         select c.table_name as name from information_schema.columns c
         join information_schema.tables t using (table_schema, table_name)
@@ -27,6 +30,7 @@ export function purgeTenantJob(sql: Sql): JobKind {
           ).count;
         }
       }
+      await sql`delete from jobs where tenant_id = ${tenantId} and id <> ${id}`;
       await sql`delete from tenants where id = ${tenantId} and status = 'deleted'`;
     },
   };

@@ -11,7 +11,7 @@ export interface RedactorSettings {
 export type Redactor = <T>(value: T) => T;
 
 /** What stands where a whole value was. */
-export const redacted = "[redacted]";
+const redacted = "[redacted]";
 
 const depthMax = 12;
 

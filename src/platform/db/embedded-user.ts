@@ -49,7 +49,7 @@ function another(id: { uid: number; gid: number }): ServerUser {
 }
 
 /** Gives a folder and all that is in it to a user; the folder itself last, so that an interrupted change is repeated. */
-export function giveTo(folder: string, id: { uid: number; gid: number }): void {
+function giveTo(folder: string, id: { uid: number; gid: number }): void {
   for (const path of readdirSync(folder, { recursive: true }) as string[])
     lchownSync(join(folder, path), id.uid, id.gid);
   lchownSync(folder, id.uid, id.gid);

@@ -6,7 +6,7 @@
  * tenant change: the fact behind the hint; caches follow it.
  */
 export { type Batcher, createBatcher } from "./batcher.ts";
-export { classifyDatabaseError, isDataError } from "./classify.ts";
+export { classifyDatabaseError } from "./classify.ts";
 export { type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { notFound, updateRefusal } from "./optimistic.ts";
 export { createSignals, type Signals } from "./signals.ts";

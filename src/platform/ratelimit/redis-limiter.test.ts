@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Redis } from "ioredis";
 import { startRedis, whyNoRedis } from "../../../test/harness/redis.ts";
 import { Failure } from "../../errors/index.ts";
-import { type RedisLimiter, type RedisLimiterSettings, redisLimiter } from "./index.ts";
+import { type RedisLimiter, type RedisLimiterSettings, redisLimiter } from "./redis-limiter.ts";
 
 const peer = await startRedis();
 const slow = { rps: 0.001, burst: 10 };

@@ -44,7 +44,7 @@ export async function startSurface(test: TestContext, version: "1.1" | "2", sett
 }
 
 /** Answers GetTenant with the id that was asked for. */
-export async function echoTenant(call: Call) {
+async function echoTenant(call: Call) {
   const { tenantId } = (await call.decode()) as unknown as { tenantId: string };
   return create(GetTenantResponseSchema, { tenant: { id: tenantId, name: "Näme" } });
 }

@@ -38,10 +38,13 @@ export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKe
   return expiresAt !== null && expiresAt.getTime() <= nowMs ? "expired" : "active";
 }
 
+/** What is asked for a key. */
+export type Grant = Pick<ApiKey, "roles" | "scopes" | "environmentMode">;
+
 /** The first thing that a creator asks to give away without having it; undefined when there is none. */
-export function beyondCreator(
-  creator: Principal,
-  { roles, scopes }: { roles: readonly string[]; scopes: readonly string[] },
-): string | undefined {
-  return roleBeyond(creator.scopes, roles) ?? scopes.find((scope) => !covers(creator.scopes, scope));
+export function beyondCreator(creator: Principal, { roles, scopes, environmentMode }: Grant): string | undefined {
+  const beyond = roleBeyond(creator.scopes, roles) ?? scopes.find((scope) => !covers(creator.scopes, scope));
+  if (beyond !== undefined) return beyond;
+  const confined = creator.environmentMode === "any" || creator.environmentMode === environmentMode;
+  return confined ? undefined : `the environment mode ${environmentMode}`;
 }

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createBatcher } from "./batcher.ts";
+
+/** Statements that the test lets end, one by one. */
+function heldStatements<In, Out>() {
+  const held: { inputs: In[]; resolve(outputs: Out[]): void; reject(error: unknown): void }[] = [];
+  const flush = (inputs: In[]) =>
+    new Promise<Out[]>((resolve, reject) => {
+      held.push({ inputs, resolve, reject });
+    });
+  return { held, flush };
+}
+
+const turn = () => new Promise(setImmediate);
+const dataError = Object.assign(new Error("bad row"), { code: "22P02" });
+const lostConnection = Object.assign(new Error("gone"), { code: "CONNECTION_CLOSED" });
+
+test("a request that comes alone travels at once, and those that come meanwhile travel together in their order", async () => {
+  const { held, flush } = heldStatements<number, string>();
+  const batcher = createBatcher({ flush });
+  const answers = [batcher.run(1)];
+  await turn();
+  answers.push(batcher.run(2), batcher.run(3), batcher.run(4));
+  await turn();
+  assert.deepEqual(
+    held.map((each) => each.inputs),
+    [[1]],
+  );
+  held[0]!.resolve(["one"]);
+  await turn();
+  await turn();
+  assert.deepEqual(
+    held.map((each) => each.inputs),
+    [[1], [2, 3, 4]],
+  );
+  held[1]!.resolve(["two", "three", "four"]);
+  assert.deepEqual(await Promise.all(answers), ["one", "two", "three", "four"]);
+});
+
+test("nobody is answered before the statement that carried their own request has ended", async () => {
+  const { held, flush } = heldStatements<number, string>();
+  const batcher = createBatcher({ flush });
+  let answered = false;
+  const first = batcher.run(1);
+  await turn();
+  const second = batcher.run(2).finally(() => {
+    answered = true;
+  });
+  held[0]!.resolve(["one"]);
+  await first;
+  await turn();
+  await turn();
+  assert.equal(answered, false);
+  held[1]!.resolve(["two"]);
+  assert.equal(await second, "two");
+});
+
+test("no more statements are in flight than there are lanes, and none carries more than the maximum", async () => {
+  const { held, flush } = heldStatements<number, number>();
+  const batcher = createBatcher({ flush, lanes: 2, batchMax: 3 });
+  const answers = Array.from({ length: 10 }, (_, i) => batcher.run(i));
+  for (let ended = 0; ended < 4; ended++) {
+    await turn();
+    await turn();
+    assert.ok(held.length - ended <= 2);
+    held[ended]!.resolve(held[ended]!.inputs);
+  }
+  assert.deepEqual(await Promise.all(answers), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(
+    held.map((each) => each.inputs),
+    [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]],
+  );
+});
+
+test("a row that the database refuses fails alone, wherever it stands and however many there are", async () => {
+  for (const bad of [[0], [15], [7], [0, 15], [3, 4, 5], [...Array(16).keys()]]) {
+    const written: number[] = [];
+    const batcher = createBatcher<number, number>({
+      async flush(inputs) {
+        if (inputs.some((input) => bad.includes(input))) throw dataError;
+        written.push(...inputs);
+        return inputs;
+      },
+    });
+    const outcomes = await Promise.allSettled(Array.from({ length: 16 }, (_, i) => batcher.run(i)));
+    for (const [i, outcome] of outcomes.entries()) {
+      const expected = bad.includes(i) ? { status: "rejected", reason: dataError } : { status: "fulfilled", value: i };
+      assert.deepEqual(outcome, expected);
+    }
+    // Each once, in the order in which they came.
+    assert.deepEqual(
+      written,
+      [...Array(16).keys()].filter((i) => !bad.includes(i)),
+    );
+  }
+});
+
+test("a lost connection fails the whole batch without a second attempt, and the next one goes on", async () => {
+  let statements = 0;
+  const batcher = createBatcher<number, number>({
+    async flush(inputs) {
+      if (statements++ === 0) throw lostConnection;
+      return inputs;
+    },
+  });
+  const outcomes = await Promise.allSettled([batcher.run(1), batcher.run(2)]);
+  assert.deepEqual(outcomes, [
+    { status: "rejected", reason: lostConnection },
+    { status: "rejected", reason: lostConnection },
+  ]);
+  assert.equal(statements, 1);
+  assert.equal(await batcher.run(3), 3);
+});
+
+test("a flush that throws before it begins fails its callers and nobody else", async () => {
+  let statements = 0;
+  const batcher = createBatcher<number, number>({
+    flush(inputs) {
+      if (statements++ === 0) throw new TypeError("not even a promise");
+      return Promise.resolve(inputs);
+    },
+  });
+  await assert.rejects(batcher.run(1), TypeError);
+  assert.equal(await batcher.run(2), 2);
+});
+
+test("idle waits for everything that was taken on, and for nothing when nothing is", async () => {
+  const { held, flush } = heldStatements<number, number>();
+  const batcher = createBatcher({ flush });
+  await batcher.idle();
+  const answers = [batcher.run(1)];
+  let idle = false;
+  const waiting = batcher.idle().then(() => {
+    idle = true;
+  });
+  await turn();
+  answers.push(batcher.run(2));
+  held[0]!.resolve([1]);
+  await answers[0];
+  await turn();
+  await turn();
+  assert.equal(idle, false);
+  held[1]!.resolve([2]);
+  await Promise.all([...answers, waiting]);
+});

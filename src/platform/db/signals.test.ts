@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { testDatabase } from "../../../test/harness/context.ts";
+import { until } from "../../../test/harness/embedded-owner.ts";
+import { createSignals } from "./signals.ts";
+
+const db = await testDatabase();
+
+async function node(t: TestContext, database = db) {
+  const signals = createSignals(database);
+  await signals.start();
+  t.after(() => signals.stop());
+  return signals;
+}
+
+test("a wake reaches this node's listeners at once, another node's soon, and those of other topics never", async (t) => {
+  const [here, there] = [await node(t), await node(t)];
+  const heard: string[] = [];
+  here.onWake("a", () => heard.push("here"));
+  there.onWake("a", () => heard.push("there"));
+  there.onWake("b", () => heard.push("other topic"));
+  heard.length = 0;
+  here.wake("a");
+  assert.deepEqual(heard, ["here"]);
+  await until(() => heard.includes("there"));
+  assert.equal(heard.includes("other topic"), false);
+});
+
+test("many wakes become few notifications", async (t) => {
+  let sent = 0;
+  const counting = new Proxy(db, {
+    get(target, name) {
+      if (name === "sql") sent++;
+      return Reflect.get(target, name);
+    },
+  });
+  const [here, there] = [await node(t, counting), await node(t)];
+  let heard = 0;
+  there.onWake("a", () => heard++);
+  sent = 0;
+  for (let i = 0; i < 1000; i++) here.wake("a");
+  await until(() => heard > 0);
+  assert.equal(sent, 1);
+});
+
+test("any number of topics at once gets through", async (t) => {
+  const [here, there] = [await node(t), await node(t)];
+  const heard = new Set<number>();
+  for (let i = 0; i < 1000; i++) there.onWake(`topic ${i}`, () => heard.add(i));
+  heard.clear();
+  for (let i = 0; i < 1000; i++) here.wake(`topic ${i}`);
+  await until(() => heard.size === 1000);
+});
+
+test("who has left is not called any more", async (t) => {
+  const signals = await node(t);
+  const heard: number[] = [];
+  const leave = signals.onWake("a", () => heard.push(1));
+  signals.onWake("a", () => heard.push(2));
+  leave();
+  signals.wake("a");
+  assert.deepEqual(heard, [2]);
+});
+
+test("who listens is called when the connection was lost, since anything may have happened meanwhile", async (t) => {
+  const signals = await node(t);
+  let heard = 0;
+  signals.onWake("a", () => heard++);
+  await db.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query like 'listen %' and pid <> pg_backend_pid()`;
+  await until(() => heard > 0);
+});

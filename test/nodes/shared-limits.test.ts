@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { freshDatabase } from "../harness/postgres.ts";
+import { type RedisPeer, startRedis, whyNoRedis } from "../harness/redis.ts";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestSettings } from "../harness/service.ts";
+
+let redis: RedisPeer | undefined;
+before(async () => {
+  redis = await startRedis();
+});
+
+const key = "sk_test_shared_0123456789abcdef";
+const limited = (url: string, failMode: string): TestSettings => ({
+  "auth.bootstrap_api_key": key,
+  "cache.backend": "redis",
+  "cache.redis_url": url,
+  "ratelimit.tenant_rps": "1",
+  "ratelimit.burst_s": "20",
+  "ratelimit.fail_mode": failMode,
+});
+
+test("nodes with one Redis share a tenant's limit, and lose it as their setting says", async (t) => {
+  if (redis === undefined) return t.skip(whyNoRedis());
+  const { url, drop } = await freshDatabase();
+  t.after(drop);
+  const open = await startService(limited(redis.url, "open"), url);
+  const closed = await startService(limited(redis.url, "closed"), url);
+  const nodes = [open, closed].map(({ baseUrl }) => restClient(baseUrl, key));
+
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, i) => nodes[i % 2]!.call("GET", "/api/events/01J00000000000000000000000")),
+  );
+  const passed = answers.filter(({ status }) => status === 404).length;
+  assert.ok(passed >= 20 && passed <= 24, `${passed} of 60 passed a bucket of 20`);
+  assert.ok(answers.every(({ status }) => status === 404 || status === 429));
+
+  await redis.stop();
+  const statuses = async (node: number) =>
+    (await nodes[node]!.call("GET", "/api/events/01J00000000000000000000000")).status;
+  assert.equal(await statuses(0), 404, "open: calls pass while the limiter cannot answer");
+  assert.equal(await statuses(1), 503, "closed: calls are refused while the limiter cannot answer");
+  assert.equal((await restClient(open.baseUrl).call("GET", "/ready")).body.status, "degraded");
+  assert.equal((await restClient(closed.baseUrl).call("GET", "/ready")).status, 503);
+  await open.stop();
+  await closed.stop();
+});

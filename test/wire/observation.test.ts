@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync } from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { verifyAudit } from "../../src/platform/audit/index.ts";
+import { restClient } from "../harness/rest.ts";
+import { startService } from "../harness/service.ts";
+
+interface Span {
+  readonly name: string;
+  readonly traceId: string;
+  readonly parentSpanId: string;
+}
+
+/** What OTLP sends, as far as it is looked at here. */
+interface Export {
+  readonly resourceSpans: { readonly scopeSpans: { readonly spans: Span[] }[] }[];
+}
+
+test("every change and every refusal is in the audit log, chained, and no secret is", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "switchyard-audit-")), "audit.log");
+  const service = await startService({ "audit.sink": "file", "audit.path": path, "audit.redact_pii": "true" });
+  const admin = restClient(service.baseUrl, service.adminKey);
+  const created = await admin.call("POST", "/api/v2/secrets", { name: "planted", value: "hunter2-hunter2" });
+  await admin.call("POST", "/api/v2/members", { email: "ada@example.com" });
+  await admin.call("GET", "/api/v2/secrets");
+  await restClient(service.baseUrl, "sk_test_nobody_0123456789").call("GET", "/api/v2/secrets");
+  const reader = await admin.call("POST", "/api/v2/api-keys", { name: "reader", roles: ["viewer"] });
+  await restClient(service.baseUrl, reader.body.data.secret).call("GET", "/api/v2/secrets");
+  await service.stop();
+
+  const text = readFileSync(path, "utf8");
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const seen = lines.map(({ operation, outcome }) => `${operation.split("/")[1]} ${outcome}`);
+  assert.deepEqual(seen, [
+    "CreateSecret succeeded",
+    "InviteMember succeeded",
+    "ListSecrets denied",
+    "CreateApiKey succeeded",
+    "ListSecrets denied",
+  ]);
+  for (const secret of ["hunter2", "ada@example.com", reader.body.data.secret, service.adminKey]) {
+    assert.ok(!text.includes(secret), `${secret} is in the audit log`);
+  }
+  assert.equal(created.status, 200);
+  assert.deepEqual((await verifyAudit(path)).ok, true);
+});
+
+test("a call is a span of its caller's trace, sent to the collector that is configured", async (t) => {
+  const spans: Span[] = [];
+  const collector = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { resourceSpans }: Export = JSON.parse(Buffer.concat(chunks).toString());
+    spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+  t.after(() => collector.close());
+  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const service = await startService({ "telemetry.otlp_endpoint": endpoint });
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const parentId = "b7ad6b7169203331";
+  const traceparent = `00-${traceId}-${parentId}-01`;
+  await restClient(service.baseUrl, service.adminKey).call("GET", "/api/tenants", undefined, { traceparent });
+  await service.stop();
+  const span = spans.find(({ name }) => name === "service.api.TenantService/ListTenants");
+  assert.equal(span?.traceId, traceId);
+  assert.equal(span?.parentSpanId, parentId);
+});
+
+test("metrics tell of calls by operation, protocol, plane and code, and never of a tenant", async () => {
+  const service = await startService();
+  const admin = restClient(service.baseUrl, service.adminKey);
+  const { body } = await admin.call("GET", "/api/tenants");
+  await restClient(service.baseUrl).call("GET", "/api/tenants");
+  const { text } = await restClient(service.metricsUrl).call("GET", "/metrics");
+  for (const code of ["OK", "UNAUTHENTICATED"]) {
+    const labels = `operation="service.api.TenantService/ListTenants",protocol="rest",plane="external",code="${code}"`;
+    assert.match(text, new RegExp(`rpc_server_call_duration_seconds_count\\{${labels}\\} 1`));
+  }
+  assert.ok(!text.includes(body.data[0].id));
+});
