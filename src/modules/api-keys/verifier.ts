@@ -22,9 +22,8 @@ export interface VerifiedKey {
   readonly principal: Principal;
 }
 
-/** A record as it was read, with the secrets that were checked against it. A change of the tenant drops it. */
-interface Entry {
-  readonly verified: VerifiedKey;
+/** The secrets that were checked against one hash. They outlive the record, which every change of its tenant drops. */
+interface Checks {
   /** Digests of secrets that bcrypt accepted or refused, until when. */
   readonly checked: Map<string, { right: boolean; untilMs: number }>;
   /** Checks under way: callers with the same secret share one. */
@@ -33,6 +32,7 @@ interface Entry {
 
 const checkedForMs = 60_000;
 const wrongSecretsMax = 20;
+const hashesMax = 10_000;
 
 interface Parts {
   readonly sql: Sql;
@@ -50,19 +50,29 @@ interface Parts {
 export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcrypt.compare }: Parts): ApiKeyVerifier {
   const digest = createKeyedDigest();
   const uses = new Map<string, { key: StoredApiKey; atMs: number }>();
-  const entries = createTenantCache<string, Entry | undefined>({
+  const checksByHash = new Map<string, Checks>();
+  const keys = createTenantCache<string, VerifiedKey | undefined>({
     changes,
     load: async (prefix) => {
       const key = await apiKeyStore(sql).findByPrefix(prefix);
-      return key && { verified: { key, principal: principalOf(key) }, checked: new Map(), checking: new Map() };
+      return key && { key, principal: principalOf(key) };
     },
-    tenantOf: (_prefix, entry) => entry?.verified.key.tenantId,
+    tenantOf: (_prefix, verified) => verified?.key.tenantId,
   });
 
-  function check({ verified, checked, checking }: Entry, secret: string, digested: string): Promise<boolean> {
+  function checksOf({ secretHash }: StoredApiKey): Checks {
+    const known = checksByHash.get(secretHash);
+    if (known !== undefined) return known;
+    if (checksByHash.size >= hashesMax) checksByHash.clear();
+    const checks: Checks = { checked: new Map(), checking: new Map() };
+    checksByHash.set(secretHash, checks);
+    return checks;
+  }
+
+  function check(key: StoredApiKey, { checked, checking }: Checks, secret: string, digested: string): Promise<boolean> {
     const underWay = checking.get(digested);
     if (underWay !== undefined) return underWay;
-    const started = compare(secret, verified.key.secretHash)
+    const started = compare(secret, key.secretHash)
       .then((right) => {
         // Someone who guesses must not fill the memory, nor push out the right secret.
         if (checked.size > wrongSecretsMax) for (const [each, { right: kept }] of checked) kept || checked.delete(each);
@@ -74,32 +84,33 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
     return started;
   }
 
-  function use({ verified }: Entry): VerifiedKey | undefined {
+  function use(verified: VerifiedKey): VerifiedKey | undefined {
+    const { key } = verified;
     const nowMs = clock.now();
-    if (statusOf(verified.key, nowMs) !== "active") return undefined;
-    const before = uses.get(verified.key.id);
-    if (before === undefined || nowMs - before.atMs > checkedForMs)
-      uses.set(verified.key.id, { key: verified.key, atMs: nowMs });
+    if (statusOf(key, nowMs) !== "active") return undefined;
+    const before = uses.get(key.id);
+    if (before === undefined || nowMs - before.atMs > checkedForMs) uses.set(key.id, { key, atMs: nowMs });
     return verified;
   }
 
   function against(
-    entry: Entry | undefined,
+    found: VerifiedKey | undefined,
     secret: string,
   ): VerifiedKey | undefined | Promise<VerifiedKey | undefined> {
-    if (entry === undefined) return undefined;
+    if (found === undefined) return undefined;
     const digested = digest(secret);
-    const known = entry.checked.get(digested);
-    if (known !== undefined && known.untilMs > clock.now()) return known.right ? use(entry) : undefined;
-    return check(entry, secret, digested).then((right) => (right ? use(entry) : undefined));
+    const checks = checksOf(found.key);
+    const known = checks.checked.get(digested);
+    if (known !== undefined && known.untilMs > clock.now()) return known.right ? use(found) : undefined;
+    return check(found.key, checks, secret, digested).then((right) => (right ? use(found) : undefined));
   }
 
   return {
     verify(presented) {
       const [, prefix, secret] = keyFormat.exec(presented) ?? [];
       if (prefix === undefined || secret === undefined) return undefined;
-      const entry = entries.get(prefix);
-      return entry instanceof Promise ? entry.then((read) => against(read, secret)) : against(entry, secret);
+      const found = keys.get(prefix);
+      return found instanceof Promise ? found.then((read) => against(read, secret)) : against(found, secret);
     },
     async flushUses() {
       if (uses.size === 0) return;

@@ -11,7 +11,7 @@ export interface Signals {
 }
 
 const channel = "switchyard_wake";
-const coalesceMs = 5;
+const coalesceMs = 20;
 
 /** Signals over NOTIFY: on a connection of its own and coalesced, because a pending NOTIFY serialises commits. */
 export function createSignals(db: Database): Signals {

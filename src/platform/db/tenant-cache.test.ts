@@ -1,27 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { announcedChanges } from "../../../test/harness/changes.ts";
 import { createTenantCache } from "./tenant-cache.ts";
-import type { TenantChanges } from "./tenant-changes.ts";
-
-/** Changes that the test announces itself. */
-function announcedChanges() {
-  const listeners = new Set<(tenantId: string) => void>();
-  const standing = { fresh: true };
-  const changes: TenantChanges = {
-    record: async () => {},
-    published: (tenantId) => {
-      for (const listener of listeners) listener(tenantId);
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    fresh: () => standing.fresh,
-    start: async () => {},
-    stop() {},
-  };
-  return { changes, standing };
-}
 
 /** A cache of texts `<tenant>/<record>` that counts its reads; the test may hold one back. */
 function scratch(entriesMax?: number) {

@@ -51,7 +51,7 @@ test("a change that was rolled back is told to nobody", async (t) => {
 
 test("changes are told whatever the order in which their transactions end", async (t) => {
   const { changes, heard } = await node(t, deaf);
-  const tenants = Array.from({ length: 6 }, freshTenant);
+  const tenants = Array.from({ length: 4 }, freshTenant);
   const ends: { proceed(): void; ended: Promise<void> }[] = [];
   for (const tenantId of tenants) {
     const recorded = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ test("changes are told whatever the order in which their transactions end", asyn
     await recorded.promise;
     ends.push({ proceed, ended });
   }
-  for (const index of [3, 5, 0, 4, 1, 2]) {
+  for (const index of [3, 0, 2, 1]) {
     ends[index]!.proceed();
     await ends[index]!.ended;
     await until(() => heard.includes(tenants[index]!));
@@ -83,7 +83,7 @@ test("a node that cannot ask the database any more does not count as fresh, unti
   const tenantId = freshTenant();
   await db.transaction((tx) => changes.record(tx, tenantId));
   await until(() => !changes.fresh());
-  assert.deepEqual(heard, []);
+  assert.equal(heard.length, 0);
   broken = false;
   await until(() => changes.fresh());
   // By the time that it is fresh again, it has been told.

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ConfigError, environmentName, loadConfig, settings } from "./index.ts";
+
+const loopback = ["server.internal_addr=127.0.0.1:0"];
+const enterprise = [...loopback, "security_profile=enterprise", "audit.sink=stderr"];
+
+function fileWith(yaml: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), "switchyard-config-")), "settings.yaml");
+  writeFileSync(file, yaml);
+  return file;
+}
+
+function refuses(inputs: Parameters<typeof loadConfig>[0], message: RegExp): void {
+  assert.throws(
+    () => loadConfig(inputs),
+    (error: unknown) => error instanceof ConfigError && message.test(error.message),
+    String(message),
+  );
+}
+
+test("the command line goes before the environment, that before the file, that before the default", () => {
+  const file = fileWith("server: { internal_addr: '127.0.0.1:1' }\nlog.level: warn\nratelimit:\n  tenant_rps: 5\n");
+  const environment = { SERVICE_LOG_LEVEL: "error", SERVICE_RATELIMIT_TENANT_RPS: "6", HOME: "/" };
+  const { config, sources } = loadConfig({ file, environment, overrides: ["ratelimit.tenant_rps=7"] });
+  assert.equal(config["ratelimit.tenant_rps"], 7);
+  assert.equal(config["log.level"], "error");
+  assert.equal(config["server.internal_addr"], "127.0.0.1:1");
+  assert.equal(config["api.addr"], ":50052");
+  assert.deepEqual(
+    [sources["ratelimit.tenant_rps"], sources["log.level"], sources["server.internal_addr"], sources["api.addr"]],
+    ["command line", "environment", "file", "default"],
+  );
+});
+
+test("every setting can be set from the environment under its own name", () => {
+  const names = Object.keys(settings).map(environmentName);
+  assert.equal(new Set(names).size, names.length);
+  assert.equal(environmentName("dynamic_config.enabled"), "SERVICE_DYNAMIC_CONFIG_ENABLED");
+});
+
+test("lists and maps can be written in one line", () => {
+  const { config } = loadConfig({
+    overrides: [...loopback, "api.allowed_hosts=a.example, b.example", "connector.rotation_keys=k0=QUJD=,k1=WFla"],
+  });
+  assert.deepEqual(config["api.allowed_hosts"], ["a.example", "b.example"]);
+  assert.deepEqual(config["connector.rotation_keys"], { k0: "QUJD=", k1: "WFla" });
+});
+
+test("an unknown key, a bad value or a contradiction stops the start and is named", () => {
+  refuses({ overrides: ["api.adr=x"] }, /^api\.adr: there is no such setting/);
+  refuses({ environment: { SERVICE_API_ADR: "x" } }, /^SERVICE_API_ADR: /);
+  refuses({ file: fileWith("api: { adr: x }") }, /^api\.adr: /);
+  refuses({ overrides: ["auth.enabled=yes"] }, /^auth\.enabled: must be true or false/);
+  refuses({ overrides: ["auth.bcrypt_cost=3"] }, /^auth\.bcrypt_cost: must be from 4 to 15/);
+  refuses({ overrides: ["ratelimit.tenant_rps=many"] }, /^ratelimit\.tenant_rps: must be a whole number/);
+  refuses({ overrides: ["cache.backend=disk"] }, /^cache\.backend: must be one of/);
+  refuses({ overrides: [...loopback, "cache.backend=redis"] }, /^cache\.redis_url: /);
+  refuses({ overrides: [...loopback, "api.oidc_issuer=https://id.example"] }, /^api\.oidc_audience: /);
+  refuses({ overrides: [...loopback, "auth.service_token_secret=short"] }, /^auth\.service_token_secret: /);
+  refuses({ overrides: [...loopback, "auth.bootstrap_api_key=letmein"] }, /^auth\.bootstrap_api_key: /);
+  refuses({ file: fileWith("a: [") }, /is not valid YAML/);
+  refuses({ file: "/nowhere/settings.yaml" }, /cannot be read/);
+});
+
+test("the internal plane stays on loopback unless it asks for certificates", () => {
+  for (const address of [":8081", "0.0.0.0:8081", "[::]:8081", "10.0.0.1:8081", "127.example:8081"]) {
+    refuses({ overrides: [`server.internal_addr=${address}`] }, /^server\.internal_addr: .*internal_require_mtls/);
+  }
+  for (const address of ["127.0.0.1:0", "[::1]:0", "localhost:0", ""]) {
+    assert.ok(loadConfig({ overrides: [`server.internal_addr=${address}`] }));
+  }
+  const mtls = ["server.internal_addr=:8081", "server.internal_require_mtls=true"];
+  refuses({ overrides: mtls }, /^server\.internal_tls_cert_file: /);
+});
+
+test("the enterprise profile closes what stands open, and refuses what contradicts it", () => {
+  const { config, sources } = loadConfig({ overrides: enterprise });
+  assert.equal(config["authz.allow_when_unconfigured"], false);
+  assert.equal(config["ratelimit.fail_mode"], "closed");
+  assert.equal(sources["ratelimit.fail_mode"], "security profile");
+  for (const open of [
+    "auth.enabled=false",
+    "auth.allow_anonymous=true",
+    "authz.provider=none",
+    "audit.hash_chain=false",
+  ]) {
+    refuses({ overrides: [...enterprise, open] }, new RegExp(`^${open.split("=")[0]!.replace(".", "\\.")}: must be`));
+  }
+  refuses({ overrides: [...loopback, "security_profile=enterprise"] }, /^audit\.sink: /);
+});

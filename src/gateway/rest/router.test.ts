@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Failure } from "../../errors/index.ts";
+import { createRouter } from "./router.ts";
+import { parseTemplate } from "./template.ts";
+
+const templates = [
+  "GET /api/pools",
+  "POST /api/pools",
+  "GET /api/pools/{pool_id}",
+  "PATCH /api/pools/{pool_id}",
+  "POST /api/pools/{pool_id}:set_enabled",
+  "GET /api/queues/admission-groups",
+  "GET /api/queues/{pool_id}/status",
+  "POST /api/queues/{pool_id}/groups/{kind}/{group_id}:clear",
+  "GET /api/queues/{pool_id}/groups/{kind}/{group_id}",
+  "POST /api/keys:verify",
+  "GET /api/events/subscribe",
+  "GET /api/events/{filter.event_id}",
+];
+const router = createRouter(
+  templates.map((template) => {
+    const [verb, path] = template.split(" ") as [string, string];
+    return { verb, path, target: template };
+  }),
+);
+
+// Texts stay as they were sent; they are decoded with the rest of the request, after authentication.
+const found: readonly (readonly [request: string, template: string, variables: Record<string, string>])[] = [
+  ["GET /api/pools", "GET /api/pools", {}],
+  ["HEAD /api/pools", "GET /api/pools", {}],
+  ["GET /api/pools/p1", "GET /api/pools/{pool_id}", { pool_id: "p1" }],
+  ["GET /api/pools/a%20b%2Fc", "GET /api/pools/{pool_id}", { pool_id: "a%20b%2Fc" }],
+  ["POST /api/pools/p1:set_enabled", "POST /api/pools/{pool_id}:set_enabled", { pool_id: "p1" }],
+  ["GET /api/pools/urn:x:1", "GET /api/pools/{pool_id}", { pool_id: "urn:x:1" }],
+  ["GET /api/pools/p1%3Aset_enabled", "GET /api/pools/{pool_id}", { pool_id: "p1%3Aset_enabled" }],
+  ["GET /api/queues/admission-groups", "GET /api/queues/admission-groups", {}],
+  // A literal that leads nowhere gives way to the variable.
+  ["GET /api/queues/admission-groups/status", "GET /api/queues/{pool_id}/status", { pool_id: "admission-groups" }],
+  [
+    "POST /api/queues/q/groups/throttle/g1:clear",
+    "POST /api/queues/{pool_id}/groups/{kind}/{group_id}:clear",
+    { pool_id: "q", kind: "throttle", group_id: "g1" },
+  ],
+  ["POST /api/keys:verify", "POST /api/keys:verify", {}],
+  ["GET /api/events/subscribe", "GET /api/events/subscribe", {}],
+  ["GET /api/events/e1", "GET /api/events/{filter.event_id}", { "filter.event_id": "e1" }],
+];
+for (const [request, template, variables] of found) {
+  test(`${request} leads to ${template}`, () => {
+    const [verb, path] = request.split(" ") as [string, string];
+    const match = router.find(verb, path);
+    assert.ok(match !== undefined && "target" in match);
+    assert.equal(match.target, template);
+    assert.deepEqual(Object.fromEntries(match.variables), variables);
+  });
+}
+
+test("a path that no template has leads nowhere", () => {
+  for (const path of [
+    "/",
+    "/api",
+    "/api/pools/",
+    "/api/pools/p1/x",
+    "/api/pool",
+    "/api//pools",
+    "/api/queues//status",
+  ]) {
+    assert.equal(router.find("GET", path), undefined, path);
+  }
+});
+
+test("a path with another verb tells the verbs that it has", () => {
+  assert.deepEqual(router.find("DELETE", "/api/pools/p1"), { allow: ["GET", "PATCH"] });
+});
+
+test("two operations that claim one path stop the start, whatever their variables are called", () => {
+  const routes = [
+    { verb: "GET", path: "/a/{x}", target: 1 },
+    { verb: "GET", path: "/a/{y}", target: 2 },
+  ];
+  assert.throws(() => createRouter(routes), /claim one path/);
+});
+
+test("a template that the grammar has no place for stops the start", () => {
+  for (const path of ["a", "/{x=**}", "/a/*", "/a//b", "/a/{X}", "/a/{x}y", "/a:", "/a/{x"]) {
+    assert.throws(() => parseTemplate(path), /not a path template/, path);
+  }
+});

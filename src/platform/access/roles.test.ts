@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readOperations } from "../../definitions/index.ts";
+import {
+  covers,
+  grantedScopes,
+  mayUseEnvironment,
+  type Principal,
+  roleBeyond,
+  roleGrants,
+  unknownRole,
+} from "./index.ts";
+
+/** Who may do what, for every scope that an operation asks for. */
+const table: Readonly<Record<string, readonly string[]>> = {
+  "api_key:read": ["viewer", "operator", "admin"],
+  "api_key:verify": ["admin"],
+  "api_key:write": ["admin"],
+  "config:read": ["viewer", "operator", "admin", "config_manager"],
+  "config:write": ["admin", "config_manager"],
+  "discovery:read": ["viewer", "operator", "admin", "service"],
+  "environment:delete": ["admin"],
+  "environment:read": ["viewer", "operator", "admin"],
+  "environment:write": ["operator", "admin"],
+  "event:read": ["viewer", "operator", "admin", "service"],
+  "event:write": ["operator", "admin", "service"],
+  "member:delete": ["admin"],
+  "member:read": ["viewer", "operator", "admin"],
+  "member:write": ["admin"],
+  "secret:access": ["admin", "secret_manager"],
+  "secret:delete": ["admin", "secret_manager"],
+  "secret:read": ["admin", "secret_manager"],
+  "secret:write": ["admin", "secret_manager"],
+  "tenant:create": ["admin"],
+  "tenant:delete": ["admin"],
+  "tenant:read": ["viewer", "operator", "admin"],
+  "tenant:write": ["admin"],
+};
+
+const roles = Object.keys(roleGrants);
+
+test("the table names every scope that an operation asks for, and no other", () => {
+  const asked = new Set(readOperations().flatMap((operation) => [...operation.scopes]));
+  assert.deepEqual(Object.keys(table).sort(), [...asked].sort());
+});
+
+for (const [scope, holders] of Object.entries(table)) {
+  test(`${scope} is granted by ${holders.join(", ")} and by no other role`, () => {
+    for (const role of roles) {
+      assert.equal(covers(grantedScopes([role], []), scope), holders.includes(role), role);
+    }
+  });
+}
+
+test("a scope is covered by itself, by its resource's or its action's star, and by both stars", () => {
+  const cases: [granted: string, wanted: string, covered: boolean][] = [
+    ["pool:read", "pool:read", true],
+    ["pool:read", "pool:write", false],
+    ["pool:read", "pools:read", false],
+    ["pool:*", "pool:write", true],
+    ["pool:*", "pool2:write", false],
+    ["*:read", "pool:read", true],
+    ["*:read", "pool:write", false],
+    ["*:*", "pool:write", true],
+    ["*:*", "secret:read", true],
+    ["*:*", "*:*", true],
+    // Reading everything is not reading secrets.
+    ["*:read", "secret:read", false],
+    ["*:access", "secret:access", false],
+    ["secret:read", "secret:read", true],
+    // A wanted star wants it all.
+    ["pool:read", "pool:*", false],
+    ["*:read", "*:*", false],
+    ["*:read", "*:read", true],
+    ["pool:*", "*:read", false],
+    ["secret:*", "secret:*", true],
+    ["*:*", "secret:*", true],
+  ];
+  for (const [granted, wanted, covered] of cases) {
+    assert.equal(covers(new Set([granted]), wanted), covered, `${granted} and ${wanted}`);
+  }
+});
+
+test("more scopes never cover less, and none cover nothing", () => {
+  const part = fc.constantFrom("*", "pool", "secret", "event", "read", "write");
+  const scope = fc.tuple(part, part).map(([resource, action]) => `${resource}:${action}`);
+  fc.assert(
+    fc.property(fc.array(scope), fc.array(scope), scope, (few, more, wanted) => {
+      assert.equal(covers(new Set(), wanted), false);
+      if (covers(new Set(few), wanted)) assert.ok(covers(new Set([...few, ...more]), wanted));
+    }),
+  );
+});
+
+test("whoever may give a role away has everything that it grants", () => {
+  const given = fc.subarray(roles);
+  fc.assert(
+    fc.property(given, given, (own, gifts) => {
+      const scopes = grantedScopes(own, []);
+      const beyond = roleBeyond(scopes, gifts);
+      const gained = grantedScopes(gifts, []);
+      if (beyond === undefined)
+        for (const scope of Object.keys(table)) assert.ok(!covers(gained, scope) || covers(scopes, scope));
+      else assert.ok(gifts.includes(beyond));
+    }),
+  );
+});
+
+test("a role that does not exist grants nothing, even when every object has something of that name", () => {
+  for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty", "ADMIN", ""]) {
+    assert.deepEqual([...grantedScopes([name], [])], []);
+    assert.equal(unknownRole(["viewer", name]), 1);
+  }
+  assert.equal(unknownRole(roles), -1);
+});
+
+test("a caller who is bound to some environments works in no others", () => {
+  const may = (environmentMode: Principal["environmentMode"], key: string) =>
+    mayUseEnvironment({ environmentMode } as Principal, key);
+  const cases = [
+    ["any", true, true],
+    ["production_only", true, false],
+    ["non_production_only", false, true],
+  ] as const;
+  for (const [mode, production, other] of cases) {
+    assert.equal(may(mode, "production"), production);
+    for (const key of ["staging", "Production", "productions", ""]) assert.equal(may(mode, key), other);
+  }
+});

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { failsWith, testDatabase } from "../../../test/harness/context.ts";
+import { createCursors } from "../cursor/index.ts";
+import { type Page, pageLimit, pageOf, pageOffset, readKeyset, readPage } from "./index.ts";
+
+const db = await testDatabase();
+await db.sql`create table items (tenant_id text, id text collate "C", primary key (tenant_id, id))`;
+const cursors = createCursors(randomBytes(32));
+const scope = { tenantId: "t", operation: "List", filter: ["x"] };
+
+interface Item {
+  readonly id: string;
+}
+
+async function fill(tenantId: string, ids: readonly string[]): Promise<void> {
+  await db.sql`insert into items select ${tenantId}, unnest(${ids as string[]}::text[])`;
+}
+
+function list(
+  tenantId: string,
+  request: { pageSize?: number; pageToken?: string; skip?: number },
+  newestFirst = false,
+) {
+  return readPage(
+    cursors,
+    { pageSize: 0, pageToken: "", skip: 0, ...request },
+    { ...scope, tenantId },
+    (item: Item) => item.id,
+    (page: Page) =>
+      readKeyset<Item>(
+        db.sql,
+        { columns: db.sql`id`, table: "items", where: db.sql`tenant_id = ${tenantId}`, newestFirst },
+        page,
+      ),
+  );
+}
+
+async function walk(tenantId: string, pageSize: number, newestFirst = false, onPage = async () => {}) {
+  const seen: string[] = [];
+  const totals: number[] = [];
+  for (let pageToken = ""; ; ) {
+    const page = await list(tenantId, { pageSize, pageToken }, newestFirst);
+    seen.push(...page.items.map((item) => item.id));
+    totals.push(page.totalSize);
+    if (page.nextPageToken === "") return { seen, totals };
+    pageToken = page.nextPageToken;
+    await onPage();
+  }
+}
+
+test("a page holds 50 unless asked otherwise, and never more than 1000; nothing below zero is passed over", () => {
+  const limits = [
+    [0, 50],
+    [-1, 50],
+    [-2_147_483_648, 50],
+    [1, 1],
+    [1000, 1000],
+    [1001, 1000],
+    [2_147_483_647, 1000],
+  ];
+  for (const [asked, limit] of limits) assert.equal(pageLimit(asked!), limit);
+  for (const [asked, offset] of [
+    [0, 0],
+    [-5, 0],
+    [7, 7],
+  ])
+    assert.equal(pageOffset(asked!), offset);
+});
+
+test("pages of any size follow each other without gap or repeat, in either direction", async () => {
+  const ids = Array.from({ length: 23 }, (_, n) => `id-${String(n).padStart(3, "0")}`);
+  await fill("walk", ids);
+  for (const pageSize of [1, 2, 5, 22, 23, 24, 1000]) {
+    assert.deepEqual((await walk("walk", pageSize)).seen, ids);
+    assert.deepEqual((await walk("walk", pageSize, true)).seen, ids.toReversed());
+  }
+});
+
+test("what is added or removed meanwhile shifts nothing: everything that stays is seen once", async () => {
+  const ids = Array.from({ length: 20 }, (_, n) => `m-${String(n * 10).padStart(4, "0")}`);
+  await fill("moving", ids);
+  let n = 0;
+  const { seen } = await walk("moving", 3, false, async () => {
+    // Before where the reader stands, and the first one that it saw.
+    await fill("moving", [`a-${n++}`]);
+    await db.sql`delete from items where tenant_id = 'moving' and id = ${ids[0]!}`;
+  });
+  assert.deepEqual(seen, ids);
+});
+
+test("all pages tell how many there were when the first was read", async () => {
+  await fill("total", ["1", "2", "3", "4", "5"]);
+  const { totals } = await walk("total", 2, false, () => fill("total", [`0${Math.random()}`]));
+  assert.deepEqual(totals, [5, 5, 5]);
+});
+
+test("an offset passes over as many, and a list without items is one empty page", async () => {
+  await fill("offset", ["1", "2", "3"]);
+  const page = await list("offset", { skip: 1, pageSize: 1 });
+  assert.deepEqual([page.items[0]!.id, page.totalSize], ["2", 3]);
+  assert.deepEqual((await list("offset", { skip: 9 })).items, []);
+  assert.deepEqual(await list("nobody", {}), { items: [], nextPageToken: "", totalSize: 0 });
+});
+
+test("a cursor is good for its own tenant, operation and filter only", async () => {
+  await fill("mine", ["1", "2"]);
+  await fill("theirs", ["1", "2"]);
+  const { nextPageToken } = await list("mine", { pageSize: 1 });
+  await assert.rejects(list("theirs", { pageToken: nextPageToken }), failsWith("INVALID_ARGUMENT", /page_token/));
+  const read = async () => ({ rows: [], total: 0 });
+  const request = { pageSize: 0, pageToken: nextPageToken, skip: 0 };
+  for (const other of [{ operation: "Other" }, { filter: ["y"] }, { filter: undefined }]) {
+    const bound = { ...scope, tenantId: "mine", ...other };
+    await assert.rejects(readPage(cursors, request, bound, String, read), failsWith("INVALID_ARGUMENT"));
+  }
+});
+
+test("a list that is all at hand is paged alike", () => {
+  const items = ["a", "b", "c", "d"];
+  const page = (given: Partial<Page>) => pageOf(items, String, { fetch: 10, offset: 0, after: undefined, ...given });
+  assert.deepEqual(page({}), { rows: items, total: 4 });
+  assert.deepEqual(page({ after: "b" }).rows, ["c", "d"]);
+  assert.deepEqual(page({ after: "bb", fetch: 1 }).rows, ["c"]);
+  assert.deepEqual(page({ offset: 3 }).rows, ["d"]);
+});

@@ -1,0 +1,21 @@
+import type { TenantChanges } from "../../src/platform/db/index.ts";
+
+/** Changes that the test announces itself, and whether they count as known. */
+export function announcedChanges() {
+  const listeners = new Set<(tenantId: string) => void>();
+  const standing = { fresh: true };
+  const changes: TenantChanges = {
+    record: async () => {},
+    published: (tenantId) => {
+      for (const listener of listeners) listener(tenantId);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    fresh: () => standing.fresh,
+    start: async () => {},
+    stop() {},
+  };
+  return { changes, standing };
+}
