@@ -19,22 +19,22 @@ for (const shell of ["bash", "zsh", "fish"]) {
     assert.ok(out.includes("active suspended") || out.includes("'active' 'suspended'"));
   });
 
-  test(`${shell} can read its script`, async (t) => {
+  // A machine need not have every shell; bash is there wherever the tests run.
+  if (shell !== "bash" && spawnSync(shell, ["--version"]).error !== undefined) continue;
+  test(`${shell} can read its script`, async () => {
     const { out } = await cli(["completion", shell]);
-    const { status, error, stderr } = spawnSync(shell, [shell === "fish" ? "--no-execute" : "-n"], { input: out });
-    if (error !== undefined) return t.skip(`there is no ${shell} here`);
+    const { status, stderr } = spawnSync(shell, [shell === "fish" ? "--no-execute" : "-n"], { input: out });
     assert.equal(status, 0, String(stderr));
   });
 }
 
-test("bash completes commands, options and choices where they belong", async (t) => {
+test("bash completes commands, options and choices where they belong", async () => {
   const { out } = await cli(["completion", "bash"]);
   const complete = (...words: string[]) => {
     const quoted = words.map((word) => `'${word}'`).join(" ");
     const script = `${out}\nCOMP_WORDS=(service ${quoted}); COMP_CWORD=${words.length}; _service; echo "\${COMPREPLY[*]}"`;
     return spawnSync("bash", ["--norc", "-c", script], { encoding: "utf8" });
   };
-  if (complete("").error !== undefined) return t.skip("there is no bash here");
   assert.equal(complete("tena").stdout, "tenant\n");
   assert.equal(complete("tenant", "cr").stdout, "create\n");
   assert.equal(complete("--profile", "x", "tenant", "cr").stdout, "create\n");

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { before, test } from "node:test";
 import { promisify } from "node:util";
 import { startService, type TestService } from "../harness/service.ts";
 
 const root = new URL("../../", import.meta.url);
 const run = promisify(execFile);
+const scratch = mkdtempSync(join(tmpdir(), "switchyard-guides-"));
 const marker = "\u0001next\u0001";
 
 interface Step {
@@ -28,7 +31,7 @@ for (const path of documents) {
     const script = `set -euo pipefail\n${steps.map((step) => step.script).join(`\nprintf '${marker}'\n`)}`;
     const { stdout } = await run("bash", ["-c", script], {
       cwd: root,
-      env: { ...process.env, ADDRESS: service.baseUrl, KEY: service.adminKey },
+      env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: service.baseUrl, KEY: service.adminKey },
     });
     const outputs = stdout.split(marker);
     for (const [i, { expected, script: text }] of steps.entries()) {

@@ -88,7 +88,9 @@ for (const [what, bytes] of garbage) {
   });
 }
 
-test("headers that are too large are refused with 431", async () => {
+test("headers of 24 KiB are read, and those that are too large are refused with 431", async () => {
+  const allowed = `GET /health HTTP/1.1\r\n${host}x-large: ${"x".repeat(24 * 1024)}\r\n\r\n`;
+  assert.match(await converse(allowed), /^HTTP\/1\.1 200 /);
   const large = `GET /api/tenants HTTP/1.1\r\n${host}x-large: ${"x".repeat(64 * 1024)}\r\n\r\n`;
   assert.equal(problemOf(await converse(large)).status, 431);
   const long = `GET /api/tenants/${"x".repeat(64 * 1024)} HTTP/1.1\r\n${host}\r\n`;

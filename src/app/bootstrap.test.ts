@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { announcedChanges } from "../../test/harness/changes.ts";
+import { freshTenant, recordedEvents, testDatabase } from "../../test/harness/context.ts";
+import { loadConfig } from "../config/index.ts";
+import { createApiKeys } from "../modules/api-keys/index.ts";
+import { systemClock } from "../platform/clock/clock.ts";
+import { createCursors } from "../platform/cursor/index.ts";
+import { createLog } from "../platform/log/log.ts";
+import { firstAccess } from "./bootstrap.ts";
+import { keyringOf } from "./keyring.ts";
+
+const db = await testDatabase();
+
+/** The start of a node with a data folder and a tenant of its own. */
+async function scratch(t: TestContext) {
+  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-bootstrap-"));
+  t.after(() => rm(dataDir, { recursive: true }));
+  const tenantId = freshTenant();
+  const parts = { events: recordedEvents(), cursors: createCursors(randomBytes(32)), log: createLog("silent") };
+  const node = () =>
+    createApiKeys({
+      ...parts,
+      db,
+      clock: systemClock,
+      changes: announcedChanges().changes,
+      bcryptCost: 4,
+    });
+  const config = (...more: string[]) =>
+    loadConfig({
+      overrides: [`data.dir=${dataDir}`, "server.internal_addr=", "auth.api_key_enabled=true", ...more],
+    }).config;
+  return {
+    dataDir,
+    config,
+    start: (...more: string[]) => firstAccess({ config: config(...more), db, apiKeys: node(), tenantId }),
+    opens: async (key: string | undefined) => (await node().verifier.verify(key!))?.principal.tenantId === tenantId,
+    revoke: () => db.sql`update api_keys set revoked_at = now() where tenant_id = ${tenantId}`,
+  };
+}
+
+test("the first start makes an admin key that only its owner can read, and later ones show the same", async (t) => {
+  const { dataDir, start, opens } = await scratch(t);
+  const key = await start();
+  assert.ok(await opens(key));
+  const file = join(dataDir, "admin.key");
+  assert.equal((await readFile(file, "utf8")).trim(), key);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.equal(await start(), key);
+});
+
+test("a first start that was cut off after it wrote the key down does not lock everybody out", async (t) => {
+  const { dataDir, start, opens } = await scratch(t);
+  const written = `sk_dev_cut_${randomBytes(24).toString("base64url")}`;
+  await writeFile(join(dataDir, "admin.key"), `${written}\n`);
+  assert.equal(await start(), written);
+  assert.ok(await opens(written));
+});
+
+test("a first start that was cut off while it wrote leaves nothing that the next one trips over", async (t) => {
+  const { dataDir, start, opens, config } = await scratch(t);
+  for (const name of ["admin.key", "master.key"]) await writeFile(join(dataDir, `${name}.new`), "half of a k");
+  assert.ok(await opens(await start()));
+  const sealed = keyringOf(config())!.seal("secret", { tenantId: "t", recordId: "r", field: "f" });
+  assert.equal(keyringOf(config())!.open(sealed, { tenantId: "t", recordId: "r", field: "f" }), "secret");
+});
+
+test("a file that holds no key is said to be the trouble", async (t) => {
+  const { dataDir, start } = await scratch(t);
+  await writeFile(join(dataDir, "admin.key"), "not a key\n");
+  await assert.rejects(start(), /admin\.key holds no key/);
+});
+
+test("an admin key that was revoked is not shown and not brought back", async (t) => {
+  const { start, opens, revoke } = await scratch(t);
+  const key = await start();
+  await revoke();
+  assert.equal(await start(), undefined);
+  assert.equal(await opens(key), false);
+});
+
+test("with an external database nobody gets in but with the key that the operator chose", async (t) => {
+  const { start, opens } = await scratch(t);
+  const external = "database.url=postgres://nobody@localhost/nothing";
+  assert.equal(await start(external), undefined);
+  const chosen = "sk_test_operator_0123456789abcdef";
+  assert.equal(await start(external, `auth.bootstrap_api_key=${chosen}`), chosen);
+  assert.ok(await opens(chosen));
+});
+
+test("where keys are not accepted none is made", async (t) => {
+  const { start } = await scratch(t);
+  assert.equal(await start("auth.api_key_enabled=false"), undefined);
+});
