@@ -141,6 +141,7 @@ export async function compose(foundation: Foundation) {
     clock,
     keyring,
     handlers,
+    timeoutMs: config["api.request_timeout_s"] * 1000,
     fingerprintSecret: (await instanceSecret(db.sql, "fingerprint_secret")).toString("base64"),
   });
 

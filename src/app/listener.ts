@@ -23,11 +23,8 @@ const headerBytesMax = 32 * 1024;
 
 /** Serves an edge on an address `host:port`: HTTP/1.1 and HTTP/2 on the one port. */
 export async function listen(address: string, edge: Edge, tls?: MutualTls): Promise<Listener> {
-  const exchanges = new Set<http.ServerResponse | http2.Http2ServerResponse>();
   let stopping = false;
   const handle: Edge = (request, response) => {
-    exchanges.add(response);
-    response.once("close", () => exchanges.delete(response));
     if (stopping && request.httpVersionMajor === 1) response.setHeader("connection", "close");
     edge(request, response);
   };
@@ -48,8 +45,6 @@ export async function listen(address: string, edge: Edge, tls?: MutualTls): Prom
       stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       idle();
-      // An answer that has begun and not ended is a stream: its reader comes back with its cursor.
-      for (const response of exchanges) if (response.headersSent) response.end();
       const poll = setInterval(idle, 50);
       const grace = setTimeout(() => {
         if (server instanceof http.Server) server.closeAllConnections();

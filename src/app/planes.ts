@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Plane } from "../chain/call.ts";
 import { type Config, isLoopback } from "../config/index.ts";
@@ -38,12 +39,16 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
   const open = async (name: string, address: string, edge: Edge, tls?: MutualTls) => {
     if (address !== "") listeners[name] = await listen(address, edge, tls);
   };
+  const stopping = new AbortController();
+  // One for every open stream.
+  setMaxListeners(0, stopping.signal);
   const close = async (graceMs: number) => {
+    stopping.abort();
     await Promise.all(Object.values(listeners).map((listener) => listener.close(graceMs)));
   };
   try {
     if (role !== "worker") {
-      const external = planeEdge("external", parts, () => baseUrl);
+      const external = planeEdge("external", parts, stopping.signal, () => baseUrl);
       await open("http", config["server.http_addr"], external);
       if (baseUrl === "") baseUrl = `http://${callable(listeners.http?.address ?? config["api.addr"])}`;
       await open("api", config["api.addr"], external);
@@ -51,11 +56,11 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
       await open(
         "internal",
         config["server.internal_addr"],
-        planeEdge("internal", parts, () => baseUrl),
+        planeEdge("internal", parts, stopping.signal, () => baseUrl),
         mutualTlsOf(config),
       );
     }
-    await open("metrics", config["server.metrics_addr"], metricsEdge(parts));
+    await open("metrics", config["server.metrics_addr"], metricsEdge(parts, stopping.signal));
     return { listeners, baseUrl, close };
   } catch (error) {
     await close(0);
@@ -63,7 +68,7 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
   }
 }
 
-function planeEdge(plane: Plane, parts: Parts, baseUrl: () => string): Edge {
+function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: () => string): Edge {
   const { config, node, health, operations: operational } = parts;
   const operations = node.operationsOf(plane);
   const invoke = node.invoke[plane];
@@ -76,16 +81,18 @@ function planeEdge(plane: Plane, parts: Parts, baseUrl: () => string): Edge {
   ];
   return createEdge({
     ...edgeOptions(parts),
+    stopping,
     plane,
     handlers,
     rest: createRestHandler({ operations, invoke, errorsUrl }),
   });
 }
 
-function metricsEdge(parts: Parts): Edge {
+function metricsEdge(parts: Parts, stopping: AbortSignal): Edge {
   const rest = createRestHandler({ operations: [], invoke: () => Promise.reject(), errorsUrl: () => "/errors" });
   return createEdge({
     ...edgeOptions(parts),
+    stopping,
     plane: "external",
     handlers: [parts.operations],
     rest,

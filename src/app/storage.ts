@@ -28,7 +28,10 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
   try {
     const { applied } = await migrate(url, migrations);
     if (applied.length > 0) log.info({ applied }, "schema migrated");
-    const db = openDatabase(url, { maxConnections: config["database.max_connections"] });
+    const db = openDatabase(url, {
+      maxConnections: config["database.max_connections"],
+      statementMs: config["api.request_timeout_s"] * 1000,
+    });
     return {
       db,
       url,

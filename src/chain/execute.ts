@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
-import { invalid } from "../errors/index.ts";
+import { fail, invalid } from "../errors/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
@@ -13,6 +13,8 @@ import { type StoredResponseCodec, storedResponseCodec } from "./stored-response
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  /** How long a call may take before its effect is undone. */
+  readonly timeoutMs: number;
   readonly keyring: Keyring | undefined;
   /** The key of request digests, the same on all nodes. */
   readonly fingerprintSecret: string;
@@ -62,8 +64,9 @@ async function executeInTransaction(
     context.sql = tx;
     const response = (await handler(context, call.message)) as Message;
     if (claimed !== undefined) await complete(tx, { ...claimed, response: codec.encode(response, claimed) });
-    // A caller who has given up gets no effect: the answer it saw is then the truth.
+    // A caller who has given up, or waited too long, gets no effect: the answer it saw is then the truth.
     call.signal.throwIfAborted();
+    if (performance.now() - call.startedAtMs > parts.timeoutMs) throw fail("TIMEOUT");
     return { response };
   });
   if (done.replayed !== undefined) return replayed(call, done.replayed);

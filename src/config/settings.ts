@@ -84,7 +84,11 @@ export const settings = {
     0,
     "How many calls of one tenant run at once on this node; 0 for no limit.",
   ),
-  "api.request_timeout_s": integer(30, "How long a call may take before it is ended.", { minimum: 1 }),
+  "api.request_timeout_s": integer(
+    30,
+    "How long a call may take: a statement that takes longer is ended, and what is not done by then is undone.",
+    { minimum: 1 },
+  ),
   "api.slow_request_ms": integer(1000, "Calls that take longer are logged as slow."),
   "api.public_url": text("", "The address that callers use; the listener's own when empty."),
   "api.staging_url": text("", "The address of the staging installation, for the OpenAPI document."),

@@ -13,6 +13,8 @@ interface Options {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly bodyBytesMax: number;
+  /** Aborted when the instance stops. */
+  readonly stopping: AbortSignal;
   /** Asked in order, before REST. */
   readonly handlers: readonly PathHandler[];
   readonly rest: RestHandler;
@@ -68,6 +70,7 @@ export function createEdge(options: Options): Edge {
       path: at < 0 ? url : url.slice(0, at),
       query: at < 0 ? "" : url.slice(at + 1),
       bodyBytesMax: options.bodyBytesMax,
+      stopping: options.stopping,
       headers: { ...secureHeaders },
     };
     answer(exchange).catch((error: unknown) => {

@@ -16,6 +16,8 @@ export interface Exchange {
   /** The query without its question mark. */
   readonly query: string;
   readonly bodyBytesMax: number;
+  /** Aborted when the instance stops: streams end then, other calls are finished. */
+  readonly stopping: AbortSignal;
   /** What every answer carries, whoever writes it. */
   readonly headers: Record<string, string>;
 }
@@ -69,12 +71,12 @@ class ExchangeCall implements Call {
     this.remoteAddress = request.socket.remoteAddress ?? "";
     this.decode = decode;
     this.#exchange = exchange;
-    if (timeoutMs !== undefined) this.#signal = endOfCall(exchange, timeoutMs);
+    if (timeoutMs !== undefined) this.#signal = endOfCall(exchange, operation, timeoutMs);
   }
 
   // Most calls end before anybody asks for the signal.
   get signal(): AbortSignal {
-    this.#signal ??= endOfCall(this.#exchange, undefined);
+    this.#signal ??= endOfCall(this.#exchange, this.operation, undefined);
     return this.#signal;
   }
 }
@@ -152,8 +154,8 @@ function first(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }
 
-function endOfCall(exchange: Exchange, timeoutMs: number | undefined): AbortSignal {
-  const { response } = exchange;
+function endOfCall(exchange: Exchange, { streaming }: Operation, timeoutMs: number | undefined): AbortSignal {
+  const { response, stopping } = exchange;
   const controller = new AbortController();
   const leave = () => controller.abort(fail("CANCELED"));
   if (isGone(exchange)) leave();
@@ -161,6 +163,12 @@ function endOfCall(exchange: Exchange, timeoutMs: number | undefined): AbortSign
   if (timeoutMs !== undefined) {
     const timer = setTimeout(() => controller.abort(fail("TIMEOUT")), timeoutMs);
     response.once("close", () => clearTimeout(timer));
+  }
+  if (streaming) {
+    const stop = () => controller.abort(fail("UNAVAILABLE", { public: "The instance is stopping." }));
+    if (stopping.aborted) stop();
+    stopping.addEventListener("abort", stop);
+    response.once("close", () => stopping.removeEventListener("abort", stop));
   }
   return controller.signal;
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Failure } from "../../errors/index.ts";
 import { createRouter } from "./router.ts";
 import { parseTemplate } from "./template.ts";
 

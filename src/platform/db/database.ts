@@ -32,8 +32,15 @@ const moments = {
   parse: (text: string) => new Date(text.endsWith("+00") ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text),
 };
 
+interface DatabaseOptions {
+  readonly maxConnections: number;
+  readonly applicationName?: string;
+  /** How long a statement may take before it is ended. */
+  readonly statementMs?: number;
+}
+
 /** Opens a pool; connections are made as they are needed. */
-export function openDatabase(url: string, options: { maxConnections: number; applicationName?: string }): Database {
+export function openDatabase(url: string, options: DatabaseOptions): Database {
   const sql = postgres(url, {
     host: socketHost(url),
     max: options.maxConnections,
@@ -48,7 +55,7 @@ export function openDatabase(url: string, options: { maxConnections: number; app
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number }, date: moments },
     connection: {
       application_name: options.applicationName ?? "switchyard",
-      statement_timeout: 30_000,
+      statement_timeout: options.statementMs ?? 30_000,
       TimeZone: "UTC",
     },
   });

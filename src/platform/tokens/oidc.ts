@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { fail } from "../../errors/index.ts";
 
 /** Checks tokens of one OpenID Connect issuer. */
@@ -10,34 +10,61 @@ export interface OidcVerifier {
 interface Settings {
   readonly issuer: string;
   readonly audience: string;
+  /** How long the issuer's keys are used without asking again. */
+  readonly keysFreshMs?: number;
 }
+
+type RemoteKeys = ReturnType<typeof createRemoteJWKSet>;
 
 const algorithms = ["RS256", "ES256", "EdDSA"];
 const clockToleranceS = 5;
+const patienceMs = 5000;
+/** How long an issuer that did not answer is left alone, as long as its last keys will do. */
+const retryMs = 5000;
 
-/** Verifies against the issuer's published keys: fetched at first use, kept, and fetched again for an unknown key id. */
-export function createOidcVerifier({ issuer, audience }: Settings): OidcVerifier {
-  let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined;
+/**
+ * Verifies against the issuer's published keys: fetched at first use, kept, and fetched again for an unknown key id.
+ * While the issuer does not answer, the keys that it published last still count.
+ */
+export function createOidcVerifier({ issuer, audience, keysFreshMs = 600_000 }: Settings): OidcVerifier {
+  let discovered: Promise<RemoteKeys> | undefined;
+  let failedAtMs = Number.NEGATIVE_INFINITY;
 
-  const keySet = () => {
-    keys ??= discover(issuer).catch((error) => {
-      keys = undefined;
-      throw error;
+  const remoteKeys = () => {
+    discovered ??= discover(issuer, keysFreshMs).catch((cause) => {
+      discovered = undefined;
+      throw new Outage({ cause });
     });
-    return keys;
+    return discovered;
   };
+
+  async function claimsOf(token: string, keys: JWTVerifyGetKey): Promise<JWTPayload> {
+    const rules = { issuer, audience, algorithms, clockTolerance: clockToleranceS, requiredClaims: ["exp", "sub"] };
+    return (await jwtVerify(token, keys, rules)).payload;
+  }
+
+  /** The keys that the issuer publishes now or, while it does not answer, those that it published last. */
+  function keysInForce(keys: RemoteKeys): JWTVerifyGetKey {
+    return async (header, token) => {
+      const last = keys.jwks();
+      try {
+        if (last === undefined || performance.now() - failedAtMs >= retryMs) return await keys(header, token);
+      } catch (cause) {
+        if (isAboutToken(cause)) throw cause;
+        failedAtMs = performance.now();
+        if (last === undefined) throw new Outage({ cause });
+      }
+      return createLocalJWKSet(last!)(header, token).catch((cause) => {
+        // It may be a new key of the issuer's: nobody can tell now.
+        throw cause instanceof errors.JWKSNoMatchingKey ? new Outage({ cause }) : cause;
+      });
+    };
+  }
 
   return {
     async verify(token) {
       try {
-        const { payload } = await jwtVerify(token, await keySet(), {
-          issuer,
-          audience,
-          algorithms,
-          clockTolerance: clockToleranceS,
-          requiredClaims: ["exp", "sub"],
-        });
-        return payload;
+        return await claimsOf(token, keysInForce(await remoteKeys()));
       } catch (cause) {
         throw refusal(cause);
       }
@@ -45,23 +72,37 @@ export function createOidcVerifier({ issuer, audience }: Settings): OidcVerifier
   };
 }
 
-async function discover(issuer: string): Promise<ReturnType<typeof createRemoteJWKSet>> {
+async function discover(issuer: string, keysFreshMs: number): Promise<RemoteKeys> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const response = await fetch(address, { signal: AbortSignal.timeout(5000), redirect: "error" });
+  const response = await fetch(address, { signal: AbortSignal.timeout(patienceMs), redirect: "error" });
   if (!response.ok) throw new Error(`The issuer answered ${response.status} at ${address}.`);
   const { jwks_uri: keysAddress, issuer: named } = (await response.json()) as { jwks_uri: string; issuer: string };
   if (named !== issuer) throw new Error(`The issuer calls itself ${named}.`);
   // An unknown key id is looked up at once after a rotation, but a forger cannot have us ask more than every few seconds.
   return createRemoteJWKSet(new URL(keysAddress), {
     cooldownDuration: 2000,
-    cacheMaxAge: 600_000,
-    timeoutDuration: 5000,
+    cacheMaxAge: keysFreshMs,
+    timeoutDuration: patienceMs,
   });
+}
+
+/** The issuer is to blame: it is not reached, or answers with something that holds no keys. */
+class Outage extends Error {
+  constructor(options: ErrorOptions) {
+    super("The issuer does not answer.", options);
+  }
+}
+
+/** Whether a token names a key that the issuer has not got, rather than that its keys could not be had. */
+function isAboutToken(cause: unknown): boolean {
+  return [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported].some(
+    (kind) => cause instanceof kind,
+  );
 }
 
 function refusal(cause: unknown) {
   // What the issuer does not answer is no fault of the caller.
-  if (!(cause instanceof errors.JOSEError) || cause instanceof errors.JWKSTimeout) {
+  if (cause instanceof Outage) {
     return fail("UNAVAILABLE", { public: "The token cannot be checked now: its issuer does not answer.", cause });
   }
   const expired = cause instanceof errors.JWTExpired;
