@@ -45,12 +45,6 @@ export default {
       from: { path: "^src/modules/[^/]+/domain/", pathNot: "\\.test\\.ts$" },
       to: { path: "^src/(?!errors|modules/[^/]+/domain/|platform/access/)", dependencyTypesNot: ["type-only"] },
     },
-    {
-      name: "sql-in-stores-only",
-      severity: "error",
-      from: { path: "^src/modules/[^/]+/handler\\.ts$" },
-      to: { path: "^node_modules/postgres/" },
-    },
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
   ],
   options: {

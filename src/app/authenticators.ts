@@ -62,14 +62,12 @@ function byToken({ config, members }: Parts): Authenticator {
       throw fail("UNAUTHENTICATED", { public: `The member is ${member.status}.` });
     }
     const roles = [...new Set([...textsOf(claims[config["auth.roles_claim"]]), ...(member?.roles ?? [])])];
-    const scopes =
-      typeof claims.scope === "string" ? claims.scope.split(" ").filter((scope) => scope.includes(":")) : [];
     return {
       tenantId: tenantId as TenantId,
       subject: claims.sub!,
       kind: "user",
       roles,
-      scopes: grantedScopes(roles, scopes),
+      scopes: grantedScopes(roles, []),
       environmentMode: "any",
     };
   };

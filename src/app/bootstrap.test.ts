@@ -88,7 +88,8 @@ test("with an external database nobody gets in but with the key that the operato
   const external = "database.url=postgres://nobody@localhost/nothing";
   assert.equal(await start(external), undefined);
   const chosen = "sk_test_operator_0123456789abcdef";
-  assert.equal(await start(external, `auth.bootstrap_api_key=${chosen}`), chosen);
+  // It works, and is not shown: what such a node prints ends up in collected logs.
+  assert.equal(await start(external, `auth.bootstrap_api_key=${chosen}`), undefined);
   assert.ok(await opens(chosen));
 });
 

@@ -22,9 +22,10 @@ export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Pro
   const chosen = config["auth.bootstrap_api_key"];
   if (chosen !== "") {
     await apiKeys.keep(db, tenantId, chosen, nowMs);
-    return chosen;
   }
+  // Shown to whoever started it at their own machine; elsewhere it would end up in collected logs.
   if (config["database.url"] !== "") return undefined;
+  if (chosen !== "") return (await apiKeys.verifier.verify(chosen)) === undefined ? undefined : chosen;
   // The file first: a key that was stored and then lost would help nobody. A start that was cut off in between left
   // only the file, so that the key in it is stored at every start; one that was revoked stays so.
   const path = join(config["data.dir"], "admin.key");

@@ -31,6 +31,12 @@ export async function listen(address: string, edge: Edge, tls?: MutualTls): Prom
   const sessions = new Set<http2.ServerHttp2Session>();
   const silent = new Set<Socket>();
   const server = tls === undefined ? plainServer(handle, sessions, silent) : secureServer(handle, sessions, tls);
+  // Whatever a connection speaks, or fails to speak.
+  const connections = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
   await bind(server, address);
 
   const idle = () => {
@@ -47,8 +53,8 @@ export async function listen(address: string, edge: Edge, tls?: MutualTls): Prom
       idle();
       const poll = setInterval(idle, 50);
       const grace = setTimeout(() => {
-        if (server instanceof http.Server) server.closeAllConnections();
         for (const session of sessions) session.destroy();
+        for (const socket of connections) socket.destroy();
       }, graceMs);
       await closed;
       clearInterval(poll);

@@ -79,8 +79,8 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     });
     if (role !== "api") {
       node.jobs.start();
-      await node.secrets.planReencryption(systemClock.now());
       closers.push(() => node.jobs.stop());
+      await node.secrets.planReencryption(systemClock.now());
     }
     closers.push(() => node.events.idle());
 

@@ -1,6 +1,12 @@
+import type { Operation } from "../definitions/index.ts";
 import { Failure } from "../errors/index.ts";
 import type { AuditEntry, AuditOutcome } from "../platform/audit/index.ts";
 import type { Call } from "./call.ts";
+
+/** Whether every call of an operation is on record: one that changes something, or that gives out what others may not see. */
+export function isAudited({ governance }: Operation): boolean {
+  return governance.mutating || governance.internalOnly;
+}
 
 /** What the audit log says about a call that ended. */
 export function auditEntryOf(call: Call, error: unknown): AuditEntry {

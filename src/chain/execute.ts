@@ -7,8 +7,9 @@ import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
 import { type Claim, claim, complete, storedResponse } from "../platform/idempotency/index.ts";
 import { jsonEncoder } from "../platform/protojson/index.ts";
-import type { Answer, Call, Context, GroupedHandler, Handler, Next, ServiceHandlers } from "./call.ts";
+import type { Answer, Call, Context, GroupedHandler, Handler, Next, Plane, ServiceHandlers } from "./call.ts";
 import { type StoredResponseCodec, storedResponseCodec } from "./stored-response.ts";
+import { whileAllowed } from "./stream.ts";
 
 interface Parts {
   readonly db: Database;
@@ -18,6 +19,8 @@ interface Parts {
   readonly keyring: Keyring | undefined;
   /** The key of request digests, the same on all nodes. */
   readonly fingerprintSecret: string;
+  /** Runs the steps of access once more for a call that is under way; throws when it would be refused now. */
+  readonly recheck: Readonly<Record<Plane, (call: Call) => Promise<unknown>>>;
   /** The handlers by service name. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
 }
@@ -40,6 +43,12 @@ export function execution(operations: readonly Operation[], parts: Parts): Next 
 }
 
 function executorOf(operation: Operation, handler: Handler | GroupedHandler, parts: Parts): Executor {
+  if (typeof handler === "function" && operation.streaming) {
+    return async (call) => {
+      const stream = await handler(contextOf(call, parts), call.message);
+      return whileAllowed(stream as AsyncIterable<Message>, () => parts.recheck[call.plane](call));
+    };
+  }
   if (typeof handler === "function" && !operation.governance.mutating) {
     return async (call) => handler(contextOf(call, parts), call.message);
   }
@@ -115,7 +124,7 @@ class CallContext implements Context {
     this.plane = call.plane;
     this.principal = call.principal!;
     this.tenantId = call.tenantId!;
-    this.platform = call.standing!.platform;
+    this.platform = call.standing!.platform && call.principal!.roles.includes("admin");
     this.requestId = call.requestId;
     this.nowMs = nowMs;
     this.sql = sql;
@@ -150,7 +159,8 @@ function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
   }
   return {
     tenantId: call.tenantId!,
-    principal: call.principal!.subject,
+    // A token's subject may be any text, also that of a key.
+    principal: `${call.principal!.kind}:${call.principal!.subject}`,
     operation: call.operation.id,
     key,
     // Keyed, because a request may hold a secret that could otherwise be guessed from its digest.

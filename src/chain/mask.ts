@@ -8,7 +8,16 @@ const masked = new WeakSet<Failure>();
 
 /** Hides what callers must not read: the cause goes to the log under a reference, and only the reference goes out. */
 export function mask(error: unknown, call: Call, log: Log): Failure {
-  if (error instanceof Failure && (error.code !== "INTERNAL" || masked.has(error))) return error;
+  if (error instanceof Failure && (error.code !== "INTERNAL" || masked.has(error))) {
+    if (error.entry.http >= 500 && error.cause !== undefined && !masked.has(error)) {
+      masked.add(error);
+      log.warn(
+        { err: error.cause, code: error.code, request_id: call.requestId, trace_id: call.traceId },
+        error.message,
+      );
+    }
+    return error;
+  }
   const reference = randomBytes(4).toString("hex");
   log.error(
     {

@@ -7,7 +7,8 @@ import type { Metrics, Tracing } from "../platform/telemetry/index.ts";
 import { apiVersion } from "./api-version.ts";
 import { type Authenticator, authentication } from "./authentication.ts";
 import { authorization, scopesAndRoles } from "./authorization.ts";
-import type { Interceptor, Plane } from "./call.ts";
+import type { Call, Interceptor, Plane } from "./call.ts";
+import { composeChain } from "./compose.ts";
 import { concurrency } from "./concurrency.ts";
 import { decoding } from "./decoding.ts";
 import { deprecation } from "./deprecation.ts";
@@ -35,20 +36,18 @@ export interface ChainParts {
   readonly observeDeprecated: (operation: string) => void;
 }
 
-/** The chain of a plane, outermost first. The order is part of the contract; only the internal plane has no rate limit. */
+/** The chain of a plane, outermost first. The order is part of the contract; only the internal plane has no rate limit and counts against no quota. */
 export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[] {
   const { config, log } = parts;
+  const [authenticate, authorize, extractTenant] = accessSteps(plane, parts);
   return [
     recovery(log),
     telemetry({ calls: parts.metrics.calls, tracing: parts.tracing, audit: parts.audit }),
     requestId(),
     apiVersion(),
-    authentication(parts.authenticators[plane]),
-    authorization(
-      config["authz.provider"] === "builtin" ? scopesAndRoles : undefined,
-      config["authz.allow_when_unconfigured"],
-    ),
-    tenantExtraction(parts.standings),
+    authenticate,
+    authorize,
+    extractTenant,
     deprecation(config["api.sunset_dates"], parts.observeDeprecated),
     // ---- up to here method and headers are enough; here the body is read and parsed ----
     decoding(),
@@ -62,6 +61,21 @@ export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[]
     statusMapping(),
     slowRequest(config["api.slow_request_ms"], log),
   ];
+}
+
+/** The steps that decide whether a caller may make a call at all. */
+function accessSteps(plane: Plane, { config, authenticators, standings }: ChainParts) {
+  const authorizer = config["authz.provider"] === "builtin" ? scopesAndRoles : undefined;
+  return [
+    authentication(authenticators[plane]),
+    authorization(authorizer, config["authz.allow_when_unconfigured"]),
+    tenantExtraction(standings),
+  ] as const;
+}
+
+/** Asks whether a call that is under way, such as a stream, would still be let in. */
+export function recheckOf(plane: Plane, parts: ChainParts): (call: Call) => Promise<unknown> {
+  return composeChain(accessSteps(plane, parts), (call) => Promise.resolve(call.message!));
 }
 
 function rateLimitParts({ config, limiter, takeQuota }: ChainParts) {

@@ -20,18 +20,86 @@ export function watch(answer: Answer, { mapError = (error) => error, onEnd }: Wa
   return answer;
 }
 
-async function* watchStream(
+// Written out, because a generator that was never begun never runs its end: a caller may leave before its first message.
+function watchStream(
   stream: AsyncIterable<Message>,
   mapError: (error: unknown) => unknown,
   onEnd: ((error: unknown) => void) | undefined,
-): AsyncGenerator<Message> {
-  let ended: unknown;
-  try {
-    yield* stream;
-  } catch (error) {
-    ended = mapError(error);
-    throw ended;
-  } finally {
-    onEnd?.(ended);
-  }
+): AsyncIterableIterator<Message> {
+  const inner = stream[Symbol.asyncIterator]();
+  let over = false;
+  const end = (error: unknown) => {
+    if (!over) onEnd?.(error);
+    over = true;
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      try {
+        const step = await inner.next();
+        if (step.done) end(undefined);
+        return step;
+      } catch (error) {
+        const mapped = mapError(error);
+        end(mapped);
+        throw mapped;
+      }
+    },
+    async return(value) {
+      end(undefined);
+      await inner.return?.();
+      return { done: true, value };
+    },
+  };
+}
+
+/** Lets go of whoever produces a stream that nobody will read. */
+export function letGo(stream: AsyncIterable<Message>): void {
+  stream[Symbol.asyncIterator]()
+    .return?.()
+    .catch(() => {});
+}
+
+/** Passes a stream on for as long as its caller keeps its access; what takes that away is asked for again and again. */
+export function whileAllowed(
+  stream: AsyncIterable<Message>,
+  recheck: () => Promise<unknown>,
+  everyMs = 1000,
+): AsyncIterableIterator<Message> {
+  const inner = stream[Symbol.asyncIterator]();
+  let denied: { readonly error: unknown } | undefined;
+  let interrupt: (error: unknown) => void = () => {};
+  const timer = setInterval(() => {
+    recheck().catch((error: unknown) => {
+      denied = { error };
+      interrupt(error);
+    });
+  }, everyMs);
+  const end = () => {
+    clearInterval(timer);
+    inner.return?.().catch(() => {});
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () =>
+      new Promise((resolve, reject) => {
+        interrupt = (error) => {
+          end();
+          reject(error);
+        };
+        if (denied !== undefined) return interrupt(denied.error);
+        inner.next().then((step) => {
+          if (step.done) end();
+          resolve(step);
+        }, interrupt);
+      }),
+    async return(value) {
+      end();
+      return { done: true, value };
+    },
+  };
 }

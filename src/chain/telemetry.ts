@@ -1,7 +1,7 @@
 import { Failure } from "../errors/index.ts";
 import type { Audit } from "../platform/audit/index.ts";
 import type { CallMetrics, Tracing } from "../platform/telemetry/index.ts";
-import { auditEntryOf } from "./audit.ts";
+import { auditEntryOf, isAudited } from "./audit.ts";
 import type { Interceptor } from "./call.ts";
 import { watch } from "./stream.ts";
 
@@ -31,13 +31,12 @@ export function telemetry({ calls, tracing, audit }: Parts): Interceptor {
     try {
       const answer = await next(call);
       // What was done is on record before the caller is told.
-      if (audit !== undefined && operation.governance.mutating) await audit.append(auditEntryOf(call, undefined));
+      if (audit !== undefined && isAudited(operation)) await audit.append(auditEntryOf(call, undefined));
       return watch(answer, { onEnd: end });
     } catch (error) {
       end(error);
       const entry = audit && auditEntryOf(call, error);
-      if (entry !== undefined && (operation.governance.mutating || entry.outcome === "denied"))
-        await audit!.append(entry);
+      if (entry !== undefined && (isAudited(operation) || entry.outcome === "denied")) await audit!.append(entry);
       throw error;
     }
   };

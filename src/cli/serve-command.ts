@@ -9,7 +9,8 @@ import { startError } from "./start-error.ts";
 export async function serveCommand(io: Io, options: SettingsOptions & { role: Role }): Promise<number> {
   const { role } = options;
   const told = new Promise<undefined>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(undefined));
+    // Not only once: after Ctrl-C npm passes on what the terminal has sent already, and the stop must go on.
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(undefined));
   });
   const loaded = await resolveSettings(io, options);
   const service = await serve(loaded, role).catch((error) => {

@@ -116,6 +116,9 @@ function applyProfile({ config, sources }: LoadedConfig): LoadedConfig {
     closed[key] = demanded;
     (closedSources as Record<string, string>)[key] = "security profile";
   }
+  for (const key of ["api.allowed_hosts", "cors.allowed_origins"] as const) {
+    if (config[key].includes("*")) throw new ConfigError(`${key}: must not hold * in the enterprise security profile`);
+  }
   if (closed["audit.sink"] === "") throw new ConfigError("audit.sink: must be set in the enterprise security profile");
   return { config: closed as unknown as Config, sources: closedSources };
 }

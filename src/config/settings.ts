@@ -5,7 +5,7 @@ export const settings = {
   security_profile: choice(
     ["standard", "enterprise"],
     "standard",
-    "`enterprise` closes every control that may stand open: see `service doctor`.",
+    "`enterprise` closes every control that could fail open, and refuses settings that contradict it.",
   ),
 
   "server.http_addr": text(":8080", "Where the external plane listens: REST, Connect, gRPC, docs, health."),

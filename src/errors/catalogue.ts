@@ -169,7 +169,7 @@ export const catalogue = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     http: 415,
-    connect: "invalid_argument",
+    connect: "unimplemented",
     retryable: false,
     title: "Media type not supported",
     meaning: "The request's content type or encoding is not one that the operation reads.",

@@ -89,3 +89,10 @@ test("a node that was cut off from the database listens again, however long it t
   await admin`select pg_notify('wakes', '')`;
   await until(() => heard === 1);
 });
+
+test("a transaction that its node has abandoned is ended by the database, with the locks that it holds", async (t) => {
+  const { db } = await scratch(t, 1);
+  const [limits] = await db.sql`
+    select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle`;
+  assert.deepEqual(limits, { statement: "30s", idle: "1min" });
+});

@@ -55,7 +55,7 @@ export async function startNodeProcess(
   if (!Array.isArray(started)) throw new Error(`The node ended with ${started}:\n${output}`);
   return {
     baseUrl: started[1]!,
-    adminKey: started[2]!,
+    adminKey: settings["auth.bootstrap_api_key"] ?? started[2]!,
     process: child,
     exited,
     output: () => output,

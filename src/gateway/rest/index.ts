@@ -2,7 +2,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Call, Next } from "../../chain/call.ts";
 import { requestIdFrom } from "../../chain/request-id.ts";
-import { isStream } from "../../chain/stream.ts";
+import { isStream, letGo } from "../../chain/stream.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { announcesTooMuch, type Exchange, headerOf, newCall, writeHead } from "../exchange.ts";
@@ -117,12 +117,7 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
 function endStream(exchange: Exchange, call: Call, stream: AsyncIterable<Message>): void {
   writeHead(exchange, 200, { ...call.responseHeaders, "content-type": eventStreamType, "cache-control": "no-store" });
   exchange.response.end();
-  const iterator = stream[Symbol.asyncIterator]();
-  // Taken once, because what was never begun never runs its end either.
-  iterator.next().then(
-    () => iterator.return?.(),
-    () => {},
-  );
+  letGo(stream);
 }
 
 /** The failure with the names that REST has for paging. */

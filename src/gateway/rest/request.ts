@@ -36,7 +36,7 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
       violations.push(...(takesQuery ? applyParams(input, message, params, "query") : notTaken(params)));
     }
     if (violations.length > 0) throw violated(violations);
-    if (conditional !== undefined) applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
+    applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
     if (lastEventId) (message as unknown as Record<string, string>)[cursor.localName] = lastEventId;
     return message;
@@ -106,8 +106,10 @@ function contradictions(input: DescMessage, message: Message, pathParams: Params
 }
 
 /** If-Match carries the record_version that an update expects; it is the number that ETag showed. */
-function applyIfMatch(message: Message, field: DescField, ifMatch: string | undefined): void {
+function applyIfMatch(message: Message, field: DescField | undefined, ifMatch: string | undefined): void {
   if (ifMatch === undefined || ifMatch === "*") return;
+  // A condition that nobody looks at would be taken for one that held.
+  if (field === undefined) throw invalid("If-Match", "etag", "is not taken by this operation");
   const version = /^(?:W\/)?"(\d{1,15})"$/.exec(ifMatch)?.[1];
   if (version === undefined) throw invalid("If-Match", "etag", "must be an ETag that this service gave");
   const fields = message as unknown as Record<string, bigint | undefined>;

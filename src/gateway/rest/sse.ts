@@ -3,6 +3,7 @@ import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { jsonEncoder } from "../../platform/protojson/index.ts";
 import { type Exchange, writeHead } from "../exchange.ts";
+import { interruptible } from "../interrupt.ts";
 import { problemJson } from "./problem.ts";
 
 /** The content type of server-sent events. */
@@ -32,21 +33,23 @@ export function eventStreamWriter({ method }: Operation, binding: HttpBinding): 
     write(": connected\n\n");
     const heartbeat = setInterval(() => write(": heartbeat\n\n"), heartbeatMs);
     const iterator = stream[Symbol.asyncIterator]();
-    const left = new Promise<"left">((resolve) => response.once("close", () => resolve("left")));
+    const left = new AbortController();
+    response.once("close", () => left.abort(fail("CANCELED")));
+    const whileOpen = interruptible(left.signal);
     try {
       for (;;) {
-        const next = await Promise.race([iterator.next(), left]);
-        if (next === "left" || next.done) break;
+        const next = await whileOpen(iterator.next());
+        if (next.done) break;
         const record = (field === undefined ? next.value : fieldOf(next.value, field.localName)) as Message;
         const id = idName === undefined ? "" : `id: ${fieldOf(record, idName)}\n`;
-        if (!write(`${id}data: ${encode(record)}\n\n`)) await Promise.race([drained(response), left]);
+        if (!write(`${id}data: ${encode(record)}\n\n`)) await whileOpen(drained(response));
       }
     } catch (error) {
       const failure = error instanceof Failure ? error : fail("INTERNAL");
-      write(`event: error\ndata: ${problemJson(failure, errorsUrl, requestId)}\n\n`);
+      if (!left.signal.aborted) write(`event: error\ndata: ${problemJson(failure, errorsUrl, requestId)}\n\n`);
     } finally {
       clearInterval(heartbeat);
-      void iterator.return?.();
+      iterator.return?.().catch(() => {});
       response.end();
     }
   };

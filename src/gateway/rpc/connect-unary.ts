@@ -1,10 +1,10 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Failure } from "../../errors/index.ts";
 import { type Exchange, headerOf, newCall, readBody } from "../exchange.ts";
+import { interruptible } from "../interrupt.ts";
 import { compress, connectEncodings, decompress, requestEncoding, responseEncoding } from "./compression.ts";
 import { connectErrorOf, connectStatusOf } from "./connect-error.ts";
 import { failureOf, headersOf } from "./error-details.ts";
-import { interruptible } from "./interrupt.ts";
 import type { Procedure } from "./procedure.ts";
 import { replyWhole } from "./reply.ts";
 import { connectTimeoutMs } from "./timeout.ts";

@@ -20,8 +20,7 @@ export function failureOf(error: unknown): Failure {
 
 /** The code of a failure in Connect and gRPC. */
 export function rpcCodeOf(failure: Failure): ConnectCode {
-  // Within a call only an unknown compression is unsupported media, and both protocols ask for this code then.
-  return failure.code === "UNSUPPORTED_MEDIA_TYPE" ? "unimplemented" : failure.entry.connect;
+  return failure.entry.connect;
 }
 
 /** The details of a failure: what it is, which fields are wrong, when to try again. */

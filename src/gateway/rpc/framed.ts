@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import type { Message } from "@bufbuild/protobuf";
 import type { Answer, Call } from "../../chain/call.ts";
+import { isStream, letGo } from "../../chain/stream.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { type Exchange, headerOf, isGone, newCall, readBody, writeHead } from "../exchange.ts";
+import { type Interruptible, interruptible } from "../interrupt.ts";
 import type { Codec } from "./codec.ts";
 import { compress, decompress, type Encoding, requestEncoding, responseEncoding } from "./compression.ts";
 import { compressedFlag, type Envelope, readEnvelopes, readOnlyEnvelope, writeEnvelope } from "./envelope.ts";
 import { failureOf } from "./error-details.ts";
-import { type Interruptible, interruptible } from "./interrupt.ts";
 import type { Procedure } from "./procedure.ts";
 import { responseOf } from "./reply.ts";
 import type { WireType } from "./wire-type.ts";
@@ -77,7 +78,12 @@ export async function handleFramed(
 
   let failure: Failure | undefined;
   try {
-    const answer = await whileOpen(answerOf(procedure, call, () => readMessages(framing, exchange, codec)));
+    const running = answerOf(procedure, call, () => readMessages(framing, exchange, codec));
+    const answer = await whileOpen(running).catch((error: unknown) => {
+      // The call may still end in a stream, after its caller is gone.
+      running.then((late) => isStream(late) && letGo(late)).catch(() => {});
+      throw error;
+    });
     if (Symbol.asyncIterator in answer) {
       // The caller learns that the stream is open before its first message, which may take long.
       if (!isGone(exchange)) writeHead(exchange, 200, headers()).flushHeaders();

@@ -77,7 +77,7 @@ export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts
     const text = newKeyText(kind, context.nowMs);
     const key = await store(context.sql, tenantId, input, text, context.principal.subject, context.nowMs);
     const { name, prefix, roles, scopes } = key;
-    await events.record(context, "api_key.created", key.id, { name, prefix, roles, scopes });
+    await events.record(context, "api_key.created", key.id, { name, prefix, roles, scopes }, tenantId);
     return { key, secret: text };
   }
 

@@ -1,5 +1,6 @@
 import bcrypt from "bcrypt";
 import { keyFormat } from "../../config/index.ts";
+import { fail } from "../../errors/index.ts";
 import { grantedScopes, type Principal } from "../../platform/access/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
 import { createKeyedDigest } from "../../platform/crypto/index.ts";
@@ -32,6 +33,9 @@ interface Checks {
 
 const checkedForMs = 60_000;
 const wrongSecretsMax = 20;
+// Each check takes a thread for a while, so that someone who guesses must not be able to queue many.
+const checksOfKeyMax = 4;
+const checksMax = 16;
 const hashesMax = 10_000;
 
 interface Parts {
@@ -49,6 +53,7 @@ interface Parts {
  */
 export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcrypt.compare }: Parts): ApiKeyVerifier {
   const digest = createKeyedDigest();
+  let checks = 0;
   const uses = new Map<string, { key: StoredApiKey; atMs: number }>();
   const checksByHash = new Map<string, Checks>();
   const keys = createTenantCache<string, VerifiedKey | undefined>({
@@ -72,6 +77,10 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
   function check(key: StoredApiKey, { checked, checking }: Checks, secret: string, digested: string): Promise<boolean> {
     const underWay = checking.get(digested);
     if (underWay !== undefined) return underWay;
+    if (checking.size >= checksOfKeyMax || checks >= checksMax) {
+      throw fail("UNAVAILABLE", { public: "Too many keys are being checked.", headers: { "retry-after": "1" } });
+    }
+    checks++;
     const started = compare(secret, key.secretHash)
       .then((right) => {
         // Someone who guesses must not fill the memory, nor push out the right secret.
@@ -79,7 +88,10 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
         checked.set(digested, { right, untilMs: clock.now() + checkedForMs });
         return right;
       })
-      .finally(() => checking.delete(digested));
+      .finally(() => {
+        checks--;
+        checking.delete(digested);
+      });
     checking.set(digested, started);
     return started;
   }

@@ -25,6 +25,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
 import type { Signals } from "../../platform/db/index.ts";
 import { storedResponse } from "../../platform/idempotency/index.ts";
+import { lowestUlid } from "../../platform/ids/ulid.ts";
 import { eventTypes, reservedFamilies } from "./domain/event-types.ts";
 import { createEvents } from "./index.ts";
 
@@ -295,12 +296,18 @@ test("a reader that leaves ends its stream, and leaves nothing behind however lo
 
 test("events are forgotten when they are older than their tenant keeps them, and no others", async () => {
   const [usual, longer] = [freshTenant(), freshTenant()];
-  const daysAgo = (days: number) => timestampFromDate(new Date(Date.now() - days * 86_400_000));
+  const now = Date.now();
   for (const tenantId of [usual, longer]) {
     await db.sql`
       insert into tenants (id, name, slug, status, created_at, updated_at)
       values (${tenantId}, 'test', ${tenantId.toLowerCase()}, 'active', now(), now())`;
-    for (const days of [100, 40, 29]) await publish(tenantId, { subject: `${days}`, time: daysAgo(days) });
+    for (const days of [100, 40, 29]) {
+      // What counts is when an event was kept, not the time that it names.
+      await db.sql`
+        insert into events (tenant_id, id, type, source, subject, time)
+        values (${tenantId}, ${lowestUlid(now - days * 86_400_000)}, 'order.paid', '/custom', ${String(days)}, now())`;
+    }
+    await publish(tenantId, { subject: "ancient", time: timestampFromDate(new Date(0)) });
   }
   await db.sql`
     insert into config_values (tenant_id, key, value, updated_by, updated_at)
@@ -308,9 +315,15 @@ test("events are forgotten when they are older than their tenant keeps them, and
   const left = async (tenantId: TenantId) => (await list({ tenantId })).events.map((event) => event.subject);
   const job = { tenantId: "", id: "", payload: {}, attempt: 1, signal: new AbortController().signal };
   await jobs[0]!.handler(job);
-  assert.deepEqual([await left(usual), await left(longer)], [["29"], ["29", "40"]]);
+  assert.deepEqual(
+    [await left(usual), await left(longer)],
+    [
+      ["ancient", "29"],
+      ["ancient", "29", "40"],
+    ],
+  );
   // Where tenants may set nothing, what they set once is not in force.
   const [without] = createEvents({ ...parts, retentionDays: 30, ownSettings: false }).jobs;
   await without!.handler(job);
-  assert.deepEqual(await left(longer), ["29"]);
+  assert.deepEqual(await left(longer), ["ancient", "29"]);
 });

@@ -5,6 +5,7 @@
  * position: where a reader stands in the log; nothing ever appears behind it.
  */
 import type { Context } from "../../chain/call.ts";
+import type { TenantId } from "../../platform/access/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../platform/db/index.ts";
@@ -20,8 +21,17 @@ export type { EventType };
 
 /** How other modules add events to the log. */
 export interface EventRecorder {
-  /** Adds an event in the transaction of the context; readers are woken after its commit. */
-  record(context: Context, type: EventType, subject: string, data: Record<string, unknown>): Promise<void>;
+  /**
+   * Adds an event in the transaction of the context; readers are woken after its commit. It stands in the log of the
+   * caller's tenant, or in that of the tenant it concerns.
+   */
+  record(
+    context: Context,
+    type: EventType,
+    subject: string,
+    data: Record<string, unknown>,
+    concerned?: TenantId,
+  ): Promise<void>;
 }
 
 interface Parts {
@@ -39,10 +49,11 @@ interface Parts {
 export function createEvents({ db, signals, cursors, ...parts }: Parts) {
   const log = createEventLog(db.sql, signals);
   const recorder: EventRecorder = {
-    async record({ sql, tenantId, nowMs, afterCommit }, type, subject, data) {
+    async record(context, type, subject, data, tenantId = context.tenantId) {
+      const { sql, nowMs, afterCommit } = context;
       const source = `/${type.slice(0, type.indexOf("."))}`;
       await eventStore(sql).insert({ tenantId, id: ulid(nowMs), type, source, subject, time: new Date(nowMs), data });
-      afterCommit(log.wake);
+      afterCommit(() => log.wake(tenantId));
     },
   };
   return {

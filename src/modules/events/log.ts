@@ -4,7 +4,6 @@ import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
 import { type Event, type EventFilter, type Position, wanted } from "./domain/event.ts";
 import { type Addition, eventStore } from "./store.ts";
 
-const topic = "events";
 const readAtOnce = 200;
 const pollMs = 1000;
 const soonMs = 50;
@@ -15,8 +14,8 @@ export interface EventLog {
   append(event: Event, record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
   /** Reads one event, together with others' reads. */
   find(tenantId: TenantId, id: string): Promise<Event | undefined>;
-  /** Wakes those who follow the log; after a commit, never before. */
-  wake(): void;
+  /** Wakes those who follow a tenant's log; after a commit, never before. */
+  wake(tenantId: TenantId): void;
   /** Yields what comes after a position, for as long as the signal lasts. */
   follow(tenantId: TenantId, from: Position, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Event>;
   idle(): Promise<void>;
@@ -25,20 +24,20 @@ export interface EventLog {
 /** Makes the log of this node. */
 export function createEventLog(sql: Sql, signals: Signals): EventLog {
   const store = eventStore(sql);
-  const wake = () => signals.wake(topic);
+  const wake = (tenantId: TenantId) => signals.wake(topicOf(tenantId));
 
   const writer = createBatcher<Addition, "committed" | "duplicate">({
     lanes: 2,
     async flush(additions) {
       const { first, order } = withoutRepeats(additions);
       const added = await store.insertMany(first);
-      wake();
+      for (const tenantId of new Set(first.map(({ event }) => event.tenantId))) wake(tenantId);
       return order.map((addition) => (added.has(addition.event.id) ? "committed" : "duplicate"));
     },
   });
 
   const reader = createBatcher<{ tenantId: TenantId; id: string }, Event | undefined>({
-    lanes: 2,
+    lanes: 4,
     async flush(wantedEvents) {
       const found = new Map((await store.findMany(wantedEvents)).map((event) => [event.tenantId + event.id, event]));
       return wantedEvents.map(({ tenantId, id }) => found.get(tenantId + id));
@@ -55,7 +54,7 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
       let waitMs = pollMs;
       while (!signal.aborted) {
         // Listen before reading: what is committed in between then wakes us again.
-        const woken = wakeUp(signals, signal, waitMs);
+        const woken = wakeUp(signals, topicOf(tenantId), signal, waitMs);
         try {
           const batch = await store.after(tenantId, position, readAtOnce);
           for (const event of batch) if (wanted(filter, event)) yield event;
@@ -72,6 +71,10 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
   };
 }
 
+function topicOf(tenantId: TenantId): string {
+  return `events:${tenantId}`;
+}
+
 /** Two additions under one key must not travel together: the first one counts, the second gets its answer. */
 function withoutRepeats(additions: readonly Addition[]): { first: Addition[]; order: readonly Addition[] } {
   const keyed = new Map<string, Addition>();
@@ -80,7 +83,7 @@ function withoutRepeats(additions: readonly Addition[]): { first: Addition[]; or
     const { record } = addition;
     if (record === undefined) plain.push(addition);
     else {
-      const key = `${record.tenantId}|${record.principal}|${record.operation}|${record.key}`;
+      const key = [record.tenantId, record.operation, record.principal, record.key].join("\0");
       if (!keyed.has(key)) keyed.set(key, addition);
     }
   }
@@ -89,7 +92,7 @@ function withoutRepeats(additions: readonly Addition[]): { first: Addition[]; or
 }
 
 /** Resolves at the next wake, when the time is up, or when the reader leaves. */
-function wakeUp(signals: Signals, signal: AbortSignal, waitMs: number) {
+function wakeUp(signals: Signals, topic: string, signal: AbortSignal, waitMs: number) {
   const { promise: reason, resolve } = Promise.withResolvers<"signal" | "time">();
   const leave = () => resolve("time");
   const timer = setTimeout(leave, waitMs);

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
+import { lowestUlid } from "../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
 import type { Event, EventFilter, Position } from "./domain/event.ts";
 
@@ -103,11 +104,11 @@ export function eventStore(sql: Sql) {
         order by events.xid, id limit ${limit}`;
     },
 
-    /** Forgets events from before a moment, a bite at a time; answers how many. */
+    /** Forgets events that were kept before a moment, whatever time they name, a bite at a time; answers how many. */
     async forget(tenantId: TenantId, before: Date, limit: number): Promise<number> {
       const gone = await sql`
         delete from events where ctid = any(array(
-          select ctid from events where tenant_id = ${tenantId} and time < ${before} limit ${limit}))`;
+          select ctid from events where tenant_id = ${tenantId} and id < ${lowestUlid(before.getTime())} limit ${limit}))`;
       return gone.count;
     },
   };

@@ -89,7 +89,7 @@ function refuseRoles({ principal }: Context, field: string, roles: readonly stri
     throw invalid(`${field}[${unknown}]`, "role", `must be one of ${Object.keys(roleGrants).join(", ")}`);
   }
   const given = roles.filter((role) => !held.includes(role));
-  const beyond = roleBeyond(principal.scopes, given);
+  const beyond = roleBeyond(principal, given);
   if (beyond !== undefined) {
     throw fail("PERMISSION_DENIED", { public: `The role ${beyond} grants more than the caller has.` });
   }

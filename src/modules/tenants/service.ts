@@ -70,7 +70,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
         throw fail("PERMISSION_DENIED", { public: "Only the platform tenant may create tenants." });
       }
       const tenant = await addTenant(context.sql, input, context.nowMs);
-      await events.record(context, "tenant.created", tenant.id, { name: tenant.name, slug: tenant.slug });
+      await events.record(context, "tenant.created", tenant.id, { name: tenant.name, slug: tenant.slug }, tenant.id);
       const adminKey = issueAdminKey
         ? (await apiKeys.issue(context, tenant.id, { name: "first admin", roles: ["admin"] })).secret
         : "";
@@ -102,7 +102,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
         throw updateRefusal(current?.status === "deleted" ? undefined : current, "tenant");
       }
       await changed(context, id);
-      await events.record(context, "tenant.updated", id, { fields: changedFields(change) });
+      await events.record(context, "tenant.updated", id, { fields: changedFields(change) }, id);
       return tenant;
     },
 
@@ -123,7 +123,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
         context.nowMs,
       );
       await changed(context, id);
-      await events.record(context, "tenant.deleted", id, { purge_at: runAt.toISOString() });
+      await events.record(context, "tenant.deleted", id, { purge_at: runAt.toISOString() }, id);
       return deleted;
     },
   };

@@ -98,7 +98,7 @@ test("whoever may give a role away has everything that it grants", () => {
   fc.assert(
     fc.property(given, given, (own, gifts) => {
       const scopes = grantedScopes(own, []);
-      const beyond = roleBeyond(scopes, gifts);
+      const beyond = roleBeyond({ roles: own, scopes }, gifts);
       const gained = grantedScopes(gifts, []);
       if (beyond === undefined)
         for (const scope of Object.keys(table)) assert.ok(!covers(gained, scope) || covers(scopes, scope));

@@ -11,6 +11,15 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
   config_manager: ["config:*"],
 };
 
+/** Roles that operations ask for by name, besides their scopes. */
+const rolesAskedFor = new Set(["admin"]);
+
+/** Whoever gives something away: what they have themselves. */
+interface Holder {
+  readonly roles: readonly string[];
+  readonly scopes: ReadonlySet<string>;
+}
+
 /** Resources that "read everything" does not include. */
 const guardedResources = new Set(["secret"]);
 
@@ -36,7 +45,13 @@ export function unknownRole(roles: readonly string[]): number {
   return roles.findIndex((role) => !Object.hasOwn(roleGrants, role));
 }
 
-/** The first role that grants more than the scopes of whoever gives it; undefined when none does. */
-export function roleBeyond(scopes: ReadonlySet<string>, roles: readonly string[]): string | undefined {
-  return roles.find((role) => roleGrants[role]!.some((scope) => !covers(scopes, scope)));
+/**
+ * The first role that is more than whoever gives it has; undefined when none is. Scopes are not enough for a role that
+ * operations ask for by its name: only who has it can give it.
+ */
+export function roleBeyond({ roles: own, scopes }: Holder, roles: readonly string[]): string | undefined {
+  return roles.find((role) => {
+    if (rolesAskedFor.has(role) && !own.includes(role)) return true;
+    return roleGrants[role]!.some((scope) => !covers(scopes, scope));
+  });
 }

@@ -56,6 +56,8 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     connection: {
       application_name: options.applicationName ?? "switchyard",
       statement_timeout: options.statementMs ?? 30_000,
+      // A node that froze in mid-transaction would hold back everybody who reads in the order of transactions.
+      idle_in_transaction_session_timeout: 60_000,
       TimeZone: "UTC",
     },
   });

@@ -22,6 +22,11 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     ],
     ["clearImmediate(nextWriteTimer)\n    if (socket)", "forgetWrites()\n    if (socket)"],
     ["clearImmediate(nextWriteTimer)\n    socket.", "forgetWrites()\n    socket."],
+    // A server that is busy with a statement does not see that we have left; the process need not wait for it.
+    [
+      "socket.readyState === 'open' && socket.end(b().X().end())",
+      "socket.readyState === 'open' && (socket.end(b().X().end()), setTimeout(x => x.destroy(), 1000, socket).unref())",
+    ],
     // What it rejects with, the first statement of the connection is told as well.
     ["return fetchArrayTypes()", "return fetchArrayTypes().catch(() => {})"],
     [

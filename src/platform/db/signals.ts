@@ -42,7 +42,10 @@ export function createSignals(db: Database): Signals {
     onWake(topic, listener) {
       const set = listeners.get(topic) ?? new Set();
       listeners.set(topic, set.add(listener));
-      return () => set.delete(listener);
+      return () => {
+        set.delete(listener);
+        if (set.size === 0 && listeners.get(topic) === set) listeners.delete(topic);
+      };
     },
     async start() {
       // After a lost connection anything may have happened meanwhile.

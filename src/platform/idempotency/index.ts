@@ -32,7 +32,7 @@ export async function claim(
   tx: Sql,
   { tenantId, principal, operation, key, fingerprint, createdAt }: Claim,
 ): Promise<boolean> {
-  const lockName = `${tenantId}|${principal}|${operation}|${key}`;
+  const lockName = JSON.stringify([tenantId, operation, principal, key]);
   const rows = await tx`
     insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, created_at)
     select ${tenantId}, ${principal}, ${operation}, ${key}, ${fingerprint}, 'pending', ${createdAt}

@@ -24,14 +24,23 @@ export function ulid(nowMs: number): string {
     if (i < 0) lastMs++;
     else lastRandom[i]!++;
   }
+  let random = "";
+  for (let i = 0; i < 16; i++) random += alphabet[lastRandom[i]!];
+  return timePart(lastMs) + random;
+}
+
+/** The lowest ULID of a moment: every one that was made before is lower. */
+export function lowestUlid(atMs: number): string {
+  return timePart(Math.max(atMs, 0)) + "0".repeat(16);
+}
+
+function timePart(ms: number): string {
   let time = "";
-  for (let i = 0, rest = lastMs; i < 10; i++) {
+  for (let i = 0, rest = ms; i < 10; i++) {
     time = alphabet[rest % 32] + time;
     rest = Math.floor(rest / 32);
   }
-  let random = "";
-  for (let i = 0; i < 16; i++) random += alphabet[lastRandom[i]!];
-  return time + random;
+  return time;
 }
 
 /** Whether a string is a ULID. */

@@ -12,7 +12,20 @@ export function createLog(level: string): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       // Headers are never logged; this guards against a careless field.
-      redact: ["authorization", "*.authorization", "secret", "*.secret", "password", "*.password", "value", "*.value"],
+      redact: [
+        "authorization",
+        "*.authorization",
+        "secret",
+        "*.secret",
+        "password",
+        "*.password",
+        "value",
+        "*.value",
+        "err.detail",
+        "err.where",
+        "err.query",
+        "err.parameters",
+      ],
     },
     pino.destination({ dest: 2, sync: true }),
   );

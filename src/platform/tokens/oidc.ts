@@ -20,7 +20,7 @@ const algorithms = ["RS256", "ES256", "EdDSA"];
 const clockToleranceS = 5;
 const patienceMs = 5000;
 /** How long an issuer that did not answer is left alone, as long as its last keys will do. */
-const retryMs = 5000;
+const retryMs = 2000;
 
 /**
  * Verifies against the issuer's published keys: fetched at first use, kept, and fetched again for an unknown key id.

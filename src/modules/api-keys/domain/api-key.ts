@@ -43,7 +43,7 @@ export type Grant = Pick<ApiKey, "roles" | "scopes" | "environmentMode">;
 
 /** The first thing that a creator asks to give away without having it; undefined when there is none. */
 export function beyondCreator(creator: Principal, { roles, scopes, environmentMode }: Grant): string | undefined {
-  const beyond = roleBeyond(creator.scopes, roles) ?? scopes.find((scope) => !covers(creator.scopes, scope));
+  const beyond = roleBeyond(creator, roles) ?? scopes.find((scope) => !covers(creator.scopes, scope));
   if (beyond !== undefined) return beyond;
   const confined = creator.environmentMode === "any" || creator.environmentMode === environmentMode;
   return confined ? undefined : `the environment mode ${environmentMode}`;

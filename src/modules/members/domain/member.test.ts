@@ -37,9 +37,11 @@ test("a name that every object inherits is no role", () => {
 
 test("a role is beyond a giver who lacks any of its scopes", () => {
   const beyond = (roles: string[], scopes: string[], given: string[]) =>
-    roleBeyond(grantedScopes(roles, scopes), given);
+    roleBeyond({ roles, scopes: grantedScopes(roles, scopes) }, given);
   assert.equal(beyond(["admin"], [], ["admin", "secret_manager"]), undefined);
   assert.equal(beyond(["operator"], [], ["viewer", "operator"]), undefined);
+  assert.equal(beyond([], ["*:*"], ["viewer", "secret_manager"]), undefined);
+  assert.equal(beyond([], ["*:*"], ["admin"]), "admin");
   assert.equal(beyond(["viewer"], [], ["viewer", "operator"]), "operator");
   assert.equal(beyond(["operator"], ["member:*"], ["admin"]), "admin");
   assert.equal(beyond(["viewer"], [], ["secret_manager"]), "secret_manager");

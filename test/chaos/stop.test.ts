@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import http from "node:http";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { EventService } from "../../gen/service/api/event_pb.ts";
+import { query, runs, until } from "../harness/embedded-owner.ts";
+import { type NodeProcess, type NodeProcessOptions, startNodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { post } from "./supervised.ts";
+
+const key = "sk_test_stop_0123456789abcdef";
+const environments = "/api/v2/environments";
+
+/** A node on a database of its own, which the test may look into. */
+async function scratch(t: TestContext, settings: Record<string, string> = {}, options: NodeProcessOptions = {}) {
+  const database = await freshDatabase();
+  const start = () =>
+    startNodeProcess({ "database.url": database.url, "auth.bootstrap_api_key": key, ...settings }, options);
+  const node = await start();
+  t.after(async () => {
+    await node.kill();
+    await database.drop();
+  });
+  return { node, sql: database.sql, start };
+}
+
+/** Tells a node to stop; answers with its exit code and how long it took. */
+async function terminate({ process: child, exited }: NodeProcess): Promise<{ code: unknown; tookMs: number }> {
+  const startedAtMs = performance.now();
+  child.kill("SIGTERM");
+  const code = await exited;
+  return { code, tookMs: performance.now() - startedAtMs };
+}
+
+/** Publishes, many at once, until the node takes no more; answers with what was acknowledged. */
+function publishUntilGone(node: NodeProcess, onAcknowledged: (count: number) => void) {
+  const acknowledged = new Map<string, string>();
+  let sent = 0;
+  const writer = async () => {
+    for (;;) {
+      const subject = `order-${sent++}`;
+      const answer = await post(node, "/api/events", { type: "order.paid", subject }).catch(() => undefined);
+      if (answer === undefined) return;
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      acknowledged.set(subject, answer.body.data.id);
+      onAcknowledged(acknowledged.size);
+    }
+  };
+  return Promise.all(Array.from({ length: 30 }, writer)).then(() => acknowledged);
+}
+
+/** Holds a lock that creating an environment waits for, so that a call is in flight as long as the test wants. */
+async function hold(sql: Awaited<ReturnType<typeof freshDatabase>>["sql"]) {
+  const holding = Promise.withResolvers<void>();
+  const proceed = Promise.withResolvers<void>();
+  const ended = sql.begin(async (tx) => {
+    await tx`lock table environments in exclusive mode`;
+    holding.resolve();
+    await proceed.promise;
+  });
+  await holding.promise;
+  return {
+    waiting: () =>
+      until(
+        async () =>
+          (await sql`select from pg_locks where not granted and relation = 'environments'::regclass`).count > 0,
+      ),
+    release: async () => {
+      proceed.resolve();
+      await ended;
+    },
+  };
+}
+
+test("a node that is told to stop under load answers everything that took effect, ends with 0, and starts again with all of it", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-stop-"));
+  t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 }));
+  const node = await startNodeProcess({ "data.dir": dataDir });
+  const cluster = join(dataDir, "postgres", "cluster");
+  const databasePid = Number.parseInt(await readFile(join(cluster, "postmaster.pid"), "utf8"), 10);
+  const stopped = Promise.withResolvers<Awaited<ReturnType<typeof terminate>>>();
+  const acknowledged = await publishUntilGone(node, (count) => {
+    if (count === 300) stopped.resolve(terminate(node));
+  });
+  const { code, tookMs } = await stopped.promise;
+  assert.equal(code, 0, node.output());
+  assert.ok(tookMs < 10_000, `it took ${tookMs} ms`);
+  assert.equal(await runs(databasePid), false, "the embedded database has ended with it");
+
+  const again = await startNodeProcess({ "data.dir": dataDir });
+  t.after(() => again.kill());
+  const url = `postgres://switchyard@${encodeURIComponent(cluster)}/switchyard`;
+  const rows = await query(url, "select subject, id from events where type = 'order.paid'");
+  assert.deepEqual(new Map(rows.map((row) => [row.subject, row.id])), acknowledged);
+});
+
+test("while it stops, a call in flight gets its answer, readiness is refused, and so is every new connection", async (t) => {
+  const { node, sql } = await scratch(t);
+  const held = await hold(sql);
+  const { hostname, port } = new URL(node.baseUrl);
+  const socket = net.connect(Number(port), hostname);
+  let text = "";
+  socket.setEncoding("utf8").on("data", (chunk) => {
+    text += chunk;
+  });
+  const body = JSON.stringify({ key: "lab" });
+  socket.write(
+    `POST ${environments} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await held.waiting();
+  const ended = terminate(node);
+  const refused = () =>
+    fetch(`${node.baseUrl}/health`).then(
+      () => false,
+      () => true,
+    );
+  await until(refused);
+  // The connection is still open for the call: it can be asked there.
+  socket.write("GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await held.release();
+  await once(socket, "close");
+  const [first, second] = text.split(/(?=HTTP\/1\.1 )/);
+  assert.match(first!, /^HTTP\/1\.1 200[\s\S]*"key":"lab"/);
+  // Node may close right after the last answer that it owes; when it answers, it says that it stops.
+  if (second !== undefined) assert.match(second, /^HTTP\/1\.1 503[\s\S]*connection: close[\s\S]*"not_ready"/i);
+  const { code } = await ended;
+  assert.equal(code, 0, node.output());
+  assert.equal((await sql`select from environments where key = 'lab'`).count, 1);
+});
+
+test("streams end when the node stops, in whatever protocol and however many events are on their way", async (t) => {
+  const { node } = await scratch(t);
+  const sse = await fetch(`${node.baseUrl}/api/events/subscribe`, { headers: { "x-api-key": key } });
+  const text = sse.text();
+  const client = createClient(EventService, createGrpcTransport({ baseUrl: node.baseUrl }));
+  let received = 0;
+  const grpc = (async () => {
+    for await (const _ of client.subscribeEvents({}, { headers: { "x-api-key": key } })) received++;
+  })().catch((error: unknown) => error);
+  await until(async () => {
+    await post(node, "/api/events", { type: "order.paid" });
+    return received > 0;
+  });
+  const stopped = Promise.withResolvers<Awaited<ReturnType<typeof terminate>>>();
+  await publishUntilGone(node, (count) => {
+    if (count === 200) stopped.resolve(terminate(node));
+  });
+  const { code, tookMs } = await stopped.promise;
+  assert.equal(code, 0, node.output());
+  assert.ok(tookMs < 5_000, `it took ${tookMs} ms`);
+  // Whole events to the last, then a plain end.
+  const blocks = (await text).split("\n\n");
+  assert.equal(blocks.pop(), "");
+  for (const block of blocks) assert.match(block, /^(:|id: [0-9A-Z]{26}\ndata: \{.*\}$|event: error\ndata: \{.*\}$)/);
+  const outcome = await grpc;
+  if (outcome !== undefined) {
+    assert.ok(outcome instanceof ConnectError && outcome.code === Code.Unavailable, String(outcome));
+  }
+});
+
+test("connections that say nothing, too little or nothing more do not keep a node from stopping in its grace", async (t) => {
+  const { node } = await scratch(t, { "server.shutdown_grace_s": "1" });
+  const { hostname, port } = new URL(node.baseUrl);
+  const open = async (words: string) => {
+    const socket = net.connect(Number(port), hostname).on("error", () => {});
+    await once(socket, "connect");
+    if (words !== "") socket.write(words);
+    return socket;
+  };
+  const request = "POST /api/events HTTP/1.1\r\nHost: localhost\r\n";
+  await Promise.all(
+    ["", "POST /api/ev", request, `${request}X-API-Key: ${key}\r\nContent-Length: 100\r\n\r\n{`, "PRI * HT"].map(open),
+  );
+  const agent = new http.Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  const [response] = await once(http.get(`${node.baseUrl}/health`, { agent }), "response");
+  await once(response.resume(), "end");
+  const { code, tookMs } = await terminate(node);
+  assert.equal(code, 0, node.output());
+  assert.ok(tookMs < 4_000, `it took ${tookMs} ms`);
+});
+
+test("a call that takes longer than the grace is cut off, and leaves no half behind", async (t) => {
+  const { node, sql, start } = await scratch(t, { "server.shutdown_grace_s": "1" });
+  const held = await hold(sql);
+  const creating = post(node, environments, { key: "lab" }, { "idempotency-key": "k" }).then(
+    () => "answered",
+    () => "cut off",
+  );
+  await held.waiting();
+  const { code, tookMs } = await terminate(node);
+  assert.equal(code, 0, node.output());
+  assert.ok(tookMs < 10_000, `it took ${tookMs} ms`);
+  assert.equal(await creating, "cut off");
+  await held.release();
+  const again = await start();
+  t.after(() => again.kill());
+  const answer = await post(again, environments, { key: "lab" }, { "idempotency-key": "k" });
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  assert.equal((await sql`select from environments where key = 'lab'`).count, 1);
+  assert.equal((await sql`select from events where type = 'environment.created'`).count, 1);
+});
+
+test("being told again while it stops changes nothing: the call in flight is answered, and it ends with 0", async (t) => {
+  const { node, sql } = await scratch(t);
+  const held = await hold(sql);
+  const creating = post(node, environments, { key: "lab" });
+  await held.waiting();
+  const ended = terminate(node);
+  await until(() =>
+    fetch(`${node.baseUrl}/health`).then(
+      () => false,
+      () => true,
+    ),
+  );
+  for (const signal of ["SIGTERM", "SIGINT", "SIGINT"] as const) node.process.kill(signal);
+  await held.release();
+  assert.equal((await creating).status, 200);
+  assert.equal((await ended).code, 0, node.output());
+});
+
+test("a node behind the shell that npm puts in between is reached by the signal, and stops alike", async (t) => {
+  const { node } = await scratch(t, {}, { shell: (command) => `exec ${command}` });
+  const stopped = Promise.withResolvers<Awaited<ReturnType<typeof terminate>>>();
+  await publishUntilGone(node, (count) => {
+    if (count === 50) stopped.resolve(terminate(node));
+  });
+  assert.equal((await stopped.promise).code, 0, node.output());
+});
