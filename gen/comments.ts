@@ -399,7 +399,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.Tenant.Status.STATUS_SUSPENDED": "Its callers are refused; its data stays.",
   "service.api.Tenant.Status.STATUS_DELETED": "Its callers are refused; its data is purged later.",
   "service.api.QuotaLimit": "A daily limit.",
-  "service.api.QuotaLimit.limit_per_day": "How many a UTC day.",
+  "service.api.QuotaLimit.limit_per_day": "How many a UTC day; 0 lifts the limit.",
   "service.api.Quota": "What is left of a daily limit.",
   "service.api.Quota.operation": "The operation that is counted.",
   "service.api.Quota.limit": "How many a UTC day; absent when unlimited.",

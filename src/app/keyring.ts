@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Config } from "../config/index.ts";
+import { type Config, ConfigError } from "../config/index.ts";
 import { createKeyring, type Keyring } from "../platform/crypto/index.ts";
 import { keptText } from "./kept-text.ts";
 
@@ -18,7 +18,11 @@ export function keyringOf(config: Config): Keyring | undefined {
         : undefined;
   if (active === undefined) return undefined;
   const activeKeyId = config["connector.encryption_key_id"];
-  return createKeyring({ activeKeyId, keys: { ...config["connector.rotation_keys"], [activeKeyId]: active } });
+  try {
+    return createKeyring({ activeKeyId, keys: { ...config["connector.rotation_keys"], [activeKeyId]: active } });
+  } catch (cause) {
+    throw new ConfigError(`connector.encryption_key, connector.rotation_keys: ${(cause as Error).message}`, { cause });
+  }
 }
 
 function newKey(): string {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Plane } from "../chain/call.ts";
-import { type Config, isLoopback } from "../config/index.ts";
+import { type Config, ConfigError, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
 import { createDocs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
@@ -31,13 +31,20 @@ export interface Planes {
   close(graceMs: number): Promise<void>;
 }
 
+type AddressKey = "server.http_addr" | "api.addr" | "server.grpc_addr" | "server.internal_addr" | "server.metrics_addr";
+
 /** Opens every listener that the settings name. */
 export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): Promise<Planes> {
   const { config } = parts;
   const listeners: Record<string, Listener> = {};
   let baseUrl = config["api.public_url"];
-  const open = async (name: string, address: string, edge: Edge, tls?: MutualTls) => {
-    if (address !== "") listeners[name] = await listen(address, edge, tls);
+  const open = async (name: string, key: AddressKey, edge: Edge, tls?: MutualTls) => {
+    if (config[key] === "") return;
+    try {
+      listeners[name] = await listen(config[key], edge, tls);
+    } catch (cause) {
+      throw new ConfigError(`${key}: ${(cause as Error).message}`, { cause });
+    }
   };
   const stopping = new AbortController();
   // One for every open stream.
@@ -49,18 +56,18 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
   try {
     if (role !== "worker") {
       const external = planeEdge("external", parts, stopping.signal, () => baseUrl);
-      await open("http", config["server.http_addr"], external);
+      await open("http", "server.http_addr", external);
       if (baseUrl === "") baseUrl = `http://${callable(listeners.http?.address ?? config["api.addr"])}`;
-      await open("api", config["api.addr"], external);
-      await open("grpc", config["server.grpc_addr"], external);
+      await open("api", "api.addr", external);
+      await open("grpc", "server.grpc_addr", external);
       await open(
         "internal",
-        config["server.internal_addr"],
+        "server.internal_addr",
         planeEdge("internal", parts, stopping.signal, () => baseUrl),
         mutualTlsOf(config),
       );
     }
-    await open("metrics", config["server.metrics_addr"], metricsEdge(parts, stopping.signal));
+    await open("metrics", "server.metrics_addr", metricsEdge(parts, stopping.signal));
     return { listeners, baseUrl, close };
   } catch (error) {
     await close(0);
@@ -102,11 +109,17 @@ function metricsEdge(parts: Parts, stopping: AbortSignal): Edge {
 
 function edgeOptions({ config, log }: Parts) {
   return {
-    allowedHosts: config["api.allowed_hosts"],
+    allowedHosts: [...config["api.allowed_hosts"], ...publicHost(config)],
     allowedOrigins: config["cors.allowed_origins"],
     bodyBytesMax: config["api.max_request_body_size"],
     onError: (error: unknown) => log.error({ err: error }, "an exchange broke"),
   };
+}
+
+/** The host of the address that callers are told to use. */
+function publicHost(config: Config): string[] {
+  const url = config["api.public_url"];
+  return URL.canParse(url) ? [new URL(url).hostname] : [];
 }
 
 function docsHandler(
@@ -130,6 +143,11 @@ function docsHandler(
   return (exchange: Exchange) => {
     const { method } = exchange.request;
     if (method !== "GET" && method !== "HEAD") return false;
+    if (exchange.path === "/") {
+      writeHead(exchange, 302, { location: "/docs" });
+      exchange.response.end();
+      return true;
+    }
     const answer = docs.handle(exchange.path, {
       accept: headerOf(exchange.request, "accept"),
       ifNoneMatch: headerOf(exchange.request, "if-none-match"),

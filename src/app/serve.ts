@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config, LoadedConfig } from "../config/index.ts";
+import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
 import { type ComponentHealth, createOperations, type HealthCheck } from "../gateway/health.ts";
-import { openAudit } from "../platform/audit/index.ts";
+import { type Audit, openAudit } from "../platform/audit/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { createLog } from "../platform/log/log.ts";
 import { memoryLimiter, openRedisLimiter, type RateLimiter, type RedisLimiter } from "../platform/ratelimit/index.ts";
@@ -124,16 +124,16 @@ interface Cache {
   readonly redis: RedisLimiter | undefined;
 }
 
-function openAuditOf(config: Config) {
+async function openAuditOf(config: Config): Promise<Audit | undefined> {
   const sink = config["audit.sink"];
   if (sink === "") return undefined;
-  return openAudit({
-    sink,
-    path: config["audit.path"] || join(config["data.dir"], "audit.log"),
-    hashChain: config["audit.hash_chain"],
-    redactPii: config["audit.redact_pii"],
-    clock: systemClock,
-  });
+  const path = config["audit.path"] || join(config["data.dir"], "audit.log");
+  const { "audit.hash_chain": hashChain, "audit.redact_pii": redactPii } = config;
+  try {
+    return await openAudit({ sink, path, hashChain, redactPii, clock: systemClock });
+  } catch (cause) {
+    throw new ConfigError(`audit.path: ${path} cannot be opened: ${(cause as Error).message}`, { cause });
+  }
 }
 
 async function cacheOf(config: Config): Promise<Cache> {

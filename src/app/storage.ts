@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { Config } from "../config/index.ts";
+import { type Config, ConfigError } from "../config/index.ts";
 import { startEmbedded } from "../platform/db/embedded.ts";
 import { type Database, openDatabase, type Sql } from "../platform/db/index.ts";
 import { migrate } from "../platform/db/migrate.ts";
@@ -26,7 +26,10 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
       : undefined;
   const url = embedded?.url ?? external;
   try {
-    const { applied } = await migrate(url, migrations);
+    const { applied } = await migrate(url, migrations).catch((cause: Error & { code?: string }) => {
+      if (external === "" || !/^(E[A-Z]+|CONNECT)/.test(cause.code ?? "")) throw cause;
+      throw new ConfigError(`database.url: cannot be reached: ${cause.message}`, { cause });
+    });
     if (applied.length > 0) log.info({ applied }, "schema migrated");
     const db = openDatabase(url, {
       maxConnections: config["database.max_connections"],

@@ -1,10 +1,12 @@
 import type { LoadedConfig } from "../config/index.ts";
+import { ConfigError } from "../config/index.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
 
 /** Says why something could not start: the message alone, and with `log.level=debug` where it came from. */
 export function startError(error: unknown, { config }: LoadedConfig): CliError {
   const debug = config["log.level"] === "debug" && error instanceof Error && error.stack !== undefined;
   const trace = debug ? `\n${error.stack}${causeOf(error)}` : "";
+  if (error instanceof ConfigError) return new CliError(error.message, exitCodes.configuration, { cause: error });
   return new CliError(`Cannot start: ${reasonOf(error)}${trace}`, exitCodes.failed, { cause: error });
 }
 

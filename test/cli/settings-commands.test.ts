@@ -86,8 +86,8 @@ test("serve refuses an unknown setting in the environment, and a role that there
 test("a database that does not answer stops the start with one line", async () => {
   const words = set("database.url=postgres://u@127.0.0.1:1/x", "log.level=silent");
   const { exitCode, err } = await cli(["serve", ...loopback, ...words]);
-  assert.equal(exitCode, 1);
-  assert.match(err, /^service: Cannot start: .*ECONNREFUSED.*\n$/);
+  assert.equal(exitCode, 78);
+  assert.match(err, /^service: database\.url: cannot be reached: .*ECONNREFUSED.*\n$/);
 });
 
 test("a port in use stops the start with one line", async () => {
@@ -101,9 +101,9 @@ test("a port in use stops the start with one line", async () => {
     ...set(`database.url=${url}`, `server.http_addr=127.0.0.1:${port}`, "server.metrics_addr=", "api.addr="),
   ];
   const { exitCode, err } = await cli([...words, ...set("log.level=silent")]);
-  assert.equal(exitCode, 1);
-  assert.equal(err, `service: Cannot start: Cannot listen on 127.0.0.1:${port}: the port is in use\n`);
   taken.close();
+  assert.equal(exitCode, 78);
+  assert.equal(err, `service: server.http_addr: Cannot listen on 127.0.0.1:${port}: the port is in use\n`);
 });
 
 test("only with log.level=debug does a failed start show where it came from", () => {

@@ -163,7 +163,7 @@ export const Tenant_StatusSchema: GenEnum<Tenant_Status> = /*@__PURE__*/
  */
 export type QuotaLimit = Message<"service.api.QuotaLimit"> & {
   /**
-   * How many a UTC day.
+   * How many a UTC day; 0 lifts the limit.
    *
    * @generated from field: int64 limit_per_day = 1;
    */

@@ -8,7 +8,14 @@ import { changedFields, newStamps } from "../../platform/records/index.ts";
 import type { ApiKeys } from "../api-keys/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import { platformOnlyField, slugOf, startingEnvironments, type Tenant, type TenantChange } from "./domain/tenant.ts";
+import {
+  liftedQuotas,
+  platformOnlyField,
+  slugOf,
+  startingEnvironments,
+  type Tenant,
+  type TenantChange,
+} from "./domain/tenant.ts";
 import { purgeTenantKind } from "./jobs.ts";
 import { tenantStore } from "./store.ts";
 
@@ -39,8 +46,10 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
   /** Runs in the caller's transaction; also the way in which the first tenant comes to be. */
   async function addTenant(sql: Sql, input: NewTenant, nowMs: number): Promise<Tenant> {
     const id = ulid(nowMs) as TenantId;
+    const lifted = liftedQuotas(input.quotas);
     const tenant = await tenantStore(sql).insert({
       ...input,
+      quotas: Object.fromEntries(Object.entries(input.quotas).filter(([operation]) => !lifted.includes(operation))),
       id,
       slug: input.slug === "" ? slugOf(input.name, id.slice(-6).toLowerCase()) : input.slug,
       status: "active",

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
-import type { Tenant, TenantChange, TenantStatus } from "./domain/tenant.ts";
+import { liftedQuotas, type Tenant, type TenantChange, type TenantStatus } from "./domain/tenant.ts";
 
 /** Which tenants a list may show. */
 export interface TenantFilter {
@@ -49,7 +49,7 @@ export function tenantStore(sql: Sql) {
           plan = coalesce(${change.plan ?? null}, plan),
           status = coalesce(${change.status ?? null}, status),
           settings = coalesce(${change.settings === undefined ? null : sql.json(change.settings as never)}::jsonb, settings),
-          quotas = quotas || coalesce(${change.quotas === undefined ? null : sql.json(change.quotas as never)}::jsonb, '{}'),
+          quotas = (quotas || ${sql.json((change.quotas ?? {}) as never)}::jsonb) - ${liftedQuotas(change.quotas ?? {})}::text[],
           updated_at = ${now}, record_version = record_version + 1
         where id = ${tenantId} and status <> 'deleted'
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)

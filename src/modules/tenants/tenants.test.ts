@@ -146,7 +146,7 @@ test("quotas are changed one by one, and those that are not named stay", async (
 });
 
 test("a slug is made from the name, stays unique and is told when it is taken", async () => {
-  assert.equal(slugOf("Ääkkönen & Söhne GmbH", "x1"), "a-a-kko-nen-so-hne-gmbh-x1");
+  assert.equal(slugOf("Ääkkönen & Söhne GmbH", "x1"), "aakkonen-sohne-gmbh-x1");
   assert.equal(slugOf("日本", "x1"), "x1");
   assert.match(slugOf("-".repeat(10) + "a".repeat(100), "x1"), /^a{40}-x1$/);
   await create({ slug: "taken" });

@@ -2,7 +2,6 @@ import { type ErrorCode, Failure, fail } from "../../errors/index.ts";
 
 /** What PostgreSQL's states mean to a caller. */
 const byState: Readonly<Record<string, readonly [ErrorCode, string]>> = {
-  "23505": ["ALREADY_EXISTS", "Another record already has a value that must be unique."],
   "23503": ["FAILED_PRECONDITION", "A record that this one refers to does not exist."],
   "22021": ["INVALID_ARGUMENT", "The request holds text that cannot be stored."],
   "22P05": ["INVALID_ARGUMENT", "The request holds text that cannot be stored."],
@@ -20,6 +19,7 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   const state = (error as { code?: unknown } | null)?.code;
   if (typeof state !== "string") return undefined;
+  if (state === "23505") return taken(error as { detail?: unknown });
   const known = byState[state];
   if (known !== undefined) return fail(known[0], { public: known[1], cause: error });
   if (unreachable.test(state)) {
@@ -36,4 +36,21 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
 export function isDataError(error: unknown): boolean {
   const state = (error as { code?: unknown } | null)?.code;
   return typeof state === "string" && /^(22|23)/.test(state);
+}
+
+/** Names the fields whose values another record has; never the values, which may be of a record that nobody may see. */
+function taken(error: { readonly detail?: unknown }): Failure {
+  const columns = /^Key \((.+?)\)=/.exec(String(error.detail ?? ""))?.[1] ?? "";
+  const fields = columns
+    .split(", ")
+    .map((column) => /(\w+)\)?(?:::\w+)?\)?$/.exec(column)?.[1] ?? "")
+    .filter((field) => field !== "" && field !== "tenant_id");
+  return fail("ALREADY_EXISTS", {
+    public:
+      fields.length === 0
+        ? "Another record already has this value."
+        : `${fields.join(", ")}: is taken by another record.`,
+    violations: fields.map((field) => ({ field, rule: "unique", message: "is taken by another record" })),
+    cause: error,
+  });
 }

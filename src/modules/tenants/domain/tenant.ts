@@ -28,6 +28,11 @@ export interface TenantChange {
   readonly quotas?: Quotas | undefined;
 }
 
+/** The operations whose limit is lifted: those with a limit of 0. */
+export function liftedQuotas(quotas: Quotas): string[] {
+  return Object.keys(quotas).filter((operation) => quotas[operation]!.limit_per_day === 0);
+}
+
 /** The environments that every tenant starts with. */
 export const startingEnvironments = [
   { key: "production", name: "Production", mode: "live" },
@@ -39,6 +44,7 @@ export const startingEnvironments = [
 export function slugOf(name: string, suffix: string): string {
   const stem = name
     .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "")
