@@ -175,7 +175,8 @@ test("a suspended tenant, a used-up quota and a version that is not spoken are r
   const { body } = await rest.call("POST", "/api/tenants", { name: "limited", issue_admin_key: true });
   const { tenant, admin_key } = body.data;
   const theirs = { "x-api-key": admin_key };
-  await rest.call("PATCH", `/api/tenants/${tenant.id}`, { quotas: { "api.call": { limit_per_day: 0 } } });
+  await rest.call("PATCH", `/api/tenants/${tenant.id}`, { quotas: { "api.call": { limit_per_day: 1 } } });
+  await restClient(service.baseUrl, admin_key).call("GET", "/api/v2/environments");
   await refusedAlike("QUOTA_EXCEEDED", "EnvironmentService/ListEnvironments", {}, theirs);
   await rest.call("PATCH", `/api/tenants/${tenant.id}`, { status: "STATUS_SUSPENDED" });
   await refusedAlike("TENANT_SUSPENDED", "EnvironmentService/ListEnvironments", {}, theirs);

@@ -50,7 +50,8 @@ const tenants = createTenants({
   ownSettings: true,
 });
 const { handlers } = tenants;
-const platform = await tenants.ensurePlatform();
+const made = await Promise.all(Array.from({ length: 5 }, () => tenants.ensurePlatform()));
+const platform = made[0]!;
 const asPlatform: ContextChoice = { tenantId: platform.id, platform: true };
 
 const create = (request: MessageInitShape<typeof CreateTenantRequestSchema> = {}, choice = asPlatform) =>
@@ -68,8 +69,8 @@ async function newTenant(request = {}): Promise<{ id: TenantId; own: ContextChoi
 }
 
 test("there is one platform tenant, however many nodes ask for it at once", async () => {
-  const found = await Promise.all(Array.from({ length: 10 }, () => tenants.ensurePlatform()));
-  assert.deepEqual(new Set(found.map((each) => each.id)), new Set([platform.id]));
+  assert.deepEqual(new Set(made.map((each) => each.id)), new Set([platform.id]));
+  assert.equal((await tenants.ensurePlatform()).id, platform.id);
 });
 
 test("a new tenant has its environments and, when asked, an admin key that works", async () => {

@@ -6,9 +6,9 @@ type Mend = readonly [found: string, better: string];
 
 /**
  * postgres.js 3.4.9 does not get over a lost connection: it writes to a socket that is gone, which ends the process;
- * a connection that was lost with something still to be sent never sends again; a transaction goes on, outside of any
- * transaction, on the connection that takes its place; and it tries only once to listen anew. Known upstream for long
- * (porsager/postgres #1066, #1154, #1208). Until a release has it, its source is mended while it is loaded.
+ * a connection that was lost with something still to be sent never sends again; and a transaction goes on, outside of
+ * any transaction, on the connection that takes its place. Known upstream for long (porsager/postgres #1066, #1154,
+ * #1208). Until a release has it, its source is mended while it is loaded.
  */
 const mends: Readonly<Record<string, readonly Mend[]>> = {
   "postgres/src/connection.js": [
@@ -49,10 +49,6 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
     [
       "q.catch(e => uncaughtError || (uncaughtError = e))",
       "q.catch(e => uncaughtError || (uncaughtError = e))\n        if (lost) return q.reject(lost)",
-    ],
-    [
-      "Promise.all(listeners.map(l => listen(name, l.fn, l.onlisten).catch(() => { /* noop */ })))",
-      "listeners.forEach(function again(l) {\n            listen(name, l.fn, l.onlisten).catch(() => { delete listen.channels[name]; ending || setTimeout(again, 500, l).unref() })\n          })",
     ],
   ],
 };
