@@ -68,4 +68,10 @@ for (const operation of operations) {
       await refuses("PERMISSION_DENIED", [stage.platform.nobody]);
     });
   }
+
+  if (governance.roles.length > 0) {
+    test(`${id} refuses a key with every scope and without the role, and nothing happens`, async () => {
+      await refuses("PERMISSION_DENIED", [stage.platform.roleless]);
+    });
+  }
 }

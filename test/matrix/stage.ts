@@ -19,6 +19,8 @@ export interface Party {
   readonly admin: Caller;
   /** A key without roles and scopes. */
   readonly nobody: Caller;
+  /** A key with every scope and no role. */
+  readonly roleless: Caller;
   /** A service on the internal plane. */
   readonly service: Caller;
 }
@@ -58,13 +60,20 @@ async function partyOf(
   adminKey: string,
   isPlatform: boolean,
 ): Promise<Party> {
-  const created = await restClient(baseUrl, adminKey).call("POST", "/api/v2/api-keys", { name: "nobody" });
+  const keyWith = async (request: object): Promise<Caller> => {
+    const created = await restClient(baseUrl, adminKey).call("POST", "/api/v2/api-keys", {
+      name: "matrix",
+      ...request,
+    });
+    return { baseUrl, headers: { "x-api-key": created.body.data.secret } };
+  };
   const token = await signServiceToken({ issuer: "tests", subject: "matrix", tenantId }, serviceTokenSecret);
   return {
     tenantId,
     isPlatform,
     admin: { baseUrl, headers: { "x-api-key": adminKey } },
-    nobody: { baseUrl, headers: { "x-api-key": created.body.data.secret } },
+    nobody: await keyWith({}),
+    roleless: await keyWith({ scopes: ["*:*"] }),
     service: { baseUrl: internalUrl, headers: { authorization: `Bearer ${token}` } },
   };
 }

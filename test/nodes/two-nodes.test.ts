@@ -211,10 +211,16 @@ test("an event of a transaction that commits late is neither passed over by read
   assert.equal((await tenant.b.call("GET", `/api/events/${later.body.data.id}`)).status, 200);
   assert.deepEqual(arrived, []);
 
-  const committedAtMs = performance.now();
   await held.commit();
+  // Other test files share the server, and their transactions count as well.
+  await until(async () => {
+    const [row] = await database.sql`
+      select xid < pg_snapshot_xmin(pg_current_snapshot()) as free from events where id = ${later.body.data.id}`;
+    return row!.free;
+  });
+  const freeAtMs = performance.now();
   await taking;
-  assert.ok(performance.now() - committedAtMs < 1500, "it came promptly, although nobody was woken");
+  assert.ok(performance.now() - freeAtMs < 1500, "it came promptly, although nobody was woken");
   assert.deepEqual(arrived, [held.id, later.body.data.id]);
   assert.deepEqual(
     (await resumed.take(2)).map((event) => event.id),
