@@ -1,19 +1,22 @@
 import type { Config } from "../config/index.ts";
 import type { CapabilitySource } from "../modules/discovery/index.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
+import { discoverKeys } from "../platform/tokens/index.ts";
 
 interface Parts {
   readonly config: Config;
   readonly keyring: Keyring | undefined;
   /** Whether the shared cache answers; undefined when none is configured. */
   readonly cacheAnswers: (() => Promise<boolean>) | undefined;
+  /** Whether traces were lost lately. */
+  readonly tracesLost: () => boolean;
 }
 
 type Posture = Awaited<ReturnType<CapabilitySource["mode"]>>;
 const active: Posture = { mode: "active" };
 
 /** What this instance can do, and how each thing stands when it is asked. */
-export function capabilitiesOf({ config, keyring, cacheAnswers }: Parts): CapabilitySource[] {
+export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Parts): CapabilitySource[] {
   const simple = (id: string, name: string, description: string, service: string): CapabilitySource => ({
     id,
     name,
@@ -39,8 +42,7 @@ export function capabilitiesOf({ config, keyring, cacheAnswers }: Parts): Capabi
       settings: ["api.oidc_issuer", "api.oidc_audience"],
       dependencies: ["oidc_issuer"],
       services: [],
-      mode: () =>
-        config["api.oidc_issuer"] === "" ? { mode: "disabled", reason: "api.oidc_issuer is not set" } : active,
+      mode: () => issuerPosture(config["api.oidc_issuer"]),
     },
     {
       ...simple("secrets", "Secrets", "Values that can be used and never read back.", "SecretService"),
@@ -81,9 +83,20 @@ export function capabilitiesOf({ config, keyring, cacheAnswers }: Parts): Capabi
       mode: () =>
         config["telemetry.otlp_endpoint"] === ""
           ? { mode: "disabled", reason: "telemetry.otlp_endpoint is not set" }
-          : active,
+          : tracesLost()
+            ? { mode: "degraded", reason: "the collector did not take the last traces" }
+            : active,
     },
   ];
+}
+
+async function issuerPosture(issuer: string): Promise<Posture> {
+  if (issuer === "") return { mode: "disabled", reason: "api.oidc_issuer is not set" };
+  const answers = await discoverKeys(issuer, 1000).then(
+    () => true,
+    () => false,
+  );
+  return answers ? active : { mode: "degraded", reason: "the issuer does not answer: only known keys are checked" };
 }
 
 async function rateLimitPosture(config: Config, cacheAnswers: (() => Promise<boolean>) | undefined): Promise<Posture> {

@@ -38,6 +38,7 @@ export interface Foundation {
   readonly audit: Audit | undefined;
   readonly limiter: RateLimiter | undefined;
   readonly cacheAnswers: (() => Promise<boolean>) | undefined;
+  readonly tracesLost: () => boolean;
 }
 
 /** A node's parts, wired together and not started yet. */
@@ -99,7 +100,12 @@ export async function compose(foundation: Foundation) {
     cursors,
   });
   const discovery = createDiscovery({
-    capabilities: capabilitiesOf({ config, keyring, cacheAnswers: foundation.cacheAnswers }),
+    capabilities: capabilitiesOf({
+      config,
+      keyring,
+      cacheAnswers: foundation.cacheAnswers,
+      tracesLost: foundation.tracesLost,
+    }),
     operationsOf,
     apiVersion: currentVersion,
     cursors,

@@ -42,10 +42,14 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     const storage = await openStorage(config, log);
     closers.push(() => storage.close());
     const { db } = storage;
+    let tracesLostAtMs = Number.NEGATIVE_INFINITY;
     const tracing = await createTracing({
       endpoint: config["telemetry.otlp_endpoint"],
       serviceName: "switchyard",
-      onError: (error) => log.warn({ err: error }, "traces not sent"),
+      onError: (error) => {
+        tracesLostAtMs = performance.now();
+        log.warn({ err: error }, "traces not sent");
+      },
     });
     closers.push(() => tracing.close());
     const audit = await openAuditOf(config);
@@ -64,6 +68,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       audit,
       limiter: cache.limiter,
       cacheAnswers,
+      tracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     });
 
     await node.signals.start();

@@ -49,6 +49,7 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
       audit: undefined,
       limiter: undefined,
       cacheAnswers: undefined,
+      tracesLost: () => false,
     });
     return await node.secrets.reencryptAll(new AbortController().signal);
   } finally {

@@ -1,5 +1,5 @@
 /** Tokens: OpenID Connect tokens of people, and service tokens of other parts of the deployment. */
-export { createOidcVerifier, type OidcVerifier } from "./oidc.ts";
+export { createOidcVerifier, discoverKeys, type OidcVerifier } from "./oidc.ts";
 export {
   type ServiceTokenClaims,
   serviceTokenAudience,

@@ -72,12 +72,18 @@ export function createOidcVerifier({ issuer, audience, keysFreshMs = 600_000 }: 
   };
 }
 
-async function discover(issuer: string, keysFreshMs: number): Promise<RemoteKeys> {
+/** Asks an issuer where its keys are; throws when it does not answer in time or not for itself. */
+export async function discoverKeys(issuer: string, withinMs: number): Promise<string> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const response = await fetch(address, { signal: AbortSignal.timeout(patienceMs), redirect: "error" });
+  const response = await fetch(address, { signal: AbortSignal.timeout(withinMs), redirect: "error" });
   if (!response.ok) throw new Error(`The issuer answered ${response.status} at ${address}.`);
   const { jwks_uri: keysAddress, issuer: named } = (await response.json()) as { jwks_uri: string; issuer: string };
   if (named !== issuer) throw new Error(`The issuer calls itself ${named}.`);
+  return keysAddress;
+}
+
+async function discover(issuer: string, keysFreshMs: number): Promise<RemoteKeys> {
+  const keysAddress = await discoverKeys(issuer, patienceMs);
   // An unknown key id is looked up at once after a rotation, but a forger cannot have us ask more than every few seconds.
   return createRemoteJWKSet(new URL(keysAddress), {
     cooldownDuration: 2000,
