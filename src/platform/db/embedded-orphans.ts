@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const PATIENCE_MS = 5_000;
@@ -24,6 +25,26 @@ export async function endOrphans(clusterName: string): Promise<void> {
     if (lost) for (const { pid } of orphans) signal(pid, "SIGKILL");
     await delay(10);
     orphans = find(clusterName);
+  }
+}
+
+/** Ends every process that still works in a folder: a first start that was killed leaves its programs running. */
+export async function endOccupants(folder: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  const occupants = () =>
+    commandLines().filter(([pid, command]) => command.includes(basename(folder)) || workingFolder(pid) === folder);
+  for (let found = occupants(); found.length > 0 && Date.now() < deadline; found = occupants()) {
+    for (const [pid] of found) signal(pid, "SIGKILL");
+    await delay(10);
+  }
+}
+
+/** Empty where it cannot be told: on other systems, and for processes of others. */
+function workingFolder(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
   }
 }
 

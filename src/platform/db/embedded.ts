@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { nativeFolder } from "./embedded-binaries.ts";
 import { lockFolder } from "./embedded-lock.ts";
-import { endOrphans } from "./embedded-orphans.ts";
+import { endOccupants, endOrphans } from "./embedded-orphans.ts";
 import { type Program, runProgram, type Server, startServer } from "./embedded-process.ts";
 import { reachable, type ServerUser, serverUser } from "./embedded-user.ts";
 
@@ -127,7 +127,9 @@ function locate(home: string, options: EmbeddedOptions): Place {
 /** Creates the cluster under another name and renames it when it is whole: an interrupted first start leaves nothing. */
 async function createCluster({ home, cluster, native, user }: Place, options: EmbeddedOptions): Promise<void> {
   for (const name of readdirSync(home)) {
-    if (name.startsWith("new-")) rmSync(join(home, name), { recursive: true, force: true, maxRetries: 5 });
+    if (!name.startsWith("new-")) continue;
+    await endOccupants(join(home, name));
+    rmSync(join(home, name), { recursive: true, force: true, maxRetries: 5 });
   }
   const folder = join(home, `new-${randomBytes(6).toString("hex")}`);
   mkdirSync(folder, { mode: 0o700 });
