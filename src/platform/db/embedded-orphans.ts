@@ -31,8 +31,12 @@ export async function endOrphans(clusterName: string): Promise<void> {
 /** Ends every process that still works in a folder: a first start that was killed leaves its programs running. */
 export async function endOccupants(folder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
+  // Only the programs that were started for it: anybody may look into the folder.
   const occupants = () =>
-    commandLines().filter(([pid, command]) => command.includes(basename(folder)) || workingFolder(pid) === folder);
+    commandLines().filter(
+      ([pid, command]) =>
+        /initdb|postgres/.test(command) && (command.includes(basename(folder)) || workingFolder(pid) === folder),
+    );
   for (let found = occupants(); found.length > 0 && Date.now() < deadline; found = occupants()) {
     for (const [pid] of found) signal(pid, "SIGKILL");
     await delay(10);
