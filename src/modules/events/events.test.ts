@@ -215,6 +215,26 @@ test("a reader gets what comes from now on, or everything after the last event t
   assert.deepEqual([fresh.seen, resumed.seen], [[third], [second, third]]);
 });
 
+test("a reader who comes while an older transaction is under way gets nothing that was committed before", async (t) => {
+  const tenantId = freshTenant();
+  const { promise: end, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const older = db.sql.begin(async (tx) => {
+    await tx`select pg_current_xact_id()`;
+    begin();
+    await end;
+  });
+  await begun;
+  await publish(tenantId, {});
+  const { seen } = follow(t, tenantId);
+  await waiting();
+  const next = (await publish(tenantId, {})).event.id;
+  finish();
+  await older;
+  await until(() => seen.length >= 1);
+  assert.deepEqual(seen, [next]);
+});
+
 test("a reader gets the types and the subject that it asked for, and goes on from there", async (t) => {
   const tenantId = freshTenant();
   const { seen } = follow(t, tenantId, { types: ["order.*"], subject: "1" });

@@ -59,7 +59,7 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
           const batch = await store.after(tenantId, position, readAtOnce);
           for (const event of batch) if (wanted(filter, event)) yield event;
           const last = batch.at(-1);
-          if (last !== undefined) position = { xid: last.xid, id: last.id };
+          if (last !== undefined) position = { xid: last.xid, id: last.id, snapshot: from.snapshot };
           if (batch.length === readAtOnce) continue;
           // Woken, and maybe for something that still stands behind a transaction under way: look again soon.
           waitMs = (await woken.reason) === "signal" ? soonMs : Math.min(waitMs * 2, pollMs);

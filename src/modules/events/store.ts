@@ -91,16 +91,18 @@ export function eventStore(sql: Sql) {
 
     /** The end of the log: whatever is committed from now on comes after it. */
     async endPosition(): Promise<Position> {
-      const [row] = await sql<{ xid: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`;
-      return { xid: row!.xid, id: "" };
+      const [row] = await sql<{ xid: string; snapshot: string }[]>`
+        select pg_snapshot_xmin(snapshot)::text as xid, snapshot::text from pg_current_snapshot() as snapshot`;
+      return { xid: row!.xid, id: "", snapshot: row!.snapshot };
     },
 
     /** What comes after a position, in order, up to the oldest transaction that still runs. */
-    async after(tenantId: TenantId, { xid, id }: Position, limit: number): Promise<(Event & { xid: string })[]> {
+    async after(tenantId: TenantId, { xid, id, snapshot }: Position, limit: number): Promise<(Event & { xid: string })[]> {
       return sql<(Event & { xid: string })[]>`
         select ${columns}, xid::text from events
         where tenant_id = ${tenantId} and (xid, id) > (${xid}::text::xid8, ${id})
           and xid < pg_snapshot_xmin(pg_current_snapshot())
+          ${snapshot === undefined ? sql`` : sql`and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`}
         order by events.xid, id limit ${limit}`;
     },
 

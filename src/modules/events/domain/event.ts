@@ -15,6 +15,8 @@ export interface Event {
 export interface Position {
   readonly xid: string;
   readonly id: string;
+  /** What was committed when the reader came: it may still stand behind a transaction under way, and is no news. */
+  readonly snapshot?: string | undefined;
 }
 
 /** What a reader wants to see; empty lists and texts mean everything. */
