@@ -43,7 +43,10 @@ export default {
       name: "domain-is-pure",
       severity: "error",
       from: { path: "^src/modules/[^/]+/domain/", pathNot: "\\.test\\.ts$" },
-      to: { path: "^src/(?!errors|modules/[^/]+/domain/|platform/access/)", dependencyTypesNot: ["type-only"] },
+      to: {
+        path: "^src/(?!errors|modules/[^/]+/domain/|platform/(access|cel|crypto)/)",
+        dependencyTypesNot: ["type-only"],
+      },
     },
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
   ],

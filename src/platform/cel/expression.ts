@@ -1,0 +1,81 @@
+import { toAnswer } from "./answer.ts";
+import { CelError } from "./cel-error.ts";
+import type { CelType, CelVariables } from "./cel-type.ts";
+import { Frame } from "./frame.ts";
+import { parse } from "./parse.ts";
+import { type Plan, PlanContext } from "./plan.ts";
+import { DECLARED_TYPES } from "./plan-variable.ts";
+import { planNode } from "./planner.ts";
+import { positionAt } from "./position.ts";
+import { referencesOf } from "./references.ts";
+import type { StaticType } from "./static-type.ts";
+import { Failure, type Value } from "./values.ts";
+
+/** A compiled expression; evaluate it as often as you like. */
+export interface CelExpression {
+  readonly source: string;
+  /** Type that checking found: a CelType, or "any". */
+  readonly type: CelType;
+  /** Root variables used, sorted. */
+  readonly variables: readonly string[];
+  /** Dotted paths below root variables as far as they are written statically, sorted: "item.attributes.region". */
+  readonly paths: readonly string[];
+  /** Throws CelError of kind evaluation or budget. Answers with plain JSON-like values (bigint ints come back as number when safe). */
+  evaluate(values: Readonly<Record<string, unknown>>): unknown;
+}
+
+const EXPRESSION_WEIGHT = 32;
+const PATTERN_WEIGHT = 2_000;
+
+/** An expression with its plan. */
+export class PlannedExpression implements CelExpression {
+  readonly source: string;
+  readonly type: CelType;
+  readonly variables: readonly string[];
+  readonly paths: readonly string[];
+  /** What it takes in memory, in units of some 50 bytes. */
+  readonly weight: number;
+  readonly #plan: Plan;
+  readonly #slotCount: number;
+
+  constructor(source: string, variables: CelVariables) {
+    const tree = parse(source);
+    const context = new PlanContext(source, variables, planNode);
+    this.source = source;
+    this.#plan = context.plan(tree);
+    this.#slotCount = context.slotCount;
+    this.type = celTypeOf(this.#plan.type);
+    this.weight = EXPRESSION_WEIGHT + source.length + PATTERN_WEIGHT * context.patternCount;
+    const references = referencesOf(tree, (name) => context.declared(name) !== undefined);
+    this.variables = references.variables;
+    this.paths = references.paths;
+  }
+
+  evaluate(values: Readonly<Record<string, unknown>>): unknown {
+    const frame = new Frame(values, this.#slotCount);
+    try {
+      return toAnswer(frame, this.#run(frame));
+    } catch (error) {
+      if (error instanceof CelError) throw error;
+      throw new CelError("evaluation", "The values cannot be read.", undefined, { cause: error });
+    }
+  }
+
+  /** The value before it becomes an answer, with its type intact. */
+  evaluateTyped(values: Readonly<Record<string, unknown>>): Value {
+    return this.#run(new Frame(values, this.#slotCount));
+  }
+
+  #run(frame: Frame): Value {
+    const value = this.#plan.run(frame);
+    if (!(value instanceof Failure)) return value;
+    const message = `${value.message.charAt(0).toUpperCase()}${value.message.slice(1)}.`;
+    throw new CelError("evaluation", message, positionAt(this.source, value.at));
+  }
+}
+
+const CEL_TYPES = Object.entries(DECLARED_TYPES) as [CelType, StaticType][];
+
+function celTypeOf(type: StaticType): CelType {
+  return CEL_TYPES.find(([, declared]) => declared.kind === type.kind)?.[0] ?? "any";
+}

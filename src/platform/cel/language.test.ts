@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { CelError, type CelErrorKind, compileCel, evaluateCondition } from "./index.ts";
+
+const VARIABLES = { item: "map", recipient: "map", now: "timestamp", tags: "list", any: "any" } as const;
+
+const VALUES = {
+  item: {
+    type: "lead",
+    attributes: {
+      region: "eu",
+      amount: 5,
+      price: 5.5,
+      score: 1e3,
+      vip: false,
+      note: null,
+      words: ["a", "b"],
+      nested: { x: { y: 1 } },
+    },
+    created_at: "2026-01-02T03:04:05Z",
+  },
+  recipient: { skills: { german: 4 } },
+  now: new Date("2026-01-02T03:04:05.678Z"),
+  tags: ["vip-1", "new", "eu"],
+  any: [1, 2.5, "three"],
+};
+
+const evaluate = (source: string, values: Readonly<Record<string, unknown>> = VALUES): unknown =>
+  compileCel(source, VARIABLES).evaluate(values);
+
+function failure(run: () => unknown): CelError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof CelError) return error;
+    throw error;
+  }
+  throw new Error("nothing failed");
+}
+
+function assertFails(source: string, kind: CelErrorKind, message?: RegExp): void {
+  const error = failure(() => evaluate(source));
+  assert.equal(error.kind, kind, `${source}: ${error.message}`);
+  if (message !== undefined) assert.match(error.message, message);
+}
+
+const ANSWERS: readonly (readonly [source: string, answer: unknown])[] = [
+  ['item.attributes.region == "eu" && recipient.skills.german >= 3', true],
+  ['item.type in ["lead", "ticket"]', true],
+  ['item.type in ["ticket"]', false],
+  ["has(item.attributes.region)", true],
+  ["has(item.attributes.missing)", false],
+  ["has(item.attributes.note) && item.attributes.note == null", true],
+  ['"region" in item.attributes', true],
+  ['item.attributes["region"]', "eu"],
+  ["tags[1]", "new"],
+  ["size(tags) + tags[0].size()", 8],
+  ['tags.exists(t, t.startsWith("vip-"))', true],
+  ['tags.all(t, t != "")', true],
+  ['tags.exists_one(t, t.endsWith("u"))', true],
+  ["tags.map(t, t.upperAscii())", ["VIP-1", "NEW", "EU"]],
+  ['tags.map(t, t.contains("e"), t + "!")', ["new!", "eu!"]],
+  ['tags.filter(t, t.matches("^[a-z]+$"))', ["new", "eu"]],
+  ["item.attributes.nested.exists(key, key == 'x')", true],
+  ["any.map(x, type(x) == string)", [false, false, true]],
+  ["{'a': 1, 'b': [2.5, null]}", { a: 1, b: [2.5, null] }],
+  ["true ? 'yes' : 'no'", "yes"],
+  ["// a remark\n1 +\t1\r\n", 2],
+  ["item.?attributes.?region.orValue('none')", "eu"],
+  ["item.?missing.?region.orValue('none')", "none"],
+  ["item.attributes[?'missing'].hasValue()", false],
+  ["tags[?9].or(optional.of('last')).value()", "last"],
+  ["item.missing == 1 || true", true],
+  ["true || item.missing == 1", true],
+  ["item.missing == 1 && false", false],
+  ["tags.exists(t, t == 'eu' || t.nothing)", true],
+  ["'a,b,c'.split(',').join('-')", "a-b-c"],
+  ["'héllo'.size() == 5 && 'a😀b'.indexOf('b') == 2", true],
+];
+
+suite("expressions", () => {
+  test("answer as the language says", () => {
+    for (const [source, answer] of ANSWERS) assert.deepEqual(evaluate(source), answer, source);
+  });
+
+  test("a missing key is an error of the evaluation, at its place", () => {
+    const error = failure(() => evaluate("recipient.skills.german > 1 &&\n  item.attributes.missing > 1"));
+    assert.equal(error.kind, "evaluation");
+    assert.equal(error.message, "No such key: missing.");
+    assert.deepEqual(error.position, { line: 2, column: 19, offset: 49 });
+  });
+
+  test("an error of the syntax has its place, in UTF-16 units", () => {
+    const error = failure(() => evaluate('"😀" ==\n  )'));
+    assert.equal(error.kind, "syntax");
+    assert.deepEqual(error.position, { line: 2, column: 3, offset: 10 });
+  });
+
+  test("what is known to be wrong is refused when it is compiled, whatever would be evaluated", () => {
+    for (const [source, message] of [
+      ["nobody == 1", /no variable 'nobody'/],
+      ["true || nofunction(1)", /no function nofunction/],
+      ["1 == 'a'", /int and string/],
+      ["1 + 1.5", /int and double/],
+      ["'a' && true", /needs a bool/],
+      ["!1", /needs a bool/],
+      ["size(1)", /cannot be applied to \(int\)/],
+      ["tags.startsWith('a')", /cannot be applied/],
+      ["tags.a", /has no fields/],
+      ["now.year", /has no fields/],
+      ["item[1.5] == now + 1", /cannot be applied/],
+      ["1 in 2", /int and int/],
+      ["1.exists(x, true)", /cannot be walked/],
+      ["tags.exists(t, 'a')", /needs a bool/],
+      ["true ? 1 : 'a'", /one type/],
+      ["has(item)", /needs a field/],
+      ["'a'.matches('(')", /not a regular expression/],
+      ["9223372036854775808", /out of range/],
+      ["b'bytes'", /not supported/],
+      ["1u", /not supported/],
+      ["{1.5: 1}", /no key of a map/],
+    ] as const)
+      assertFails(source, "type", message);
+  });
+
+  test("a function on a value of the wrong type fails when that is found out", () => {
+    for (const source of [
+      "item.attributes.amount.startsWith('5')",
+      "any.trim()",
+      "size(item.attributes.amount)",
+      "timestamp(item.attributes.vip)",
+      "item.type.getHours()",
+      "item.attributes.words.matches('a')",
+      "'a'.matches(item.attributes.amount)",
+      "[item.attributes.amount].join()",
+      "item.attributes.amount.all(x, true)",
+      "item.attributes.amount && true",
+      "item.type < 1",
+      "-item.type",
+      "1 in item.type",
+    ])
+      assertFails(source, "evaluation");
+  });
+
+  test("a macro whose variable is no name, and a source that is no expression, are errors of the syntax", () => {
+    for (const source of [
+      "tags.exists(1, true)",
+      "",
+      "1 +",
+      "a b",
+      "(1",
+      "'open",
+      "1..2",
+      "__proto__",
+      "for",
+      "\\",
+      "a.1",
+    ])
+      assertFails(source, "syntax");
+  });
+});
+
+suite("numbers", () => {
+  test("a whole number of JSON is an int, and compares with a double", () => {
+    for (const source of [
+      "item.attributes.amount == 5",
+      "item.attributes.amount == 5.0",
+      "item.attributes.amount > 4.5 && item.attributes.amount < 5.5",
+      "item.attributes.price > 5 && item.attributes.price < 6",
+      "item.attributes.score == 1000",
+      "type(item.attributes.amount) == int && type(item.attributes.price) == double",
+      "item.attributes.amount in [4, 5]",
+      "item.attributes.amount in [5.0]",
+      "any.exists(x, x == 1.0) && any.exists(x, x == 2.5)",
+      "item.attributes.amount / 2 == 2",
+    ])
+      assert.equal(evaluate(source), true, source);
+  });
+
+  test("an int and a double that are known only when it runs give a double", () => {
+    assert.equal(evaluate("item.attributes.amount * 1.5"), 7.5);
+    assert.equal(evaluate("item.attributes.amount + item.attributes.price"), 10.5);
+    assert.equal(evaluate("item.attributes.price - item.attributes.amount"), 0.5);
+  });
+
+  test("ints overflow into an error, doubles into infinity", () => {
+    for (const source of ["9223372036854775807 + item.attributes.amount", "-9223372036854775808 - 1", "1 / 0", "1 % 0"])
+      assertFails(source, "evaluation");
+    assert.equal(evaluate("1.0 / 0.0"), Number.POSITIVE_INFINITY);
+  });
+
+  test("an int comes back as a number where that is exact, and as a bigint where it is not", () => {
+    assert.equal(evaluate("9007199254740991"), 9007199254740991);
+    assert.equal(evaluate("9007199254740993"), 9007199254740993n);
+    assert.deepEqual(evaluate("any", { ...VALUES, any: [1e300, 2 ** 53, 2 ** 53 - 1] }), [1e300, 2 ** 53, 2 ** 53 - 1]);
+  });
+});
+
+suite("times", () => {
+  test("a Date is a timestamp, and the other way round", () => {
+    assert.deepEqual(evaluate("now"), VALUES.now);
+    assert.deepEqual(evaluate("now + duration('1h30m')"), new Date("2026-01-02T04:34:05.678Z"));
+    assert.equal(evaluate("now - timestamp(item.created_at)"), "0.678s");
+    assert.equal(evaluate("now > timestamp('2026-01-01T00:00:00Z') && now - now == duration('0s')"), true);
+    assert.deepEqual(evaluate("any", { ...VALUES, any: { at: VALUES.now } }), { at: VALUES.now });
+  });
+
+  test("a time before 1970 keeps its fraction of a second", () => {
+    assert.deepEqual(evaluate("timestamp('1969-12-31T23:59:58.5Z')"), new Date(-1_500));
+    assert.equal(evaluate("int(timestamp('1969-12-31T23:59:58.5Z'))"), -2);
+    assert.equal(evaluate("string(timestamp('1969-12-31T23:59:58.5Z'))"), "1969-12-31T23:59:58.5Z");
+  });
+
+  test("the clock is read in UTC or in the zone that is named", () => {
+    const read = ["now.getHours()", "now.getHours('Europe/Berlin')", "now.getHours('-05:30')", "now.getDayOfWeek()"];
+    assert.deepEqual(
+      read.map((source) => evaluate(source)),
+      [3, 4, 21, 5],
+    );
+    assertFails("now.getHours('Mars/Olympus')", "evaluation", /no such time zone/i);
+  });
+});
+
+suite("values of the caller", () => {
+  test("only own properties exist", () => {
+    for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"]) {
+      assertFails(`item.${name}`, "evaluation", /no such key/i);
+      assertFails(`item["${name}"]`, "evaluation", /no such key/i);
+      assert.equal(evaluate(`has(item.${name}) || "${name}" in item`), false);
+      assert.equal(evaluate(`item.?${name}.hasValue()`), false);
+    }
+    for (const source of ["any.length", "any.map", "any[0].length", "item.type.length", "tags.size.name"])
+      assert.ok(["evaluation", "type"].includes(failure(() => evaluate(source)).kind), source);
+  });
+
+  test("hostile keys are plain data", () => {
+    const item = JSON.parse('{"__proto__": {"admin": true}, "constructor": "c", "toString": 1, "hasOwnProperty": 2}');
+    const values = { ...VALUES, item };
+    assert.equal(evaluate("item.__proto__.admin && item.constructor == 'c' && item.toString == 1", values), true);
+    assert.equal(evaluate("item == item && size(item) == 4 && 'hasOwnProperty' in item", values), true);
+    const answer = evaluate("item", values) as object;
+    assert.deepEqual(Object.keys(answer), ["__proto__", "constructor", "toString", "hasOwnProperty"]);
+    assert.equal(Object.getPrototypeOf(answer), Object.prototype);
+    assert.equal(evaluate("{'__proto__': 1}.__proto__"), 1);
+  });
+
+  test("objects without a prototype are maps", () => {
+    const item = Object.assign(Object.create(null), { a: 1 });
+    assert.equal(evaluate("item.a == 1 && has(item.a) && !has(item.b)", { ...VALUES, item }), true);
+  });
+
+  test("what JSON cannot say is not there", () => {
+    const item = { missing: undefined, run: () => 1, symbol: Symbol("s"), huge: 2n ** 70n };
+    for (const key of Object.keys(item)) assertFailsWith(`item.${key}`, { ...VALUES, item });
+    assert.equal(evaluate("has(item.missing)", { ...VALUES, item }), false);
+  });
+
+  test("a variable whose value is not what was declared fails the evaluation", () => {
+    for (const values of [{ item: [] }, { item: null }, { item: "text" }, { item: new Date() }, {}])
+      assertFailsWith("item == item", values);
+    assertFailsWith("now == now", { now: "2026-01-01T00:00:00Z" });
+    assertFailsWith("now == now", { now: new Date(Number.NaN) });
+    assertFailsWith("tags == tags", { tags: {} });
+  });
+
+  test("values that throw when they are read end in a typed error", () => {
+    const item = new Proxy({}, { getOwnPropertyDescriptor: () => assert.fail("hostile") });
+    assertFailsWith("item.a", { ...VALUES, item });
+  });
+
+  test("an answer is a copy", () => {
+    const answer = evaluate("item.attributes") as { words: string[] };
+    answer.words.push("c");
+    assert.deepEqual(VALUES.item.attributes.words, ["a", "b"]);
+  });
+
+  function assertFailsWith(source: string, values: Readonly<Record<string, unknown>>): void {
+    assert.equal(failure(() => evaluate(source, values)).kind, "evaluation", source);
+  }
+});
+
+suite("a compiled expression", () => {
+  test("knows its type", () => {
+    for (const [source, type] of [
+      ["1", "int"],
+      ["1.0", "double"],
+      ["'a'", "string"],
+      ["now", "timestamp"],
+      ["tags", "list"],
+      ["{'a': 1}", "map"],
+      ["item", "map"],
+      ["item.x", "any"],
+      ["item.x == 1", "bool"],
+      ["duration('1s')", "any"],
+      ["null", "any"],
+      ["item.x * 2.0", "double"],
+    ] as const)
+      assert.equal(compileCel(source, VARIABLES).type, type, source);
+  });
+
+  test("knows the variables and the paths that it reads, but not those of its own comprehensions", () => {
+    const expression = compileCel(
+      `has(item.attributes.region) && item["attributes"].tags.exists(item, item.name == recipient.name)
+       && tags.map(t, t).size() > item.sizes[item.index].value && size(any) > 0 && item.?a.?b.hasValue()`,
+      VARIABLES,
+    );
+    assert.deepEqual(expression.variables, ["any", "item", "recipient", "tags"]);
+    assert.deepEqual(expression.paths, [
+      "any",
+      "item.a.b",
+      "item.attributes.region",
+      "item.attributes.tags",
+      "item.index",
+      "item.sizes",
+      "recipient.name",
+      "tags",
+    ]);
+  });
+
+  test("is held to the type that is expected", () => {
+    for (const [source, expected] of [
+      ["item.x", "bool"],
+      ["item.x == 1", "bool"],
+      ["1", "double"],
+      ["'a'", "any"],
+    ] as const)
+      assert.doesNotThrow(() => compileCel(source, VARIABLES, expected));
+    for (const [source, expected] of [
+      ["'a'", "bool"],
+      ["1.5", "int"],
+      ["tags", "map"],
+    ] as const)
+      assert.equal(failure(() => compileCel(source, VARIABLES, expected)).kind, "type");
+  });
+
+  test("is compiled once for one source and one set of variables", () => {
+    const again = { ...VARIABLES };
+    assert.equal(compileCel("item.a", VARIABLES), compileCel("item.a", again));
+    assert.notEqual(compileCel("item.a", VARIABLES), compileCel("item.a", { item: "any" }));
+    assert.notEqual(compileCel("item.a", VARIABLES), compileCel("item.a ", VARIABLES));
+  });
+
+  test("a condition gives a bool or a typed error", () => {
+    assert.equal(evaluateCondition(compileCel("item.attributes.vip", VARIABLES), VALUES), false);
+    const number = compileCel("item.attributes.amount", VARIABLES);
+    assert.equal(failure(() => evaluateCondition(number, VALUES)).kind, "evaluation");
+    assert.equal(failure(() => evaluateCondition(compileCel("1", VARIABLES), VALUES)).kind, "type");
+  });
+
+  test("a variable may have the name of a type", () => {
+    assert.equal(compileCel("string == 'a'", { string: "string" }).evaluate({ string: "a" }), true);
+  });
+});
