@@ -62,8 +62,26 @@ test("an unknown key, a bad value or a contradiction stops the start and is name
   refuses({ overrides: [...loopback, "api.oidc_issuer=https://id.example"] }, /^api\.oidc_audience: /);
   refuses({ overrides: [...loopback, "auth.service_token_secret=short"] }, /^auth\.service_token_secret: /);
   refuses({ overrides: [...loopback, "auth.bootstrap_api_key=letmein"] }, /^auth\.bootstrap_api_key: /);
+  for (const net of ["10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "10.0.0.0/8/8", "fd00::/129", "fe80::1%eth0", "lan"]) {
+    refuses({ overrides: [...loopback, `egress.allowed_ip_nets=${net}`] }, /^egress\.allowed_ip_nets: /);
+  }
+  for (const domain of ["https://example.com", "*", "a.*.example", "127.0.0.1", "example.com:443", "a b"]) {
+    refuses({ overrides: [...loopback, `egress.allowed_domains=${domain}`] }, /^egress\.allowed_domains: /);
+  }
   refuses({ file: fileWith("a: [") }, /is not valid YAML/);
   refuses({ file: "/nowhere/settings.yaml" }, /cannot be read/);
+});
+
+test("networks and domains that may be reached are taken as they are written", () => {
+  const { config } = loadConfig({
+    overrides: [
+      ...loopback,
+      "egress.allowed_ip_nets=127.0.0.0/8, fd12::/16,10.1.2.3,::1",
+      "egress.allowed_domains=example.com,*.partner.example,Bücher.example",
+    ],
+  });
+  assert.equal(config["egress.allowed_ip_nets"].length, 4);
+  assert.equal(config["egress.allowed_domains"].length, 3);
 });
 
 test("the internal plane stays on loopback unless it asks for certificates", () => {
@@ -82,11 +100,14 @@ test("the enterprise profile closes what stands open, and refuses what contradic
   assert.equal(config["authz.allow_when_unconfigured"], false);
   assert.equal(config["ratelimit.fail_mode"], "closed");
   assert.equal(sources["ratelimit.fail_mode"], "security profile");
+  assert.equal(config["egress.mode"], "enforce");
   for (const open of [
     "auth.enabled=false",
     "auth.allow_anonymous=true",
     "authz.provider=none",
     "audit.hash_chain=false",
+    "egress.mode=shadow",
+    "egress.mode=disabled",
   ]) {
     refuses({ overrides: [...enterprise, open] }, new RegExp(`^${open.split("=")[0]!.replace(".", "\\.")}: must be`));
   }

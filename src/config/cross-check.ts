@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { ConfigError, type LoadedConfig } from "./loaded.ts";
 import type { Config, SettingKey } from "./settings.ts";
 
@@ -9,6 +10,7 @@ const enterpriseDemands = {
   "authz.allow_when_unconfigured": false,
   "ratelimit.fail_mode": "closed",
   "audit.hash_chain": true,
+  "egress.mode": "enforce",
 } as const satisfies Partial<Config>;
 
 /** Settings that leave something open, with what that means; `service doctor` lists those in force. */
@@ -45,6 +47,11 @@ export const openSettings: readonly { key: SettingKey; open: (config: Config) =>
     open: (c) => c["cors.allowed_origins"].includes("*"),
     meaning: "browsers of any origin may call",
   },
+  {
+    key: "egress.mode",
+    open: (c) => c["egress.mode"] !== "enforce",
+    meaning: "tenants can have private networks called",
+  },
   { key: "audit.sink", open: (c) => c["audit.sink"] === "", meaning: "nothing is audited" },
 ];
 
@@ -69,6 +76,7 @@ export function crossCheck(loaded: LoadedConfig): LoadedConfig {
     refuse("auth.bootstrap_api_key", "must look like sk_<env>_<key id>_<secret>");
   }
   checkInternalPlane(config, refuse);
+  checkEgress(config, refuse);
   for (const [operation, date] of Object.entries(config["api.sunset_dates"])) {
     if (Number.isNaN(Date.parse(date))) refuse("api.sunset_dates", `${operation}: ${date} is not a date`);
   }
@@ -94,6 +102,24 @@ function checkInternalPlane(config: Config, refuse: (key: SettingKey, why: strin
       "server.internal_client_ca_file",
     ] as const) {
       if (config[key] === "") refuse(key, "must be set when server.internal_require_mtls is");
+    }
+  }
+}
+
+function checkEgress(config: Config, refuse: (key: SettingKey, why: string) => never): void {
+  for (const domain of config["egress.allowed_domains"]) {
+    const name = domain.replace(/^\*\./, "");
+    if (!/^[^\s*:/@%[\]]+$/.test(name) || isIP(name) !== 0 || !URL.canParse(`http://${name}`)) {
+      refuse("egress.allowed_domains", `${domain} is not a name such as example.com or *.example.com`);
+    }
+  }
+  for (const net of config["egress.allowed_ip_nets"]) {
+    const [address = "", length, ...rest] = net.split("/");
+    const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+    const bits = length === undefined ? bitsMax : Number(length);
+    const isNet = rest.length === 0 && bitsMax > 0 && /^\d{1,3}$/.test(length ?? "0") && bits <= bitsMax;
+    if (!isNet || address.includes("%")) {
+      refuse("egress.allowed_ip_nets", `${net} is not a network such as 10.1.0.0/16 or fd12::/16`);
     }
   }
 }

@@ -98,6 +98,20 @@ export const settings = {
   ),
   "cors.allowed_origins": list([], "Origins whose browsers may call; `*` for any."),
 
+  "egress.mode": choice(
+    ["shadow", "enforce", "disabled"],
+    "shadow",
+    "What becomes of calls to addresses that tenants choose and that are not public: `enforce` refuses them, `shadow` logs and counts them, `disabled` does not look. The cloud's metadata addresses are refused in `shadow` too.",
+  ),
+  "egress.allowed_domains": list(
+    [],
+    "When set, only these names (`example.com`, `*.example.com`) and `egress.allowed_ip_nets` are to be reached.",
+  ),
+  "egress.allowed_ip_nets": list(
+    [],
+    "Networks in CIDR form that may be reached although they are private, for example 10.1.0.0/16.",
+  ),
+
   "ratelimit.global_rps": integer(0, "Tokens a second for the whole instance; 0 for no limit."),
   "ratelimit.tenant_rps": integer(0, "Tokens a second for each tenant; 0 for no limit."),
   "ratelimit.burst_s": integer(2, "How many seconds' worth of tokens may be taken at once.", {
@@ -125,7 +139,10 @@ export const settings = {
 
   "dynamic_config.enabled": flag(false, "Tenants may change their own settings while the service runs."),
   "tenant.purge_after_days": integer(30, "How long a deleted tenant's data is kept."),
+  "queue.ended_retention_hours": integer(24, "How long items are kept after their end.", { minimum: 1 }),
+  "routing.retention_days": integer(30, "How long decisions and outcomes are kept.", { minimum: 1 }),
   "events.retention_days": integer(30, "How long events are kept.", { minimum: 1 }),
+  "webhooks.retention_days": integer(30, "How long webhook deliveries are kept after they have ended.", { minimum: 1 }),
   "idempotency.ttl_hours": integer(24, "How long answers are kept for repeated idempotency keys.", { minimum: 1 }),
 
   "telemetry.otlp_endpoint": text("", "Where OpenTelemetry traces go (OTLP over HTTP); none when empty."),

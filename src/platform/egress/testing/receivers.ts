@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { after } from "node:test";
+
+/** A server of a test's own. */
+export interface Receiver {
+  readonly port: number;
+  /** The requests that came, in order. */
+  readonly requests: IncomingMessage[];
+  /** How many connections were made. */
+  connections(): number;
+}
+
+const closers: (() => void)[] = [];
+after(() => {
+  for (const close of closers) close();
+});
+
+/** A server on a loopback address; it answers 200 and "here" unless told otherwise. */
+export async function receiver(
+  listener: RequestListener = (_request, response) => response.end("here"),
+  { address = "127.0.0.1", tls }: { address?: string; tls?: { cert: string; key: string } } = {},
+): Promise<Receiver> {
+  const requests: IncomingMessage[] = [];
+  const handle: RequestListener = (request, response) => {
+    requests.push(request);
+    listener(request, response);
+  };
+  const server = tls === undefined ? createServer(handle) : createSecureServer(tls, handle);
+  let connections = 0;
+  server.on(tls === undefined ? "connection" : "secureConnection", () => connections++);
+  server.listen(0, address);
+  await once(server, "listening");
+  closers.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { port: (server.address() as AddressInfo).port, requests, connections: () => connections };
+}
+
+/** A server that does with a connection whatever it is told. */
+export async function rawReceiver(onConnection: (socket: Socket) => void): Promise<{ port: number }> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    onConnection(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return { port: (server.address() as AddressInfo).port };
+}
