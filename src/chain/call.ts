@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
-import type { IdempotencyRecord } from "../platform/idempotency/index.ts";
+import type { Claim, IdempotencyRecord } from "../platform/idempotency/index.ts";
 import type { TenantStanding } from "./tenant.ts";
 
 /** Which listener a call came in by. */
@@ -59,6 +59,8 @@ export interface Context {
   readonly nowMs: number;
   /** The transaction of a mutating operation; the connection pool for the others. */
   readonly sql: Sql;
+  /** Takes so many from the tenant's daily quota of an operation, or throws QUOTA_EXCEEDED and takes none. */
+  takeQuota(operation: string, count: number): Promise<void>;
   /** Runs after the transaction is committed, never when it is rolled back. */
   afterCommit(action: () => void): void;
 }
@@ -70,16 +72,21 @@ export interface Context {
 // biome-ignore lint/suspicious/noExplicitAny: each handler takes its own request; the table that holds them is untyped.
 export type Handler = (context: Context, request: any) => Promise<Answer>;
 
-/** An answer that is ready, and the commit that makes it true. */
-export interface Prepared {
-  readonly response: Message;
-  /** Commits together with many others'; "duplicate" when the idempotency key was recorded before. */
-  commit(record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
+/** A call's idempotency key, and how its answer is recorded under it. */
+export interface KeyedCall {
+  readonly claim: Claim;
+  record(response: Message): IdempotencyRecord;
 }
 
-/** Carries out a hot mutating operation: it opens no transaction of its own but commits through a batcher. */
-// biome-ignore lint/suspicious/noExplicitAny: as with Handler.
-export type GroupedHandler = { readonly grouped: (context: Context, request: any) => Prepared };
+/**
+ * Carries out a hot mutating operation: it gets no transaction but commits through a batcher, together with many
+ * others', and keeps the record of its answer in the same commit. "duplicate" when the key was recorded before, and
+ * nothing was done.
+ */
+export type GroupedHandler = {
+  // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
+  readonly grouped: (context: Context, request: any, keyed: KeyedCall | undefined) => Promise<Message | "duplicate">;
+};
 
 /** The handlers of a service, by method name. */
 export type ServiceHandlers = Readonly<Record<string, Handler | GroupedHandler>>;

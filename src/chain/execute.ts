@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import { fail, invalid } from "../errors/index.ts";
+import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
@@ -17,6 +18,8 @@ interface Parts {
   /** How long a call may take before its effect is undone. */
   readonly timeoutMs: number;
   readonly keyring: Keyring | undefined;
+  /** Takes from a tenant's daily quota, or throws. */
+  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number, count: number) => Promise<void>;
   /** The key of request digests, the same on all nodes. */
   readonly fingerprintSecret: string;
   /** Runs the steps of access once more for a call that is under way; throws when it would be refused now. */
@@ -91,9 +94,15 @@ async function executeGrouped(
 ): Promise<Message> {
   const context = contextOf(call, parts);
   const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
-  const { response, commit } = handler.grouped(context, call.message);
-  const record = claimed && { ...claimed, response: codec.encode(response, claimed) };
-  if ((await commit(record)) === "committed") return response;
+  const keyed = claimed && {
+    claim: claimed,
+    record: (response: Message) => ({ ...claimed, response: codec.encode(response, claimed) }),
+  };
+  const response = await handler.grouped(context, call.message, keyed);
+  if (response !== "duplicate") {
+    context.committed();
+    return response;
+  }
   return replayed(call, codec.decode(await storedResponse(parts.db.sql, claimed!), claimed!));
 }
 
@@ -102,8 +111,8 @@ function replayed(call: Call, response: Message): Message {
   return response;
 }
 
-function contextOf(call: Call, { db, clock }: Parts): CallContext {
-  return new CallContext(call, clock.now(), db.sql);
+function contextOf(call: Call, { db, clock, takeQuota }: Parts): CallContext {
+  return new CallContext(call, clock.now(), db.sql, takeQuota);
 }
 
 // A class, because an object literal with a getter would get a hidden class of its own at every call.
@@ -117,9 +126,10 @@ class CallContext implements Context {
   readonly nowMs: number;
   sql: Sql;
   readonly #call: Call;
+  readonly #takeQuota: Parts["takeQuota"];
   readonly #actions: (() => void)[] = [];
 
-  constructor(call: Call, nowMs: number, sql: Sql) {
+  constructor(call: Call, nowMs: number, sql: Sql, takeQuota: Parts["takeQuota"]) {
     this.operation = call.operation;
     this.plane = call.plane;
     this.principal = call.principal!;
@@ -129,10 +139,16 @@ class CallContext implements Context {
     this.nowMs = nowMs;
     this.sql = sql;
     this.#call = call;
+    this.#takeQuota = takeQuota;
   }
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  async takeQuota(operation: string, count: number): Promise<void> {
+    const limit = this.#call.standing?.quotas[operation];
+    if (limit !== undefined) await this.#takeQuota(this.tenantId, operation, limit, count);
   }
 
   readonly afterCommit = (action: () => void): void => {

@@ -151,6 +151,22 @@ export const catalogue = {
     meaning: "A request with this idempotency key is still running.",
     remedy: "Wait a moment and send the same request again to get its answer.",
   },
+  LEASE_LOST: {
+    http: 409,
+    connect: "aborted",
+    retryable: false,
+    title: "Lease lost",
+    meaning: "The item is no longer the worker's: its lease ended and it was given to another, or it was cancelled.",
+    remedy: "Leave the item alone and lease another; send heartbeats more often than the lease lasts.",
+  },
+  ROUTING_FAILED: {
+    http: 503,
+    connect: "unavailable",
+    retryable: true,
+    title: "Routing failed",
+    meaning: "Nobody can take the item now, and its pool does not keep such items, or keeps no more of them.",
+    remedy: "Try again later, or have the pool queue what nobody can take.",
+  },
   FAILED_PRECONDITION: {
     http: 412,
     connect: "failed_precondition",

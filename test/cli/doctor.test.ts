@@ -26,6 +26,7 @@ const closed = [
   "ratelimit.fail_mode=closed",
   "ratelimit.tenant_rps=100",
   "audit.sink=stderr",
+  "egress.mode=enforce",
 ];
 const doctor = (pairs: readonly string[], ...more: string[]) =>
   cli(["doctor", ...pairs.flatMap((pair) => ["--set", pair]), ...more]);

@@ -49,11 +49,10 @@ function againstList(field: DescField & { fieldKind: "list" }, rules: FieldRules
     field.listKind === "scalar"
       ? againstScalar(field.scalar, list?.items)
       : ([["text", "no message"]] as [string, unknown][]);
-  const many = list === undefined || list.maxItems === 0n ? [] : [["too many items", tooMany(Number(list.maxItems))]];
-  return [
-    ...items.map(([what, value]): [string, unknown] => [`an item: ${what}`, [value]]),
-    ...(many as [string, unknown][]),
-  ];
+  const against = items.map(([what, value]): [string, unknown] => [`an item: ${what}`, [value]]);
+  if (list !== undefined && list.minItems > 0n) against.push(["too few items", []]);
+  if (list !== undefined && list.maxItems > 0n) against.push(["too many items", tooMany(Number(list.maxItems))]);
+  return against;
 }
 
 function tooMany(max: number): string[] {
@@ -98,13 +97,25 @@ function againstScalar(scalar: ScalarType, rules: FieldRules | undefined): [stri
       ];
     case ScalarType.BYTES:
       return [["no base64", "*"]];
+    case ScalarType.DOUBLE:
+      return [["text instead of a number", "many"], ["a number beyond every type", "1e999"], ...againstBounds(rules)];
     default:
       return [
         ["text instead of a number", "many"],
         ["a fraction", 1.5],
         ["a number beyond every type", "99999999999999999999999"],
+        ...againstBounds(rules),
       ];
   }
+}
+
+function againstBounds(rules: FieldRules | undefined): [string, unknown][] {
+  if (rules?.type.case !== "int32" && rules?.type.case !== "double") return [];
+  const { greaterThan, lessThan } = rules.type.value;
+  const against: [string, unknown][] = [];
+  if (greaterThan.case === "gte") against.push(["too small a number", greaterThan.value - 1]);
+  if (lessThan.case === "lte") against.push(["too large a number", lessThan.value + 1]);
+  return against;
 }
 
 function againstString(rules: FieldRules | undefined): [string, unknown][] {

@@ -51,6 +51,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     signal: new AbortController().signal,
     nowMs: Date.now(),
     sql: db.sql,
+    takeQuota: async () => {},
     afterCommit: (action) => action(),
     ...rest,
     tenantId,
@@ -86,6 +87,10 @@ export function recordedEvents() {
     recorded,
     async record({ tenantId }: Context, type: string, subject: string, data: Record<string, unknown>): Promise<void> {
       recorded.push({ tenantId, type, subject, data });
+    },
+    async recordMany(_tx: unknown, entries: readonly (typeof recorded)[number][]): Promise<{ wake: () => void }> {
+      recorded.push(...entries);
+      return { wake: () => {} };
     },
   };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
 import { create, createFileRegistry, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import {
   ServerReflectionRequestSchema,
@@ -52,7 +52,16 @@ function filesOf(reply: ServerReflectionResponse["messageResponse"]) {
 }
 
 function registryOf(files: FileDescriptorProto[]) {
-  return createFileRegistry(files[0]!, (name) => files.find((file) => file.name === name));
+  const ordered = new Set<FileDescriptorProto>();
+  const add = (file: FileDescriptorProto) => {
+    for (const name of file.dependency) {
+      const needed = files.find((each) => each.name === name);
+      if (needed !== undefined && !ordered.has(needed)) add(needed);
+    }
+    ordered.add(file);
+  };
+  add(files[0]!);
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: [...ordered] }));
 }
 
 for (const version of ["v1", "v1alpha"]) {

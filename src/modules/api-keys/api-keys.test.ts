@@ -20,6 +20,7 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../test/harness/context.ts";
+import { roleGrants } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { createApiKeys } from "./index.ts";
@@ -95,7 +96,7 @@ test("a key verifies to its tenant, roles and scopes", async () => {
       subject: `key:${apiKey!.id}`,
       kind: "api_key",
       roles: ["service"],
-      scopes: ["config:read", "discovery:read", "event:read", "event:write"],
+      scopes: [...roleGrants.service!, "config:read"].sort(),
       environmentMode: "any",
     },
   );

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { getEventListeners } from "node:events";
 import { type TestContext, test } from "node:test";
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   GetEventRequestSchema,
@@ -24,7 +24,7 @@ import type { GroupedHandler } from "../../chain/call.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
 import type { Signals } from "../../platform/db/index.ts";
-import { storedResponse } from "../../platform/idempotency/index.ts";
+import { type IdempotencyRecord, storedResponse } from "../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../platform/ids/ulid.ts";
 import { eventTypes, reservedFamilies } from "./domain/event-types.ts";
 import { createEvents } from "./index.ts";
@@ -51,11 +51,20 @@ type Published = MessageInitShape<typeof PublishEventRequestSchema>;
 async function publish(tenantId: TenantId, request: Published, key?: string) {
   const context = contextFor(db, { tenantId });
   const { grouped } = handlers.publishEvent as GroupedHandler;
-  const { response, commit } = grouped(context, create(PublishEventRequestSchema, { type: "order.paid", ...request }));
-  const { event } = response as PublishEventResponse;
+  const message = create(PublishEventRequestSchema, { type: "order.paid", ...request });
   const claim = { tenantId, principal: "key:test", operation: "PublishEvent", key: key!, createdAt: new Date() };
-  const record = { ...claim, fingerprint: Buffer.from("f"), response: event!.id };
-  return { event: event!, claim: record, outcome: await commit(key === undefined ? undefined : record) };
+  let record: IdempotencyRecord | undefined;
+  const keep = (response: Message) => {
+    record = { ...claim, fingerprint: Buffer.from("f"), response: (response as PublishEventResponse).event!.id };
+    return record;
+  };
+  const answer = await grouped(
+    context,
+    message,
+    key === undefined ? undefined : { claim: { ...claim, fingerprint: Buffer.from("f") }, record: keep },
+  );
+  const outcome = answer === "duplicate" ? "duplicate" : "committed";
+  return { event: (answer as PublishEventResponse).event!, claim: record!, outcome };
 }
 const list = (choice: ContextChoice, request: MessageInitShape<typeof ListEventsRequestSchema> = {}) =>
   perform(db, choice, handlers.listEvents, ListEventsRequestSchema, request);
@@ -108,7 +117,25 @@ test("types of the service's own families cannot be published, and all its own t
   for (const type of ["tenants.created", "api.key", "order.tenant"]) {
     assert.equal((await publish(freshTenant(), { type })).outcome, "committed");
   }
-  assert.deepEqual([...reservedFamilies].sort(), ["api_key", "config", "environment", "member", "secret", "tenant"]);
+  assert.deepEqual([...reservedFamilies].sort(), [
+    "admission",
+    "anomaly",
+    "api_key",
+    "config",
+    "dead_letter",
+    "environment",
+    "member",
+    "pool",
+    "queue",
+    "recipient",
+    "route",
+    "rule",
+    "secret",
+    "subscriber",
+    "tenant",
+    "topic",
+    "webhook",
+  ]);
 });
 
 test("data of more than 64 KiB is refused, counted in bytes", async () => {
@@ -219,7 +246,7 @@ test("a reader who comes while an older transaction is under way gets nothing th
   const tenantId = freshTenant();
   const { promise: end, resolve: finish } = Promise.withResolvers<void>();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-  const older = db.sql.begin(async (tx) => {
+  const older = db.transaction(async (tx) => {
     await tx`select pg_current_xact_id()`;
     begin();
     await end;

@@ -28,12 +28,10 @@ import { eventStore } from "./store.ts";
 export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     publishEvent: {
-      grouped(context: Context, request: PublishEventRequest) {
+      async grouped(context: Context, request: PublishEventRequest, keyed) {
         const event = toEvent(context, request);
-        return {
-          response: create(PublishEventResponseSchema, { event: fromEvent(event) }),
-          commit: (record) => log.append(event, record),
-        };
+        const response = create(PublishEventResponseSchema, { event: fromEvent(event) });
+        return (await log.append(event, keyed?.record(response))) === "committed" ? response : "duplicate";
       },
     },
 

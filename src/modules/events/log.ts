@@ -16,6 +16,8 @@ export interface EventLog {
   find(tenantId: TenantId, id: string): Promise<Event | undefined>;
   /** Wakes those who follow a tenant's log; after a commit, never before. */
   wake(tenantId: TenantId): void;
+  /** Calls back when something may have been added to a tenant's log; answers with the way to stop. */
+  onWake(tenantId: TenantId, listener: () => void): () => void;
   /** Yields what comes after a position, for as long as the signal lasts. */
   follow(tenantId: TenantId, from: Position, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Event>;
   idle(): Promise<void>;
@@ -48,6 +50,7 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
     find: (tenantId, id) => reader.run({ tenantId, id }),
     append: (event, record) => writer.run({ event, record }),
     wake,
+    onWake: (tenantId, listener) => signals.onWake(topicOf(tenantId), listener),
     idle: () => writer.idle(),
     async *follow(tenantId, from, filter, signal) {
       let position = from;

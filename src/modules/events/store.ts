@@ -3,7 +3,7 @@ import type { Sql } from "../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
-import type { Event, EventFilter, Position } from "./domain/event.ts";
+import type { Event, EventFilter, EventHead, Position } from "./domain/event.ts";
 
 /** An event to be added, with the idempotency record that is to be kept with it. */
 export interface Addition {
@@ -15,6 +15,13 @@ export interface Addition {
 export interface ListFilter extends EventFilter {
   readonly since: Date | undefined;
   readonly until: Date | undefined;
+}
+
+/** A range of time, and the event in it after which to go on. */
+export interface RecordedRange {
+  readonly since: Date;
+  readonly until: Date;
+  readonly after: string;
 }
 
 /** The SQL of events. */
@@ -97,13 +104,47 @@ export function eventStore(sql: Sql) {
     },
 
     /** What comes after a position, in order, up to the oldest transaction that still runs. */
-    async after(tenantId: TenantId, { xid, id, snapshot }: Position, limit: number): Promise<(Event & { xid: string })[]> {
+    async after(
+      tenantId: TenantId,
+      { xid, id, snapshot }: Position,
+      limit: number,
+    ): Promise<(Event & { xid: string })[]> {
       return sql<(Event & { xid: string })[]>`
         select ${columns}, xid::text from events
         where tenant_id = ${tenantId} and (xid, id) > (${xid}::text::xid8, ${id})
           and xid < pg_snapshot_xmin(pg_current_snapshot())
           ${snapshot === undefined ? sql`` : sql`and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`}
         order by events.xid, id limit ${limit}`;
+    },
+
+    /** The heads of what comes after a position, as `after` reads it. */
+    async headsAfter(tenantId: TenantId, { xid, id }: Position, limit: number): Promise<EventHead[]> {
+      return sql<EventHead[]>`
+        select id, type, subject, xid::text from events
+        where tenant_id = ${tenantId} and (xid, id) > (${xid}::text::xid8, ${id})
+          and xid < pg_snapshot_xmin(pg_current_snapshot())
+        order by events.xid, id limit ${limit}`;
+    },
+
+    /** The heads of what was recorded in a range of time, in the order of ids, which begin with that time. */
+    async headsBetween(tenantId: TenantId, range: RecordedRange, limit: number): Promise<EventHead[]> {
+      return sql<EventHead[]>`
+        select id, type, subject, xid::text from events
+        where tenant_id = ${tenantId} and id > ${range.after} and id >= ${lowestUlid(range.since.getTime())}
+          and id < ${lowestUlid(range.until.getTime())}
+        order by id limit ${limit}`;
+    },
+
+    /** Of these places in their tenants' logs, those that something comes after. */
+    async behind(places: readonly (Position & { tenantId: TenantId })[]): Promise<TenantId[]> {
+      const rows = await sql<{ tenantId: TenantId }[]>`
+        select place.tenant_id
+        from unnest(${places.map((each) => each.tenantId)}::text[], ${places.map((each) => each.xid)}::text[],
+          ${places.map((each) => each.id)}::text[]) as place(tenant_id, xid, id)
+        where exists (
+          select from events where tenant_id = place.tenant_id and (xid, events.id) > (place.xid::xid8, place.id)
+            and xid < pg_snapshot_xmin(pg_current_snapshot()))`;
+      return rows.map((row) => row.tenantId);
     },
 
     /** Forgets events that were kept before a moment, whatever time they name, a bite at a time; answers how many. */

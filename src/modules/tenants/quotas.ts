@@ -5,8 +5,8 @@ import { createBatcher, type Sql } from "../../platform/db/index.ts";
 
 /** Counts what tenants do against their daily limits. */
 export interface Quotas {
-  /** Takes one from today's quota; throws QUOTA_EXCEEDED when none is left. */
-  take(tenantId: TenantId, operation: string, limit: number): Promise<void>;
+  /** Takes so many (one) from today's quota; throws QUOTA_EXCEEDED when they are not left, and takes none. */
+  take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<void>;
   used(sql: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }>;
 }
 
@@ -14,6 +14,7 @@ interface Take {
   readonly tenantId: TenantId;
   readonly operation: string;
   readonly limit: number;
+  readonly count: number;
 }
 
 /** Daily counters in the database. Many callers' takes travel in one statement; what goes over is given back. */
@@ -28,32 +29,32 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
       const rows = await addUsage(
         sql,
         day,
-        [...groups.values()].map((group) => ({ ...group[0]!, count: group.length })),
+        [...groups.values()].map((group) => ({ ...group[0]!, count: countOf(group) })),
       );
-      const granted = new Map<string, number>();
+      const granted = new Set<Take>();
       const refunds = [];
       for (const row of rows) {
         const group = groups.get(keyOf(row))!;
         const { limit } = group[0]!;
-        const over = Math.min(Math.max(row.used - limit, 0), group.length);
-        granted.set(keyOf(row), group.length - over);
-        if (over > 0) {
-          refunds.push({ tenantId: row.tenantId, operation: row.operation, count: -over });
-          exhausted.set(keyOf(row), { day, limit });
+        let left = countOf(group) - Math.max(row.used - limit, 0);
+        let refused = 0;
+        for (const input of group) {
+          if (input.count <= left) {
+            left -= input.count;
+            granted.add(input);
+          } else refused += input.count;
         }
+        if (refused > 0) refunds.push({ tenantId: row.tenantId, operation: row.operation, count: -refused });
+        if (refused > 0 && left <= 0) exhausted.set(keyOf(row), { day, limit });
       }
       if (refunds.length > 0) await addUsage(sql, day, refunds);
-      return inputs.map((input) => {
-        const left = granted.get(keyOf(input))!;
-        granted.set(keyOf(input), left - 1);
-        return left > 0;
-      });
+      return inputs.map((input) => granted.has(input));
     },
   });
 
   return {
-    async take(tenantId, operation, limit) {
-      const input = { tenantId, operation, limit };
+    async take(tenantId, operation, limit, count = 1) {
+      const input = { tenantId, operation, limit, count };
       const known = exhausted.get(keyOf(input));
       const day = dayOf(clock.now());
       const usedUp = known !== undefined && known.day === day && known.limit === limit;
@@ -98,6 +99,10 @@ function groupBy(inputs: readonly Take[]): Map<string, Take[]> {
     else group.push(input);
   }
   return groups;
+}
+
+function countOf(group: readonly Take[]): number {
+  return group.reduce((sum, { count }) => sum + count, 0);
 }
 
 function keyOf({ tenantId, operation }: { tenantId: string; operation: string }): string {

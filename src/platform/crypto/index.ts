@@ -11,3 +11,4 @@ export { createSigner, type Signer } from "./hmac-signer.ts";
 export { createKeyedDigest, type KeyedDigest } from "./keyed-digest.ts";
 export { type Binding, createKeyring, type Keyring, type KeyringSettings } from "./keyring.ts";
 export { SealError, type SealFault } from "./seal-error.ts";
+export { type SignedMessage, webhookHeaders } from "./webhook-signature.ts";

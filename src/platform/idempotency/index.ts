@@ -71,6 +71,30 @@ export async function storedResponse(sql: Sql, claimed: Claim): Promise<string> 
   return row.response;
 }
 
+/** What tells one key from another. */
+export function keyName({
+  tenantId,
+  principal,
+  operation,
+  key,
+}: Pick<Claim, "tenantId" | "principal" | "operation" | "key">): string {
+  return [tenantId, principal, operation, key].join("\0");
+}
+
+/** Which of these keys are recorded, by name. */
+export async function usedKeys(
+  sql: Sql,
+  claims: readonly Pick<Claim, "tenantId" | "principal" | "operation" | "key">[],
+): Promise<ReadonlySet<string>> {
+  if (claims.length === 0) return new Set();
+  const rows = await sql<Claim[]>`
+    select tenant_id, principal, operation, key from idempotency_records
+    where (tenant_id, principal, operation, key) in (
+      select * from unnest(${claims.map(({ tenantId }) => tenantId)}::text[], ${claims.map(({ principal }) => principal)}::text[],
+        ${claims.map(({ operation }) => operation)}::text[], ${claims.map(({ key }) => key)}::text[]))`;
+  return new Set(rows.map(keyName));
+}
+
 /** Forgets records from before a moment; answers how many. */
 export async function forgetRecords(sql: Sql, before: Date, limit: number): Promise<number> {
   const gone = await sql`

@@ -47,3 +47,10 @@ function timePart(ms: number): string {
 export function isUlid(text: string): boolean {
   return pattern.test(text);
 }
+
+/** When a ULID was made, in milliseconds. */
+export function ulidMs(id: string): number {
+  let ms = 0;
+  for (let i = 0; i < 10; i++) ms = ms * 32 + alphabet.indexOf(id[i]!);
+  return ms;
+}

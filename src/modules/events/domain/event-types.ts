@@ -16,6 +16,109 @@ export const eventTypes = {
   "secret.deleted": { meaning: "A secret was deleted.", data: ["name"] },
   "config.changed": { meaning: "A tenant set one of its settings.", data: ["key"] },
   "config.reset": { meaning: "A tenant returned a setting to its default.", data: ["key"] },
+  "pool.created": { meaning: "A pool was created.", data: ["name", "strategy", "environment_id"] },
+  "pool.updated": { meaning: "A pool was changed.", data: ["fields"] },
+  "pool.enabled": { meaning: "A pool was switched on.", data: ["name"] },
+  "pool.disabled": { meaning: "A pool was switched off.", data: ["name"] },
+  "pool.archived": { meaning: "A pool was archived.", data: ["name"] },
+  "recipient.created": { meaning: "A recipient was added to a pool.", data: ["pool_id", "name"] },
+  "recipient.updated": { meaning: "A recipient was changed.", data: ["pool_id", "fields"] },
+  "recipient.paused": { meaning: "A recipient gets no new work for now.", data: ["pool_id"] },
+  "recipient.resumed": { meaning: "A recipient gets new work again.", data: ["pool_id"] },
+  "recipient.removed": { meaning: "A recipient was removed from its pool.", data: ["pool_id", "name"] },
+  "rule.created": { meaning: "A rule was added to a pool.", data: ["pool_id", "name", "action"] },
+  "rule.updated": { meaning: "A rule was changed.", data: ["pool_id", "fields"] },
+  "rule.deleted": { meaning: "A rule was deleted.", data: ["pool_id", "name"] },
+  "route.decided": {
+    meaning: "An item was routed; only in pools that set item_events.",
+    data: ["pool_id", "outcome", "reason", "recipient_id", "type"],
+  },
+  "queue.paused": { meaning: "A queue hands out no items for now.", data: ["reason"] },
+  "queue.resumed": { meaning: "A queue hands out items again.", data: ["reason"] },
+  "queue.drained": { meaning: "Waiting items were removed from a queue.", data: ["count", "reason"] },
+  "queue.item.assigned": {
+    meaning: "A waiting item was given to a recipient; only in pools that set item_events.",
+    data: ["pool_id", "recipient_id"],
+  },
+  "queue.item.completed": {
+    meaning: "An item was done; only in pools that set item_events.",
+    data: ["pool_id", "recipient_id", "attempt"],
+  },
+  "queue.item.failed": {
+    meaning: "An attempt failed and the item is tried again; only in pools that set item_events.",
+    data: ["pool_id", "recipient_id", "attempt", "reason_code"],
+  },
+  "queue.item.dead_lettered": {
+    meaning: "An item failed for good.",
+    data: ["pool_id", "recipient_id", "attempt", "reason_code", "phase"],
+  },
+  "queue.item.expired": { meaning: "An item waited longer than it may.", data: ["pool_id"] },
+  "queue.item.cancelled": { meaning: "An item was taken off its queue.", data: ["pool_id", "reason"] },
+  "recipient.ejected": {
+    meaning: "A recipient failed too often and gets no work for a while.",
+    data: ["pool_id", "until"],
+  },
+  "admission.group.cleared": {
+    meaning: "An operator ended an admission group.",
+    data: ["pool_id", "constraint_kind", "reason"],
+  },
+  "dead_letter.retried": { meaning: "A pool's dead letters were put back on its queue.", data: ["count", "all"] },
+  "dead_letter.quarantined": { meaning: "Dead letters of a pool were set aside.", data: ["count", "reason"] },
+  "dead_letter.released": {
+    meaning: "Dead letters of a pool that were set aside are among its failed ones again.",
+    data: ["count", "reason"],
+  },
+  "dead_letter.purged": {
+    meaning: "Dead letters of a pool were removed for good.",
+    data: ["count", "older_than", "quarantined"],
+  },
+  "webhook.endpoint.created": { meaning: "A webhook endpoint was created.", data: ["event_types"] },
+  "webhook.endpoint.updated": { meaning: "A webhook endpoint was changed.", data: ["fields"] },
+  "webhook.endpoint.deleted": { meaning: "A webhook endpoint was deleted.", data: [] },
+  "webhook.endpoint.disabled": {
+    meaning: "The service disabled a webhook endpoint: it answered 410 (`gone`) or failed for five days (`failing`).",
+    data: ["reason"],
+  },
+  "webhook.endpoint.secret_rotated": {
+    meaning: "A webhook endpoint got a new secret.",
+    data: ["previous_valid_until"],
+  },
+  "webhook.endpoint.test": { meaning: "A test was sent to one webhook endpoint, and only to it.", data: [] },
+  "webhook.endpoint.replayed": {
+    meaning: "A time range was sent to a webhook endpoint once more.",
+    data: ["replay_id", "since", "until", "selection"],
+  },
+  "webhook.delivery.replayed": { meaning: "An event was sent to a webhook endpoint once more.", data: ["event_id"] },
+  "anomaly.detected": {
+    meaning: "Something stood out among the outcomes of a pool or of one of its recipients.",
+    data: ["pool_id", "recipient_id", "method", "metric", "value", "baseline", "threshold", "actions"],
+  },
+  "subscriber.created": { meaning: "A subscriber was created.", data: ["external_id"] },
+  "subscriber.updated": { meaning: "A subscriber was changed.", data: ["external_id", "fields"] },
+  "subscriber.deactivated": {
+    meaning: "A subscriber was deleted: it is kept, and nothing is sent to it.",
+    data: ["external_id"],
+  },
+  "subscriber.endpoint.added": {
+    meaning: "A subscriber got an address.",
+    data: ["endpoint_id", "channel", "provider_key"],
+  },
+  "subscriber.endpoint.updated": {
+    meaning: "What is known of a subscriber's address was changed.",
+    data: ["endpoint_id", "channel", "fields"],
+  },
+  "subscriber.endpoint.removed": {
+    meaning: "An address of a subscriber was removed.",
+    data: ["endpoint_id", "channel", "provider_key"],
+  },
+  "topic.created": { meaning: "A topic was created.", data: ["name"] },
+  "topic.updated": { meaning: "A topic was changed.", data: ["name"] },
+  "topic.deleted": { meaning: "A topic was deleted, with so many subscriptions.", data: ["count"] },
+  "topic.members.added": {
+    meaning: "So many subscribers came into a topic; others that were in it got other context keys.",
+    data: ["count", "changed"],
+  },
+  "topic.members.removed": { meaning: "So many subscribers left a topic.", data: ["count"] },
 } as const satisfies Record<string, { meaning: string; data: readonly string[] }>;
 
 /** A kind of event that the service itself records. */

@@ -11,6 +11,11 @@ export interface Event {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** What tells an event from others, and where it stands in the log. */
+export interface EventHead extends Pick<Event, "id" | "type" | "subject"> {
+  readonly xid: string;
+}
+
 /** Where a reader of the log stands: after the event with this id of this transaction. */
 export interface Position {
   readonly xid: string;
