@@ -32,6 +32,20 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
     simple("members", "Members", "People of a tenant and their roles.", "MemberService"),
     simple("events", "Event log", "The log of what happened, to list and to follow.", "EventService"),
     {
+      ...simple("pools", "Pools", "Recipients of work in pools, with strategies and rules.", "PoolService"),
+      services: ["service.api.PoolService", "service.api.RecipientService", "service.api.RuleService"],
+    },
+    {
+      ...simple("subscribers", "Subscribers", "Who is notified, where, and in which topics.", "SubscriberService"),
+      services: ["service.api.SubscriberService", "service.api.TopicService"],
+    },
+    {
+      ...simple("webhooks", "Webhooks", "Events sent to HTTP endpoints, signed and retried.", "WebhookService"),
+      settings: ["egress.mode", "egress.allowed_domains", "egress.allowed_ip_nets", "webhooks.retention_days"],
+      dependencies: ["database", "master_key"],
+      mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
+    },
+    {
       ...simple("api_keys", "API keys", "Keys for programs.", "ApiKeyService"),
       settings: ["auth.api_key_enabled"],
       mode: () =>

@@ -5,18 +5,27 @@ import { execution } from "../chain/execute.ts";
 import { chainOf, recheckOf } from "../chain/order.ts";
 import type { Config } from "../config/index.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
+import { createAnomalies } from "../modules/anomaly/index.ts";
 import { createApiKeys } from "../modules/api-keys/index.ts";
+import { createDeadLetters } from "../modules/dead-letters/index.ts";
 import { createDiscovery } from "../modules/discovery/index.ts";
 import { createDynamicConfig } from "../modules/dynamic-config/index.ts";
 import { createEnvironments } from "../modules/environments/index.ts";
 import { createEvents } from "../modules/events/index.ts";
 import { createMembers } from "../modules/members/index.ts";
+import { createPools, storedLoads, storedWork } from "../modules/pools/index.ts";
+import { createAdmissionKeys, createQueues } from "../modules/queues/index.ts";
+import { createLivePools, createMayAccept, createOutcomeSink, createRouting } from "../modules/routing/index.ts";
 import { createSecrets } from "../modules/secrets/index.ts";
+import { createSubscribers, storedConnection } from "../modules/subscribers/index.ts";
 import { createTenants, type Tenant } from "../modules/tenants/index.ts";
+import { createTopics } from "../modules/topics/index.ts";
+import { createWebhooks } from "../modules/webhooks/index.ts";
 import type { Audit } from "../platform/audit/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import { createCursors } from "../platform/cursor/index.ts";
 import { createSignals, createTenantChanges, type Database } from "../platform/db/index.ts";
+import { createEgress } from "../platform/egress/index.ts";
 import { createJobRunner } from "../platform/jobs/index.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { RateLimiter } from "../platform/ratelimit/index.ts";
@@ -31,6 +40,8 @@ import { instanceSecret } from "./storage.ts";
 export interface Foundation {
   readonly config: Config;
   readonly db: Database;
+  /** A few connections for what is read into memory in the middle of calls. */
+  readonly side: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -46,12 +57,20 @@ export type Node = Awaited<ReturnType<typeof compose>>;
 
 /** Builds every part of a node and hands each what it needs. This is the only place where parts meet. */
 export async function compose(foundation: Foundation) {
-  const { config, db, clock, log, metrics } = foundation;
+  const { config, db, side, clock, log, metrics } = foundation;
   const signals = createSignals(db);
   const changes = createTenantChanges(db, signals);
   const jobs = createJobRunner({ db, signals, clock, log });
   const cursors = createCursors(await instanceSecret(db.sql, "cursor_secret"));
   const keyring = keyringOf(config);
+  const egress = createEgress({
+    mode: config["egress.mode"],
+    allowedDomains: config["egress.allowed_domains"],
+    allowedIpNets: config["egress.allowed_ip_nets"],
+    log,
+    metrics,
+    clock,
+  });
   const operations = readOperations();
   const operationsOf = (plane: Plane): readonly Operation[] =>
     plane === "internal" ? operations : operations.filter(({ governance }) => !governance.internalOnly);
@@ -91,7 +110,81 @@ export async function compose(foundation: Foundation) {
     ownSettings: config["dynamic_config.enabled"],
   });
   const members = createMembers({ db, changes, events: recorder, cursors });
-  const secrets = createSecrets({ db, keyring, events: recorder, cursors, platformTenantId });
+  const webhooks = createWebhooks({
+    db,
+    signals,
+    cursors,
+    clock,
+    log,
+    metrics,
+    keyring,
+    egress,
+    events,
+    retentionDays: config["webhooks.retention_days"],
+    platformTenantId,
+    wakeJobs: () => jobs.wake(),
+  });
+  const secrets = createSecrets({
+    db,
+    keyring,
+    events: recorder,
+    cursors,
+    platformTenantId,
+    furtherTables: [webhooks.sealed],
+  });
+  const pools = createPools({
+    db: side,
+    changes,
+    events: recorder,
+    cursors,
+    loads: storedLoads,
+    hasWork: storedWork,
+    urlRefusal: egress.urlRefusal,
+  });
+  const live = createLivePools({ db, clock, log, events: recorder });
+  const keys = createAdmissionKeys(await instanceSecret(db.sql, "admission_secret"));
+  const deadLetters = createDeadLetters({
+    sql: db.sql,
+    clock,
+    cursors,
+    platformTenantId,
+    events: recorder,
+    pools,
+    wake: (tenantId, poolId) => queues.wake(tenantId, poolId),
+  });
+  const queues = createQueues({
+    db,
+    clock,
+    log,
+    signals,
+    cursors,
+    events: recorder,
+    pools,
+    deadLetters,
+    keys,
+    outcomes: createOutcomeSink(live),
+    mayAccept: createMayAccept(live, clock),
+    egress,
+    secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
+    retentionHours: config["queue.ended_retention_hours"],
+    platformTenantId,
+  });
+  const routing = createRouting({
+    db,
+    clock,
+    log,
+    cursors,
+    events: recorder,
+    pools,
+    queues,
+    live,
+    keys,
+    retentionDays: config["routing.retention_days"],
+    platformTenantId,
+  });
+  const subscribers = createSubscribers({ events: recorder, cursors, hasConnection: storedConnection });
+  const topics = createTopics({ sql: db.sql, clock, cursors, events: recorder, subscribers, platformTenantId });
+  const anomalies = createAnomalies({ db, clock, log, events: recorder, pools, cursors, platformTenantId });
   const dynamicConfig = createDynamicConfig({
     instance: { "events.retention_days": config["events.retention_days"] },
     enabled: config["dynamic_config.enabled"],
@@ -119,12 +212,31 @@ export async function compose(foundation: Foundation) {
     "service.api.SecretService": secrets.handlers,
     "service.api.ConfigService": dynamicConfig.handlers,
     "service.api.EventService": events.handlers,
+    "service.api.WebhookService": webhooks.handlers,
+    "service.api.PoolService": pools.handlers.pools,
+    "service.api.RecipientService": pools.handlers.recipients,
+    "service.api.RuleService": pools.handlers.rules,
+    "service.api.RoutingService": routing.handlers.routing,
+    "service.api.OutcomeService": routing.handlers.outcomes,
+    "service.api.QueueService": queues.handlers.queues,
+    "service.api.WorkService": queues.handlers.work,
+    "service.api.AdmissionService": queues.handlers.admission,
+    "service.api.DeadLetterService": deadLetters.handlers,
+    "service.api.AnomalyService": anomalies.handlers,
+    "service.api.SubscriberService": { ...subscribers.handlers, ...topics.handlers.subscriptions },
+    "service.api.TopicService": topics.handlers.topics,
     "service.api.DiscoveryService": discovery.handlers,
   };
   for (const kind of [
     ...tenants.jobs,
     ...events.jobs,
     ...secrets.jobs,
+    ...webhooks.jobs,
+    ...deadLetters.jobs,
+    ...anomalies.jobs,
+    ...queues.jobs,
+    ...routing.jobs,
+    ...topics.jobs,
     idempotencyJob({ sql: db.sql, clock, ttlHours: config["idempotency.ttl_hours"], platformTenantId }),
   ]) {
     jobs.register(kind);
@@ -147,6 +259,7 @@ export async function compose(foundation: Foundation) {
     clock,
     keyring,
     handlers,
+    takeQuota: tenants.quotas.take,
     timeoutMs: config["api.request_timeout_s"] * 1000,
     recheck: { external: recheckOf("external", chainParts), internal: recheckOf("internal", chainParts) },
     fingerprintSecret: (await instanceSecret(db.sql, "fingerprint_secret")).toString("base64"),
@@ -159,6 +272,11 @@ export async function compose(foundation: Foundation) {
     apiKeys,
     events,
     secrets,
+    webhooks,
+    egress,
+    live,
+    queues,
+    routing,
     operationsOf,
     invoke: {
       external: composeChain(chainOf("external", chainParts), execute),

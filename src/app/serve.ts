@@ -61,6 +61,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     const node = await compose({
       config,
       db,
+      side: storage.side,
       clock: systemClock,
       log,
       metrics,
@@ -71,6 +72,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       tracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     });
 
+    closers.push(() => node.egress.close());
     await node.signals.start();
     closers.push(() => node.signals.stop());
     await node.changes.start();
@@ -82,9 +84,20 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       clearInterval(uses);
       return node.apiKeys.verifier.flushUses();
     });
+    node.live.start();
+    closers.push(() => node.live.stop());
+    closers.push(() => node.queues.idle());
     if (role !== "api") {
       node.jobs.start();
       closers.push(() => node.jobs.stop());
+      node.queues.sweeping.start();
+      closers.push(() => node.queues.sweeping.stop());
+      node.queues.pushing.start();
+      closers.push(() => node.queues.pushing.stop());
+      node.routing.assigning.start();
+      closers.push(() => node.routing.assigning.stop());
+      await node.webhooks.start();
+      closers.push(() => node.webhooks.stop());
       await node.secrets.planReencryption(systemClock.now());
     }
     closers.push(() => node.events.idle());

@@ -9,12 +9,18 @@ import type { Log } from "../platform/log/log.ts";
 /** The database of this node, migrated and open. */
 export interface Storage {
   readonly db: Database;
+  /**
+   * For what is read into memory while a call may hold a connection of its own already: those who wait for it with all
+   * connections in their hands would wait for ever.
+   */
+  readonly side: Database;
   readonly url: string;
   /** Resolves when an embedded PostgreSQL ended without being asked. */
   readonly lost: Promise<string>;
   close(): Promise<void>;
 }
 
+const sideConnections = 2;
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
 
 /** Starts the embedded PostgreSQL or takes the external one, and brings its schema up to date. */
@@ -35,12 +41,14 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
       maxConnections: config["database.max_connections"],
       statementMs: config["api.request_timeout_s"] * 1000,
     });
+    const side = openDatabase(url, { maxConnections: sideConnections });
     return {
       db,
+      side,
       url,
       lost: embedded?.exited ?? new Promise(() => {}),
       async close() {
-        await db.close();
+        await Promise.all([db.close(), side.close()]);
         await embedded?.stop();
       },
     };

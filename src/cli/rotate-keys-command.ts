@@ -42,6 +42,7 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
     const node = await compose({
       config,
       db,
+      side: db,
       clock: systemClock,
       log: createLog(config["log.level"]),
       metrics: createMetrics(),

@@ -4,11 +4,40 @@
  */
 export const roleGrants: Readonly<Record<string, readonly string[]>> = {
   viewer: ["*:read"],
-  operator: ["*:read", "environment:write", "event:write"],
+  operator: [
+    "*:read",
+    "environment:write",
+    "event:write",
+    "webhook:write",
+    "dlq:write",
+    "pool:write",
+    "recipient:write",
+    "rule:write",
+    "route:write",
+    "queue:write",
+    "work:write",
+    "outcome:write",
+    "notification:write",
+  ],
   admin: ["*:*"],
-  service: ["event:read", "event:write", "discovery:read"],
+  service: [
+    "event:read",
+    "event:write",
+    "discovery:read",
+    "pool:read",
+    "recipient:read",
+    "route:write",
+    "decision:read",
+    "queue:read",
+    "work:write",
+    "outcome:read",
+    "outcome:write",
+    "notification:read",
+    "notification:write",
+  ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],
+  notification_admin: ["notification:*", "layout:*"],
 };
 
 /** Roles that operations ask for by name, besides their scopes. */

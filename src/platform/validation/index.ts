@@ -4,4 +4,5 @@
  * rule: what a definition demands of a field, under protovalidate's name (`string.min_len`).
  * violation: a field, by its path in proto names, and the rule that it breaks.
  */
+export { isEmail } from "./formats.ts";
 export { validator } from "./validator.ts";

@@ -1,0 +1,167 @@
+import { randomInt } from "node:crypto";
+import type { Context } from "../../chain/call.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Page, PageRows } from "../../platform/paging/index.ts";
+import type { EventRecorder } from "../events/index.ts";
+import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
+import { type DeadLetter, type DeadLetterState, partition, type Skipped } from "./domain/dead-letter.ts";
+import { deadLetterStore, type Removal, type Renewal, type Stats } from "./store.ts";
+
+/** The most items that one call puts back. */
+const retryMax = 10_000;
+const retryBite = 1000;
+/** The most letters that one call removes. */
+const purgeMax = 100_000;
+const purgeBite = 5000;
+/** Over how many rows the queue spreads a pool's depth. */
+const depthShards = 16;
+
+/** What the use cases stand on. */
+export interface DeadLetterParts {
+  readonly events: Pick<EventRecorder, "record">;
+  readonly pools: Pick<PoolDoor, "usable">;
+  /** Tells the queue that a pool has work again; after the commit. */
+  readonly wake: (tenantId: TenantId, poolId: string) => void;
+}
+
+/** What retrying everything came to. */
+export interface RetriedAll {
+  readonly retried: number;
+  /** Failed ones that were put back as often as they may be. */
+  readonly exhausted: number;
+  /** Failed ones that could still be put back. */
+  readonly remaining: number;
+}
+
+/** Which letters are to be removed. */
+export interface PurgeChoice {
+  readonly olderThan: Date | undefined;
+  readonly includeQuarantined: boolean;
+}
+
+/** The use cases of dead letters. */
+export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
+
+/** Makes the use cases of dead letters. */
+export function createDeadLetterService({ events, pools, wake }: DeadLetterParts) {
+  /** Tells of items that were put back, and has the queue hand them out after the commit. */
+  async function settle(context: Context, poolId: string, count: number, all: boolean): Promise<void> {
+    if (count === 0) return;
+    const { sql, tenantId } = context;
+    await events.record(context, "dead_letter.retried", poolId, { count, all });
+    // Last: whoever waits for the same row of the depth waits for no more than the commit.
+    await deadLetterStore(sql).addDepth(tenantId, poolId, randomInt(depthShards), count);
+    context.afterCommit(() => wake(tenantId, poolId));
+  }
+
+  return {
+    async listPage(
+      context: Context,
+      poolId: string,
+      state: DeadLetterState,
+      page: Page,
+    ): Promise<PageRows<DeadLetter>> {
+      await pools.usable(context, poolId);
+      return deadLetterStore(context.sql).list(context.tenantId, poolId, state, page);
+    },
+
+    async getStats(context: Context, poolId: string): Promise<Stats> {
+      await pools.usable(context, poolId);
+      return deadLetterStore(context.sql).stats(context.tenantId, poolId);
+    },
+
+    async retry(
+      context: Context,
+      poolId: string,
+      queueItemIds: readonly string[],
+    ): Promise<{ retried: number; skipped: readonly Skipped[] }> {
+      const renewal = renewalOf(await pools.usable(context, poolId), context.nowMs);
+      const { sql, tenantId } = context;
+      const store = deadLetterStore(sql);
+      const { changed, skipped } = partition("retry", queueItemIds, await store.lock(tenantId, poolId, queueItemIds));
+      const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, renewal);
+      await settle(context, poolId, retried, false);
+      return { retried, skipped };
+    },
+
+    async retryAll(context: Context, poolId: string, itemsMax: number): Promise<RetriedAll> {
+      const renewal = renewalOf(await pools.usable(context, poolId), context.nowMs);
+      const { sql, tenantId, signal } = context;
+      const store = deadLetterStore(sql);
+      const retried = await inBites(itemsMax === 0 ? retryMax : itemsMax, retryBite, signal, (limit) =>
+        store.retryOldest(tenantId, poolId, limit, renewal),
+      );
+      const { exhausted, retryable } = await store.countFailed(tenantId, poolId);
+      await settle(context, poolId, retried, true);
+      return { retried, exhausted, remaining: retryable };
+    },
+
+    /** Sets letters aside, or puts those that were set aside among the failed ones again. */
+    async quarantine(
+      context: Context,
+      poolId: string,
+      queueItemIds: readonly string[],
+      release: boolean,
+      reason: string,
+    ): Promise<{ changed: number; skipped: readonly Skipped[] }> {
+      await pools.usable(context, poolId);
+      const { sql, tenantId } = context;
+      const store = deadLetterStore(sql);
+      const found = await store.lock(tenantId, poolId, queueItemIds);
+      const { changed, skipped } = partition(release ? "release" : "quarantine", queueItemIds, found);
+      const [from, to] = release ? (["quarantined", "failed"] as const) : (["failed", "quarantined"] as const);
+      const count = changed.length === 0 ? 0 : await store.setState(tenantId, poolId, changed, from, to);
+      const type = release ? "dead_letter.released" : "dead_letter.quarantined";
+      if (count > 0) await events.record(context, type, poolId, { count, reason });
+      return { changed: count, skipped };
+    },
+
+    async purge(
+      context: Context,
+      poolId: string,
+      { olderThan, includeQuarantined }: PurgeChoice,
+    ): Promise<{ purged: number; remaining: number }> {
+      await pools.usable(context, poolId);
+      const { sql, tenantId, signal } = context;
+      const store = deadLetterStore(sql);
+      const removals: Removal[] = [{ state: "failed", failedBefore: olderThan }];
+      if (includeQuarantined) removals.push({ state: "quarantined", failedBefore: olderThan });
+      let purged = 0;
+      let remaining = 0;
+      for (const removal of removals) {
+        purged += await inBites(purgeMax - purged, purgeBite, signal, (limit) =>
+          store.remove(tenantId, poolId, removal, limit),
+        );
+        remaining += await store.countMatching(tenantId, poolId, removal);
+      }
+      if (purged > 0) {
+        const data = { count: purged, older_than: olderThan?.toISOString() ?? "", quarantined: includeQuarantined };
+        await events.record(context, "dead_letter.purged", poolId, data);
+      }
+      return { purged, remaining };
+    },
+  };
+}
+
+function renewalOf({ pool }: PoolSnapshot, nowMs: number): Renewal {
+  const { ttlS, ageingS } = pool.config.queue;
+  return { now: new Date(nowMs), expiresAt: new Date(nowMs + ttlS * 1000), ageingMs: ageingS * 1000 };
+}
+
+/** Does something bite by bite until nothing is left to do or enough is done; answers how much was done. */
+async function inBites(
+  most: number,
+  bite: number,
+  signal: AbortSignal,
+  take: (limit: number) => Promise<number>,
+): Promise<number> {
+  let done = 0;
+  while (done < most) {
+    signal.throwIfAborted();
+    const taken = await take(Math.min(bite, most - done));
+    done += taken;
+    // Fewer than wanted is no end: others may have changed some of them meanwhile.
+    if (taken === 0) break;
+  }
+  return done;
+}

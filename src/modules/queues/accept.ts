@@ -1,0 +1,89 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import { createBatcher, type Database } from "../../platform/db/index.ts";
+import type { Claim } from "../../platform/idempotency/index.ts";
+import { insertParcels, type Parcel } from "./accept-store.ts";
+import type { AdmissionTaking } from "./admission-taking.ts";
+import { shardCount } from "./counts.ts";
+import type { AdmissionConfig, GroupRef, Verdict } from "./domain/admission.ts";
+
+/** What an item has to pass on its way in. */
+export interface AdmissionAsked {
+  readonly config: AdmissionConfig;
+  /** The groups that are asked now. */
+  readonly refs: readonly GroupRef[];
+  /** All groups that the item is in; some may only be asked when its time has come. */
+  readonly itemRefs: readonly GroupRef[];
+  readonly environmentId: string;
+}
+
+/** One call's items on their way in. */
+export interface Proposal {
+  readonly tenantId: TenantId;
+  readonly items: readonly {
+    readonly id: string;
+    readonly poolId: string;
+    readonly admission: AdmissionAsked | undefined;
+  }[];
+  readonly nowMs: number;
+  /** The call's idempotency key, if it has one. */
+  readonly claim: Pick<Claim, "tenantId" | "principal" | "operation" | "key"> | undefined;
+  /** What is to be kept, given what admission says of each item (undefined where nothing constrains it). */
+  settle(verdicts: readonly (Verdict | undefined)[]): Parcel;
+}
+
+/** Takes items in: what was answered is committed, together with many others'. */
+export interface Acceptor {
+  /** "duplicate" when the call's idempotency key was recorded before; nothing was kept then. */
+  accept(proposal: Proposal): Promise<"accepted" | "duplicate">;
+  idle(): Promise<void>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly taking: AdmissionTaking;
+  /** Called after the commit, with the pools that have new work. */
+  readonly wake: (tenantId: TenantId, poolId: string) => void;
+}
+
+/** Makes this node's acceptor. */
+export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
+  let turn = 0;
+  const nextShard = () => turn++ % shardCount;
+
+  const free = createBatcher<Proposal, "accepted" | "duplicate">({
+    lanes: 2,
+    async flush(proposals) {
+      const parcels = proposals.map((proposal) => proposal.settle(proposal.items.map(() => undefined)));
+      const refused = await insertParcels(db.sql, parcels, nextShard());
+      return told(proposals, refused);
+    },
+  });
+
+  // One lane: those that share groups would only wait for each other.
+  const constrained = createBatcher<Proposal, "accepted" | "duplicate">({
+    batchMax: 250,
+    async flush(proposals) {
+      const refused = await taking.take(proposals, nextShard());
+      return told(proposals, refused);
+    },
+  });
+
+  function told(proposals: readonly Proposal[], refused: ReadonlySet<number>): ("accepted" | "duplicate")[] {
+    const pools = new Map<string, Proposal>();
+    const answers = proposals.map((proposal, at) => {
+      if (refused.has(at)) return "duplicate";
+      for (const { poolId } of proposal.items) pools.set(poolId, proposal);
+      return "accepted";
+    });
+    for (const [poolId, { tenantId }] of pools) wake(tenantId, poolId);
+    return answers;
+  }
+
+  return {
+    accept: (proposal) =>
+      (proposal.items.some(({ admission }) => admission !== undefined) ? constrained : free).run(proposal),
+    async idle() {
+      await Promise.all([free.idle(), constrained.idle()]);
+    },
+  };
+}

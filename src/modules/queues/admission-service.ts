@@ -1,0 +1,125 @@
+import type { Context } from "../../chain/call.ts";
+import { fail } from "../../errors/index.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import { notFound, type Sql } from "../../platform/db/index.ts";
+import { ulid } from "../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../events/index.ts";
+import type { PoolDoor } from "../pools/index.ts";
+import { type AdmittedItem, admissionStore, type GroupRecord } from "./admission-store.ts";
+import { admit, type GroupRef, type GroupState, type Verdict } from "./domain/admission.ts";
+import { type Explanation, explain } from "./domain/admission-explanation.ts";
+import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
+import { readGroups } from "./group-store.ts";
+
+/** What admission's use cases stand on. */
+export interface AdmissionParts {
+  readonly pools: Pick<PoolDoor, "usable">;
+  readonly events: EventRecorder;
+  readonly keys: AdmissionKeys;
+  /** Has what is due in a pool go on at once; called after the commit. */
+  readonly wake: (tenantId: TenantId, poolId: string) => void;
+}
+
+/** Where an item stands with its constraints, and how many go before it. */
+export interface ItemExplanation extends Explanation {
+  readonly item: AdmittedItem;
+  readonly ahead: number;
+}
+
+/** The use cases of admission. */
+export type AdmissionService = ReturnType<typeof createAdmissionService>;
+
+/** Makes the use cases of admission. */
+export function createAdmissionService({ pools, events, keys, wake }: AdmissionParts) {
+  async function getGroup(context: Context, poolId: string, ref: GroupRef): Promise<GroupRecord> {
+    await pools.usable(context, poolId);
+    const group = await admissionStore(context.sql).find(context.tenantId, ref);
+    if (group?.poolId !== poolId) throw notFound("admission group");
+    return group;
+  }
+
+  return {
+    getGroup,
+
+    /** What would become of an item now. Groups are read without a lock, and nothing is taken from them. */
+    async previewAdmission(
+      context: Context,
+      poolId: string,
+      item: KeyedItem,
+      notBeforeMs: number | undefined,
+    ): Promise<Verdict> {
+      const { sql, tenantId, nowMs } = context;
+      const { pool } = await pools.usable(context, poolId);
+      const all = keys.refsOf(pool, item);
+      // An item whose time has not come takes no place from those that could be worked on.
+      const later = notBeforeMs !== undefined && notBeforeMs > nowMs;
+      const refs = later ? all.filter(({ kind }) => kind !== "concurrency") : all;
+      const groups = await statesOf(sql, tenantId, refs);
+      const candidate = { itemId: ulid(nowMs), refs, config: pool.config.admission, nowMs };
+      const { verdict } = admit(candidate, groups);
+      const left = all.slice(refs.length).map((ref) => ({ ...ref, ...notAsked }));
+      return { ...verdict, perConstraint: [...verdict.perConstraint, ...left] };
+    },
+
+    async explainAdmission(context: Context, poolId: string, itemId: string): Promise<ItemExplanation> {
+      const { sql, tenantId, nowMs } = context;
+      const { pool } = await pools.usable(context, poolId);
+      const store = admissionStore(sql);
+      const item = await store.findItem(tenantId, poolId, itemId);
+      if (item === undefined) throw notFound("queue item");
+      const refs = refsOf(item);
+      const standing = { ...item, dueAtMs: item.dueAt?.getTime(), refs };
+      const explanation = explain(standing, pool.config.admission, await statesOf(sql, tenantId, refs), nowMs);
+      const { constraint } = explanation;
+      const ahead = constraint === undefined ? 0 : await store.countAhead(tenantId, constraint, item);
+      return { ...explanation, item, ahead };
+    },
+
+    /** Ends a group. What it holds back goes on; what passed it is left alone. */
+    async clearGroup(context: Context, poolId: string, ref: GroupRef, reason: string): Promise<GroupRecord> {
+      const { sql, tenantId, nowMs, principal } = context;
+      const store = admissionStore(sql);
+      // Before it is looked at: an item that is just being let in is waited for, and not cut in two.
+      await store.lock(tenantId, ref);
+      const { itemId } = await getGroup(context, poolId, ref);
+      if (ref.kind === "concurrency") throw notClearable();
+      const now = new Date(nowMs);
+      await store.clear(tenantId, ref, { by: principal.subject, reason, at: now });
+      if (ref.kind === "debounce" && itemId !== "") await store.endWindow(tenantId, ref, itemId, now);
+      if (ref.kind === "throttle") await store.endThrottling(tenantId, ref, now);
+      const data = { pool_id: poolId, constraint_kind: ref.kind, reason };
+      await events.record(context, "admission.group.cleared", ref.groupId, data);
+      context.afterCommit(() => wake(tenantId, poolId));
+      return getGroup(context, poolId, ref);
+    },
+  };
+}
+
+const notAsked = { ruling: "not_asked", notBeforeMs: undefined, remaining: undefined } as const;
+
+/** The groups as they are now, by groupKey; those never used are left out. */
+async function statesOf(
+  sql: Sql,
+  tenantId: TenantId,
+  refs: readonly GroupRef[],
+): Promise<ReadonlyMap<string, GroupState>> {
+  const names = refs.map((ref) => ({ ...ref, tenantId }));
+  const owned = await readGroups(sql, names, false);
+  return new Map([...owned].map(([key, { state }]) => [key, state]));
+}
+
+function refsOf({ singletonGroup, debounceGroup, throttleGroup, concurrencyGroup }: AdmittedItem): GroupRef[] {
+  const refs: GroupRef[] = [
+    { kind: "singleton", groupId: singletonGroup },
+    { kind: "debounce", groupId: debounceGroup },
+    { kind: "throttle", groupId: throttleGroup },
+    { kind: "concurrency", groupId: concurrencyGroup },
+  ];
+  return refs.filter(({ groupId }) => groupId !== "");
+}
+
+function notClearable() {
+  return fail("FAILED_PRECONDITION", {
+    public: "A concurrency group cannot be cleared: its places come back as its items end.",
+  });
+}

@@ -1,0 +1,116 @@
+import type { Database, Sql } from "../../platform/db/index.ts";
+import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
+import type { Proposal } from "./accept.ts";
+import { insertParcels } from "./accept-store.ts";
+import { admit, type GroupState, groupKey, type Verdict } from "./domain/admission.ts";
+import {
+  type GroupName,
+  groupNamesOf,
+  groupsOfHolders,
+  type OwnedGroup,
+  readGroups,
+  saveGroups,
+} from "./group-store.ts";
+import type { Move } from "./move-store.ts";
+import { move } from "./moving.ts";
+
+/** Lets items in through their constraints: checked and taken, all or nothing, in one transaction. */
+export interface AdmissionTaking {
+  /** Keeps what the proposals come to; answers with the indices of those whose idempotency key was used before. */
+  take(proposals: readonly Proposal[], shard: number): Promise<ReadonlySet<number>>;
+}
+
+/** Something changed between the look and the lock; the whole is tried again. */
+class Raced extends Error {}
+
+const triesMax = 8;
+
+/** Makes it. */
+export function createAdmissionTaking(db: Database, wake: (tenantId: string, poolId: string) => void): AdmissionTaking {
+  return {
+    async take(proposals, shard) {
+      for (let tries = 1; ; tries++) {
+        try {
+          const { repeated, promoted } = await db.transaction((tx) => takeIn(tx, proposals, shard));
+          for (const { tenantId, poolId } of promoted) wake(tenantId, poolId);
+          return repeated;
+        } catch (error) {
+          if (!(error instanceof Raced) || tries === triesMax) throw error;
+        }
+      }
+    },
+  };
+}
+
+async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
+  const named = proposals.flatMap(namesIn);
+  const claims = proposals.flatMap(({ claim }) => (claim === undefined ? [] : [claim]));
+  const [used, holders] = await Promise.all([usedKeys(tx, claims), groupsOfHolders(tx, named)]);
+  const owned = new Map(await readGroups(tx, [...named, ...holders], true));
+  const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
+
+  const repeated = repeatsAmong(proposals, used);
+  const changed = new Map<string, OwnedGroup>();
+  const moves: Move[] = [];
+  const verdicts = proposals.map((proposal, at) => (repeated.has(at) ? [] : judge(proposal)));
+  const fresh = proposals.flatMap((proposal, at) => (repeated.has(at) ? [] : [proposal.settle(verdicts[at]!)]));
+
+  // Those that were let in first, since one of them may already be superseded by a later one.
+  const refused = await insertParcels(tx, fresh, shard);
+  if (refused.size > 0) throw new Raced();
+  await saveAll(tx, [...changed.values()], proposals);
+  if (moves.length === 0) return { repeated, promoted: [] };
+  const locked = [...named, ...holders];
+  const { moved, promoted } = await move(tx, moves, locked, proposals[0]!.nowMs, shard);
+  // Whoever took the place meanwhile may be in groups that are not locked, and could not give theirs back.
+  const keys = new Set(locked.map(groupKey));
+  const known = moved.every((item) => groupNamesOf(item).every((name) => keys.has(groupKey(name))));
+  if (moved.length < moves.length || !known) throw new Raced();
+  return { repeated, promoted };
+
+  function judge({ tenantId, items, nowMs }: Proposal): (Verdict | undefined)[] {
+    return items.map(({ id, poolId, admission }) => {
+      if (admission === undefined) return undefined;
+      const { config, refs, environmentId } = admission;
+      const { verdict, next } = admit({ itemId: id, refs, config, nowMs }, states);
+      for (const state of next) {
+        const key = groupKey(state);
+        const known = owned.get(key) ?? { tenantId, ...state, environmentId, poolId, state, stored: false };
+        states.set(key, state);
+        owned.set(key, { ...known, state });
+        changed.set(key, { ...known, state });
+      }
+      for (const superseded of verdict.supersedes) {
+        moves.push({ tenantId, id: superseded, poolId, from: "waiting", to: "superseded", survivorId: id });
+      }
+      if (verdict.cancels !== "")
+        moves.push({ tenantId, id: verdict.cancels, poolId, from: "unfinished", to: "cancelled" });
+      return verdict;
+    });
+  }
+}
+
+function namesIn({ tenantId, items }: Proposal): GroupName[] {
+  return items.flatMap(({ admission }) =>
+    (admission?.refs ?? []).map(({ kind, groupId }) => ({ tenantId, kind, groupId })),
+  );
+}
+
+/** Those whose key was recorded before, or stands a second time in this batch: the first one counts. */
+function repeatsAmong(proposals: readonly Proposal[], used: ReadonlySet<string>): ReadonlySet<number> {
+  const seen = new Set(used);
+  const repeated = new Set<number>();
+  proposals.forEach(({ claim }, at) => {
+    if (claim === undefined) return;
+    const name = keyName(claim);
+    if (seen.has(name)) repeated.add(at);
+    else seen.add(name);
+  });
+  return repeated;
+}
+
+async function saveAll(tx: Sql, changed: readonly OwnedGroup[], [first]: readonly Proposal[]): Promise<void> {
+  const saved = await saveGroups(tx, changed, first!.nowMs);
+  // A group that somebody else began meanwhile is not one that was seen as fresh.
+  if (saved < changed.length) throw new Raced();
+}

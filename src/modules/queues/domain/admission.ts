@@ -1,0 +1,183 @@
+import { unreachable } from "../../../errors/index.ts";
+import type { AdmissionConfig } from "../../pools/index.ts";
+import { type Judgement, judge, type Ruling, remainingIn } from "./admission-constraints.ts";
+import {
+  type ConstraintKind,
+  constraintKinds,
+  type GroupRef,
+  type GroupState,
+  groupKey,
+  groupOf,
+  vacated,
+} from "./admission-group.ts";
+
+export type { AdmissionConfig } from "../../pools/index.ts";
+export type { Ruling } from "./admission-constraints.ts";
+export {
+  type ConstraintKind,
+  constraintKinds,
+  freshGroup,
+  type GroupRef,
+  type GroupState,
+  type GroupStatus,
+  groupKey,
+  groupStatus,
+} from "./admission-group.ts";
+
+/** An item that asks to be let in, or to go on. */
+export interface Candidate {
+  readonly itemId: string;
+  /** The groups that it falls into; a constraint without one does not concern it. */
+  readonly refs: readonly GroupRef[];
+  readonly config: AdmissionConfig;
+  readonly nowMs: number;
+}
+
+/** What holds an item that was let in; empty for one that can be worked on. */
+export type AdmissionHold = "" | "debounce" | "throttle" | "concurrency";
+
+/** What one constraint says; not_asked: another has decided before, or is to be waited for first. */
+export interface ConstraintVerdict extends GroupRef {
+  readonly ruling: Ruling | "not_asked";
+  readonly notBeforeMs: number | undefined;
+  /** How many places or tokens would be left; undefined where that is no number. */
+  readonly remaining: number | undefined;
+}
+
+/** What becomes of an item. */
+export interface Verdict {
+  /** debounced: let in, and held until its window ends. */
+  readonly status: "admitted" | "held" | "deduplicated" | "debounced" | "rejected";
+  /** The constraint that decided; undefined for an item that just passes. */
+  readonly constraint: ConstraintKind | undefined;
+  /** When an item that is held goes on; undefined when it waits for a place. */
+  readonly dueAtMs: number | undefined;
+  /** How long until it goes on, or until a rejected one would be let in. */
+  readonly retryAfterMs: number | undefined;
+  /** deduplicated: the item that has the place. */
+  readonly existingItemId: string;
+  /** Items that wait, and whose place this one takes: they are superseded, and this one is their survivor. */
+  readonly supersedes: readonly string[];
+  /** The item whose work is to be ended because this one takes its place; empty for none. */
+  readonly cancels: string;
+  /** It has a place in its concurrency group. */
+  readonly hasSlot: boolean;
+  readonly holdReason: AdmissionHold;
+  /** What each constraint says, in the order in which they are asked. */
+  readonly perConstraint: readonly ConstraintVerdict[];
+}
+
+/** A verdict, and the groups that it changes as they are then; keep them with the item, or drop both. */
+export interface Admission {
+  readonly verdict: Verdict;
+  readonly next: readonly GroupState[];
+}
+
+/**
+ * Evaluates an item against the groups as they are; a group that is not among them is a fresh one. Nothing is taken
+ * here: the caller keeps `next` together with the item or drops it. All or nothing: an item that any constraint refuses
+ * changes no group.
+ */
+export function admit(candidate: Candidate, groups: ReadonlyMap<string, GroupState>): Admission {
+  return walk(candidate, groups, "");
+}
+
+/**
+ * Lets an item that was held go on, past the constraint that held it: out of its debounce window it still asks throttle
+ * and concurrency, past its throttle only concurrency. It was let in before: nothing rejects it now, it only waits again.
+ */
+export function resume(
+  candidate: Candidate,
+  groups: ReadonlyMap<string, GroupState>,
+  passed: "debounce" | "throttle",
+): Admission {
+  const { verdict, next } = walk(candidate, groups, passed);
+  const window = passed === "debounce" ? windowOf(candidate, groups) : undefined;
+  if (window === undefined) return { verdict, next };
+  return { verdict, next: [vacated(window), ...next] };
+}
+
+/** The debounce group in which the item still is the one that waits; a newer one may have begun another window. */
+function windowOf({ refs, itemId }: Candidate, groups: ReadonlyMap<string, GroupState>): GroupState | undefined {
+  const ref = refs.find(({ kind }) => kind === "debounce");
+  const group = ref && groups.get(groupKey(ref));
+  return group?.itemId === itemId ? group : undefined;
+}
+
+function walk(
+  { itemId, refs, config, nowMs }: Candidate,
+  groups: ReadonlyMap<string, GroupState>,
+  passed: AdmissionHold,
+): Admission {
+  const subject = { itemId, nowMs, letIn: passed !== "" };
+  const perConstraint: ConstraintVerdict[] = [];
+  const next: GroupState[] = [];
+  const supersedes = new Set<string>();
+  let cancels = "";
+  let hasSlot = false;
+  let decided: { readonly kind: ConstraintKind; readonly judgement: Judgement } | undefined;
+
+  for (const kind of constraintKinds.slice(constraintKinds.indexOf(passed as ConstraintKind) + 1)) {
+    const ref = refs.find((each) => each.kind === kind);
+    if (ref === undefined || config[kind] === undefined) continue;
+    if (decided !== undefined) {
+      perConstraint.push({ ...ref, ruling: "not_asked", notBeforeMs: undefined, remaining: undefined });
+      continue;
+    }
+    const judgement = judge(kind, config, groupOf(groups, ref), subject)!;
+    const { ruling, otherItemId, notBeforeMs } = judgement;
+    const remaining = remainingIn(judgement.next, config, nowMs);
+    perConstraint.push({ ...ref, ruling, notBeforeMs, remaining });
+    next.push(judgement.next);
+    if (ruling === "cancel_running") cancels = otherItemId;
+    else if (ruling === "replace" || ruling === "debounce") supersedes.add(otherItemId);
+    if (kind === "concurrency") hasSlot = ruling === "admit";
+    if (waitsOrRefused(ruling)) decided = { kind, judgement };
+  }
+  supersedes.delete("");
+
+  const passes: Admission = {
+    verdict: {
+      status: "admitted",
+      constraint: undefined,
+      dueAtMs: undefined,
+      retryAfterMs: undefined,
+      existingItemId: "",
+      supersedes: [...supersedes],
+      cancels,
+      hasSlot,
+      holdReason: "",
+      perConstraint,
+    },
+    next,
+  };
+  return decided === undefined ? passes : stopped(passes, decided.kind, decided.judgement, nowMs);
+}
+
+function waitsOrRefused(ruling: Ruling): boolean {
+  return ruling !== "admit" && ruling !== "replace" && ruling !== "cancel_running";
+}
+
+/** What becomes of an item that a constraint has wait, or refuses. */
+function stopped({ verdict, next }: Admission, kind: ConstraintKind, judgement: Judgement, nowMs: number): Admission {
+  const { ruling, notBeforeMs } = judgement;
+  const retryAfterMs = notBeforeMs === undefined ? undefined : notBeforeMs - nowMs;
+  const told = { ...verdict, constraint: kind, retryAfterMs };
+  const refused = { ...told, supersedes: [], cancels: "" };
+  switch (ruling) {
+    case "debounce":
+      return { verdict: { ...told, status: "debounced", dueAtMs: notBeforeMs, holdReason: "debounce" }, next };
+    case "hold":
+      return { verdict: { ...told, status: "held", dueAtMs: notBeforeMs, holdReason: kind as AdmissionHold }, next };
+    case "deduplicate":
+      return { verdict: { ...refused, status: "deduplicated", existingItemId: judgement.otherItemId }, next: [] };
+    case "reject":
+      return { verdict: { ...refused, status: "rejected" }, next: [] };
+    case "admit":
+    case "replace":
+    case "cancel_running":
+      return { verdict, next };
+    default:
+      return unreachable(ruling);
+  }
+}

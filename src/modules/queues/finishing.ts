@@ -1,0 +1,164 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import { createBatcher, type Database, type Sql } from "../../platform/db/index.ts";
+import { shardCount } from "./counts.ts";
+import type { ItemFailure } from "./domain/queue-item.ts";
+import { afterFailure, type RetryPolicy } from "./domain/retry.ts";
+import { groupNamesOf } from "./group-store.ts";
+import { groupsOfItems, type Move, type Moved } from "./move-store.ts";
+import { move } from "./moving.ts";
+
+/** Why an attempt failed. */
+export interface WorkFailure {
+  readonly retryable: boolean;
+  readonly reasonCode: string;
+  readonly reason: string;
+  /** The next attempt waits at least so long. */
+  readonly retryAfterMs?: number;
+}
+
+/** How a worker says an item ended. */
+export interface Finish {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly id: string;
+  readonly token: string;
+  /** Undefined when the work is done. */
+  readonly failure: WorkFailure | undefined;
+  readonly phase: "work" | "delivery" | "lease";
+  /** Ends the lease only if its time is over. */
+  readonly overdue?: boolean;
+  readonly retry: RetryPolicy;
+  readonly maxRetries: number;
+  readonly cost?: number | undefined;
+  readonly score?: number | undefined;
+  /** Whether the item's own steps go on the event log. */
+  readonly itemEvents: boolean;
+}
+
+/** What became of an item: undefined when the lease was lost. */
+export type Finished = { readonly state: Move["to"]; readonly retryAtMs: number | undefined } | undefined;
+
+/** What else has to be written when items end, and what follows from it. */
+export interface Followers {
+  /** Called in the transaction with everything that ended; `wake` is to be called after the commit. */
+  ended(tx: Sql, ended: readonly Ended[], nowMs: number): Promise<{ wake: () => void }>;
+  /** Called after the commit. */
+  committed(ended: readonly Ended[], pools: readonly { tenantId: string; poolId: string }[], nowMs: number): void;
+}
+
+/** An item that a worker was done with. */
+export interface Ended {
+  readonly finish: Finish;
+  readonly moved: Moved;
+  readonly to: Move["to"];
+  readonly retryAtMs: number | undefined;
+  /** How long it was worked on. */
+  readonly tookMs: number | undefined;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly followers: Followers;
+  readonly now: () => number;
+  /** Chance for the waits before the next attempt, 0 to 1. */
+  readonly random: () => number;
+}
+
+/** Takes back what workers are done with. */
+export interface Finishing {
+  finish(finishes: readonly Finish[]): Promise<readonly Finished[]>;
+  /** The same in a transaction of the caller's; `committed` is to be called after it. */
+  finishIn(tx: Sql, finishes: readonly Finish[]): Promise<{ results: readonly Finished[]; committed: () => void }>;
+  idle(): Promise<void>;
+}
+
+/** Makes this node's finishing: many workers' ends travel in one transaction. */
+export function createFinishing({ db, followers, now, random }: Parts): Finishing {
+  let turn = 0;
+
+  async function finishIn(tx: Sql, finishes: readonly Finish[]) {
+    const nowMs = now();
+    const moves: Move[] = [];
+    // Of two ends of one lease in one batch the first one counts.
+    const seen = new Set<string>();
+    const places = finishes.map((finish) => {
+      const lease = leaseOf(finish.token);
+      const name = finish.tenantId + finish.id + finish.token;
+      if (lease === undefined || seen.has(name)) return undefined;
+      seen.add(name);
+      return moves.push(moveOf(finish, lease.attempt, nowMs, random())) - 1;
+    });
+    // Only items in groups have to look for them; the lease says which they are.
+    const grouped = finishes.filter(({ token }) => leaseOf(token)?.grouped);
+    const groups = (await groupsOfItems(tx, grouped)).flatMap(groupNamesOf);
+    const { moved, promoted } = await move(tx, moves, groups, nowMs, turn++ % shardCount, (items) =>
+      items.map(({ nth, tenantId, poolId }) => {
+        const failed = moves[nth]!.failure !== undefined;
+        return { tenantId, poolId, completed: failed ? 0 : 1, failed: failed ? 1 : 0 };
+      }),
+    );
+    const items = new Map<number | undefined, Moved>(moved.map((item) => [item.nth, item]));
+    const ended: Ended[] = [];
+    const results = finishes.map((finish, at): Finished => {
+      const item = items.get(places[at]);
+      if (item === undefined) return undefined;
+      const each = moves[item.nth]!;
+      const tookMs = item.leasedAt === null ? undefined : Math.max(0, nowMs - item.leasedAt.getTime());
+      ended.push({ finish, moved: item, to: each.to, retryAtMs: each.dueAtMs, tookMs });
+      return { state: each.to, retryAtMs: each.dueAtMs };
+    });
+    const { wake } = await followers.ended(tx, ended, nowMs);
+    const committed = () => {
+      wake();
+      followers.committed(ended, promoted, nowMs);
+    };
+    return { results, committed };
+  }
+
+  const batcher = createBatcher<readonly Finish[], readonly Finished[]>({
+    lanes: 2,
+    batchMax: 64,
+    async flush(calls) {
+      const all = calls.flat();
+      const { results, committed } = await db.transaction((tx) => finishIn(tx, all));
+      committed();
+      const own = results.values();
+      return calls.map((call) => own.take(call.length).toArray());
+    },
+  });
+
+  return { finish: (finishes) => batcher.run(finishes), finishIn, idle: batcher.idle };
+}
+
+function moveOf(finish: Finish, attempt: number, nowMs: number, chance: number): Move {
+  const { tenantId, poolId, id, token, failure, retry, overdue = false } = finish;
+  const base = { tenantId, poolId, id, from: { token, overdue } };
+  if (failure === undefined) return { ...base, to: "completed" };
+  const kept: ItemFailure = {
+    attempt,
+    failedAtMs: nowMs,
+    reasonCode: failure.reasonCode,
+    reason: failure.reason,
+    recipientId: "",
+  };
+  const next = afterFailure(retry, attempt, failure.retryable, chance);
+  if (next === "dead_letter") return { ...base, to: "dead_lettered", failure: kept };
+  // Who takes it next is decided anew: whoever failed may be the reason.
+  const anew = { ...base, recipientId: "", delivery: "pull" as const, failure: kept };
+  // Whoever crashed had its wait: the next attempt may begin at once, and the place in the group stays taken.
+  if (overdue) return { ...anew, to: "ready" };
+  return {
+    ...anew,
+    to: "pending",
+    dueAtMs: nowMs + Math.max(next.retryInMs, failure.retryAfterMs ?? 0),
+    holdReason: "retry",
+  };
+}
+
+const tokenShape = /^[A-Za-z0-9_-]{16}(p|g)([1-9][0-9]{0,5})$/;
+
+/** What a lease token tells: whether its item is in admission groups, and which attempt it is for. */
+function leaseOf(token: string): { grouped: boolean; attempt: number } | undefined {
+  const match = tokenShape.exec(token);
+  return match === null ? undefined : { grouped: match[1] === "g", attempt: Number(match[2]) };
+}

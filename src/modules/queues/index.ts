@@ -1,0 +1,109 @@
+/**
+ * Queues: the work that was routed, until somebody has done it.
+ *
+ * item: one piece of work; it has the id of the decision that made it. lease: a worker's right to an item for a while;
+ * its token fences the item. admission: what an item has to pass on its way in. group: all items that share a
+ * constraint's key. sweep: what time brings: items fall due, leases and lives end.
+ */
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Clock } from "../../platform/clock/clock.ts";
+import type { Cursors } from "../../platform/cursor/index.ts";
+import type { Database, Signals, Sql } from "../../platform/db/index.ts";
+import type { Egress } from "../../platform/egress/index.ts";
+import type { Log } from "../../platform/log/log.ts";
+import type { DeadLetters } from "../dead-letters/index.ts";
+import type { EventRecorder } from "../events/index.ts";
+import type { PoolDoor } from "../pools/index.ts";
+import { createAcceptor } from "./accept.ts";
+import { admissionHandlers } from "./admission-handler.ts";
+import { forgetGroupsJob } from "./admission-jobs.ts";
+import { createAdmissionTaking } from "./admission-taking.ts";
+import type { AdmissionKeys } from "./domain/admission-keys.ts";
+import { createFollowers, type OutcomeSink } from "./ending.ts";
+import { createFinishing } from "./finishing.ts";
+import { forgetEndedJob } from "./jobs.ts";
+import { createLeasing, queueTopic } from "./leasing.ts";
+import { createLeftovers } from "./leftovers.ts";
+import { createPushing, pushTopic } from "./pushing.ts";
+import { queueHandlers } from "./queue-handler.ts";
+import { createQueueService } from "./queue-service.ts";
+import { createSweeping } from "./sweeping.ts";
+import { type MayAccept, workHandlers } from "./work-handler.ts";
+
+export type { Acceptor, AdmissionAsked, Proposal } from "./accept.ts";
+export type { DecisionRow, ItemEventRow, ItemRow, Parcel } from "./accept-store.ts";
+export type { ConstraintKind, GroupRef, Verdict } from "./domain/admission.ts";
+export { type AdmissionKeys, createAdmissionKeys } from "./domain/admission-keys.ts";
+export type { ItemState } from "./domain/queue-item.ts";
+export type { OutcomeSink, WorkOutcome } from "./ending.ts";
+export type { Finish, Finishing } from "./finishing.ts";
+export type { OfferedItem } from "./lease-store.ts";
+export type { Leftovers } from "./leftovers.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signals: Signals;
+  readonly cursors: Cursors;
+  readonly events: EventRecorder;
+  readonly pools: PoolDoor;
+  readonly deadLetters: Pick<DeadLetters, "bury" | "forget">;
+  readonly outcomes: OutcomeSink;
+  readonly mayAccept: MayAccept;
+  readonly keys: AdmissionKeys;
+  readonly egress: Egress;
+  /** The value of a tenant's secret; undefined when there is none of that name. */
+  readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
+  readonly retentionHours: number;
+  readonly platformTenantId: () => string;
+}
+
+/** The door of the module. */
+export type Queues = ReturnType<typeof createQueues>;
+
+/** Makes the module. */
+export function createQueues(parts: Parts) {
+  const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, mayAccept, keys, egress, secret } =
+    parts;
+  const wake = (tenantId: string, poolId: string) => {
+    signals.wake(queueTopic(tenantId, poolId));
+    signals.wake(pushTopic);
+  };
+  const expect = (atMs: number) => sweeping.expect(atMs);
+  const wakeDue = (tenantId: string, poolId: string) => {
+    expect(clock.now());
+    wake(tenantId, poolId);
+  };
+
+  const finishing = createFinishing({
+    db,
+    now: clock.now,
+    random: Math.random,
+    followers: createFollowers({ deadLetters, events, outcomes, wake, expect }),
+  });
+  const sweeping = createSweeping({ db, clock, log, pools, finishing, events, wake });
+  const leasing = createLeasing({ db, signals });
+  const pushing = createPushing({ db, clock, log, signals, pools, leasing, finishing, egress, secret });
+  const acceptor = createAcceptor({ db, taking: createAdmissionTaking(db, wake), wake });
+  const service = createQueueService({ pools, events, wake });
+
+  return {
+    handlers: {
+      queues: queueHandlers(service, pools, cursors),
+      work: workHandlers({ db, pools, leasing, finishing, mayAccept }),
+      admission: admissionHandlers({ pools, events, keys, cursors, wake: wakeDue }),
+    },
+    jobs: [forgetEndedJob({ sql: db.sql, ...parts }), forgetGroupsJob({ sql: db.sql, ...parts })],
+    acceptor,
+    finishing,
+    sweeping,
+    pushing,
+    leftovers: createLeftovers({ db, deadLetters, events, wake }),
+    wake,
+    expect,
+    async idle(): Promise<void> {
+      await Promise.all([acceptor.idle(), finishing.idle()]);
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+
+/** What is asked for. */
+export interface LeaseAsked {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly delivery: "pull" | "push";
+  /** Whose items: "" stands for those that nobody was chosen for. */
+  readonly recipientIds: readonly string[];
+  /** Only these, to be given to this recipient. */
+  readonly chosen?: { readonly ids: readonly string[]; readonly recipientId: string };
+  readonly count: number;
+  readonly leaseS: number;
+  /** What one point of priority is worth. */
+  readonly ageingMs: number;
+  /** Unique to this statement; the token that fences each item is made from it. */
+  readonly stem: string;
+  readonly shard: number;
+}
+
+/** An item that was handed out. */
+export interface LeasedRow {
+  readonly id: string;
+  readonly poolId: string;
+  readonly recipientId: string;
+  readonly type: string;
+  readonly key: string;
+  readonly attributes: Record<string, never>;
+  readonly payload: Record<string, never>;
+  readonly priority: number;
+  readonly attempt: number;
+  readonly leaseToken: string;
+  readonly leaseUntil: Date;
+  readonly rank: number;
+}
+
+/**
+ * Hands items out: those that go first, locked by nobody, unless the queue is paused or its pool off. Leases run by
+ * the database's clock, so that all nodes agree on when one ends. One statement, counts included.
+ */
+export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow[]> {
+  const { tenantId, poolId, delivery, recipientIds, chosen, count, leaseS, ageingMs, stem, shard } = asked;
+  const ready = sql`
+    select q.id, q.rank from queue_items q
+    where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.delivery = ${delivery}
+      and q.expires_at > now() ${chosen === undefined ? sql`` : sql`and q.id = any(${chosen.ids as string[]}::text[])`}`;
+  const order = sql`order by q.rank, q.id limit ${count} for update skip locked`;
+  const rows = await sql<LeasedRow[]>`
+    with picked as (
+      ${
+        recipientIds.length === 1
+          ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
+              and not exists (${stopped(sql, tenantId, poolId)}) ${order}`
+          : sql`
+            select each.id, each.rank from unnest(${recipientIds}::text[]) as wanted(recipient_id)
+            cross join lateral (${ready} and q.recipient_id = wanted.recipient_id ${order}) each
+            where not exists (${stopped(sql, tenantId, poolId)})
+            order by each.rank, each.id limit ${count}`
+      }
+    ), leased as (
+      update queue_items q set state = 'leased',
+        recipient_id = ${chosen === undefined ? sql`q.recipient_id` : chosen.recipientId}, attempt = q.attempt + 1, leased_at = now(),
+        lease_until = now() + make_interval(secs => ${leaseS}),
+        lease_token = ${stem} || case when q.singleton_group || q.debounce_group || q.concurrency_group = ''
+          then 'p' else 'g' end || (q.attempt + 1)
+      from picked where q.tenant_id = ${tenantId} and q.id = picked.id
+      returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank
+    ), waits as (
+      select count(*) as n, coalesce(sum(extract(epoch from now()) * 1000 - rank - priority * ${ageingMs}::bigint), 0) as ms from leased
+    ), deeper as (
+      insert into queue_depths (tenant_id, pool_id, shard, depth)
+      select ${tenantId}, ${poolId}, ${shard}, -n from waits where n > 0
+      on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
+    ), counted as (
+      insert into queue_days (tenant_id, pool_id, day, shard, leased, wait_ms)
+      select ${tenantId}, ${poolId}, (now() at time zone 'utc')::date, ${shard}, n, ms from waits where n > 0
+      on conflict (tenant_id, pool_id, day, shard) do update set
+        leased = queue_days.leased + excluded.leased, wait_ms = queue_days.wait_ms + excluded.wait_ms
+    )
+    select l.*, d.type, d.key, d.attributes, d.payload
+    from leased l join decisions d on d.tenant_id = ${tenantId} and d.id = l.id
+    order by l.rank, l.id`;
+  return rows;
+}
+
+/** An item that nobody was chosen for, as rules see it. */
+export interface OfferedItem {
+  readonly id: string;
+  readonly type: string;
+  readonly key: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly requirements: Readonly<Record<string, unknown>>;
+  readonly priority: number;
+}
+
+/** The items of a pool that nobody was chosen for, those that go first. */
+export async function offeredItems(
+  sql: Sql,
+  tenantId: TenantId,
+  poolId: string,
+  limit: number,
+): Promise<OfferedItem[]> {
+  return sql`
+    select q.id, q.priority, d.type, d.key, d.attributes, d.requirements
+    from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
+    where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
+      and q.expires_at > now()
+    order by q.rank, q.id limit ${limit}`;
+}
+
+/** Something where nothing is handed out: the queue is paused, or its pool is off. */
+function stopped(sql: Sql, tenantId: TenantId, poolId: string) {
+  return sql`
+    select from queue_states s where s.tenant_id = ${tenantId} and s.pool_id = ${poolId} and s.paused
+    union all
+    select from pools p where p.tenant_id = ${tenantId} and p.id = ${poolId} and p.status = 'disabled'`;
+}
+
+/** Locks a recipient's places until the transaction ends, and answers how many are taken. */
+export async function lockInFlight(tx: Sql, tenantId: TenantId, poolId: string, recipientId: string): Promise<number> {
+  // The count must be of after the lock: a statement of its own.
+  await tx`select pg_advisory_xact_lock(hashtextextended(${recipientId}, 7))`;
+  const [row] = await tx<{ n: number }[]>`
+    select count(*)::int as n from queue_items
+    where tenant_id = ${tenantId} and pool_id = ${poolId} and recipient_id = ${recipientId} and state = 'leased'`;
+  return row!.n;
+}
+
+/** Makes leases last longer; answers with those that were still held. */
+export async function renewLeases(
+  sql: Sql,
+  renewals: readonly { tenantId: TenantId; poolId: string; id: string; token: string; leaseS: number }[],
+): Promise<{ tenantId: string; id: string; leaseUntil: Date }[]> {
+  return sql`
+    with input as (
+      select * from unnest(${renewals.map(({ tenantId }) => tenantId)}::text[], ${renewals.map(({ poolId }) => poolId)}::text[],
+        ${renewals.map(({ id }) => id)}::text[], ${renewals.map(({ token }) => token)}::text[],
+        ${renewals.map(({ leaseS }) => leaseS)}::int[]) as input(tenant_id, pool_id, id, token, lease_s)
+    ), locked as (
+      select q.tenant_id, q.id, n.lease_s from queue_items q
+      join input n on q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
+      where q.state = 'leased' and q.lease_token = n.token
+      order by q.tenant_id, q.id for update of q
+    )
+    update queue_items q set lease_until = greatest(q.lease_until, now() + make_interval(secs => l.lease_s))
+    from locked l where q.tenant_id = l.tenant_id and q.id = l.id
+    returning q.tenant_id, q.id, q.lease_until`;
+}

@@ -1,0 +1,84 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Database, Sql } from "../../platform/db/index.ts";
+import type { DeadLetters } from "../dead-letters/index.ts";
+import type { EventRecorder } from "../events/index.ts";
+import { addCounts, shardCount } from "./counts.ts";
+import { groupNamesOf } from "./group-store.ts";
+import { groupsOfItems } from "./move-store.ts";
+import { move } from "./moving.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly deadLetters: Pick<DeadLetters, "bury">;
+  readonly events: EventRecorder;
+  readonly wake: (tenantId: string, poolId: string) => void;
+}
+
+/** Waiting items of one pool that nobody takes. */
+export interface Leftover {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly ids: readonly string[];
+}
+
+/** What becomes of items that nobody in their pool takes, however long they wait. */
+export interface Leftovers {
+  /** Sends them on to another pool. */
+  sendOn(leftover: Leftover, toPoolId: string, nowMs: number): Promise<void>;
+  /** Puts them among the dead letters. */
+  bury(leftover: Leftover, maxRetries: number, nowMs: number): Promise<void>;
+}
+
+/** Makes it. */
+export function createLeftovers({ db, deadLetters, events, wake }: Parts): Leftovers {
+  return {
+    async sendOn({ tenantId, poolId, ids }, toPoolId, nowMs) {
+      await db.transaction(async (tx) => {
+        const count = await changePool(tx, tenantId, ids, toPoolId);
+        const changes = [
+          { tenantId, poolId, depth: -count },
+          { tenantId, poolId: toPoolId, depth: count },
+        ];
+        await addCounts(tx, changes, nowMs % shardCount);
+      });
+      wake(tenantId, toPoolId);
+    },
+
+    async bury({ tenantId, poolId, ids }, maxRetries, nowMs) {
+      const { promoted, told } = await db.transaction(async (tx) => {
+        const items = ids.map((id) => ({ tenantId, id, poolId }));
+        const groups = (await groupsOfItems(tx, items)).flatMap(groupNamesOf);
+        const moves = items.map((item) => ({ ...item, from: "waiting" as const, to: "dead_lettered" as const }));
+        const done = await move(tx, moves, groups, nowMs, nowMs % shardCount);
+        const letters = done.moved.map(({ id, failures }) => ({
+          poolId,
+          queueItemId: id,
+          reasonCode: "no_recipient",
+          phase: "work" as const,
+          attempts: failures,
+          maxRetries,
+          failedAt: new Date(nowMs),
+        }));
+        await deadLetters.bury(tx, tenantId, letters);
+        const entries = done.moved.map(({ id, attempt }) => ({
+          tenantId,
+          type: "queue.item.dead_lettered" as const,
+          subject: id,
+          data: { pool_id: poolId, recipient_id: "", attempt, reason_code: "no_recipient", phase: "work" },
+        }));
+        return { promoted: done.promoted, told: await events.recordMany(tx, entries, nowMs) };
+      });
+      told.wake();
+      for (const each of promoted) wake(each.tenantId, each.poolId);
+    },
+  };
+}
+
+async function changePool(tx: Sql, tenantId: TenantId, ids: readonly string[], poolId: string): Promise<number> {
+  const changed = await tx`
+    update queue_items set pool_id = ${poolId}
+    where tenant_id = ${tenantId} and id = any(array(
+      select id from queue_items where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])
+        and state = 'ready' and recipient_id = '' order by id for update))`;
+  return changed.count;
+}

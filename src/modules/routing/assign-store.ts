@@ -1,0 +1,118 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+
+/** A pool in which items wait for a recipient. */
+export interface WaitingPool {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+}
+
+/** Pools with recipients in which items wait that nobody was chosen for. */
+export async function poolsWithUnassigned(sql: Sql, limit: number): Promise<WaitingPool[]> {
+  return sql`
+    select p.tenant_id, p.id as pool_id from pools p
+    where p.status in ('active', 'draining') and p.strategy not in ('first_accept', 'manual')
+      and exists (select from recipients r where r.tenant_id = p.tenant_id and r.pool_id = p.id and r.status = 'active')
+      and exists (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id and q.state = 'ready'
+        and q.recipient_id = '')
+    limit ${limit}`;
+}
+
+/** A recipient of a pool for whom items wait. */
+export interface WaitedFor extends WaitingPool {
+  readonly recipientId: string;
+}
+
+/**
+ * Goes through those for whom items can be handed out, so many from a place on, and answers with those who get none now;
+ * `last` is where it stopped before the end. It leaps from one to the next: what it costs does not grow with the items.
+ */
+export async function absentRecipients(
+  sql: Sql,
+  after: WaitedFor | undefined,
+  limit: number,
+): Promise<{ absent: readonly WaitedFor[]; last: WaitedFor | undefined }> {
+  const { tenantId = "", poolId = "", recipientId = "" } = after ?? {};
+  const rows = await sql<(WaitedFor & { nth: number; absent: boolean })[]>`
+    with recursive waited as (
+      (select tenant_id, pool_id, recipient_id, 1 as nth from queue_items
+       where state = 'ready' and (tenant_id, pool_id, recipient_id) > (${tenantId}, ${poolId}, ${recipientId})
+       order by tenant_id, pool_id, recipient_id limit 1)
+      union all
+      select next.*, waited.nth + 1 from waited cross join lateral (
+        select q.tenant_id, q.pool_id, q.recipient_id from queue_items q
+        where q.state = 'ready'
+          and (q.tenant_id, q.pool_id, q.recipient_id) > (waited.tenant_id, waited.pool_id, waited.recipient_id)
+        order by q.tenant_id, q.pool_id, q.recipient_id limit 1) next
+      where waited.nth < ${limit}
+    )
+    select * from (
+      select w.tenant_id, w.pool_id, w.recipient_id, w.nth, w.recipient_id <> ''
+        and coalesce(r.status, 'removed') in ('paused', 'offline', 'removed') as absent
+      from waited w left join recipients r on r.tenant_id = w.tenant_id and r.id = w.recipient_id
+    ) looked where absent or nth = ${limit}`;
+  return { absent: rows.filter(({ absent }) => absent), last: rows.find(({ nth }) => nth === limit) };
+}
+
+/** Takes items back from recipients who have not begun them, so that somebody else can be found. */
+export async function takeBackItems(sql: Sql, from: readonly WaitedFor[], limit: number): Promise<void> {
+  if (from.length === 0) return;
+  await sql`
+    with back as (
+      select q.tenant_id, q.id from unnest(${from.map(({ tenantId }) => tenantId)}::text[],
+        ${from.map(({ poolId }) => poolId)}::text[], ${from.map(({ recipientId }) => recipientId)}::text[])
+        as absent(tenant_id, pool_id, recipient_id)
+      join queue_items q on q.tenant_id = absent.tenant_id and q.pool_id = absent.pool_id
+        and q.recipient_id = absent.recipient_id and q.state = 'ready'
+      limit ${limit} for update of q skip locked
+    )
+    update queue_items q set recipient_id = '', delivery = 'pull'
+    from back where q.tenant_id = back.tenant_id and q.id = back.id`;
+}
+
+/** An item that waits for a recipient, as decisions see it. */
+export interface UnassignedItem {
+  readonly id: string;
+  readonly rank: number;
+  readonly type: string;
+  readonly key: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly requirements: Readonly<Record<string, unknown>>;
+  readonly priority: number;
+}
+
+/** Items that wait for a recipient, those that go first first, from a place on. */
+export async function unassignedItems(
+  sql: Sql,
+  { tenantId, poolId }: WaitingPool,
+  after: { readonly rank: number; readonly id: string },
+  limit: number,
+): Promise<UnassignedItem[]> {
+  return sql`
+    select q.id, q.rank, d.type, d.key, d.attributes, d.requirements, d.priority
+    from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
+    where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
+      and (q.rank, q.id) > (${after.rank}::bigint, ${after.id})
+    order by q.rank, q.id limit ${limit}`;
+}
+
+/** Gives items to recipients; those that somebody else took meanwhile are left out of the answer. */
+export async function assignItems(
+  tx: Sql,
+  tenantId: TenantId,
+  assignments: readonly { readonly id: string; readonly recipientId: string; readonly delivery: string }[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx<{ id: string }[]>`
+    with input as (
+      select * from unnest(${assignments.map(({ id }) => id)}::text[], ${assignments.map(({ recipientId }) => recipientId)}::text[],
+        ${assignments.map(({ delivery }) => delivery)}::text[]) as input(id, recipient_id, delivery)
+    ), locked as (
+      select q.id from queue_items q join input on q.id = input.id
+      where q.tenant_id = ${tenantId} and q.state = 'ready' and q.recipient_id = ''
+      order by q.id for update of q skip locked
+    )
+    update queue_items q set recipient_id = input.recipient_id, delivery = input.delivery
+    from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id
+    returning q.id`;
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,96 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import type { OutcomeSink } from "../queues/index.ts";
+import type { LivePools } from "./live-pools.ts";
+
+/** How an item turned out, as it is kept: once for each decision. */
+export interface Outcome {
+  readonly tenantId: TenantId;
+  readonly decisionId: string;
+  readonly poolId: string;
+  readonly recipientId: string;
+  readonly status: "success" | "failure" | "timeout" | "declined" | "cancelled";
+  readonly latencyMs: number | null;
+  readonly score: number | null;
+  readonly cost: number | null;
+  readonly observedAt: Date;
+  readonly recordedAt: Date;
+}
+
+/** Keeps outcomes, in one statement; a decision that has one keeps it. Answers with those that are new. */
+export async function insertOutcomes(tx: Sql, outcomes: readonly Outcome[]): Promise<ReadonlySet<string>> {
+  if (outcomes.length === 0) return new Set();
+  const rows = outcomes.map((each) => ({
+    tenant_id: each.tenantId,
+    decision_id: each.decisionId,
+    pool_id: each.poolId,
+    recipient_id: each.recipientId,
+    status: each.status,
+    latency_ms: each.latencyMs,
+    score: each.score,
+    cost: each.cost,
+    observed_at: each.observedAt,
+    recorded_at: each.recordedAt,
+  }));
+  const added = await tx<{ decisionId: string }[]>`
+    insert into outcomes (tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost, observed_at,
+      recorded_at)
+    select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as rows(tenant_id text, decision_id text,
+      pool_id text, recipient_id text, status text, latency_ms double precision, score double precision,
+      cost double precision, observed_at timestamptz, recorded_at timestamptz)
+    order by tenant_id, decision_id
+    on conflict do nothing returning decision_id`;
+  return new Set(added.map(({ decisionId }) => decisionId));
+}
+
+/** The outcome of a decision; undefined when none was told. */
+export async function findOutcome(sql: Sql, tenantId: TenantId, decisionId: string): Promise<Outcome | undefined> {
+  const [row] = await sql<Outcome[]>`
+    select tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost, observed_at, recorded_at
+    from outcomes where tenant_id = ${tenantId} and decision_id = ${decisionId}`;
+  return row;
+}
+
+/** Ends what only counted as in flight until its outcome was told; false when nothing did. */
+export async function endTracked(tx: Sql, tenantId: TenantId, decisionId: string, nowMs: number): Promise<boolean> {
+  const ended = await tx`
+    update queue_items set state = 'completed', ended_at = ${new Date(nowMs)}, lease_until = null
+    where tenant_id = ${tenantId} and id = ${decisionId} and delivery = 'none' and state = 'leased'`;
+  return ended.count > 0;
+}
+
+/** Forgets outcomes from before a moment, a bite at a time. */
+export async function forgetOutcomes(sql: Sql, tenantId: TenantId, below: string, limit: number): Promise<number> {
+  const gone = await sql`
+    delete from outcomes where ctid = any(array(
+      select ctid from outcomes where tenant_id = ${tenantId} and decision_id < ${below} limit ${limit}))`;
+  return gone.count;
+}
+
+/** What workers' ends tell about recipients. */
+export function createOutcomeSink(live: LivePools): OutcomeSink {
+  return {
+    async keep(tx, outcomes, nowMs) {
+      const at = new Date(nowMs);
+      await insertOutcomes(
+        tx,
+        outcomes.map((each) => ({
+          tenantId: each.tenantId,
+          decisionId: each.decisionId,
+          poolId: each.poolId,
+          recipientId: each.recipientId,
+          status: each.status,
+          latencyMs: each.latencyMs ?? null,
+          score: each.score ?? null,
+          cost: each.cost ?? null,
+          observedAt: at,
+          recordedAt: at,
+        })),
+      );
+    },
+    learn(outcomes, nowMs) {
+      live.learn(outcomes, nowMs);
+      for (const { poolId, recipientId } of outcomes) live.released(poolId, recipientId);
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type Decision as DecisionMessage,
+  DecisionSchema,
+  GetDecisionResponseSchema,
+  ListDecisionsResponseSchema,
+  ReplayDecisionResponseSchema,
+  type RouteResult as ResultMessage,
+  type RouteBatchRequest,
+  RouteBatchResponseSchema,
+  type RouteItem,
+  type RouteRequest,
+  RouteResponseSchema,
+  RouteResultSchema,
+  type RoutingService as Rpc,
+} from "../../../gen/service/api/routing_pb.ts";
+import type { Context } from "../../chain/call.ts";
+import type { Handlers } from "../../chain/handlers.ts";
+import { Failure, invalid } from "../../errors/index.ts";
+import type { Cursors } from "../../platform/cursor/index.ts";
+import { ulidMs } from "../../platform/ids/ulid.ts";
+import { readPage } from "../../platform/paging/index.ts";
+import { dateOf } from "../../platform/records/index.ts";
+import type { DecisionService } from "./decision-service.ts";
+import type { RoutableItem } from "./domain/item.ts";
+import type { RouteResult, RouteService } from "./route-service.ts";
+import { type AskedItem, dueAtOf, itemRow, outcomeOf, type Routed, reasonOf } from "./settling.ts";
+import { decisionStore, type StoredDecision } from "./store.ts";
+
+/** The most bytes that an item's attributes and payload may take together. */
+const itemBytesMax = 256 * 1024;
+
+/** The operations of RoutingService. */
+export function routingHandlers(
+  service: RouteService,
+  decisions: DecisionService,
+  cursors: Cursors,
+): Handlers<typeof Rpc> {
+  return {
+    route: {
+      async grouped(context: Context, request: RouteRequest, keyed) {
+        const { dryRun } = request;
+        return service.route(context, toAsked(request), dryRun, dryRun ? undefined : keyed, (routed) =>
+          create(RouteResponseSchema, { decision: fromRouted(routed, context.nowMs, dryRun) }),
+        );
+      },
+    },
+
+    routeBatch: {
+      async grouped(context: Context, request: RouteBatchRequest, keyed) {
+        const { items, dryRun } = request;
+        const asked = items.map((item, at) => toAsked(item, `items[${at}].`));
+        return service.routeBatch(context, asked, dryRun, dryRun ? undefined : keyed, (results) => {
+          const messages = results.map((result) => fromResult(result, context.nowMs, dryRun));
+          const acceptedCount = results.filter(isAccepted).length;
+          return create(RouteBatchResponseSchema, { results: messages, acceptedCount });
+        });
+      },
+    },
+
+    async getDecision(context, { decisionId }) {
+      const decision = await decisions.find(context, decisionId);
+      return create(GetDecisionResponseSchema, { decision: fromStored(decision) });
+    },
+
+    async listDecisions(context, request) {
+      const { sql, tenantId, principal } = context;
+      const { poolId, outcome, recipientId } = request;
+      const mode = principal.environmentMode;
+      const filter = {
+        poolId,
+        outcome,
+        recipientId,
+        production: mode === "any" ? undefined : mode === "production_only",
+      };
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: context.operation.id, filter: [poolId, outcome, recipientId, mode] },
+        (decision: StoredDecision) => decision.id,
+        (wanted) => decisionStore(sql).list(tenantId, filter, wanted),
+      );
+      return create(ListDecisionsResponseSchema, { ...page, decisions: page.items.map(fromStored) });
+    },
+
+    async replayDecision(context, { decisionId }) {
+      const { stored, differences, replayed } = await decisions.replay(context, decisionId);
+      const decision = fromStored({ ...stored, ...replayed });
+      return create(ReplayDecisionResponseSchema, {
+        replay: { identical: differences.length === 0, decision, differences },
+      });
+    },
+  };
+}
+
+function toAsked(item: RouteItem | RouteRequest, path = ""): AskedItem {
+  const attributes = item.attributes ?? {};
+  const payload = item.payload ?? {};
+  const bytes = Buffer.byteLength(JSON.stringify(attributes)) + Buffer.byteLength(JSON.stringify(payload));
+  if (bytes > itemBytesMax)
+    throw invalid(`${path}payload`, "max_bytes", "must take at most 256 KiB with the attributes");
+  const { skills = {}, recipientId = "", excludedRecipientIds = [] } = item.requirements ?? {};
+  const routable: RoutableItem = {
+    type: item.type,
+    key: item.key,
+    attributes,
+    requirements: { skills, recipientId, excludedRecipientIds },
+    priority: item.priority,
+  };
+  return {
+    poolId: item.poolId,
+    item: routable,
+    payload,
+    notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
+    ttlS: item.ttlS,
+  };
+}
+
+function isAccepted(result: RouteResult): boolean {
+  return !(result instanceof Failure) && outcomeOf(result) !== "rejected";
+}
+
+function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): ResultMessage {
+  if (!(result instanceof Failure)) return create(RouteResultSchema, { decision: fromRouted(result, nowMs, dryRun) });
+  return create(RouteResultSchema, {
+    errorCode: result.code,
+    errorMessage: result.message,
+  });
+}
+
+function fromRouted(routed: Routed, nowMs: number, dryRun: boolean): DecisionMessage {
+  const { id, tenantId, snapshot, decision, verdict, seed, asked, evidence } = routed;
+  const outcome = outcomeOf(routed);
+  const refused = outcome === "deduplicated" || outcome === "rejected";
+  const dueAtMs = dueAtOf(routed, nowMs);
+  const item = itemRow(routed, nowMs);
+  return create(DecisionSchema, {
+    decisionId: dryRun ? "" : id,
+    tenantId,
+    poolId: snapshot.pool.id,
+    outcome,
+    reason: reasonOf(routed),
+    recipientId: refused ? "" : decision.recipientId,
+    queueItemId: dryRun || item === undefined || item.delivery === "none" ? "" : id,
+    matchedRuleIds: evidence.ruleIds as string[],
+    trace: evidence.trace as never,
+    snapshotDigest: snapshot.digest,
+    seed: BigInt(seed),
+    experimentKeys: evidence.experimentKeys as string[],
+    dueAt: dueAtMs === undefined ? undefined : timestampFromMs(dueAtMs),
+    existingItemId: verdict?.existingItemId ?? "",
+    decidedAt: timestampFromMs(nowMs),
+    dryRun,
+    type: asked.item.type,
+    key: asked.item.key,
+  });
+}
+
+function fromStored(stored: StoredDecision): DecisionMessage {
+  const { evidence } = stored;
+  return create(DecisionSchema, {
+    decisionId: stored.id,
+    tenantId: stored.tenantId,
+    poolId: stored.poolId,
+    outcome: stored.outcome,
+    reason: evidence.reason,
+    recipientId: stored.recipientId,
+    queueItemId: stored.queued ? stored.id : "",
+    matchedRuleIds: evidence.ruleIds as string[],
+    trace: evidence.trace as never,
+    snapshotDigest: stored.snapshotDigest.toString("hex"),
+    seed: BigInt(stored.seed),
+    experimentKeys: evidence.experimentKeys as string[],
+    dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
+    existingItemId: evidence.existingItemId ?? "",
+    decidedAt: timestampFromMs(ulidMs(stored.id)),
+    type: stored.type,
+    key: stored.key,
+  });
+}

@@ -1,0 +1,19 @@
+import type { Event } from "../../events/index.ts";
+
+/** The media type of the body. */
+export const contentType = "application/cloudevents+json";
+
+/** The body of a message: the event as CloudEvents' JSON format has it. An attribute without a value is left out. */
+export function bodyOf({ tenantId, id, type, source, subject, time, data }: Event): string {
+  return JSON.stringify({
+    specversion: "1.0",
+    id,
+    type,
+    source,
+    ...(subject !== "" && { subject }),
+    time: time.toISOString(),
+    datacontenttype: "application/json",
+    tenantid: tenantId,
+    data,
+  });
+}

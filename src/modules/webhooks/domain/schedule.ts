@@ -1,0 +1,26 @@
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** The waits before the first, second, … attempt. */
+const waitsMs: readonly number[] = [
+  0,
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  14 * hourMs,
+  20 * hourMs,
+  24 * hourMs,
+];
+
+/** How far a wait may be from its nominal length: receivers that failed together are not tried together again. */
+const spread = 0.2;
+
+/** How long to wait after so many attempts; undefined when there are no more. `random` is from 0 to 1. */
+export function nextWaitMs(attempts: number, random: number): number | undefined {
+  const waitMs = waitsMs[attempts];
+  return waitMs === undefined ? undefined : Math.round(waitMs * (1 - spread + 2 * spread * random));
+}

@@ -1,0 +1,275 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { startService, type TestService } from "../harness/service.ts";
+import { type Answered, inEachProtocol, newParty, type Party, shown } from "../routing/stage.ts";
+
+let node: TestService;
+let party: Party;
+before(async () => {
+  node = await startService();
+  party = await newParty(node);
+});
+
+const hour = 3600;
+const singleton = { key: "item.key" };
+const debounce = { key: "item.key", period_s: hour, max_delay_s: 2 * hour };
+const throttle = { key: "item.key", limit: 1, period_s: hour };
+const concurrency = { key: "item.key", limit: 1 };
+
+// Leases that outlast the test, so that nothing comes back by itself.
+const poolWith = (admission: object) => party.pool({ config: { admission, lease: { duration_s: 900 } } });
+const route = (poolId: string, n: number, fields = {}) => party.route(poolId, { key: "k", payload: { n }, ...fields });
+const preview = async (poolId: string, fields = {}) =>
+  (await party.ok("POST", `/api/queues/${poolId}:preview-admission`, { item: { type: "task", key: "k", ...fields } }))
+    .data;
+const explain = async (poolId: string, itemId: string) =>
+  (await party.ok("GET", `/api/queues/${poolId}/items/${itemId}/admission-explanation`)).data;
+const groupsOf = async (poolId: string, query = "") =>
+  (await party.ok("GET", `/api/queues/admission-groups?pool_id=${poolId}${query}`)).data;
+const pathOf = ({ pool_id, constraint_kind, group_id }: Answered) =>
+  `/api/queues/${pool_id}/admission-groups/${constraint_kind}/${group_id}`;
+const clear = async (group: Answered, reason = "stuck since noon") =>
+  (await party.ok("POST", `${pathOf(group)}:clear`, { reason })).data;
+
+describe("preview says what routing then does", () => {
+  const cases: [name: string, admission: object, outcomes: string[]][] = [
+    ["singleton", { singleton }, ["queued", "deduplicated", "deduplicated"]],
+    ["debounce", { debounce }, ["debounced", "debounced", "debounced"]],
+    ["throttle that delays", { throttle }, ["queued", "held", "held"]],
+    [
+      "throttle that rejects",
+      { throttle: { ...throttle, on_limit: "reject", burst: 1 } },
+      ["queued", "queued", "rejected"],
+    ],
+    ["concurrency", { concurrency }, ["queued", "held", "held"]],
+  ];
+  for (const [name, admission, outcomes] of cases) {
+    test(name, async () => {
+      const poolId = await poolWith(admission);
+      for (const [n, outcome] of outcomes.entries()) {
+        const said = await preview(poolId);
+        assert.equal(said.status, outcome === "queued" ? "admitted" : outcome);
+        assert.equal((await route(poolId, n)).outcome, outcome);
+      }
+    });
+  }
+
+  test("in every protocol, alike", async () => {
+    const poolId = await poolWith({ singleton, concurrency });
+    const holder = await route(poolId, 1);
+    const message = { pool_id: poolId, item: { type: "task", key: "k" } };
+    for (const { protocol, data } of await inEachProtocol(node, party, "AdmissionService/PreviewAdmission", message)) {
+      assert.equal(data.status, "deduplicated", protocol);
+      assert.equal(data.existing_queue_item_id, holder.queue_item_id, protocol);
+      assert.deepEqual(
+        data.verdicts.map(({ constraint_kind, verdict }: Answered) => [constraint_kind, verdict]),
+        [
+          ["singleton", "deduplicate"],
+          ["concurrency", "not_asked"],
+        ],
+        protocol,
+      );
+    }
+  });
+});
+
+describe("singleton", () => {
+  test("the place comes back when its item ends, however it ends", async () => {
+    const poolId = await poolWith({ singleton });
+    const first = await route(poolId, 1);
+    assert.equal((await route(poolId, 2)).outcome, "deduplicated");
+    await party.complete(await party.leaseOne(poolId));
+    assert.equal((await route(poolId, 3)).outcome, "queued");
+    await party.ok("POST", `/api/queues/${poolId}/drain`, { max_items: 10 });
+    assert.equal((await route(poolId, 4)).outcome, "queued");
+    assert.equal((await explain(poolId, first.queue_item_id)).status, "completed");
+  });
+
+  test("replace_pending replaces who waits and leaves who works; cancel_running takes the work away", async () => {
+    const replacing = await poolWith({ singleton: { ...singleton, mode: "replace_pending" } });
+    const first = await route(replacing, 1);
+    const second = await route(replacing, 2);
+    const gone = await explain(replacing, first.queue_item_id);
+    assert.deepEqual([gone.status, gone.survivor_id], ["superseded", second.queue_item_id]);
+    assert.deepEqual((await party.leaseOne(replacing)).payload, { n: 2 });
+    assert.equal((await route(replacing, 3)).outcome, "deduplicated");
+
+    const cancelling = await poolWith({ singleton: { ...singleton, mode: "cancel_running" } });
+    await route(cancelling, 1);
+    const working = await party.leaseOne(cancelling);
+    assert.equal((await route(cancelling, 2)).outcome, "queued");
+    assert.equal((await party.item(cancelling, working.queue_item_id)).state, "cancelled");
+    assert.deepEqual((await party.leaseOne(cancelling)).payload, { n: 2 });
+  });
+});
+
+describe("debounce", () => {
+  test("only the last item goes on, when nothing has come for the period; the others name it", async () => {
+    const poolId = await poolWith({ debounce: { key: "item.key", period_s: 1, max_delay_s: 60 } });
+    // In one call, so that they come at the same moment however slow the machine is.
+    const asked = [1, 2, 3, 4].map((n) => ({ pool_id: poolId, type: "task", key: "k", payload: { n } }));
+    const items = (await party.routeAll(asked)).map(({ decision }) => decision);
+    const leased = await party.leaseOne(poolId);
+    assert.deepEqual(leased.payload, { n: 4 });
+    const states = [];
+    for (const { queue_item_id } of items.slice(0, 3)) states.push(await explain(poolId, queue_item_id));
+    // Who was superseded names who took its place; that one may have been superseded in turn.
+    assert.deepEqual(
+      states.map(({ status, survivor_id }) => [status, survivor_id]),
+      items.slice(1).map(({ queue_item_id }) => ["superseded", queue_item_id]),
+    );
+  });
+
+  test("cleared, the item that waits goes on at once and the next begins a window of its own", async () => {
+    const poolId = await poolWith({ debounce });
+    await route(poolId, 1);
+    const waiting = await route(poolId, 2);
+    const held = await explain(poolId, waiting.queue_item_id);
+    assert.deepEqual([held.status, held.constraint_kind, held.verdicts[0].verdict], ["held", "debounce", "debounce"]);
+    assert.ok(held.retry_after_s > hour / 2);
+    const [group] = await groupsOf(poolId);
+    assert.deepEqual([group.status, group.queue_item_id, group.waiting], ["cooling", waiting.queue_item_id, 1]);
+    const cleared = await clear(group);
+    assert.deepEqual(
+      [cleared.status, cleared.cleared_reason, cleared.queue_item_id],
+      ["cleared", "stuck since noon", ""],
+    );
+    assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
+    assert.equal((await route(poolId, 3)).outcome, "debounced");
+    assert.equal((await explain(poolId, waiting.queue_item_id)).status, "leased");
+  });
+});
+
+test("throttle: items wait for their turn in the order of arrival; cleared, they go on and the group begins anew", async () => {
+  const poolId = await poolWith({ throttle });
+  const items = [];
+  for (let n = 1; n <= 3; n++) items.push(await route(poolId, n));
+  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 1 });
+  assert.deepEqual(await party.lease(poolId), []);
+  const last = await explain(poolId, items[2].queue_item_id);
+  assert.deepEqual([last.constraint_kind, last.ahead], ["throttle", 1]);
+  assert.ok(last.retry_after_s > 1.5 * hour && last.retry_after_s <= 2 * hour);
+  await clear((await groupsOf(poolId))[0]);
+  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
+  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 3 });
+  assert.equal((await preview(poolId)).status, "admitted");
+});
+
+test("concurrency: who waits gets the place of who ends, by age, and is told how many go before", async () => {
+  const poolId = await poolWith({ concurrency });
+  const items = [];
+  for (let n = 1; n <= 3; n++) items.push(await route(poolId, n));
+  const working = await party.leaseOne(poolId);
+  assert.deepEqual(await party.lease(poolId), []);
+  const last = await explain(poolId, items[2].queue_item_id);
+  assert.deepEqual([last.status, last.constraint_kind, last.ahead], ["held", "concurrency", 1]);
+  const [group] = await groupsOf(poolId);
+  assert.deepEqual([group.status, group.limit, group.in_use, group.waiting], ["saturated", 1, 1, 2]);
+  await party.refused("FAILED_PRECONDITION", "POST", `${pathOf(group)}:clear`, { reason: "please" });
+  await party.complete(working);
+  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
+  assert.equal((await explain(poolId, items[2].queue_item_id)).ahead, 0);
+});
+
+test("out of its debounce window an item still waits for a place", async () => {
+  const poolId = await poolWith({
+    debounce: { key: "item.type", period_s: 1, max_delay_s: 1 },
+    concurrency: { ...concurrency, key: "'all'" },
+  });
+  const first = await route(poolId, 1, { type: "a" });
+  const working = await party.leaseOne(poolId);
+  assert.equal(working.queue_item_id, first.queue_item_id);
+  const second = await route(poolId, 2, { type: "b" });
+  assert.equal(second.outcome, "debounced");
+  await shown(
+    () => explain(poolId, second.queue_item_id),
+    ({ status, constraint_kind }) => status === "held" && constraint_kind === "concurrency",
+  );
+  await party.complete(working);
+  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
+});
+
+test("groups are found by their filters, one page after the other, in every protocol", async () => {
+  const poolId = await poolWith({ singleton, throttle, concurrency });
+  for (const key of ["a", "b"]) await route(poolId, 1, { key });
+  const kinds = async (query: string) =>
+    (await groupsOf(poolId, query)).map(({ constraint_kind }: Answered) => constraint_kind);
+  assert.deepEqual(await kinds(""), ["concurrency", "concurrency", "singleton", "singleton", "throttle", "throttle"]);
+  assert.deepEqual(await kinds("&constraint_kind=throttle"), ["throttle", "throttle"]);
+  assert.deepEqual(await kinds("&status=cooling"), ["throttle", "throttle"]);
+  assert.deepEqual(await kinds("&environment_id=none"), []);
+  const first = await party.ok("GET", `/api/queues/admission-groups?pool_id=${poolId}&limit=4`);
+  assert.deepEqual([first.total, first.has_more], [6, true]);
+  const rest = await party.ok(
+    "GET",
+    `/api/queues/admission-groups?pool_id=${poolId}&limit=4&cursor=${first.next_cursor}`,
+  );
+  assert.deepEqual([...first.data, ...rest.data], await groupsOf(poolId));
+  await party.refused("INVALID_ARGUMENT", "GET", "/api/queues/admission-groups?status=lost");
+  const [group] = first.data;
+  const { pool_id, constraint_kind, group_id } = group;
+  const named = { pool_id, constraint_kind, group_id };
+  for (const { protocol, data } of await inEachProtocol(node, party, "AdmissionService/GetAdmissionGroup", named)) {
+    assert.deepEqual([data.status, data.in_use], ["saturated", 1], protocol);
+  }
+});
+
+test("a group is found only under its own pool and by its own tenant", async () => {
+  const poolId = await poolWith({ singleton });
+  await route(poolId, 1);
+  const [group] = await groupsOf(poolId);
+  const beside = pathOf({ ...group, pool_id: await poolWith({ singleton }) });
+  const stranger = await newParty(node);
+  for (const [caller, path] of [
+    [party, beside],
+    [stranger, pathOf(group)],
+  ] as const) {
+    await caller.refused("NOT_FOUND", "GET", path);
+    await caller.refused("NOT_FOUND", "POST", `${path}:clear`, { reason: "mine" });
+  }
+  await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(group)}:clear`, {});
+  assert.equal((await groupsOf(poolId))[0].status, "saturated");
+});
+
+test("clearing takes the right to write queues, and the reason stays in the log of events", async () => {
+  const poolId = await poolWith({ singleton });
+  await route(poolId, 1);
+  const [group] = await groupsOf(poolId);
+  const viewer = await party.caller({ roles: ["viewer"] });
+  assert.equal((await viewer.call("GET", pathOf(group))).status, 200);
+  assert.equal((await viewer.call("POST", `${pathOf(group)}:clear`, { reason: "mine" })).status, 403);
+  await clear(group, "the worker is gone");
+  const { data } = await party.ok("GET", "/api/events?types=admission.group.cleared&limit=1");
+  assert.equal(data[0].subject, group.group_id);
+  assert.deepEqual(data[0].data, { pool_id: poolId, constraint_kind: "singleton", reason: "the worker is gone" });
+});
+
+test("what a key holds is in no answer and no event; an item that it cannot be made from is refused without it", async () => {
+  const hidden = "hidden-4711";
+  const key = "item.attributes.customer";
+  const poolId = await party.pool({
+    config: {
+      admission: { singleton: { key }, throttle: { ...throttle, key: "[item.attributes.customer]" } },
+      item_events: true,
+    },
+  });
+  const item = { attributes: { customer: hidden } };
+  const texts = [JSON.stringify(await preview(poolId, item))];
+  const { queue_item_id } = await party.route(poolId, item);
+  texts.push(JSON.stringify(await explain(poolId, queue_item_id)));
+  const groups = await groupsOf(poolId);
+  texts.push(JSON.stringify(groups));
+  for (const group of groups) texts.push(JSON.stringify(await clear(group)));
+  texts.push(JSON.stringify(await party.ok("GET", "/api/events?limit=1000")));
+  for (const text of texts) assert.ok(!text.includes(hidden), text);
+  const nested = { type: "task", attributes: { customer: { name: hidden } } };
+  for (const [path, body] of [
+    [`/api/queues/${poolId}:preview-admission`, { item: nested }],
+    ["/api/route", { pool_id: poolId, ...nested }],
+  ] as const) {
+    const { text, status } = await party.refused("INVALID_ARGUMENT", "POST", path, body);
+    assert.equal(status, 400);
+    assert.match(text, /singleton/);
+    assert.ok(!text.includes(hidden));
+  }
+});

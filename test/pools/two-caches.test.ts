@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, test } from "node:test";
+import { CreatePoolRequestSchema, UpdatePoolRequestSchema } from "../../gen/service/api/pool_pb.ts";
+import { createEnvironments } from "../../src/modules/environments/index.ts";
+import { createPools, storedLoads, storedWork } from "../../src/modules/pools/index.ts";
+import { createCursors } from "../../src/platform/cursor/index.ts";
+import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
+import { urlRefusal } from "../../src/platform/egress/index.ts";
+import { freshTenant, perform, recordedEvents } from "../harness/context.ts";
+import { until } from "../harness/embedded-owner.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+
+const { url } = await freshDatabase();
+const events = recordedEvents();
+const cursors = createCursors(randomBytes(32));
+
+/** The module as one of several nodes has it, with signals and changes of its own over the shared database. */
+async function startNode() {
+  const db = openDatabase(url, { maxConnections: 5 });
+  const signals = createSignals(db);
+  const changes = createTenantChanges(db, signals);
+  await signals.start();
+  await changes.start();
+  const pools = createPools({ db, changes, events, cursors, loads: storedLoads, hasWork: storedWork, urlRefusal });
+  after(async () => {
+    changes.stop();
+    await signals.stop();
+    await db.close();
+  });
+  return { db, pools };
+}
+
+test("what one node changes, another sees soon without being asked", async () => {
+  const [a, b] = [await startNode(), await startNode()];
+  const tenantId = freshTenant();
+  const production = [{ key: "production", name: "Production", mode: "live" }] as const;
+  await createEnvironments({ events, cursors }).add(a.db.sql, tenantId, production, Date.now());
+  const made = await perform(a.db, { tenantId }, a.pools.handlers.pools.createPool, CreatePoolRequestSchema, {
+    name: "p",
+  });
+  const poolId = made.pool!.id;
+  assert.equal((await b.pools.snapshot(tenantId, poolId))!.pool.strategy, "weighted_random");
+  assert.equal((await b.pools.poolsOf(tenantId)).pools.size, 1);
+
+  const change = { poolId, strategy: "priority" };
+  await perform(a.db, { tenantId }, a.pools.handlers.pools.updatePool, UpdatePoolRequestSchema, change);
+  assert.equal((await a.pools.snapshot(tenantId, poolId))!.pool.strategy, "priority", "at once where it was made");
+  await until(async () => (await b.pools.snapshot(tenantId, poolId))!.pool.strategy === "priority");
+  const [ours, theirs] = [await a.pools.snapshot(tenantId, poolId), await b.pools.snapshot(tenantId, poolId)];
+  assert.equal(ours!.digest, theirs!.digest);
+});

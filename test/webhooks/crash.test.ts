@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { post } from "../chaos/supervised.ts";
+import { until } from "../harness/embedded-owner.ts";
+import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+
+/** A receiver that can die and come back at the same address. */
+class MortalReceiver {
+  /** How often each message came, by its webhook-id. */
+  readonly arrivals = new Map<string, number>();
+  /** Ids of events by the id of their message. */
+  readonly events = new Map<string, string>();
+  /** What is done with a request whose body has come. */
+  onMessage: (response: ServerResponse) => void = (response) => response.end();
+  #server: Server | undefined;
+  #port = 0;
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/`;
+  }
+
+  async start(): Promise<void> {
+    this.#server = createServer(async (request, response) => {
+      const body = await request.toArray().catch(() => undefined);
+      if (body === undefined) return;
+      const id = String(request.headers["webhook-id"]);
+      this.arrivals.set(id, (this.arrivals.get(id) ?? 0) + 1);
+      this.events.set(id, JSON.parse(Buffer.concat(body).toString()).id);
+      this.onMessage(response);
+    });
+    this.#server.listen(this.#port, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  async kill(): Promise<void> {
+    const closed = once(this.#server!, "close");
+    this.#server!.close();
+    this.#server!.closeAllConnections();
+    await closed;
+  }
+}
+
+async function stage(t: TestContext) {
+  const database = await freshDatabase();
+  const receiver = new MortalReceiver();
+  await receiver.start();
+  let node: NodeProcess | undefined;
+  const start = async () => {
+    node = await startNodeProcess({
+      "database.url": database.url,
+      "auth.bootstrap_api_key": "sk_test_webhooks_0123456789abcdef",
+      "connector.encryption_key": createHash("sha256").update("only for tests").digest("base64"),
+      "egress.mode": "enforce",
+      "egress.allowed_ip_nets": "127.0.0.0/8",
+    });
+    return node;
+  };
+  t.after(async () => {
+    await node?.kill();
+    await receiver.kill();
+    await database.drop();
+  });
+  return { sql: database.sql, receiver, start };
+}
+
+/** Publishes until the node is gone or enough is acknowledged; answers with the ids of what was acknowledged. */
+async function publish(node: NodeProcess, count: number, onAcknowledged: (total: number) => void): Promise<string[]> {
+  const acknowledged: string[] = [];
+  const writer = async () => {
+    while (acknowledged.length < count) {
+      const answer = await post(node, "/api/events", { type: "order.paid" }).catch(() => undefined);
+      if (answer === undefined) return;
+      if (answer.status !== 200) continue;
+      acknowledged.push(answer.body.data.id);
+      onAcknowledged(acknowledged.length);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, writer));
+  return acknowledged;
+}
+
+test("the service is killed -9 while it sends: every acknowledged event arrives, under one id each", async (t) => {
+  const { sql, receiver, start } = await stage(t);
+  const node = await start();
+  const made = await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
+  assert.equal(made.status, 200);
+  // Some answers are held back, so that deliveries are under way when the node dies.
+  const held: ServerResponse[] = [];
+  let received = 0;
+  receiver.onMessage = (response) => {
+    if (++received % 5 === 0) held.push(response);
+    else response.end();
+  };
+  const acknowledged = await publish(node, 400, (total) => {
+    if (total === 300) node.process.kill("SIGKILL");
+  });
+  await node.exited;
+  assert.ok(acknowledged.length >= 300);
+  receiver.onMessage = (response) => response.end();
+  await until(async () => {
+    const [left] = await sql`
+      select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and application_name = 'switchyard'`;
+    return left!.n === 0;
+  });
+  // The leases of the dead node run out in a minute; the test has no minute.
+  const { count } = await sql`update webhook_deliveries set next_attempt_at = now() where lease_token is not null`;
+  assert.ok(count > 0, "some were under way");
+
+  await start();
+  const arrived = () => new Set(receiver.events.values());
+  await until(async () => {
+    const [row] = await sql`select count(*)::int as n from webhook_deliveries where status <> 'succeeded'`;
+    return row!.n === 0 && acknowledged.every((id) => arrived().has(id));
+  });
+  const endpointId = made.body.data.endpoint.id;
+  for (const [messageId, eventId] of receiver.events) assert.equal(messageId, `${eventId}_${endpointId}`);
+  const [row] = await sql`select count(*)::int as n from webhook_deliveries`;
+  assert.equal(row!.n, receiver.events.size, "one delivery an event");
+});
+
+test("the receiver dies in the middle of deliveries and comes back: nothing is lost", async (t) => {
+  const { sql, receiver, start } = await stage(t);
+  const node = await start();
+  await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
+  let received = 0;
+  let dying: Promise<void> | undefined;
+  receiver.onMessage = (response) => {
+    // Those that it holds when it dies were taken and never answered.
+    if (++received > 20) dying ??= receiver.kill();
+    else response.end();
+  };
+  const acknowledged = await publish(node, 60, () => {});
+  await until(() => dying !== undefined);
+  await dying;
+  await until(async () => {
+    const [row] = await sql`
+      select count(*)::int as n from webhook_deliveries where status = 'pending' and attempt_count > 0`;
+    return row!.n > 0;
+  });
+  receiver.onMessage = (response) => response.end();
+  await receiver.start();
+  // Their second attempts come some five seconds after the first.
+  await until(async () => {
+    const [row] = await sql`select count(*)::int as n from webhook_deliveries where status <> 'succeeded'`;
+    return row!.n === 0;
+  });
+  assert.deepEqual(new Set(receiver.events.values()), new Set(acknowledged));
+  const [first] = await sql`select attempt_log from webhook_deliveries where attempt_count > 1 limit 1`;
+  assert.ok(["connection_lost", "connect"].includes(first!.attempt_log[0].failure));
+});

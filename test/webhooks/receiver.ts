@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after } from "node:test";
+
+/** A message as a receiver got it. */
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A receiver of webhooks for tests. */
+export interface Receiver {
+  /** The URL of a path on it. */
+  url(path?: string): string;
+  /** What came, in order; of one path when it is named. */
+  received(path?: string): Received[];
+  /** What the next messages to a path are answered with; 200 unless told. */
+  answer(path: string, how: number | ((response: ServerResponse) => void)): void;
+}
+
+/** Starts a receiver on this machine; it is stopped after the last test of the file. */
+export async function startReceiver(): Promise<Receiver> {
+  const all: Received[] = [];
+  const answers = new Map<string, number | ((response: ServerResponse) => void)>();
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    all.push({ path: request.url!, headers: request.headers, body });
+    const how = answers.get(request.url!) ?? 200;
+    if (typeof how === "number") response.writeHead(how).end();
+    else how(response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  receivers.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: (path = "/") => `http://127.0.0.1:${port}${path}`,
+    received: (path) => (path === undefined ? all : all.filter((each) => each.path === path)),
+    answer: (path, how) => answers.set(path, how),
+  };
+}
+
+const receivers: (() => void)[] = [];
+after(() => {
+  for (const close of receivers) close();
+});

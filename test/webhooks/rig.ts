@@ -1,0 +1,191 @@
+import { randomBytes } from "node:crypto";
+import { after } from "node:test";
+import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { PublishEventRequestSchema, type PublishEventResponse } from "../../gen/service/api/event_pb.ts";
+import {
+  CreateWebhookEndpointRequestSchema,
+  type CreateWebhookEndpointResponse,
+  GetWebhookDeliveryRequestSchema,
+  type WebhookDelivery,
+} from "../../gen/service/api/webhook_pb.ts";
+import type { Context, GroupedHandler } from "../../src/chain/call.ts";
+import { createEvents } from "../../src/modules/events/index.ts";
+import { createWebhooks } from "../../src/modules/webhooks/index.ts";
+import type { TenantId } from "../../src/platform/access/index.ts";
+import { createKeyring } from "../../src/platform/crypto/index.ts";
+import { createCursors } from "../../src/platform/cursor/index.ts";
+import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
+import { createEgress } from "../../src/platform/egress/index.ts";
+import { createLog } from "../../src/platform/log/log.ts";
+import { createMetrics } from "../../src/platform/telemetry/index.ts";
+import { contextFor, freshTenant, perform } from "../harness/context.ts";
+import { until } from "../harness/embedded-owner.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+
+/** Nodes on one database whose clock, and theirs, stands still until the test moves it. */
+export type Rig = Awaited<ReturnType<typeof startRig>>;
+
+/** Master keys of tests; the first one is in use. */
+export const masterKeys = { k1: randomBytes(32).toString("base64"), k2: randomBytes(32).toString("base64") };
+const keyring = createKeyring({ activeKeyId: "k1", keys: { k1: masterKeys.k1 } });
+
+interface Options {
+  /** What spreads the waits; in the middle unless told, so that waits are exact. */
+  readonly random?: () => number;
+  readonly startedAt?: Date;
+}
+
+/** Starts a database with a clock of its own. */
+export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: Options = {}) {
+  const database = await freshDatabase();
+  let nowMs = startedAt.getTime();
+  // The unqualified now() of every statement is this one: what the database calls now, the test decides.
+  await database.sql.unsafe(`
+    create schema virtual;
+    create table virtual.clock as select '${startedAt.toISOString()}'::timestamptz as at;
+    create function virtual.now() returns timestamptz stable language sql as 'select at from virtual.clock';
+    do $$ begin execute format('alter database %I set search_path = virtual, public, pg_catalog', current_database()); end $$`);
+  const db = openDatabase(database.url, { maxConnections: 20 });
+  const signals = createSignals(db);
+  await signals.start();
+  const clock = { now: () => nowMs };
+  const cursors = createCursors(randomBytes(32));
+  const events = createEvents({
+    db,
+    signals,
+    cursors,
+    clock,
+    retentionDays: 30,
+    ownSettings: false,
+    platformTenantId: () => "",
+  });
+  const stops: (() => Promise<void>)[] = [];
+  rigs.push(async () => {
+    for (const stop of stops) await stop();
+    await signals.stop();
+    await db.close();
+    await database.drop();
+  });
+
+  /** One node's webhooks; they follow and send once started. */
+  function node(parts: Partial<Parameters<typeof createWebhooks>[0]> = {}) {
+    const metrics = createMetrics();
+    const log = createLog("silent");
+    const egress = createEgress({
+      mode: "enforce",
+      allowedDomains: [],
+      allowedIpNets: ["127.0.0.0/8"],
+      log,
+      metrics,
+      clock,
+    });
+    const webhooks = createWebhooks({
+      db,
+      signals,
+      cursors,
+      clock,
+      log,
+      metrics,
+      keyring,
+      egress,
+      events,
+      random,
+      retentionDays: 30,
+      platformTenantId: () => "",
+      wakeJobs: () => {},
+      pollMs: 20,
+      ...parts,
+    });
+    stops.push(async () => {
+      await webhooks.stop();
+      egress.close();
+    });
+    return { ...webhooks, metrics };
+  }
+
+  const first = node();
+  const call = <I extends DescMessage, O>(
+    tenantId: TenantId,
+    handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | GroupedHandler,
+    schema: I,
+    request: MessageInitShape<I>,
+  ): Promise<O> => perform(db, { tenantId, nowMs }, handler, schema, request);
+
+  return {
+    db,
+    signals,
+    events,
+    clock,
+    webhooks: first,
+    node,
+    call,
+
+    /** Moves the clock of the database and of all nodes. */
+    async moveTo(at: Date): Promise<void> {
+      nowMs = at.getTime();
+      await database.sql`update virtual.clock set at = ${at}`;
+    },
+
+    /** A tenant in use. */
+    async tenant(status = "active"): Promise<TenantId> {
+      const id = freshTenant();
+      await database.sql`
+        insert into tenants (id, name, slug, status, created_at, updated_at)
+        values (${id}, 'test', ${id.toLowerCase()}, ${status}, ${new Date()}, ${new Date()})`;
+      return id;
+    },
+
+    /** An endpoint of a tenant's. */
+    async endpoint(
+      tenantId: TenantId,
+      url: string,
+      more: MessageInitShape<typeof CreateWebhookEndpointRequestSchema> = {},
+    ): Promise<{ id: string; secret: string }> {
+      const { createWebhookEndpoint } = first.handlers;
+      const request = { url, ...more };
+      const made = await call(tenantId, createWebhookEndpoint, CreateWebhookEndpointRequestSchema, request);
+      const { endpoint, secret } = made as CreateWebhookEndpointResponse;
+      return { id: endpoint!.id, secret };
+    },
+
+    /** Puts an event on a tenant's log; answers with its id. */
+    async publish(
+      tenantId: TenantId,
+      request: MessageInitShape<typeof PublishEventRequestSchema> = {},
+    ): Promise<string> {
+      const { grouped } = events.handlers.publishEvent as GroupedHandler;
+      const message = create(PublishEventRequestSchema, { type: "order.paid", ...request });
+      const answer = await grouped(contextFor(db, { tenantId, nowMs }), message, undefined);
+      return (answer as PublishEventResponse).event!.id;
+    },
+
+    /** A delivery as callers see it. */
+    async delivery(tenantId: TenantId, endpointId: string, deliveryId: string): Promise<WebhookDelivery> {
+      const request = { endpointId, deliveryId };
+      const read = await call(tenantId, first.handlers.getWebhookDelivery, GetWebhookDeliveryRequestSchema, request);
+      return (read as { delivery: WebhookDelivery }).delivery;
+    },
+
+    /** Waits until a delivery has had so many attempts and is not being sent. */
+    async attempted(endpointId: string, eventId: string, count: number): Promise<void> {
+      await until(async () => {
+        const [row] = await database.sql`
+          select from webhook_deliveries where endpoint_id = ${endpointId} and event_id = ${eventId}
+            and attempt_count >= ${count} and lease_token is null`;
+        return row !== undefined;
+      });
+    },
+
+    sql: database.sql,
+  };
+}
+
+/** Ids never go back in time within a process, and some are made by the wall clock: what a test calls now is later. */
+function inAnHour(): Date {
+  return new Date((Math.floor(Date.now() / 1000) + 3600) * 1000);
+}
+
+const rigs: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const stop of rigs) await stop();
+});
