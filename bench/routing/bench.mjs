@@ -1,0 +1,58 @@
+// npm run bench -- routing [--seconds 5] [--rounds 3] [--only accept|drain|decide|admission|backlog] [--quick]
+//   [--without <participant>]
+// Us, the job queues that people use today, and the physical limits: side by side on one machine and one PostgreSQL.
+import { readFileSync } from "node:fs";
+import { cpus, loadavg, totalmem } from "node:os";
+import { join } from "node:path";
+import { readOptions } from "./options.mjs";
+import { accept, printAccept } from "./sections/accept.mjs";
+import { admission, printAdmission } from "./sections/admission.mjs";
+import { backlog, printBacklog } from "./sections/backlog.mjs";
+import { decide, printDecide } from "./sections/decide.mjs";
+import { drain, printDrain } from "./sections/drain.mjs";
+import { openStage } from "./stage.mjs";
+
+const sections = {
+  accept: [accept, printAccept],
+  drain: [drain, printDrain],
+  decide: [decide, printDecide],
+  admission: [admission, printAdmission],
+  backlog: [backlog, printBacklog],
+};
+
+export async function bench() {
+  const options = readOptions(process.argv.slice(3), Object.keys(sections));
+  const startedAt = performance.now();
+  const loadBefore = loadavg()[0];
+  const stage = await openStage(options);
+  // An interrupt ends the run by its own way out, so that nothing stays behind.
+  const interrupted = Promise.withResolvers();
+  const interrupt = () => interrupted.reject(new Error("interrupted"));
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  try {
+    const results = {};
+    for (const name of options.sections) {
+      const [measure] = sections[name];
+      results[name] = await Promise.race([measure(stage, options), interrupted.promise]);
+    }
+    for (const name of options.sections) sections[name][1](results[name]);
+    for (const { name, why } of stage.leftOut) console.log(`\nLeft out: ${name}, since ${why}.`);
+    console.log(`\nLoad average as the run began: ${loadBefore.toFixed(1)}, on ${cpus().length} processors.`);
+    const tookS = Math.round((performance.now() - startedAt) / 1000);
+    return { machine: { ...(await machine(stage)), loadBefore }, options, leftOut: stage.leftOut, tookS, ...results };
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    await stage.close();
+  }
+}
+
+async function machine(stage) {
+  return {
+    processors: cpus().length,
+    processor: cpus()[0].model,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    postgres: await stage.postgresVersion(),
+    peers: JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")).dependencies,
+  };
+}

@@ -1,0 +1,46 @@
+// What the command line asks for: --seconds, --rounds, --only <section>, --without <participant>, --quick.
+
+const full = {
+  seconds: 5,
+  rounds: 3,
+  warmupSeconds: 1,
+  waitingAtFirst: 10_000,
+  drainItemsMax: 300_000,
+  backlogs: [10_000, 100_000, 1_000_000],
+  recipients: [10, 1_000, 10_000],
+  rules: [1, 10, 200],
+};
+
+// Enough to see that everything runs; too short to compare by.
+const quick = {
+  seconds: 1,
+  rounds: 1,
+  warmupSeconds: 0.3,
+  waitingAtFirst: 2_000,
+  drainItemsMax: 10_000,
+  backlogs: [1_000, 10_000],
+  recipients: [10, 100],
+  rules: [1, 10],
+};
+
+/** The options of one run; an explicit --seconds or --rounds wins over --quick. */
+export function readOptions(args, sections) {
+  const given = (flag) => {
+    const at = args.indexOf(`--${flag}`);
+    return at < 0 ? undefined : args[at + 1];
+  };
+  const options = { ...(args.includes("--quick") ? quick : full), sections };
+  for (const flag of ["seconds", "rounds"]) {
+    const text = given(flag);
+    if (text === undefined) continue;
+    if (!(Number(text) > 0)) throw new Error(`--${flag} wants a number above 0, not ${text}`);
+    options[flag] = Number(text);
+  }
+  if (args.includes("--only")) {
+    const only = given("only");
+    if (!sections.includes(only)) throw new Error(`--only wants one of ${sections.join(", ")}`);
+    options.sections = [only];
+  }
+  options.without = args.includes("--without") ? [given("without")] : [];
+  return options;
+}

@@ -1,0 +1,138 @@
+// Switchyard, over HTTP with a key and the whole chain: this process is the caller, the service is another one.
+import { connection, connections } from "../http-connection.mjs";
+import { nextItem, nextItems } from "../item.mjs";
+import { inBatches, lanes } from "../lanes.mjs";
+import { drainInLoops, pause } from "../pacing.mjs";
+import { admissions, decide, leaseAndComplete, management, route, routeBatch, routeOverConnect } from "./api.mjs";
+import { authorized, startService } from "./service.mjs";
+
+export async function open(settings) {
+  const service = await startService(settings);
+  try {
+    return await participant(service);
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}
+
+async function participant(service) {
+  const headers = { headers: authorized };
+  const api = management(connection(service.port, headers));
+  const callers = connections(lanes.single.callers, service.port, headers);
+  let poolId = await api.createPool();
+  const own = () => poolId;
+  await tryOnce(callers[0], poolId);
+
+  return {
+    accepts: [
+      { ...lanes.single, name: "REST", add: (caller) => route(callers[caller], poolId, nextItem()) },
+      {
+        ...lanes.single,
+        name: "REST, Idempotency-Key",
+        add: (caller) => route(callers[caller], poolId, nextItem(), nextIdempotencyKey()),
+      },
+      { ...lanes.single, name: "Connect", add: (caller) => routeOverConnect(callers[caller], poolId, nextItem()) },
+      {
+        ...lanes.batch100,
+        name: "REST batch",
+        add: (caller) => routeBatch(callers[caller], poolId, nextItems(100)),
+      },
+      {
+        ...lanes.batch1000,
+        name: "REST batch",
+        add: (caller) => routeBatch(callers[caller], poolId, nextItems(1_000)),
+      },
+    ],
+    drains: lanes.workers.flatMap((workers) => [
+      drainLane(callers, own, workers, "single", 1),
+      drainLane(callers, own, workers, "batched", 100),
+      drainLane(callers, own, workers, "batched", 500),
+    ]),
+    admissions: await admissionLanes(api, callers),
+    decides: (shape) => decideLanes(api, callers, shape),
+    fill: (count) => fillPool(callers, poolId, count),
+    async clear() {
+      const before = poolId;
+      poolId = await api.createPool();
+      await api.emptyPool(before);
+    },
+    waiting: () => api.unfinished(poolId),
+    async close() {
+      for (const each of callers) each.close();
+      await service.stop();
+    },
+  };
+}
+
+/** One item through everything that is measured: what is missing shows before a run and not in the middle of it. */
+async function tryOnce(connection, poolId) {
+  await route(connection, poolId, nextItem());
+  await routeBatch(connection, poolId, nextItems(1));
+  const done = await leaseAndComplete(connection, poolId, 2);
+  if (done !== 2) throw new Error(`2 items were accepted, and ${done} of them could be leased`);
+}
+
+function fillPool(callers, poolId, count) {
+  // Four calls at once, so that a caller has answered long before its turn comes again.
+  let turn = 0;
+  return inBatches(count, (size) => routeBatch(callers[turn++ % callers.length], poolId, nextItems(size)));
+}
+
+function drainLane(callers, pool, workers, batching, size) {
+  return {
+    form: lanes.drainForm(workers, batching),
+    name: `lease ${size} + complete`,
+    drain: (pace) =>
+      drainInLoops({ take: (worker) => leaseAndComplete(callers[worker], pool(), size), workers, ...pace }),
+  };
+}
+
+async function admissionLanes(api, callers) {
+  const { none, ...each } = admissions;
+  const wanted = { none, ...each, "all four": Object.assign({}, ...Object.values(each)) };
+  const built = [];
+  for (const [constraint, admission] of Object.entries(wanted)) {
+    const poolId = await api.createPool({ admission });
+    const shared = {
+      constraint,
+      clear: () => api.emptyPool(poolId),
+      async fill(count) {
+        await fillPool(callers, poolId, count);
+        // A debounced item becomes ready after its period.
+        if (admission?.debounce) await pause(admission.debounce.max_delay_s + 1);
+      },
+    };
+    const { drain } = drainLane(callers, () => poolId, 4, "batched", 100);
+    built.push(
+      { ...lanes.single, ...shared, name: "REST", add: (caller) => route(callers[caller], poolId, nextItem()) },
+      {
+        ...lanes.batch100,
+        ...shared,
+        name: "REST batch",
+        add: (caller) => routeBatch(callers[caller], poolId, nextItems(100)),
+        drain,
+      },
+    );
+  }
+  return built;
+}
+
+async function decideLanes(api, callers, shape) {
+  const built = [];
+  for (const recipients of shape.recipients) {
+    for (const rules of shape.rules) {
+      const poolId = await api.createPool({ recipients, rules, mode: "MODE_DECISION_ONLY" });
+      const add = (caller) => decide(callers[caller], poolId, nextItem());
+      for (const lane of lanes.deciders) built.push({ ...lane, recipients, rules, name: "dry_run, REST", add });
+    }
+  }
+  return built;
+}
+
+let keysMade = 0;
+const run = Date.now().toString(36);
+
+function nextIdempotencyKey() {
+  return `idempotency-key: ${run}-${keysMade++}\r\n`;
+}

@@ -1,0 +1,49 @@
+// Starts the service as its users do, on the bench's database.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { migrate } from "../../../src/platform/db/migrate.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** The headers of a caller with a key, as every call of ours carries them. */
+export const authorized = {
+  "content-type": "application/json",
+  "x-api-key": "sk_bench_routing_0123456789abcdef0123456789abcdef",
+};
+
+/** Starts the service; answers with its port, and with how to stop it. */
+export async function startService({ databaseUrl }) {
+  await migrate(databaseUrl, join(root, "migrations"));
+  const settings = {
+    "server.http_addr": "127.0.0.1:0",
+    "server.internal_addr": "127.0.0.1:0",
+    "server.metrics_addr": "127.0.0.1:0",
+    "api.addr": "127.0.0.1:0",
+    "auth.api_key_enabled": "true",
+    "auth.bootstrap_api_key": authorized["x-api-key"],
+    "database.url": databaseUrl,
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+  const child = spawn(process.execPath, [join(root, "src/cli/main.ts"), "serve", ...args], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  process.once("exit", () => child.kill("SIGKILL"));
+  const exited = once(child, "exit");
+  const port = await new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+      const found = /serving at http:\/\/127\.0\.0\.1:(\d+)/.exec(text);
+      if (found) resolve(Number(found[1]));
+    });
+    exited.then(() => reject(new Error(`the service ended: ${text}`)));
+  });
+  return {
+    port,
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}

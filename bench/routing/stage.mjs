@@ -1,0 +1,125 @@
+// What a run stands on: one embedded PostgreSQL, and a process for each participant. All of it ends with the run.
+import { fork } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres from "postgres";
+import { startEmbedded } from "../../src/platform/db/embedded.ts";
+import { socketHost } from "../../src/platform/db/socket-host.ts";
+import { participants } from "./participants.mjs";
+
+const processFile = new URL("./participant.mjs", import.meta.url);
+
+/** Starts PostgreSQL and every participant that is wanted and can take part here. */
+export async function openStage({ without, waitingAtFirst }) {
+  const unknown = without.find((name) => !(name in participants));
+  if (unknown !== undefined) throw new Error(`--without wants one of ${Object.keys(participants).join("; ")}`);
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
+  const database = await startEmbedded({ dataDir: folder, maxConnections: 300 });
+  const sql = postgres(database.url, { host: socketHost(database.url), max: 1, onnotice: () => {} });
+  const present = [];
+  const leftOut = [];
+  const stage = {
+    present,
+    leftOut,
+    // A table that has just been emptied has no statistics, and a plan that is made for it then (a sequential scan, kept
+    // for as long as the connection) gets slower with every row. In use, autovacuum sees to that; so everybody starts
+    // with some items waiting, and analyzed.
+    /** Leaves a participant as it is in use: `count` items wait, and the planner knows. */
+    async makeReady(participant, { count = waitingAtFirst, admission } = {}) {
+      if (!participant.fills) return;
+      await participant.call("clear", { admission });
+      await stage.addWaiting(participant, { count, admission });
+    },
+    /** Adds waiting items, then leaves nothing of that for later: what was not yet written would be while measuring. */
+    async addWaiting(participant, { count, admission }) {
+      await participant.call("fill", { count, admission });
+      if (participant.databaseUrl !== undefined) await vacuum(participant.databaseUrl);
+      await sql`checkpoint`;
+    },
+    postgresVersion: async () => (await sql`show server_version`)[0].server_version,
+    async close() {
+      await Promise.all(present.map(({ end }) => end()));
+      await sql.end();
+      await database.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    for (const [i, [name, what]] of Object.entries(participants).entries()) {
+      if (without.includes(name)) {
+        leftOut.push({ name, why: "it was asked to be" });
+        continue;
+      }
+      const own = join(folder, `participant-${i}`);
+      mkdirSync(own);
+      const databaseUrl = what.database && (await createDatabase(sql, database.url, what.database));
+      const settings = { ...what.settings, folder: own, databaseUrl };
+      const participant = {
+        name,
+        kind: what.kind,
+        durable: what.durable ?? true,
+        databaseUrl,
+        ...start(name, settings),
+      };
+      present.push(participant);
+      try {
+        Object.assign(participant, await participant.call("open"));
+      } catch (error) {
+        if (!error.unavailable) throw error;
+        present.pop();
+        await participant.end();
+        leftOut.push({ name, why: error.message });
+      }
+    }
+    return stage;
+  } catch (error) {
+    await stage.close();
+    throw error;
+  }
+}
+
+async function vacuum(databaseUrl) {
+  const sql = postgres(databaseUrl, { host: socketHost(databaseUrl), max: 1, onnotice: () => {} });
+  await sql`vacuum analyze`;
+  await sql.end();
+}
+
+async function createDatabase(sql, url, name) {
+  await sql`create database ${sql(name)}`;
+  const named = new URL(url);
+  named.pathname = `/${name}`;
+  return named.href;
+}
+
+/** Starts a participant's process; `call` asks it for something, `end` ends it. */
+function start(name, settings) {
+  // graphile-worker reads this to leave out a log line a job, as its own performance test does.
+  const env = { ...process.env, NO_LOG_SUCCESS: "1" };
+  const child = fork(processFile, [JSON.stringify({ name, settings })], { env });
+  const waiting = new Map();
+  let asked = 0;
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  child.on("message", ({ id, result, failure }) => {
+    const { resolve, reject } = waiting.get(id);
+    waiting.delete(id);
+    if (failure === undefined) return resolve(result);
+    const text = failure.unavailable ? failure.message.split("\n")[0] : `${name}: ${failure.message}`;
+    reject(Object.assign(new Error(text.replace(/^Unavailable: /, "")), { unavailable: failure.unavailable }));
+  });
+  exited.then((code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${name} ended with ${code}`));
+  });
+  return {
+    call: (call, args) =>
+      new Promise((resolve, reject) => {
+        const id = asked++;
+        waiting.set(id, { resolve, reject });
+        child.send({ id, call, args });
+      }),
+    async end() {
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+  };
+}
