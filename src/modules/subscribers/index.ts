@@ -1,0 +1,85 @@
+/**
+ * Subscribers: those who are notified, and where they can be reached.
+ *
+ * external id: what the tenant calls a subscriber. profile: what the tenant says about it.
+ * endpoint: an address of a subscriber on one channel. suppressed: gone for good, says the other side.
+ */
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Cursors } from "../../platform/cursor/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import type { EventRecorder } from "../events/index.ts";
+import type { HasConnection } from "./connection-store.ts";
+import type { Channel, Endpoint } from "./domain/endpoint.ts";
+import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
+import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
+import { createEndpointService } from "./endpoint-service.ts";
+import { endpointStore } from "./endpoint-store.ts";
+import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
+import { createSubscriberService, type NamedProfile, type UpsertContext } from "./subscriber-service.ts";
+import { subscriberStore } from "./subscriber-store.ts";
+
+export { storedConnection } from "./connection-store.ts";
+export type { Channel, Endpoint, NamedProfile, Subscriber, SubscriberId };
+
+/** The door of the module. */
+export interface Subscribers {
+  /** SubscriberService without the operations on subscriptions, which the module of topics has. */
+  readonly handlers: SubscriberHandlers & EndpointHandlers;
+  /** A subscriber, active or not. */
+  find(sql: Sql, tenantId: TenantId, id: string): Promise<Subscriber | undefined>;
+  /** A subscriber by what the tenant calls it, active or not. */
+  findByExternalId(sql: Sql, tenantId: TenantId, externalId: string): Promise<Subscriber | undefined>;
+  /** Subscribers by id, active or not; those that are not there are left out. */
+  findMany(sql: Sql, tenantId: TenantId, ids: readonly string[]): Promise<Map<string, Subscriber>>;
+  /** Whom texts name, by id or else by external id; those that name nobody are left out. */
+  identify(sql: Sql, tenantId: TenantId, names: readonly string[]): Promise<Map<string, SubscriberId>>;
+  /** Creates a subscriber or sets what is given of it, and makes it active; throws when what is given is invalid. */
+  upsert(context: UpsertContext, profile: NamedProfile): Promise<Subscriber>;
+  /** Where each of many subscribers can be reached, confirmed and suppressed or not, the oldest address first. */
+  endpointsOf(
+    sql: Sql,
+    tenantId: TenantId,
+    subscriberIds: readonly string[],
+    channels?: readonly Channel[],
+  ): Promise<Map<string, Endpoint[]>>;
+  /** Notes that an address is gone for good. It stays so until it is removed and added again. */
+  suppressEndpoint(sql: Sql, tenantId: TenantId, endpointId: string, nowMs: number): Promise<void>;
+}
+
+interface Parts {
+  readonly events: EventRecorder;
+  readonly cursors: Cursors;
+  readonly hasConnection: HasConnection;
+}
+
+/** Makes the module. */
+export function createSubscribers({ events, cursors, hasConnection }: Parts): Subscribers {
+  const subscribers = createSubscriberService(events);
+  const endpoints = createEndpointService(events, hasConnection);
+  return {
+    handlers: {
+      ...subscriberHandlers(subscribers, cursors),
+      ...endpointHandlers(endpoints, subscribers, cursors),
+    },
+    find: (sql, tenantId, id) => subscriberStore(sql).find(tenantId, id),
+    findByExternalId: (sql, tenantId, externalId) => subscriberStore(sql).findByExternalId(tenantId, externalId),
+    async findMany(sql, tenantId, ids) {
+      const found = await subscriberStore(sql).findMany(tenantId, ids);
+      return new Map(found.map((subscriber) => [subscriber.id, subscriber]));
+    },
+    async identify(sql, tenantId, names) {
+      const found = await subscriberStore(sql).identify(tenantId, names);
+      return new Map(found.map(({ name, id }) => [name, id]));
+    },
+    upsert: subscribers.upsertSubscriber,
+    async endpointsOf(sql, tenantId, subscriberIds, channels) {
+      const found = new Map<string, Endpoint[]>(subscriberIds.map((id) => [id, []]));
+      for (const endpoint of await endpointStore(sql).ofSubscribers(tenantId, subscriberIds, channels)) {
+        found.get(endpoint.subscriberId)!.push(endpoint);
+      }
+      return found;
+    },
+    suppressEndpoint: (sql, tenantId, endpointId, nowMs) =>
+      endpointStore(sql).suppress(tenantId, endpointId, new Date(nowMs)),
+  };
+}
