@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { catalogue, type ErrorCode } from "../../src/errors/index.ts";
+import type { Json } from "../harness/operations.ts";
 import { readRows } from "../harness/rows.ts";
-import { type Caller, callOperation } from "../harness/wire.ts";
+import { type Caller, callOperation, type Protocol } from "../harness/wire.ts";
 import { callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
 
 let stage: Stage;
@@ -20,29 +21,34 @@ const wrongCredentials = [
 for (const operation of operations) {
   const { id, governance } = operation;
 
+  // Made once: whoever is refused leaves it as it is.
+  let made: Promise<Json> | undefined;
+
   /** Every caller is refused over every protocol, and nothing happens. */
   async function refuses(code: ErrorCode, callers: readonly Caller[]): Promise<void> {
-    const request = await requestFor(operation, stage.platform);
+    made ??= requestFor(operation, stage.platform);
+    const request = await made;
     const held = await readRows(stage.sql);
-    for (const protocol of protocols) {
-      for (const caller of callers) {
-        const outcome = await callOperation(protocol, operation, caller, request);
-        assert.equal(outcome.code, code, `${protocol}: ${outcome.text}`);
-        assert.equal(outcome.retryable, catalogue[code].retryable);
-        assert.notEqual(outcome.requestId, "", "an error names its request");
-        assert.equal(outcome.headers.get("x-request-id"), outcome.requestId);
-        if (protocol === "REST") assert.equal(outcome.status, catalogue[code].http);
-      }
-    }
+    const refusal = async (protocol: Protocol, caller: Caller) => {
+      const outcome = await callOperation(protocol, operation, caller, request);
+      assert.equal(outcome.code, code, `${protocol}: ${outcome.text}`);
+      assert.equal(outcome.retryable, catalogue[code].retryable);
+      assert.notEqual(outcome.requestId, "", "an error names its request");
+      assert.equal(outcome.headers.get("x-request-id"), outcome.requestId);
+      if (protocol === "REST") assert.equal(outcome.status, catalogue[code].http);
+    };
+    await Promise.all(protocols.flatMap((protocol) => callers.map((caller) => refusal(protocol, caller))));
     assert.deepEqual(await readRows(stage.sql), held);
   }
 
   test(`${id} carries out a request made from its definition`, async () => {
     for (const protocol of protocols) {
       const request = await requestFor(operation, stage.platform);
+      const held = governance.mutating ? undefined : await readRows(stage.sql);
       const outcome = await callOperation(protocol, operation, callerFor(stage.platform, operation), request);
       assert.equal(outcome.code, "OK", `${protocol}: ${JSON.stringify(request)} was answered ${outcome.text}`);
       assert.equal(outcome.status, 200);
+      if (held !== undefined) assert.deepEqual(await readRows(stage.sql), held, "what only reads changes nothing");
     }
   });
 

@@ -2,28 +2,21 @@ import { after } from "node:test";
 import type postgres from "postgres";
 import { Governance_Audience } from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
+import type { ErrorCode } from "../../src/errors/index.ts";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
-import { creatorOf, freshWord, idFields, type Json, operations, validRequest } from "../harness/operations.ts";
+import { creatorOf, idFields, type Json, operations, validRequest } from "../harness/operations.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
-import { type Caller, callOperation, type Outcome, protocols } from "../harness/wire.ts";
+import { type Caller, protocols } from "../harness/wire.ts";
+import { callerFor, type Known, must, operationNamed, type Party } from "./calls.ts";
+import { kernelRequests } from "./known/kernel.ts";
+import { poolRequests } from "./known/pools.ts";
+import { routingRequests } from "./known/routing.ts";
+import { subscriberRequests } from "./known/subscribers.ts";
+import { webhookRequests } from "./known/webhooks.ts";
 
-export { operations, protocols };
-
-/** A tenant and those who call for it. */
-export interface Party {
-  readonly tenantId: string;
-  readonly isPlatform: boolean;
-  /** An admin on the external plane. */
-  readonly admin: Caller;
-  /** A key without roles and scopes. */
-  readonly nobody: Caller;
-  /** A key with every scope and no role. */
-  readonly roleless: Caller;
-  /** A service on the internal plane. */
-  readonly service: Caller;
-}
+export { callerFor, operations, type Party, protocols };
 
 /** A node with a platform tenant and two others. */
 export interface Stage {
@@ -37,15 +30,15 @@ export interface Stage {
 /** Starts a node and fills its stage. */
 export async function setStage(settings: TestSettings = {}): Promise<Stage> {
   const service = await startService(settings);
-  const rest = restClient(service.baseUrl, service.adminKey);
-  const tenants = await rest.call("GET", "/api/tenants");
-  const platform = await partyOf(service, tenants.body.data[0].id, service.adminKey, true);
-  const make = async (name: string): Promise<Party> => {
-    const { body } = await rest.call("POST", "/api/tenants", { name, issue_admin_key: true });
-    return partyOf(service, body.data.tenant.id, body.data.admin_key, false);
-  };
   const sql = connect(service.databaseUrl, 2);
   pools.push(sql);
+  const rest = restClient(service.baseUrl, service.adminKey);
+  const tenants = await rest.call("GET", "/api/tenants");
+  const platform = await partyOf(service, sql, tenants.body.data[0].id, service.adminKey, true);
+  const make = async (name: string): Promise<Party> => {
+    const { body } = await rest.call("POST", "/api/tenants", { name, issue_admin_key: true });
+    return partyOf(service, sql, body.data.tenant.id, body.data.admin_key, false);
+  };
   return { service, sql, platform, own: await make("own"), foreign: await make("foreign") };
 }
 
@@ -56,6 +49,7 @@ after(async () => {
 
 async function partyOf(
   { baseUrl, internalUrl }: TestService,
+  sql: postgres.Sql,
   tenantId: string,
   adminKey: string,
   isPlatform: boolean,
@@ -75,66 +69,81 @@ async function partyOf(
     nobody: await keyWith({}),
     roleless: await keyWith({ scopes: ["*:*"] }),
     service: { baseUrl: internalUrl, headers: { authorization: `Bearer ${token}` } },
+    sql,
   };
 }
 
-/** Who can call an operation: internal-only ones are reached on the internal plane alone. */
-export function callerFor(party: Party, { governance }: Operation): Caller {
-  return governance.internalOnly ? party.service : party.admin;
-}
-
-/** Ids that name nothing of any tenant's: what they stand for is the same for all. */
-export const sharedIds: ReadonlySet<string> = new Set(["service.api.DiscoveryService/GetCapability.id"]);
-
-/** What no definition tells about a valid request: which settings there are, which text is a key. */
-const known: Readonly<Record<string, (party: Party) => Promise<Json> | Json>> = {
-  "service.api.DiscoveryService/GetCapability": () => ({ id: "tenants" }),
-  "service.api.ConfigService/SetConfigValue": () => ({ key: settingKey(), value: 100 + calls }),
-  "service.api.ConfigService/ResetConfigValue": async (party) => {
-    const key = settingKey();
-    await must("ConfigService/SetConfigValue", party, { key, value: 90 });
-    return { key };
-  },
-  "service.api.ApiKeyService/VerifyApiKey": async (party) => {
-    const { body } = await must("ApiKeyService/CreateApiKey", party, { name: freshWord() });
-    return { secret: body.data.secret };
-  },
-  // Follows on from an event behind which there is another, so that an open stream shows itself at once.
-  "service.api.EventService/SubscribeEvents": async (party) => {
-    const { body } = await must("EventService/PublishEvent", party, { type: "matrix.first" });
-    await must("EventService/PublishEvent", party, { type: "matrix.second" });
-    return { cursor: body.data.id };
-  },
+/** What no definition tells; each part of the service has a file of it in known/. */
+const known: Known = {
+  ...kernelRequests,
+  ...poolRequests,
+  ...routingRequests,
+  ...subscriberRequests,
+  ...webhookRequests,
 };
 
-let calls = 0;
+/** The operations that make what a field names, where that does not follow from a path. */
+const makers: Readonly<Record<string, string>> = {
+  environment_id: "EnvironmentService/CreateEnvironment",
+  pool_id: "PoolService/CreatePool",
+  recipient_id: "RecipientService/CreateRecipient",
+  rule_id: "RuleService/CreateRule",
+  delivery_id: "WebhookService/TestWebhookEndpoint",
+  replay_id: "WebhookService/ReplayWebhookEndpoint",
+};
 
-function settingKey(): string {
-  return ["events.retention_days", "api.max_concurrent_requests_per_tenant"][calls++ % 2]!;
-}
+/** Ids that name nothing of any tenant's: what they stand for is the same for all, or the caller's own choice. */
+export const sharedIds: ReadonlySet<string> = new Set([
+  "service.api.DiscoveryService/GetCapability.id",
+  "service.api.SubscriberService/UpsertSubscriber.external_id",
+]);
+
+/** What is answered to an id that is not the caller's own, where that is not NOT_FOUND. */
+export const refusals: Readonly<Record<string, ErrorCode>> = {
+  "service.api.QueueService/ListQueues.tenant_id": "INVALID_ARGUMENT",
+  // A worker has an item or has it no more; whether there ever was one makes no difference to it.
+  "service.api.WorkService/HeartbeatItem.queue_item_id": "LEASE_LOST",
+  "service.api.WorkService/CompleteItem.queue_item_id": "LEASE_LOST",
+  "service.api.WorkService/FailItem.queue_item_id": "LEASE_LOST",
+};
+
+/** Fields of which a request names one or the other, with what stands in for each. */
+export const alternatives: Readonly<Record<string, string>> = {
+  "service.api.OutcomeService/RecordOutcome.queue_item_id": "decision_id",
+};
 
 /** A valid request of a party's; every record that it names is made for it. */
 export async function requestFor(operation: Operation, party: Party): Promise<Json> {
-  const given: Json = (await known[operation.id]?.(party)) ?? {};
-  for (const field of idFields(operation)) given[field.name] ??= await recordFor(operation, field.name, party);
+  const given = await knownOf(operation, party);
+  for (const { name } of idFields(operation)) given[name] ??= await makeFor(operation, name, party);
   return validRequest(operation, given);
+}
+
+/** The least that a list must be told: what its path names. There is something to be listed. */
+export async function listRequestFor(operation: Operation, party: Party): Promise<Json> {
+  const names = [...operation.bindings[0]!.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
+  const request = await requestFor(operation, party);
+  return Object.fromEntries(names.map((name) => [name, request[name]]));
 }
 
 /** The id of a new record of a party's that a field of an operation can name. */
 export async function recordFor(operation: Operation, fieldName: string, party: Party): Promise<string> {
+  const named = (await knownOf(operation, party))[fieldName];
+  return typeof named === "string" ? named : makeFor(operation, fieldName, party);
+}
+
+async function knownOf(operation: Operation, party: Party): Promise<Json> {
+  return (await known[operation.id.slice("service.api.".length)]?.(party)) ?? {};
+}
+
+async function makeFor(operation: Operation, fieldName: string, party: Party): Promise<string> {
+  const maker = makers[fieldName];
   const field = operation.method.input.fields.find(({ name }) => name === fieldName)!;
-  const creator = creatorOf(operation, field);
+  const creator = maker === undefined ? creatorOf(operation, field) : operationNamed(maker);
+  if (creator === operation) throw new Error(`${operation.id}: what ${fieldName} names has to be made in known/`);
   // A tenant is made by the platform only; any other party's own is itself.
   if (creator.governance.audience === Governance_Audience.OPERATOR && !party.isPlatform) return party.tenantId;
   const { body } = await must(creator, party, await requestFor(creator, party));
   const record = body.data.id === undefined ? Object.values<Json>(body.data)[0]! : body.data;
   return record.id as string;
-}
-
-/** Calls an operation that has to go well. */
-async function must(named: Operation | string, party: Party, message: Json): Promise<Outcome> {
-  const operation = typeof named === "string" ? operations.find(({ id }) => id === `service.api.${named}`)! : named;
-  const outcome = await callOperation("REST", operation, callerFor(party, operation), message);
-  if (outcome.code !== "OK") throw new Error(`${operation.id} answered ${outcome.text} to ${JSON.stringify(message)}`);
-  return outcome;
 }

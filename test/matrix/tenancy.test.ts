@@ -1,45 +1,92 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import type { Operation } from "../../src/definitions/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
 import { idFields } from "../harness/operations.ts";
 import { readRows } from "../harness/rows.ts";
-import { callOperation, type Outcome } from "../harness/wire.ts";
-import { callerFor, operations, protocols, recordFor, requestFor, type Stage, setStage, sharedIds } from "./stage.ts";
+import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
+import { listedIds } from "./listed-ids.ts";
+import {
+  alternatives,
+  callerFor,
+  listRequestFor,
+  operations,
+  protocols,
+  recordFor,
+  refusals,
+  requestFor,
+  type Stage,
+  setStage,
+  sharedIds,
+} from "./stage.ts";
 
 let stage: Stage;
 before(async () => {
   stage = await setStage();
 });
 
+const sameRequestId = { "x-request-id": "the-same" };
+
 /** What a caller sees of an answer, apart from the time. */
 function seen({ status, text, headers }: Outcome) {
   return { status, text, headers: [...headers].filter(([name]) => name !== "date") };
+}
+
+/** Whether a field only narrows what a list finds. */
+function isFilter({ paging, bindings }: Operation, name: string): boolean {
+  return paging !== undefined && bindings.every(({ path }) => !path.includes(`{${name}}`));
+}
+
+/** How many records a list says that there are. */
+function totalOf(protocol: Protocol, { body }: Outcome): number {
+  return protocol === "REST" ? body.total : (body.totalSize ?? 0);
 }
 
 for (const operation of operations) {
   const { id, paging } = operation;
 
   for (const { name } of idFields(operation)) {
-    if (sharedIds.has(`${id}.${name}`)) continue;
+    const field = `${id}.${name}`;
+    if (sharedIds.has(field)) continue;
     test(`${id} cannot tell another tenant's ${name} from one that exists nowhere`, async () => {
       const { own, foreign, sql } = stage;
-      const request = await requestFor(operation, own);
-      const foreignId = await recordFor(operation, name, foreign);
+      const alternative = alternatives[field];
+      // A filter alone: others would hide what it finds.
+      const made = await (isFilter(operation, name) ? listRequestFor : requestFor)(operation, own);
+      const request = { ...made, ...(alternative && { [alternative]: "" }) };
+      const foreignId = await recordFor(operation, alternative ?? name, foreign);
       const held = await readRows(sql);
       for (const protocol of protocols) {
         const ask = (value: string) =>
-          callOperation(
-            protocol,
-            operation,
-            callerFor(own, operation),
-            { ...request, [name]: value },
-            { "x-request-id": "the-same" },
-          );
+          callOperation(protocol, operation, callerFor(own, operation), { ...request, [name]: value }, sameRequestId);
         const outcome = await ask(foreignId);
-        assert.equal(outcome.code, "NOT_FOUND", `${protocol}: ${outcome.text}`);
-        assert.equal(outcome.status, 404);
+        // What a list is only filtered by finds nothing.
+        const expected = outcome.code === "OK" && isFilter(operation, name) ? "OK" : (refusals[field] ?? "NOT_FOUND");
+        assert.equal(outcome.code, expected, `${protocol}: ${outcome.text}`);
+        if (outcome.code === "OK") assert.equal(totalOf(protocol, outcome), 0, outcome.text);
         assert.deepEqual(seen(outcome), seen(await ask(ulid(Date.now()))));
         assert.deepEqual(seen(outcome), seen(await ask("no id at all")));
+      }
+      assert.deepEqual(await readRows(sql), held);
+    });
+  }
+
+  for (const { path, read, replace } of listedIds(operation)) {
+    test(`${id} treats another tenant's ${path} like one that exists nowhere`, async () => {
+      const { own, foreign, sql } = stage;
+      const request = await requestFor(operation, own);
+      const foreignId = read(await requestFor(operation, foreign));
+      const held = await readRows(sql);
+      for (const protocol of protocols) {
+        const ask = async (value: string) => {
+          const message = replace(request, value);
+          const caller = callerFor(own, operation);
+          const { status, text } = await callOperation(protocol, operation, caller, message, sameRequestId);
+          return { status, text: text.replaceAll(value, "the id") };
+        };
+        const told = await ask(foreignId);
+        assert.ok(told.status < 500, told.text);
+        assert.deepEqual(told, await ask(ulid(Date.now())));
       }
       assert.deepEqual(await readRows(sql), held);
     });
@@ -50,16 +97,19 @@ for (const operation of operations) {
       const { own, foreign } = stage;
       const owner = paging.items.message!.field.tenantId?.name;
       const isTenant = id.startsWith("service.api.TenantService/");
+      const ours = await listRequestFor(operation, own);
+      const theirsAsked = await listRequestFor(operation, foreign);
       for (const protocol of protocols) {
-        const listed = await callOperation(protocol, operation, own.admin, {});
+        const listed = await callOperation(protocol, operation, own.admin, ours);
         assert.equal(listed.code, "OK", listed.text);
         assert.ok(!listed.text.includes(foreign.tenantId), `${protocol}: ${listed.text}`);
         if (owner !== undefined || isTenant)
           assert.ok(listed.text.includes(own.tenantId), "there is something to list");
         const token = protocol === "REST" ? "next_cursor" : "nextPageToken";
-        const theirs = (await callOperation(protocol, operation, foreign.admin, { page_size: 1 })).body[token];
+        const asked = { ...theirsAsked, page_size: 1 };
+        const theirs = (await callOperation(protocol, operation, foreign.admin, asked)).body[token];
         if (theirs === "") continue;
-        const outcome = await callOperation(protocol, operation, own.admin, { page_token: theirs });
+        const outcome = await callOperation(protocol, operation, own.admin, { ...ours, page_token: theirs });
         assert.equal(outcome.code, "INVALID_ARGUMENT", `${protocol}: ${outcome.text}`);
       }
     });
@@ -71,8 +121,7 @@ test("another tenant's event is no place to follow the log from, like one that e
   const subscribe = operations.find(({ id }) => id === "service.api.EventService/SubscribeEvents")!;
   const { cursor } = await requestFor(subscribe, foreign);
   for (const protocol of protocols) {
-    const ask = (value: unknown) =>
-      callOperation(protocol, subscribe, own.admin, { cursor: value }, { "x-request-id": "the-same" });
+    const ask = (value: unknown) => callOperation(protocol, subscribe, own.admin, { cursor: value }, sameRequestId);
     const outcome = await ask(cursor);
     assert.equal(outcome.code, "INVALID_ARGUMENT", outcome.text);
     assert.deepEqual(seen(outcome), seen(await ask(ulid(Date.now()))));
@@ -86,11 +135,8 @@ test("a service of one tenant learns nothing about another tenant's key", async 
   for (const protocol of protocols) {
     const theirs = await callOperation(protocol, verify, foreign.service, request);
     assert.equal((theirs.body.data ?? theirs.body).valid, true);
-    const ours = await callOperation(protocol, verify, own.service, request, { "x-request-id": "the-same" });
+    const ours = await callOperation(protocol, verify, own.service, request, sameRequestId);
     const nobodys = { secret: "sk_live_nobody_has-this-key" };
-    assert.deepEqual(
-      seen(ours),
-      seen(await callOperation(protocol, verify, own.service, nobodys, { "x-request-id": "the-same" })),
-    );
+    assert.deepEqual(seen(ours), seen(await callOperation(protocol, verify, own.service, nobodys, sameRequestId)));
   }
 });

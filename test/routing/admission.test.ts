@@ -1,0 +1,260 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type postgres from "postgres";
+import { connect } from "../harness/postgres-server.ts";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { checkWindows } from "./crew.ts";
+import { type Answered, inEachProtocol, newParty, type Party, shown } from "./stage.ts";
+
+let service: TestService;
+let own: Party;
+let sql: postgres.Sql;
+before(async () => {
+  service = await startService();
+  own = await newParty(service);
+  sql = connect(service.databaseUrl, 2);
+});
+after(() => sql.end({ timeout: 1 }));
+
+const groupsOf = (pool: string) => sql`select * from admission_groups where pool_id = ${pool} order by kind, group_id`;
+
+async function preview(pool: string, item: object): Promise<Answered> {
+  return (await own.ok("POST", `/api/queues/${pool}:preview-admission`, { item: { type: "t", ...item } })).data;
+}
+
+async function explanation(pool: string, id: string): Promise<Answered> {
+  return (await own.ok("GET", `/api/queues/${pool}/items/${id}/admission-explanation`)).data;
+}
+
+test("a thousand previews change no group, and the item that follows is decided as they said", async () => {
+  const cases: [object, object[], string][] = [
+    [{ singleton: { key: "item.key" } }, [{ key: "k" }], "deduplicated"],
+    [{ singleton: { key: "item.key", mode: "replace_pending" } }, [{ key: "k" }], "admitted"],
+    [{ debounce: { key: "item.key", period_s: 600, max_delay_s: 600 } }, [{ key: "k" }], "debounced"],
+    [{ throttle: { key: "item.key", limit: 1, period_s: 3600 } }, [{ key: "k" }], "held"],
+    [{ throttle: { key: "item.key", limit: 1, period_s: 3600, on_limit: "reject" } }, [{ key: "k" }], "rejected"],
+    [{ concurrency: { key: "item.key", limit: 2 } }, [{ key: "k" }], "admitted"],
+    [{ concurrency: { key: "item.key", limit: 1 } }, [{ key: "k" }], "held"],
+    [{ throttle: { key: "item.key", limit: 1, period_s: 3600 } }, [], "admitted"],
+  ];
+  for (const [admission, items, expected] of cases) {
+    const pool = await own.pool({ config: { admission } });
+    for (const item of items) await own.route(pool, item);
+    const before = await groupsOf(pool);
+    const statuses = new Set<string>();
+    let told: Answered;
+    for (let round = 0; round < 5; round++) {
+      const previews = await Promise.all(Array.from({ length: 25 }, () => preview(pool, { key: "k" })));
+      for (const each of previews) statuses.add(each.status);
+      told = previews[0];
+    }
+    assert.deepEqual([...statuses], [expected]);
+    assert.deepEqual(await groupsOf(pool), before);
+    const decision = await own.route(pool, { key: "k" });
+    assert.equal(decision.outcome, expected === "admitted" ? "queued" : expected, JSON.stringify(admission));
+    assert.equal(decision.existing_item_id, told.existing_queue_item_id);
+    if (told.not_before !== undefined && expected !== "debounced") {
+      assert.ok(Math.abs(Date.parse(told.not_before) - Date.parse(decision.due_at ?? told.not_before)) <= 1);
+    }
+  }
+});
+
+test("a preview says the same over REST and Connect, and what each constraint would do, in order", async () => {
+  const pool = await own.pool({
+    config: {
+      admission: {
+        concurrency: { key: "item.key", limit: 5 },
+        throttle: { key: "item.key", limit: 10, period_s: 60 },
+        singleton: { key: "item.attributes.order" },
+      },
+    },
+  });
+  const message = { pool_id: pool, item: { type: "t", key: "k", attributes: { order: 1 } } };
+  for (const { protocol, data } of await inEachProtocol(service, own, "AdmissionService/PreviewAdmission", message)) {
+    assert.equal(data.status, "admitted", protocol);
+    assert.deepEqual(
+      data.verdicts.map(({ constraint_kind, verdict }: Answered) => [constraint_kind, verdict]),
+      [
+        ["singleton", "admit"],
+        ["throttle", "admit"],
+        ["concurrency", "admit"],
+      ],
+    );
+  }
+  await own.refused("INVALID_ARGUMENT", "POST", `/api/queues/${pool}:preview-admission`, { item: { type: "t" } });
+  assert.equal((await groupsOf(pool)).length, 0);
+});
+
+test("debounce keeps the last of the items that come in quick succession, and each of the others names it", async () => {
+  const pool = await own.pool({
+    config: { admission: { debounce: { key: "item.key", period_s: 600, max_delay_s: 600 } } },
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n++) ids.push((await own.route(pool, { key: "doc", payload: { n } })).queue_item_id);
+  const batch = await own.routeAll([5, 6, 7].map((n) => ({ pool_id: pool, type: "t", key: "doc", payload: { n } })));
+  ids.push(...batch.map(({ decision }) => decision.queue_item_id));
+  await own.route(pool, { key: "other" });
+  const last = ids.at(-1)!;
+  for (const [at, id] of ids.slice(0, -1).entries()) {
+    const { state, survivor_id } = await own.item(pool, id);
+    assert.deepEqual([state, survivor_id], ["superseded", ids[at + 1]]);
+    assert.equal((await explanation(pool, id)).survivor_id, survivor_id);
+  }
+  const waiting = await explanation(pool, last);
+  assert.deepEqual([waiting.status, waiting.constraint_kind], ["held", "debounce"]);
+  assert.equal((await own.status(pool)).depth, 2);
+  assert.deepEqual(await own.lease(pool), []);
+  const group = `/api/queues/${pool}/admission-groups/debounce/${waiting.group_id}`;
+  await own.ok("POST", `${group}:clear`, { reason: "now" });
+  const { queue_item_id, payload } = await own.leaseOne(pool);
+  assert.deepEqual([queue_item_id, payload], [last, { n: 7 }]);
+  assert.deepEqual(await own.lease(pool), []);
+});
+
+test("a debounced item goes on by itself when its period is over, and not before", async () => {
+  const pool = await own.pool({ config: { admission: { debounce: { key: "item.key", period_s: 1 } } } });
+  const { queue_item_id: id, decided_at, due_at } = await own.route(pool);
+  assert.equal(Date.parse(due_at), Date.parse(decided_at) + 1000);
+  assert.equal((await own.leaseOne(pool)).queue_item_id, id);
+  assert.ok(Date.parse((await own.item(pool, id)).leased_at) >= Date.parse(due_at));
+});
+
+test("an item is not put off by later ones for longer than max_delay_s", async () => {
+  const pool = await own.pool({
+    config: { admission: { debounce: { key: "item.key", period_s: 2, max_delay_s: 3 } } },
+  });
+  const first = await own.route(pool, { key: "doc" });
+  const deadlineMs = Date.parse(first.decided_at) + 3000;
+  const routed = new Map<string, Answered>([[first.queue_item_id, first]]);
+  let working: Answered;
+  while (working === undefined) {
+    const decision = await own.route(pool, { key: "doc" });
+    if (Date.parse(decision.decided_at) < deadlineMs) {
+      assert.ok(Date.parse(decision.due_at) <= deadlineMs, "put off too long");
+    }
+    routed.set(decision.queue_item_id, decision);
+    [working] = await own.lease(pool);
+  }
+  assert.ok(Date.parse(routed.get(working.queue_item_id).due_at) <= deadlineMs);
+  await own.complete(working);
+});
+
+test("a throttled item waits for its turn, and goes on then", async () => {
+  const pool = await own.pool({ config: { admission: { throttle: { key: "item.key", limit: 4, period_s: 1 } } } });
+  const results = await own.routeAll(Array.from({ length: 6 }, () => ({ pool_id: pool, type: "t", key: "k" })));
+  const decisions = results.map(({ decision }) => decision);
+  assert.deepEqual(
+    decisions.map(({ outcome }) => outcome),
+    ["queued", "held", "held", "held", "held", "held"],
+  );
+  const startMs = Date.parse(decisions[0].decided_at);
+  assert.deepEqual(
+    decisions.slice(1).map(({ due_at }) => Date.parse(due_at) - startMs),
+    [250, 500, 750, 1000, 1250],
+  );
+  const { constraint_kind, ahead, not_before } = await explanation(pool, decisions[5].queue_item_id);
+  assert.deepEqual([constraint_kind, not_before], ["throttle", decisions[5].due_at]);
+  assert.ok(ahead <= 4);
+  for (const { queue_item_id, due_at } of decisions) {
+    const leased = await own.leaseOne(pool);
+    assert.equal(leased.queue_item_id, queue_item_id);
+    const { leased_at } = await own.item(pool, queue_item_id);
+    if (due_at !== undefined) assert.ok(Date.parse(leased_at) >= Date.parse(due_at));
+  }
+});
+
+test("however many callers ask two nodes at once, no period sees more items pass a throttle than it allows", async (t) => {
+  const other = await startService({ "auth.bootstrap_api_key": service.adminKey }, service.databaseUrl);
+  t.after(() => other.stop());
+  const throttle = { key: "item.key", limit: 40, period_s: 2, burst: 5 };
+  const pool = await own.pool({ config: { admission: { throttle } } });
+  const callers = [own.rest, restClient(other.baseUrl, own.key)];
+  const passed = new Map<string, number[]>();
+  await Promise.all(
+    Array.from({ length: 24 }, async (_, caller) => {
+      for (let round = 0; round < 4; round++) {
+        const items = Array.from({ length: 10 }, (_item, n) => ({ pool_id: pool, type: "t", key: `k${n % 3}` }));
+        const answer = await callers[caller % 2]!.call("POST", "/api/route:batch", { items });
+        assert.equal(answer.status, 200, answer.text);
+        for (const { decision } of answer.body.data.results) {
+          const times = passed.get(decision.key) ?? [];
+          passed.set(decision.key, [...times, Date.parse(decision.due_at ?? decision.decided_at)]);
+        }
+      }
+    }),
+  );
+  assert.deepEqual([...passed.values()].map(({ length }) => length).toSorted(), [288, 288, 384]);
+  for (const times of passed.values()) checkWindows(times, 45, 2000);
+});
+
+test("a place among those that run is free again when its item ends, whichever way", async () => {
+  const pool = await own.pool({
+    config: {
+      admission: { concurrency: { key: "'one'", limit: 1 } },
+      retry: { initial_ms: 3_600_000, max_ms: 3_600_000 },
+    },
+  });
+  const item = (id: string, verb: string) => own.ok("POST", `/api/queues/${pool}/items/${id}/${verb}`, {});
+  const ends: ((leased: Answered) => Promise<unknown>)[] = [
+    (leased) => own.complete(leased),
+    (leased) => own.fail(leased),
+    (leased) => own.fail(leased, { retryable: false }),
+    ({ queue_item_id }) => item(queue_item_id, "cancel"),
+  ];
+  await own.routeAll(Array.from({ length: ends.length + 1 }, () => ({ pool_id: pool, type: "t" })));
+  for (const end of ends) {
+    const leased = await own.leaseOne(pool);
+    assert.deepEqual(await own.lease(pool), []);
+    await end(leased);
+  }
+  const last = await own.leaseOne(pool, { lease_s: 1 });
+  const { data: groups } = await own.ok("GET", `/api/queues/admission-groups?pool_id=${pool}`);
+  assert.deepEqual([groups[0].in_use, groups[0].limit, groups[0].status], [1, 1, "saturated"]);
+  // A worker that vanishes keeps its place until its lease ends, and its item keeps it for the next.
+  const again = await own.leaseOne(pool);
+  assert.deepEqual([again.queue_item_id, again.attempt], [last.queue_item_id, 2]);
+  await own.complete(again);
+});
+
+test("a limit that is raised lets those in that wait, and one that is lowered holds for what waits already", async () => {
+  const pool = await own.pool({ config: { admission: { concurrency: { key: "'one'", limit: 1 } } } });
+  const limit = (value: number) =>
+    own.ok("PATCH", `/api/pools/${pool}`, { config: { admission: { concurrency: { limit: value } } } });
+  await own.routeAll(Array.from({ length: 8 }, () => ({ pool_id: pool, type: "t" })));
+  const running = [await own.leaseOne(pool)];
+  await limit(3);
+  running.push(await own.leaseOne(pool), await own.leaseOne(pool));
+  assert.deepEqual(await own.lease(pool), []);
+  await limit(2);
+  // Nobody who runs is stopped; of the places that become free one is not given out again.
+  await own.complete(running[0]);
+  assert.deepEqual(await own.lease(pool), []);
+  await own.complete(running[1]);
+  assert.equal((await own.lease(pool, { max_items: 9 })).length, 1);
+});
+
+test("clearing a group lets what it holds go on, with a reason that is kept; a concurrency group cannot be", async () => {
+  const admission = {
+    throttle: { key: "item.key", limit: 1, period_s: 3600 },
+    concurrency: { key: "item.key", limit: 9 },
+  };
+  const pool = await own.pool({ config: { admission } });
+  const [, second] = await own.routeAll([1, 2].map(() => ({ pool_id: pool, type: "t", key: "k" })));
+  assert.equal(second.decision.outcome, "held");
+  await own.leaseOne(pool);
+  const { data: groups } = await own.ok("GET", `/api/queues/admission-groups?pool_id=${pool}`);
+  const [concurrency, throttle] = groups;
+  const path = ({ constraint_kind, group_id }: Answered) =>
+    `/api/queues/${pool}/admission-groups/${constraint_kind}/${group_id}`;
+  assert.deepEqual([throttle.constraint_kind, throttle.status, throttle.waiting], ["throttle", "cooling", 1]);
+  await own.refused("INVALID_ARGUMENT", "POST", `${path(throttle)}:clear`, { reason: "" });
+  await own.refused("FAILED_PRECONDITION", "POST", `${path(concurrency)}:clear`, { reason: "stuck" });
+  const { data } = await own.ok("POST", `${path(throttle)}:clear`, { reason: "the customer called" });
+  assert.deepEqual([data.status, data.cleared_reason], ["cleared", "the customer called"]);
+  assert.equal((await own.leaseOne(pool)).queue_item_id, second.decision.queue_item_id);
+  await shown(
+    async () => (await own.ok("GET", path(throttle))).data,
+    ({ waiting }) => waiting === 0,
+  );
+});

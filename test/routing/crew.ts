@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
+import type { Answered } from "./stage.ts";
+
+/** Posts over one connection of its own, which is never idle for long; rejects when it breaks before the answer is there. */
+export type Post = (
+  node: { readonly baseUrl: string; readonly adminKey: string },
+  path: string,
+  body: object,
+  headers?: Record<string, string>,
+) => Promise<{ readonly status: number; readonly body: Answered }>;
+
+/** Opens such a connection when it is first needed. */
+export function createPost(): Post {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  return async ({ baseUrl, adminKey }, path, body, headers = {}) => {
+    const request = http.request(baseUrl + path, {
+      agent,
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": adminKey, ...headers },
+    });
+    request.end(JSON.stringify(body));
+    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    let text = "";
+    for await (const chunk of response.setEncoding("utf8")) text += chunk;
+    if (!response.complete) throw new Error("The answer was cut off");
+    return { status: response.statusCode!, body: JSON.parse(text) };
+  };
+}
+
+/** A while in which a worker surely had an item to itself: from when it was told until it spoke, or its lease ended. */
+export interface Hold {
+  readonly itemId: string;
+  /** What no more than so many items may share at once. */
+  readonly group: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** Fails when an item was held twice at once, or more of a group than its limit. */
+export function checkHolds(holds: readonly Hold[], limit: number): void {
+  for (const [itemId, most] of mostAtOnce(holds, ({ itemId }) => itemId)) {
+    assert.ok(most <= 1, `${itemId} was handed out ${most} times at once`);
+  }
+  for (const [group, most] of mostAtOnce(holds, ({ group }) => group)) {
+    assert.ok(most <= limit, `${group}: ${most} at once`);
+  }
+}
+
+/** The most holds that overlapped, by name. */
+export function mostAtOnce(holds: readonly Hold[], nameOf: (hold: Hold) => string): ReadonlyMap<string, number> {
+  const edges = holds.flatMap((hold) => [
+    { name: nameOf(hold), atMs: hold.fromMs, step: 1 },
+    { name: nameOf(hold), atMs: hold.untilMs, step: -1 },
+  ]);
+  // What ends in a millisecond does not overlap with what begins in it.
+  edges.sort((a, b) => a.atMs - b.atMs || a.step - b.step);
+  const now = new Map<string, number>();
+  const most = new Map<string, number>();
+  for (const { name, step } of edges) {
+    const count = (now.get(name) ?? 0) + step;
+    now.set(name, count);
+    most.set(name, Math.max(most.get(name) ?? 0, count));
+  }
+  return most;
+}
+
+/** Fails when more items than a throttle allows passed it in any period. */
+export function checkWindows(passedAtMs: readonly number[], limit: number, periodMs: number): void {
+  const times = passedAtMs.toSorted((a, b) => a - b);
+  for (let at = limit; at < times.length; at++) {
+    const tookMs = times[at]! - times[at - limit]!;
+    assert.ok(tookMs >= periodMs, `${limit + 1} items in ${tookMs} ms`);
+  }
+}
+
+/** Chance that is the same in every run. */
+export function chanceFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+/** Every item of a pool, by id. */
+export async function allItems(list: (query: string) => Promise<Answered>): Promise<ReadonlyMap<string, Answered>> {
+  const items = new Map<string, Answered>();
+  for (let cursor = ""; ; ) {
+    const page = await list(`?limit=1000${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
+    for (const item of page.data) items.set(item.id, item);
+    if (!page.has_more) return items;
+    cursor = page.next_cursor;
+  }
+}
+
+/** Follows an item to the one that took its place in the end. */
+export function survivorOf(items: ReadonlyMap<string, Answered>, item: Answered): Answered {
+  let last = item;
+  for (let steps = 0; last.state === "superseded"; steps++) {
+    assert.ok(steps < items.size, "a ring of survivors");
+    const next = items.get(last.survivor_id);
+    assert.ok(next !== undefined, `${last.id} names no survivor`);
+    last = next;
+  }
+  return last;
+}

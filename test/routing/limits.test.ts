@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { startNodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { restClient } from "../harness/rest.ts";
+import { allItems, chanceFrom, checkHolds, checkWindows, createPost, type Hold, survivorOf } from "./crew.ts";
+import { type Answered, party } from "./stage.ts";
+
+const itemCount = 20_000;
+const customers = 23;
+const atOnce = 6;
+const perSecond = 100;
+const workers = 64;
+
+const admission = {
+  singleton: { key: "item.attributes.order" },
+  debounce: { key: "item.attributes.document", period_s: 1, max_delay_s: 4 },
+  throttle: { key: "item.attributes.customer", limit: perSecond, period_s: 1 },
+  concurrency: { key: "item.attributes.customer", limit: atOnce },
+};
+
+type Call = (path: string, body: object) => Promise<Answered>;
+
+/** Of twenty items one repeats the order before it, two are edits of the document before, and a few of hot ones. */
+function itemOf(poolId: string, n: number): object {
+  const order = n % 20 === 7 ? n - 1 : n;
+  const document = n % 20 === 11 || n % 20 === 12 ? n - (n % 20) + 10 : n % 100 === 3 ? `hot ${n % 7}` : n;
+  const attributes = { customer: `c${n % customers}`, order: `o${order}`, document: `d${document}` };
+  return { pool_id: poolId, type: "job", attributes, payload: { n } };
+}
+
+test("64 workers over 20,000 items: no limit is exceeded at any moment, nothing is lost, and nothing is handed out twice", async (t) => {
+  const database = await freshDatabase();
+  const node = await startNodeProcess({
+    "database.url": database.url,
+    "auth.bootstrap_api_key": "sk_test_limits_0123456789abcdef",
+  });
+  t.after(async () => {
+    await node.kill();
+    await database.drop();
+  });
+  const own = party(restClient(node.baseUrl, node.adminKey), "", node.adminKey, node.baseUrl);
+  const pool = await own.pool({
+    config: { admission, lease: { duration_s: 600 }, retry: { initial_ms: 5, max_ms: 5, max_attempts: 50 } },
+  });
+  const createCall = () => {
+    const post = createPost();
+    return async (path: string, body: object) => {
+      const answer = await post(node, path, body);
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return answer.body.data;
+    };
+  };
+
+  const outcomes = new Map<string, Answered>();
+  const routedFromMs = Date.now();
+  const routing = (async () => {
+    const call = createCall();
+    for (let from = 0; from < itemCount; from += 1000) {
+      const items = Array.from({ length: 1000 }, (_, n) => itemOf(pool, from + n));
+      const { results } = await call("/api/route:batch", { items });
+      for (const { decision } of results) outcomes.set(decision.decision_id, decision);
+    }
+  })();
+
+  let finished = false;
+  const holds: Hold[] = [];
+  const completed = new Map<string, number>();
+  const leasedOf = new Map<string, Set<string>>();
+  const chance = chanceFrom(1);
+
+  const worker = async () => {
+    const call = createCall();
+    while (!finished) {
+      const { items } = await call(`/api/queues/${pool}/lease`, { max_items: 3, wait_s: 1 });
+      const fromMs = Date.now();
+      for (const { queue_item_id, attributes } of items) keepUp(attributes.customer, queue_item_id, fromMs);
+      await delay(chance() * 10);
+      const untilMs = Date.now();
+      for (const { queue_item_id: itemId, attributes } of items) {
+        holds.push({ itemId, group: attributes.customer, fromMs, untilMs });
+      }
+      const { fail, complete } = Object.groupBy(items, () => (chance() < 0.02 ? "fail" : "complete"));
+      await end(call, "fail", fail);
+      await end(call, "complete", complete);
+    }
+  };
+  async function end(call: Call, verb: "fail" | "complete", items: Answered[] = []): Promise<void> {
+    if (items.length === 0) return;
+    const refs = items.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
+    const { results } = await call(`/api/queues/${pool}/items:${verb}`, { items: refs });
+    for (const { queue_item_id, state } of results) {
+      assert.equal(state, verb === "fail" ? "pending" : "completed");
+      if (verb === "complete") completed.set(queue_item_id, (completed.get(queue_item_id) ?? 0) + 1);
+    }
+  }
+  /** Whatever was handed out has passed its throttle: since the start no more than its rate allows. */
+  function keepUp(customer: string, itemId: string, atMs: number): void {
+    const seen = leasedOf.get(customer) ?? new Set();
+    leasedOf.set(customer, seen.add(itemId));
+    const allowed = 1 + ((atMs - routedFromMs) * perSecond) / 1000;
+    assert.ok(seen.size <= allowed, `${seen.size} items of ${customer}, ${allowed} allowed`);
+  }
+
+  const throttledUntil = new Map<string, Map<string, number>>();
+  const watch = async () => {
+    let waited = 0;
+    while (!finished) {
+      const { data } = await own.ok("GET", `/api/queues/${pool}/items?state=held&limit=500`);
+      for (const { id, hold_reason, due_at, attributes } of data) {
+        if (hold_reason !== "throttle") continue;
+        const times = throttledUntil.get(attributes.customer) ?? new Map();
+        throttledUntil.set(attributes.customer, times.set(id, Date.parse(due_at)));
+        waited++;
+      }
+      const { depth, in_flight } = await own.status(pool);
+      if (outcomes.size === itemCount && depth === 0 && in_flight === 0) finished = true;
+      await delay(700);
+    }
+    assert.ok(waited > 0, "the throttle never held anything");
+  };
+  await Promise.all([routing, watch(), ...Array.from({ length: workers }, worker)]);
+
+  checkHolds(holds, atOnce);
+  for (const times of throttledUntil.values()) checkWindows([...times.values()], perSecond, 1000);
+  const items = await allItems((query) => own.ok("GET", `/api/queues/${pool}/items${query}`));
+  const ends = Map.groupBy(outcomes.values(), ({ decision_id, outcome }) => items.get(decision_id)?.state ?? outcome);
+  assert.deepEqual([...ends.keys()].sort(), ["completed", "deduplicated", "superseded"]);
+  assert.equal(ends.get("deduplicated")!.length, itemCount / 20);
+  assert.equal(items.size, itemCount - itemCount / 20);
+  for (const { existing_item_id } of ends.get("deduplicated")!) assert.ok(items.has(existing_item_id));
+  for (const { decision_id } of ends.get("superseded")!) {
+    const item = items.get(decision_id);
+    assert.equal(survivorOf(items, item).attributes.document, item.attributes.document);
+    assert.equal(survivorOf(items, item).state, "completed");
+  }
+  assert.ok(ends.get("superseded")!.length >= itemCount / 10);
+  assert.deepEqual(new Set(completed.keys()), new Set(ends.get("completed")!.map(({ decision_id }) => decision_id)));
+  assert.ok([...completed.values()].every((times) => times === 1));
+  const { data: groups } = await own.ok("GET", "/api/queues/admission-groups?constraint_kind=concurrency&limit=1000");
+  assert.deepEqual(
+    groups.map(({ in_use, waiting, limit }: Answered) => [in_use, waiting, limit]),
+    Array(customers).fill([0, 0, atOnce]),
+  );
+});

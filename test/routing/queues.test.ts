@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startService, type TestService } from "../harness/service.ts";
+import { type Answered, inEachProtocol, newParty, type Party } from "./stage.ts";
+
+let service: TestService;
+let own: Party;
+before(async () => {
+  service = await startService();
+  own = await newParty(service);
+});
+
+async function fill(pool: string, count: number, fields: object = {}): Promise<string[]> {
+  const items = Array.from({ length: count }, () => ({ pool_id: pool, type: "task", ...fields }));
+  return (await own.routeAll(items)).map(({ decision }) => decision.queue_item_id);
+}
+
+const pause = (pool: string, reason = "") => own.ok("POST", `/api/queues/${pool}/pause`, { reason });
+const resume = (pool: string) => own.ok("POST", `/api/queues/${pool}/resume`, {});
+
+test("queues are listed with where they stand, the paused ones alone when asked, in pages", async () => {
+  const other = await newParty(service);
+  const pools = [await other.pool({ name: "a" }), await other.pool({ name: "b" }), await other.pool({ name: "c" })];
+  await other.route(pools[1]!);
+  await other.ok("POST", `/api/queues/${pools[2]}/pause`, { reason: "holiday" });
+  const list = async (query: string) => (await other.ok("GET", `/api/queues${query}`)).data;
+  const shown = (queues: Answered[]) =>
+    queues.map(({ pool_id, pool_name, depth, paused }) => [pool_id, pool_name, depth, paused]);
+  const all = [
+    [pools[0], "a", 0, false],
+    [pools[1], "b", 1, false],
+    [pools[2], "c", 0, true],
+  ];
+  assert.deepEqual(shown(await list("")), all);
+  assert.deepEqual(shown(await list("?paused_only=true")), [all[2]]);
+  assert.deepEqual(shown(await list(`?tenant_id=${other.id}`)), all);
+  await other.refused("INVALID_ARGUMENT", "GET", `/api/queues?tenant_id=${own.id}`);
+  const first = await other.ok("GET", "/api/queues?limit=2");
+  assert.deepEqual([shown(first.data), first.total, first.has_more], [all.slice(0, 2), 3, true]);
+  assert.deepEqual(shown(await list(`?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)), all.slice(2));
+  await other.ok("POST", `/api/queues/${pools[2]}/resume`, {});
+  assert.deepEqual(await list("?paused_only=true"), []);
+  await other.ok("DELETE", `/api/pools/${pools[0]}`);
+  assert.deepEqual(shown(await list("")), [all[1], [pools[2], "c", 0, false]]);
+});
+
+test("a queue's status tells its depth, what is worked on, how old the oldest is, how long items wait and what was done", async () => {
+  const pool = await own.pool({ config: { retry: { initial_ms: 3_600_000, max_ms: 3_600_000 } } });
+  const zeros = { depth: 0, ready_count: 0, in_flight: 0, oldest_age_s: 0, average_wait_s: 0, throughput_today: 0 };
+  const part = (status: Answered, names: object) =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, status[name]]));
+  assert.deepEqual(part(await own.status(pool), zeros), zeros);
+  const items = await fill(pool, 8);
+  await own.route(pool, { not_before: new Date(Date.now() + 3_600_000).toISOString() });
+  const leased = await own.lease(pool, { max_items: 5 });
+  const [done, alsoDone, failed] = leased;
+  await own.complete(done);
+  await own.complete(alsoDone);
+  await own.fail(failed);
+  const enqueuedAtMs = Date.parse((await own.item(pool, items[2]!)).enqueued_at);
+  const earliestMs = Date.now();
+  const [status] = await inEachProtocol(service, own, "QueueService/GetQueueStatus", { pool_id: pool });
+  const latestMs = Date.now();
+  const expected = {
+    depth: 5,
+    ready_count: 3,
+    in_flight: 2,
+    throughput_today: 2,
+    accepted_today: 9,
+    failed_today: 1,
+    paused: false,
+  };
+  assert.deepEqual(part(status!.data, expected), expected);
+  // The item whose attempt failed waits again, and is the oldest.
+  const { oldest_age_s, average_wait_s } = status!.data;
+  assert.ok(oldest_age_s >= (earliestMs - enqueuedAtMs) / 1000 && oldest_age_s <= (latestMs - enqueuedAtMs) / 1000);
+  const waits = [];
+  for (const { queue_item_id } of leased) {
+    const { enqueued_at, leased_at } = await own.item(pool, queue_item_id);
+    waits.push(Date.parse(leased_at) - Date.parse(enqueued_at));
+  }
+  const meanS = waits.reduce((sum, wait) => sum + wait, 0) / waits.length / 1000;
+  assert.ok(Math.abs(average_wait_s - meanS) < 0.003, `${average_wait_s} is not ${meanS}`);
+});
+
+test("a paused queue takes items and hands out none, until it is resumed: then at once", async () => {
+  const pool = await own.pool();
+  const [first] = await fill(pool, 1);
+  const [begun] = await own.lease(pool);
+  const { data } = await pause(pool, "deploying");
+  assert.deepEqual([data.paused, data.pause_reason], [true, "deploying"]);
+  assert.match(data.paused_by, /\S/);
+  const again = await pause(pool, "still");
+  assert.deepEqual([again.data.paused_at, again.data.pause_reason], [data.paused_at, "still"]);
+  const [second] = await fill(pool, 1);
+  assert.equal((await own.status(pool)).depth, 1);
+  assert.deepEqual(await own.lease(pool), []);
+  assert.deepEqual(await own.lease(pool, { wait_s: 1 }), []);
+  // What is worked on already goes on.
+  assert.equal((await own.complete(begun)).queue_item_id, first);
+  const waiting = own.lease(pool, { wait_s: 20 });
+  const resumed = await resume(pool);
+  assert.deepEqual([resumed.data.paused, resumed.data.paused_by, resumed.data.paused_at], [false, "", undefined]);
+  assert.equal((await waiting)[0].queue_item_id, second);
+  const { data: events } = await own.ok("GET", `/api/events?types=queue.paused&types=queue.resumed&subject=${pool}`);
+  assert.deepEqual(
+    new Set(events.map(({ type, data: told }: Answered) => `${type} ${told.reason}`)),
+    new Set(["queue.paused deploying", "queue.paused still", "queue.resumed "]),
+  );
+});
+
+test("pausing, resuming and draining are an admin's; an operator works with items, a viewer looks", async () => {
+  const pool = await own.pool();
+  const [id] = await fill(pool, 1);
+  const operator = await own.caller({ roles: ["operator"] });
+  const viewer = await own.caller({ roles: ["viewer"] });
+  // Every scope there is does not make an admin.
+  const scoped = await own.caller({ scopes: ["*:*"] });
+  for (const [verb, body] of [
+    ["pause", {}],
+    ["resume", {}],
+    ["drain", { max_items: 1 }],
+  ] as const) {
+    for (const caller of [operator, viewer, scoped]) {
+      const answer = await caller.call("POST", `/api/queues/${pool}/${verb}`, body);
+      assert.deepEqual([answer.status, answer.body.errorCode], [403, "PERMISSION_DENIED"], verb);
+    }
+  }
+  const status = await own.status(pool);
+  assert.deepEqual([status.paused, status.depth], [false, 1]);
+  assert.equal((await viewer.call("GET", `/api/queues/${pool}/status`)).status, 200);
+  assert.equal((await viewer.call("POST", `/api/queues/${pool}/lease`, {})).status, 403);
+  assert.equal((await viewer.call("POST", "/api/route", { pool_id: pool, type: "t" })).status, 403);
+  assert.equal((await operator.call("POST", `/api/queues/${pool}/items/${id}/cancel`, {})).status, 200);
+  const service = await own.caller({ roles: ["service"] });
+  assert.equal((await service.call("POST", "/api/route", { pool_id: pool, type: "t" })).status, 200);
+  assert.equal((await service.call("POST", `/api/queues/${pool}/lease`, {})).body.data.items.length, 1);
+  assert.equal((await service.call("POST", `/api/queues/${pool}/items/${id}/cancel`, {})).status, 403);
+});
+
+test("draining removes so many of the oldest waiting items without having them worked on, and tells what is left", async () => {
+  const pool = await own.pool();
+  const items = await fill(pool, 12);
+  const later = (await own.route(pool, { not_before: new Date(Date.now() + 3_600_000).toISOString() })).queue_item_id;
+  const [begun] = await own.lease(pool);
+  const drain = async (max_items: number) =>
+    (await own.ok("POST", `/api/queues/${pool}/drain`, { max_items, reason: "old" })).data;
+  assert.deepEqual(await drain(5), { drained_count: 5, remaining_depth: 7 });
+  for (const id of items.slice(1, 6)) {
+    const { state, ended_at } = await own.item(pool, id);
+    assert.deepEqual([state, ended_at !== undefined], ["drained", true]);
+  }
+  assert.equal((await own.item(pool, items[6]!)).state, "ready");
+  assert.deepEqual(await drain(100_000), { drained_count: 7, remaining_depth: 0 });
+  assert.equal((await own.item(pool, later)).state, "drained");
+  assert.deepEqual(await drain(1), { drained_count: 0, remaining_depth: 0 });
+  assert.equal((await own.complete(begun)).state, "completed");
+  assert.equal((await own.status(pool)).depth, 0);
+  for (const max_items of [0, 100_001]) {
+    await own.refused("INVALID_ARGUMENT", "POST", `/api/queues/${pool}/drain`, { max_items });
+  }
+  const { data: events } = await own.ok("GET", `/api/events?types=queue.drained&subject=${pool}`);
+  assert.deepEqual(events.map(({ data }: Answered) => data.count).toSorted(), [5, 7]);
+});
+
+test("draining thousands goes on through as many steps as it takes, and gives their places back", async () => {
+  const admission = { concurrency: { key: "'all'", limit: 2 } };
+  const pool = await own.pool({ config: { admission } });
+  for (let n = 0; n < 3; n++) await fill(pool, 1000);
+  const { data } = await own.ok("POST", `/api/queues/${pool}/drain`, { max_items: 2500 });
+  assert.deepEqual(data, { drained_count: 2500, remaining_depth: 500 });
+  assert.equal((await own.lease(pool, { max_items: 9 })).length, 2);
+  assert.equal((await own.status(pool)).depth, 498);
+});
+
+test("a queue's items are listed by state and recipient, newest first, in pages", async () => {
+  const pool = await own.pool();
+  const [one, two] = [await own.recipient(pool), await own.recipient(pool)];
+  const forOne = await fill(pool, 3, { requirements: { recipient_id: one } });
+  const forTwo = await fill(pool, 2, { requirements: { recipient_id: two } });
+  await own.lease(pool, { recipient_id: two, max_items: 1 });
+  const list = (query: string) => own.ok("GET", `/api/queues/${pool}/items${query}`);
+  const ids = ({ data }: Answered) => data.map(({ id }: Answered) => id);
+  const newestFirst = [...forOne, ...forTwo].reverse();
+  assert.deepEqual(ids(await list("")), newestFirst);
+  assert.deepEqual(ids(await list(`?recipient_id=${one}`)), forOne.toReversed());
+  assert.deepEqual(ids(await list("?state=leased")), [forTwo[0]]);
+  assert.deepEqual(ids(await list(`?state=ready&recipient_id=${two}`)), [forTwo[1]]);
+  const first = await list("?limit=2");
+  assert.deepEqual([ids(first), first.total], [newestFirst.slice(0, 2), 5]);
+  await fill(pool, 1);
+  assert.deepEqual(ids(await list(`?limit=9&cursor=${encodeURIComponent(first.next_cursor)}`)), newestFirst.slice(2));
+  await own.refused("INVALID_ARGUMENT", "GET", `/api/queues/${pool}/items?state=lost`);
+  await own.refused("NOT_FOUND", "GET", `/api/queues/${pool}/items/01ARZ3NDEKTSV4RRFFQ69G5FAV`);
+});

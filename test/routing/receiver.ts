@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { after } from "node:test";
+
+/** A request as it came. */
+export interface Received {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly atMs: number;
+}
+
+/** How to answer it. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+}
+
+/** A real HTTP server that keeps what it is sent. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** The most requests that were open at once. */
+  readonly openMax: number;
+}
+
+/** Starts a receiver; it is closed after the last test of the file. */
+export async function startReceiver(
+  answer: (request: Received, nth: number) => Reply | Promise<Reply>,
+): Promise<Receiver> {
+  const received: Received[] = [];
+  let open = 0;
+  let openMax = 0;
+  const server = http.createServer(async (request, response) => {
+    openMax = Math.max(openMax, ++open);
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    const headers = request.headers as Record<string, string>;
+    const got = { path: request.url!, headers, body, atMs: Date.now() };
+    const { status, headers: told = {} } = await answer(got, received.push(got) - 1);
+    open--;
+    response.writeHead(status, told).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  servers.push(server);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    get openMax() {
+      return openMax;
+    },
+  };
+}
+
+const servers: http.Server[] = [];
+after(() => {
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
+});

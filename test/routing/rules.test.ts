@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startService, type TestService } from "../harness/service.ts";
+import { newParty, type Party } from "./stage.ts";
+
+let service: TestService;
+let own: Party;
+before(async () => {
+  service = await startService();
+  own = await newParty(service);
+});
+
+/** A pool with two recipients that rules can tell apart. */
+async function poolOfTwo(fields: object = {}) {
+  const pool = await own.pool(fields);
+  const gold = await own.recipient(pool, { attributes: { tier: "gold" } });
+  const silver = await own.recipient(pool, { attributes: { tier: "silver" } });
+  return { pool, gold, silver };
+}
+
+async function routedTo(pool: string, times: number, fields: object = {}): Promise<Set<string>> {
+  const items = Array.from({ length: times }, () => ({ pool_id: pool, type: "task", ...fields }));
+  return new Set((await own.routeAll(items)).map(({ decision }) => decision.recipient_id));
+}
+
+test("route: a rule that names a recipient gives it the items that it is about, and no others", async () => {
+  const { pool, gold, silver } = await poolOfTwo();
+  const rule = await own.rule(
+    pool,
+    { type: "route", recipient_id: gold },
+    { condition: "item.attributes.vip == true" },
+  );
+  assert.deepEqual(await routedTo(pool, 20, { attributes: { vip: true } }), new Set([gold]));
+  assert.deepEqual(await routedTo(pool, 60, { attributes: { vip: false } }), new Set([gold, silver]));
+  const { reason, matched_rule_ids } = await own.route(pool, { attributes: { vip: true } });
+  assert.deepEqual([reason, matched_rule_ids], ["named_by_rule", [rule]]);
+});
+
+test("require: only recipients that fulfil the condition get the item, and it waits when there is none", async () => {
+  const { pool, silver } = await poolOfTwo();
+  await own.rule(pool, { type: "require" }, { condition: "recipient.attributes.tier == item.attributes.tier" });
+  assert.deepEqual(await routedTo(pool, 20, { attributes: { tier: "silver" } }), new Set([silver]));
+  const nobody = await own.route(pool, { attributes: { tier: "bronze" } });
+  assert.deepEqual([nobody.outcome, nobody.reason], ["queued", "rules_exclude_all"]);
+});
+
+test("prefer: those who fulfil the condition go first, and others serve when they cannot", async () => {
+  const { pool, gold, silver } = await poolOfTwo();
+  await own.rule(pool, { type: "prefer" }, { condition: "recipient.attributes.tier == 'gold'" });
+  assert.deepEqual(await routedTo(pool, 20), new Set([gold]));
+  await own.ok("POST", `/api/recipients/${gold}/pause`, {});
+  assert.deepEqual(await routedTo(pool, 5), new Set([silver]));
+});
+
+test("set_priority: the item goes before those that came earlier with less", async () => {
+  const pool = await own.pool();
+  await own.rule(pool, { type: "set_priority", priority: 10 }, { condition: "item.type == 'urgent'" });
+  const plain = await own.route(pool);
+  const urgent = await own.route(pool, { type: "urgent", priority: -5 });
+  const leased = await own.lease(pool, { max_items: 2 });
+  assert.deepEqual(
+    leased.map(({ queue_item_id, priority }) => [queue_item_id, priority]),
+    [
+      [urgent.queue_item_id, 10],
+      [plain.queue_item_id, 0],
+    ],
+  );
+});
+
+test("redirect_pool: the other pool's own rules and recipients decide", async () => {
+  const { pool, gold } = await poolOfTwo();
+  const named = await own.rule(pool, { type: "route", recipient_id: gold });
+  const front = await own.pool();
+  await own.rule(front, { type: "redirect_pool", pool_id: pool }, { condition: "item.type == 'hard'" });
+  const decision = await own.route(front, { type: "hard" });
+  assert.deepEqual([decision.pool_id, decision.recipient_id], [pool, gold]);
+  assert.deepEqual(decision.matched_rule_ids, [named]);
+  assert.equal((await own.item(pool, decision.queue_item_id)).pool_id, pool);
+  assert.equal((await own.route(front, { type: "easy" })).pool_id, front);
+});
+
+test("hold: the item is not handed out before its time, and is then given to a recipient", async () => {
+  const pool = await own.pool();
+  const recipient = await own.recipient(pool);
+  await own.rule(pool, { type: "hold", hold_s: 1 });
+  const { queue_item_id, decided_at, due_at } = await own.route(pool);
+  assert.equal(Date.parse(due_at), Date.parse(decided_at) + 1000);
+  assert.deepEqual(await own.lease(pool), []);
+  const leased = await own.leaseOne(pool, { recipient_id: recipient });
+  assert.equal(leased.queue_item_id, queue_item_id);
+  const { leased_at } = await own.item(pool, queue_item_id);
+  assert.ok(Date.parse(leased_at) >= Date.parse(due_at), `${leased_at} is before ${due_at}`);
+});
+
+test("reject: the item is not kept, and the decision is", async () => {
+  const pool = await own.pool();
+  const rule = await own.rule(pool, { type: "reject", reason: "closed" });
+  const { decision_id, outcome, matched_rule_ids } = await own.route(pool, { payload: { big: "x".repeat(1000) } });
+  assert.deepEqual([outcome, matched_rule_ids], ["rejected", [rule]]);
+  assert.equal((await own.status(pool)).depth, 0);
+  assert.equal((await own.ok("GET", `/api/decisions/${decision_id}`)).data.outcome, "rejected");
+  assert.equal((await own.rest.call("GET", `/api/queues/${pool}/items/${decision_id}`)).status, 404);
+});
+
+test("rules apply in the order of their priority, up to the first that stops, and disabled ones not at all", async () => {
+  const pool = await own.pool();
+  const going = { condition: "true", stop_on_match: false };
+  const last = await own.rule(pool, { type: "set_priority", priority: 3 }, { ...going, priority: 30 });
+  const experiment = await own.rule(
+    pool,
+    { type: "assign_experiment", experiment_key: "e1" },
+    { ...going, priority: 5 },
+  );
+  await own.rule(pool, { type: "reject" }, { priority: 1, enabled: false });
+  const first = await own.rule(pool, { type: "set_priority", priority: 1 }, { ...going, priority: 10 });
+  const decision = await own.route(pool);
+  assert.deepEqual(decision.matched_rule_ids, [experiment, first, last]);
+  assert.deepEqual(decision.experiment_keys, ["e1"]);
+  assert.equal((await own.item(pool, decision.queue_item_id)).priority, 3);
+  await own.ok("PATCH", `/api/rules/${first}`, { stop_on_match: true });
+  assert.deepEqual((await own.route(pool)).matched_rule_ids, [experiment, first]);
+  await own.ok("DELETE", `/api/rules/${first}`);
+  assert.deepEqual((await own.route(pool)).matched_rule_ids, [experiment, last]);
+});
+
+test("a condition that fails on an item skips its rule, or rejects the item where the rule says so", async () => {
+  const pool = await own.pool();
+  const failing = { condition: "item.attributes.size > 10" };
+  const rule = await own.rule(pool, { type: "set_priority", priority: 9 }, failing);
+  assert.equal((await own.route(pool)).outcome, "queued");
+  await own.ok("PATCH", `/api/rules/${rule}`, { on_error: "reject" });
+  const { outcome, reason } = await own.route(pool);
+  assert.deepEqual([outcome, reason], ["rejected", "rule_error"]);
+  assert.equal((await own.route(pool, { attributes: { size: 11 } })).outcome, "queued");
+});
+
+test("an item that names no pool goes to the oldest pool with a rule for it, and is refused when none has one", async () => {
+  const other = await newParty(service);
+  const [sales, support] = [await other.pool(), await other.pool()];
+  await other.rule(sales, { type: "require" }, { condition: "item.type in ['sales', 'both']" });
+  await other.rule(support, { type: "require" }, { condition: "item.type in ['support', 'both']" });
+  assert.equal((await other.route("", { type: "sales" })).pool_id, sales);
+  assert.equal((await other.route("", { type: "support" })).pool_id, support);
+  assert.equal((await other.route("", { type: "both" })).pool_id, sales);
+  const { body } = await other.refused("INVALID_ARGUMENT", "POST", "/api/route", { type: "neither" });
+  assert.equal(body.violations[0].field, "pool_id");
+  await other.ok("POST", `/api/pools/${sales}:set_enabled`, { enabled: false });
+  assert.equal((await other.route("", { type: "both" })).pool_id, support);
+});

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Json, operations } from "../harness/operations.ts";
+import { type RestAnswer, type RestClient, restClient } from "../harness/rest.ts";
+import { callOperation, type Outcome, protocols } from "../harness/wire.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+export type Answered = any;
+
+/** A tenant of the test's own, and what a test does with its pools. */
+export interface Party {
+  readonly id: string;
+  readonly key: string;
+  readonly rest: RestClient;
+  /** Calls; the answer must be a success. */
+  ok(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  /** Calls; the answer must be this refusal. */
+  refused(code: string, method: string, path: string, body?: unknown): Promise<RestAnswer>;
+  /** Makes a pool; its id. */
+  pool(fields?: object): Promise<string>;
+  /** Adds a recipient; its id. */
+  recipient(poolId: string, fields?: object): Promise<string>;
+  /** Adds a rule; its id. */
+  rule(poolId: string, action: object, fields?: object): Promise<string>;
+  /** Routes an item; the decision. */
+  route(poolId: string, fields?: object): Promise<Answered>;
+  /** Routes many; their results. */
+  routeAll(items: readonly object[]): Promise<Answered[]>;
+  /** Takes items to work on. */
+  lease(poolId: string, fields?: object): Promise<Answered[]>;
+  /** Takes items until one comes. */
+  leaseOne(poolId: string, fields?: object): Promise<Answered>;
+  complete(item: Answered): Promise<Answered>;
+  fail(item: Answered, fields?: object): Promise<Answered>;
+  item(poolId: string, id: string): Promise<Answered>;
+  /** Asks for an item until it is in a state. */
+  itemIn(poolId: string, id: string, state: string): Promise<Answered>;
+  status(poolId: string): Promise<Answered>;
+  deadLetters(poolId: string): Promise<Answered[]>;
+  /** A caller with a key of its own. */
+  caller(fields: object): Promise<RestClient>;
+}
+
+/** A name that nobody else has. */
+export function freshName(): string {
+  return randomBytes(6).toString("hex");
+}
+
+/** Makes a tenant with an admin. */
+export async function newParty(
+  node: { readonly baseUrl: string; readonly adminKey: string },
+  fields: object = {},
+): Promise<Party> {
+  const platform = restClient(node.baseUrl, node.adminKey);
+  const made = await platform.call("POST", "/api/tenants", { name: freshName(), issue_admin_key: true, ...fields });
+  assert.equal(made.status, 200, made.text);
+  const { tenant, admin_key: key } = made.body.data;
+  return party(restClient(node.baseUrl, key), tenant.id, key, node.baseUrl);
+}
+
+/** What a test does as one tenant's admin. */
+export function party(rest: RestClient, id: string, key: string, baseUrl: string): Party {
+  const ok: Party["ok"] = async (method, path, body, headers) => {
+    const answer = await rest.call(method, path, body, headers);
+    assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
+    return answer.body;
+  };
+  const made = async (path: string, body: object): Promise<string> => (await ok("POST", path, body)).data.id;
+  const lease: Party["lease"] = async (poolId, fields = {}) =>
+    (await ok("POST", `/api/queues/${poolId}/lease`, fields)).data.items;
+  const item: Party["item"] = async (poolId, itemId) => (await ok("GET", `/api/queues/${poolId}/items/${itemId}`)).data;
+  const told = async ({ pool_id, queue_item_id, lease_token }: Answered, verb: string, fields: object) =>
+    (await ok("POST", `/api/queues/${pool_id}/items/${queue_item_id}/${verb}`, { lease_token, ...fields })).data;
+  return {
+    id,
+    key,
+    rest,
+    ok,
+    async refused(code, method, path, body) {
+      const answer = await rest.call(method, path, body);
+      assert.equal(answer.body?.errorCode, code, `${method} ${path}: ${answer.text}`);
+      return answer;
+    },
+    pool: (fields = {}) => made("/api/pools", { name: freshName(), ...fields }),
+    recipient: (poolId, fields = {}) => made(`/api/pools/${poolId}/recipients`, { name: freshName(), ...fields }),
+    rule: (poolId, action, fields = {}) => made(`/api/pools/${poolId}/rules`, { name: freshName(), action, ...fields }),
+    route: async (poolId, fields = {}) =>
+      (await ok("POST", "/api/route", { pool_id: poolId, type: "task", ...fields })).data,
+    routeAll: async (items) => (await ok("POST", "/api/route:batch", { items })).data.results,
+    lease,
+    async leaseOne(poolId, fields = {}) {
+      for (;;) {
+        const [first] = await lease(poolId, { wait_s: 5, ...fields });
+        if (first !== undefined) return first;
+      }
+    },
+    complete: (leased) => told(leased, "complete", {}),
+    fail: (leased, fields = {}) => told(leased, "fail", fields),
+    item,
+    itemIn: (poolId, itemId, state) =>
+      shown(
+        () => item(poolId, itemId),
+        (each) => each.state === state,
+      ),
+    status: async (poolId) => (await ok("GET", `/api/queues/${poolId}/status`)).data,
+    deadLetters: async (poolId) => (await ok("GET", `/api/dlq/${poolId}`)).data,
+    async caller(fields) {
+      const { data } = await ok("POST", "/api/v2/api-keys", { name: freshName(), ...fields });
+      return restClient(baseUrl, data.secret);
+    },
+  };
+}
+
+/** Looks until what is seen is as it should be; what was seen last is told when that takes too long. */
+export async function shown<T>(look: () => Promise<T>, isRight: (seen: T) => boolean, withinMs = 30_000): Promise<T> {
+  const untilMs = performance.now() + withinMs;
+  for (;;) {
+    const seen = await look();
+    if (isRight(seen)) return seen;
+    assert.ok(performance.now() < untilMs, `still ${JSON.stringify(seen)}`);
+    await delay(20);
+  }
+}
+
+/** What a call came to in one protocol; the data as REST shows it. */
+export interface InProtocol extends Outcome {
+  readonly protocol: string;
+  readonly data: Answered;
+}
+
+/** Calls an operation, named `Service/Method`, once in each protocol. */
+export async function inEachProtocol(
+  { baseUrl }: { readonly baseUrl: string },
+  { key }: Pick<Party, "key">,
+  name: string,
+  message: Json,
+): Promise<InProtocol[]> {
+  const operation = operations.find(({ id }) => id === `service.api.${name}`)!;
+  const answers: InProtocol[] = [];
+  for (const protocol of protocols) {
+    const outcome = await callOperation(protocol, operation, { baseUrl, headers: { "x-api-key": key } }, message);
+    const field = operation.bindings[0]!.responseBody;
+    const whole = protocol === "REST" ? outcome.body.data : snakeCased(outcome.body);
+    answers.push({ ...outcome, protocol, data: protocol === "REST" || field === "" ? whole : whole[field] });
+  }
+  return answers;
+}
+
+function snakeCased(value: unknown): Answered {
+  if (Array.isArray(value)) return value.map(snakeCased);
+  if (typeof value !== "object" || value === null) return value;
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [snake(name), snakeCased(each)]));
+}

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startService, type TestService } from "../harness/service.ts";
+import { type Answered, inEachProtocol, newParty, type Party, shown } from "./stage.ts";
+
+let service: TestService;
+let own: Party;
+before(async () => {
+  service = await startService();
+  own = await newParty(service);
+});
+
+const ids = (items: readonly Answered[]) => items.map(({ queue_item_id }) => queue_item_id);
+const ref = ({ queue_item_id, lease_token }: Answered) => ({ queue_item_id, lease_token });
+const quick = { retry: { initial_ms: 1, max_ms: 1, jitter: 0 } };
+
+async function poolWith(count: number, fields: object = {}): Promise<{ pool: string; items: string[] }> {
+  const pool = await own.pool(fields);
+  const results = await own.routeAll(
+    Array.from({ length: count }, (_, n) => ({ pool_id: pool, type: "task", payload: { n } })),
+  );
+  return { pool, items: results.map(({ decision }) => decision.queue_item_id) };
+}
+
+test("a worker gets as many items as it asks for, oldest first, with what they hold, and each is handed out once", async () => {
+  const { pool, items } = await poolWith(6);
+  const [first, ...none] = await own.lease(pool);
+  assert.deepEqual([first.queue_item_id, first.payload, first.attempt, none], [items[0], { n: 0 }, 1, []]);
+  const leased = await inEachProtocol(service, own, "WorkService/LeaseItems", { pool_id: pool, max_items: 2 });
+  assert.deepEqual(
+    leased.map(({ data }) => ids(data.items)),
+    [items.slice(1, 3), items.slice(3, 5)],
+  );
+  assert.deepEqual(ids(await own.lease(pool, { max_items: 1000 })), [items[5]]);
+  assert.deepEqual(await own.lease(pool, { max_items: 1000 }), []);
+  const { depth, in_flight } = await own.status(pool);
+  assert.deepEqual([depth, in_flight], [0, 6]);
+  await own.refused("INVALID_ARGUMENT", "POST", `/api/queues/${pool}/lease`, { max_items: 1001 });
+  await own.refused("INVALID_ARGUMENT", "POST", `/api/queues/${pool}/lease`, { wait_s: 21 });
+  await own.refused("NOT_FOUND", "POST", `/api/queues/${pool}/lease`, { recipient_id: "nobody" });
+});
+
+test("an item that is done is completed for good", async () => {
+  const { pool, items } = await poolWith(2);
+  const [one, two] = await own.lease(pool, { max_items: 2 });
+  assert.deepEqual(await own.complete(one), { queue_item_id: items[0], state: "completed", error_code: "" });
+  const message = { pool_id: pool, ...ref(two), cost: 2, score: 0.5 };
+  const [rest, connect] = await inEachProtocol(service, own, "WorkService/CompleteItem", message);
+  assert.deepEqual([rest!.data.state, connect!.code], ["completed", "LEASE_LOST"]);
+  const { state, ended_at } = await own.item(pool, items[0]!);
+  assert.equal(state, "completed");
+  assert.ok(Date.parse(ended_at) > 0);
+  await own.refused("LEASE_LOST", "POST", `/api/queues/${pool}/items/${items[0]}/fail`, {
+    lease_token: one.lease_token,
+  });
+});
+
+test("a failed attempt waits longer each time, is not begun before, and the last one makes a dead letter", async () => {
+  const retry = { max_attempts: 3, initial_ms: 150, factor: 2, max_ms: 60_000, jitter: 0 };
+  const { pool, items } = await poolWith(1, { config: { retry } });
+  const recipient = await own.recipient(pool);
+  const waits = [150, 300];
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const leased = await own.leaseOne(pool);
+    assert.deepEqual([leased.attempt, leased.max_attempts], [attempt, 3]);
+    const result = await own.fail(leased, { reason_code: "smtp.down", reason: `no. ${attempt}` });
+    const { state, failures, due_at, hold_reason } = await own.item(pool, items[0]!);
+    const { failed_at, reason_code, reason } = failures.at(-1);
+    assert.deepEqual([failures.length, reason_code, reason], [attempt, "smtp.down", `no. ${attempt}`]);
+    if (attempt === 3) {
+      assert.deepEqual([result.state, result.retry_at, state], ["dead_lettered", undefined, "dead_lettered"]);
+      break;
+    }
+    assert.deepEqual([result.state, result.retry_at], ["pending", due_at]);
+    assert.equal(Date.parse(due_at) - Date.parse(failed_at), waits[attempt - 1]);
+    if (state === "pending") assert.equal(hold_reason, "retry");
+    const { leased_at } = await shown(
+      () => own.item(pool, items[0]!),
+      (item) => item.state === "ready" || item.state === "pending",
+    );
+    assert.ok(Date.parse(leased_at) < Date.parse(due_at));
+  }
+  const [letter, ...others] = await own.deadLetters(pool);
+  assert.deepEqual(
+    [letter.queue_item_id, letter.reason_code, letter.phase, others],
+    [items[0], "smtp.down", "work", []],
+  );
+  assert.deepEqual(
+    letter.attempts.map(({ attempt }: Answered) => attempt),
+    [1, 2, 3],
+  );
+  assert.ok(letter.attempts.every(({ recipient_id }: Answered) => ["", recipient].includes(recipient_id)));
+  assert.deepEqual(await own.lease(pool), []);
+});
+
+test("a failure that trying again does not mend makes a dead letter at once", async () => {
+  const { pool, items } = await poolWith(1);
+  const [leased] = await own.lease(pool);
+  assert.equal((await own.fail(leased, { retryable: false, reason_code: "bad_address" })).state, "dead_lettered");
+  const { data: events } = await own.ok("GET", `/api/events?types=queue.item.dead_lettered&subject=${items[0]}`);
+  assert.deepEqual(
+    events.map(({ data }: Answered) => [data.pool_id, data.reason_code, data.phase, data.attempt]),
+    [[pool, "bad_address", "work", 1]],
+  );
+  assert.equal((await own.deadLetters(pool))[0].queue_item_id, items[0]);
+});
+
+test("the batch forms tell each item's own result, in order, and do what they can", async () => {
+  const { pool, items } = await poolWith(5, { config: quick });
+  const [a, b, c, d, e] = await own.lease(pool, { max_items: 5 });
+  const stale = { queue_item_id: c.queue_item_id, lease_token: "AAAAAAAAAAAAAAAAp1" };
+  const { data: done } = await own.ok("POST", `/api/queues/${pool}/items:complete`, {
+    items: [
+      ref(a),
+      stale,
+      { ...ref(b), queue_item_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" },
+      ref(a),
+      ref(b),
+      { ...ref(c), lease_token: "?" },
+    ],
+  });
+  assert.deepEqual(
+    done.results.map(({ state, error_code }: Answered) => state || error_code),
+    ["completed", "LEASE_LOST", "LEASE_LOST", "LEASE_LOST", "completed", "LEASE_LOST"],
+  );
+  assert.deepEqual(done.results[4].queue_item_id, items[1]);
+  const { data: failed } = await own.ok("POST", `/api/queues/${pool}/items:fail`, {
+    items: [ref(a), ref(c), ref(d)],
+    reason_code: "later",
+  });
+  assert.deepEqual(
+    failed.results.map(({ state, error_code }: Answered) => state || error_code),
+    ["LEASE_LOST", "pending", "pending"],
+  );
+  const { data: given } = await own.ok("POST", `/api/queues/${pool}/items:fail`, { items: [ref(e)], retryable: false });
+  assert.equal(given.results[0].state, "dead_lettered");
+  assert.equal((await own.item(pool, items[2]!)).failures[0].reason_code, "later");
+});
+
+test("whoever holds an item ends it, also when one whose lease is over speaks up in the same moment", async () => {
+  const { pool } = await poolWith(1, { config: quick });
+  const old = await own.leaseOne(pool);
+  await own.fail(old);
+  const current = await own.leaseOne(pool);
+  assert.notEqual(current.lease_token, old.lease_token);
+  const { data } = await own.ok("POST", `/api/queues/${pool}/items:complete`, { items: [ref(old), ref(current)] });
+  assert.deepEqual(
+    data.results.map(({ state, error_code }: Answered) => state || error_code),
+    ["LEASE_LOST", "completed"],
+  );
+});
+
+test("an old token is refused once the item is somebody else's", async () => {
+  const { pool, items } = await poolWith(1, { config: quick });
+  const old = await own.leaseOne(pool);
+  await own.fail(old);
+  const current = await own.leaseOne(pool);
+  for (const verb of ["heartbeat", "complete", "fail"]) {
+    const path = `/api/queues/${pool}/items/${items[0]}/${verb}`;
+    const refusal = await own.refused("LEASE_LOST", "POST", path, { lease_token: old.lease_token });
+    assert.deepEqual([refusal.status, refusal.body.retryable], [409, false]);
+  }
+  assert.equal((await own.item(pool, items[0]!)).state, "leased");
+  await own.complete(current);
+});
+
+test("a crashed worker's items come back when their lease ends, and not before", async () => {
+  const { pool, items } = await poolWith(3);
+  const recipient = await own.recipient(pool);
+  const lost = await own.lease(pool, { max_items: 3, lease_s: 1 });
+  const back = await shown(
+    async () => own.lease(pool, { max_items: 3, wait_s: 2 }),
+    ({ length }) => length > 0,
+  );
+  while (back.length < 3) back.push(await own.leaseOne(pool));
+  for (const { queue_item_id, attempt } of back) {
+    const before = lost.find((each) => each.queue_item_id === queue_item_id);
+    const { leased_at, failures } = await own.item(pool, queue_item_id);
+    assert.equal(attempt, 2);
+    assert.ok(Date.parse(leased_at) >= Date.parse(before.lease_expires_at), `${leased_at} is too soon`);
+    assert.deepEqual([failures.length, failures[0].reason_code], [1, "lease_expired"]);
+    assert.ok([recipient, ""].includes(failures[0].recipient_id));
+    await own.refused("LEASE_LOST", "POST", `/api/queues/${pool}/items/${queue_item_id}/complete`, {
+      lease_token: before.lease_token,
+    });
+  }
+  assert.deepEqual(ids(back).sort(), items.toSorted());
+});
+
+test("an item whose workers all crash ends as a dead letter of its lease", async () => {
+  const { pool, items } = await poolWith(1, { config: { retry: { max_attempts: 1 } } });
+  await own.lease(pool, { lease_s: 1 });
+  await own.itemIn(pool, items[0]!, "dead_lettered");
+  const [letter] = await own.deadLetters(pool);
+  assert.deepEqual([letter.reason_code, letter.phase], ["lease_expired", "lease"]);
+});
+
+test("a heartbeat keeps an item as long as it says, and never shortens a lease", async () => {
+  const { pool, items } = await poolWith(1, { config: { lease: { duration_s: 100, heartbeat_s: 10 } } });
+  const [leased] = await own.lease(pool, { lease_s: 50 });
+  const path = `/api/queues/${pool}/items/${items[0]}/heartbeat`;
+  const beat = async (fields: object) =>
+    (await own.ok("POST", path, { lease_token: leased.lease_token, ...fields })).data.lease_expires_at;
+  const least = Date.parse(leased.lease_expires_at);
+  const first = await beat({});
+  assert.ok(Date.parse(first) >= least + 49_000);
+  assert.equal(await beat({ lease_s: 1 }), first);
+  assert.ok(Date.parse(await beat({ lease_s: 3600 })) > least + 3_000_000);
+  assert.equal((await own.item(pool, items[0]!)).lease_expires_at, await beat({ lease_s: 1 }));
+  await own.complete(leased);
+  await own.refused("LEASE_LOST", "POST", path, { lease_token: leased.lease_token });
+});
+
+test("a cancelled item is never handed out, and a worker that has it is told so", async () => {
+  const { pool, items } = await poolWith(2);
+  const [leased] = await own.lease(pool);
+  for (const id of items) {
+    const { data } = await own.ok("POST", `/api/queues/${pool}/items/${id}/cancel`, { reason: "not needed" });
+    assert.deepEqual([data.id, data.state], [id, "cancelled"]);
+    await own.refused("FAILED_PRECONDITION", "POST", `/api/queues/${pool}/items/${id}/cancel`, {});
+  }
+  assert.deepEqual(await own.lease(pool), []);
+  await own.refused("LEASE_LOST", "POST", `/api/queues/${pool}/items/${leased.queue_item_id}/complete`, {
+    lease_token: leased.lease_token,
+  });
+  const { depth, in_flight } = await own.status(pool);
+  assert.deepEqual([depth, in_flight], [0, 0]);
+});
