@@ -1,5 +1,5 @@
-import { type DescField, ScalarType } from "@bufbuild/protobuf";
-import type { FieldRules } from "../../gen/buf/validate/validate_pb.ts";
+import { type DescField, isFieldSet, ScalarType } from "@bufbuild/protobuf";
+import { DoubleRulesSchema, type FieldRules, Int32RulesSchema } from "../../gen/buf/validate/validate_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
 import { type Json, rulesOf } from "./operations.ts";
 
@@ -110,11 +110,12 @@ function againstScalar(scalar: ScalarType, rules: FieldRules | undefined): [stri
 }
 
 function againstBounds(rules: FieldRules | undefined): [string, unknown][] {
-  if (rules?.type.case !== "int32" && rules?.type.case !== "double") return [];
-  const { greaterThan, lessThan } = rules.type.value;
+  const type = rules?.type;
+  if (type?.case !== "int32" && type?.case !== "double") return [];
+  const { gte, lte } = (type.case === "int32" ? Int32RulesSchema : DoubleRulesSchema).field;
   const against: [string, unknown][] = [];
-  if (greaterThan.case === "gte") against.push(["too small a number", greaterThan.value - 1]);
-  if (lessThan.case === "lte") against.push(["too large a number", lessThan.value + 1]);
+  if (isFieldSet(type.value, gte)) against.push(["too small a number", type.value.gte - 1]);
+  if (isFieldSet(type.value, lte)) against.push(["too large a number", type.value.lte + 1]);
   return against;
 }
 

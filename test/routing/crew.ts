@@ -9,14 +9,17 @@ export type Post = (
   path: string,
   body: object,
   headers?: Record<string, string>,
+  /** Breaks the connection. */
+  signal?: AbortSignal,
 ) => Promise<{ readonly status: number; readonly body: Answered }>;
 
 /** Opens such a connection when it is first needed. */
 export function createPost(): Post {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  return async ({ baseUrl, adminKey }, path, body, headers = {}) => {
+  return async ({ baseUrl, adminKey }, path, body, headers = {}, signal = undefined) => {
     const request = http.request(baseUrl + path, {
       agent,
+      ...(signal && { signal }),
       method: "POST",
       headers: { "content-type": "application/json", "x-api-key": adminKey, ...headers },
     });
@@ -49,7 +52,7 @@ export function checkHolds(holds: readonly Hold[], limit: number): void {
 }
 
 /** The most holds that overlapped, by name. */
-export function mostAtOnce(holds: readonly Hold[], nameOf: (hold: Hold) => string): ReadonlyMap<string, number> {
+function mostAtOnce(holds: readonly Hold[], nameOf: (hold: Hold) => string): ReadonlyMap<string, number> {
   const edges = holds.flatMap((hold) => [
     { name: nameOf(hold), atMs: hold.fromMs, step: 1 },
     { name: nameOf(hold), atMs: hold.untilMs, step: -1 },

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
-import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, newParty, type Party, party, shown } from "./stage.ts";
+import { type Answered, newParty, type Party, partyAt, shown } from "./stage.ts";
 
 let database: TestDatabase;
 let service: TestService;
@@ -16,7 +15,7 @@ before(async () => {
   service = await startService(settings, database.url);
   const other = await startService(settings, database.url);
   own = await newParty(service);
-  elsewhere = party(restClient(other.baseUrl, own.key), own.id, own.key, other.baseUrl);
+  elsewhere = partyAt(other, own);
   stops.push(service.stop, other.stop);
 });
 const stops: (() => Promise<void>)[] = [];

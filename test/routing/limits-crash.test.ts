@@ -3,9 +3,8 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Supervised, supervise } from "../chaos/supervised.ts";
 import { freshDatabase } from "../harness/postgres.ts";
-import { restClient } from "../harness/rest.ts";
 import { allItems, chanceFrom, checkHolds, createPost, type Hold, type Post, survivorOf } from "./crew.ts";
-import { type Answered, party, shown } from "./stage.ts";
+import { type Answered, partyAt, shown } from "./stage.ts";
 
 const itemCount = 1000;
 const batchSize = 20;
@@ -42,8 +41,8 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
   });
   const chance = chanceFrom(7);
   const ownAt = async (node: Supervised) => {
-    const { baseUrl, adminKey } = await node.current;
-    return party(restClient(baseUrl, adminKey), "", adminKey, baseUrl);
+    const current = await node.current;
+    return partyAt(current, { id: "", key: current.adminKey });
   };
   const pool = await (await ownAt(nodes[0]!)).pool({ config });
 
@@ -55,7 +54,9 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
       const headers = { "idempotency-key": key };
       const running = await node.current;
       onTheirWay.add(key);
-      const answer = await post(running, "/api/route:batch", { items }, headers).catch(() => undefined);
+      // Some do not hear the answer, and have to ask again.
+      const leave = chance() < 0.4 ? AbortSignal.timeout(Math.ceil(chance() * 60)) : undefined;
+      const answer = await post(running, "/api/route:batch", { items }, headers, leave).catch(() => undefined);
       onTheirWay.delete(key);
       if (answer?.status === 200) return answer.body.data;
       if (answer !== undefined && answer.body.retryable !== true) assert.fail(JSON.stringify(answer.body));

@@ -3,9 +3,8 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
-import { restClient } from "../harness/rest.ts";
 import { allItems, chanceFrom, checkHolds, checkWindows, createPost, type Hold, survivorOf } from "./crew.ts";
-import { type Answered, party } from "./stage.ts";
+import { type Answered, partyAt } from "./stage.ts";
 
 const itemCount = 20_000;
 const customers = 23;
@@ -40,7 +39,7 @@ test("64 workers over 20,000 items: no limit is exceeded at any moment, nothing 
     await node.kill();
     await database.drop();
   });
-  const own = party(restClient(node.baseUrl, node.adminKey), "", node.adminKey, node.baseUrl);
+  const own = partyAt(node, { id: "", key: node.adminKey });
   const pool = await own.pool({
     config: { admission, lease: { duration_s: 600 }, retry: { initial_ms: 5, max_ms: 5, max_attempts: 50 } },
   });

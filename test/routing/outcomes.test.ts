@@ -163,7 +163,9 @@ test("outcomes teach who is quick and who is cheap", async () => {
       const { decision_id } = await own.route(pool, { requirements: { recipient_id: id } });
       await tell(decision_id, "success", { [measure]: value });
     }
-    const results = await own.routeAll(Array.from({ length: 10 }, () => ({ pool_id: pool, type: "t" })));
-    assert.deepEqual(new Set(results.map(({ decision }) => decision.recipient_id)), new Set([cheap]), strategy);
+    const results = await own.routeAll(Array.from({ length: 50 }, () => ({ pool_id: pool, type: "t" })));
+    // Now and then another one is tried, to see whether it has become better.
+    const chosen = results.filter(({ decision }) => decision.recipient_id === cheap);
+    assert.ok(chosen.length >= 40, `${strategy}: ${chosen.length} of 50`);
   }
 });

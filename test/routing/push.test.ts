@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
+import { freshDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "./receiver.ts";
-import { type Answered, newParty, type Party, shown } from "./stage.ts";
+import { type Answered, newParty, type Party, partyAt, shown } from "./stage.ts";
 
 let service: TestService;
 let own: Party;
@@ -171,23 +172,29 @@ test("a recipient that does not answer is retried, and one that is paused is sen
   );
 });
 
-test("where egress is enforced a loopback address is denied, unless it is allowed", async () => {
+test("where egress is enforced nothing is sent to a loopback address, unless it is allowed", async () => {
   const receiver = await startReceiver(() => ({ status: 200 }));
-  const denying = await startService({ "egress.mode": "enforce" });
-  const allowing = await startService({ "egress.mode": "enforce", "egress.allowed_ip_nets": "127.0.0.0/8" });
-  for (const [node, state] of [
-    [denying, "dead_lettered"],
-    [allowing, "completed"],
+  const database = await freshDatabase();
+  const key = { "auth.bootstrap_api_key": "sk_test_egress_0123456789abcdef" };
+  const shadow = await startService(key, database.url);
+  const party = await newParty(shadow);
+  const pool = await party.pool();
+  await party.recipient(pool, push(receiver.url));
+  await shadow.stop();
+  for (const [settings, state, reasons] of [
+    [{ "egress.mode": "enforce" }, "dead_lettered", ["denied"]],
+    [{ "egress.mode": "enforce", "egress.allowed_ip_nets": "127.0.0.0/8" }, "completed", []],
   ] as const) {
-    const party = await newParty(node);
-    const pool = await party.pool();
-    await party.recipient(pool, push(receiver.url));
-    const { queue_item_id } = await party.route(pool);
-    const { failures } = await party.itemIn(pool, queue_item_id, state);
+    const node = await startService({ ...key, ...settings }, database.url);
+    const there = partyAt(node, party);
+    const { queue_item_id } = await there.route(pool);
+    const { failures } = await there.itemIn(pool, queue_item_id, state);
     assert.deepEqual(
       failures.map(({ reason_code }: Answered) => reason_code),
-      node === denying ? ["denied"] : [],
+      reasons,
     );
+    await node.stop();
   }
+  await database.drop();
   assert.equal(receiver.received.length, 1);
 });

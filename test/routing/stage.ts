@@ -59,8 +59,13 @@ export async function newParty(
   return party(restClient(node.baseUrl, key), tenant.id, key, node.baseUrl);
 }
 
+/** The same tenant at another node. */
+export function partyAt({ baseUrl }: { readonly baseUrl: string }, { id, key }: Pick<Party, "id" | "key">): Party {
+  return party(restClient(baseUrl, key), id, key, baseUrl);
+}
+
 /** What a test does as one tenant's admin. */
-export function party(rest: RestClient, id: string, key: string, baseUrl: string): Party {
+function party(rest: RestClient, id: string, key: string, baseUrl: string): Party {
   const ok: Party["ok"] = async (method, path, body, headers) => {
     const answer = await rest.call(method, path, body, headers);
     assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);

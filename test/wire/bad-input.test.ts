@@ -171,7 +171,8 @@ for (const operation of operations) {
           ["REST", "cursor"],
           ["Connect", "page_token"],
         ] as const) {
-          const message = protocol === "REST" ? { cursor: token } : { page_token: token };
+          const page = protocol === "REST" ? { cursor: token } : { page_token: token };
+          const message = { ...requests.get(operation), ...page };
           const raw = protocol === "REST" ? restRequest(operation, message) : connectRequest(operation, message);
           const outcome = await refused(protocol, operation, raw, token);
           assert.equal(outcome.code, "INVALID_ARGUMENT");
@@ -233,6 +234,7 @@ function valuesOfOtherKinds(field: DescField): unknown[] {
     default:
       if (field.scalar === ScalarType.STRING) return [5, true, [], {}, lone];
       if (field.scalar === ScalarType.BOOL) return ["true", 5, [], {}];
+      if (field.scalar === ScalarType.DOUBLE) return [true, [], {}, "", "0x10", " 1", "1e999"];
       return [true, [], {}, 1.5, "", "1.5", "0x10", " 1", ...beyond];
   }
 }

@@ -115,6 +115,9 @@ export function createQueueService({ pools, events, wake }: Parts) {
       const { sql, tenantId } = context;
       const to = { recipientId, delivery: recipient.delivery.mode };
       if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw finished(item);
+      if (pool.config.itemEvents) {
+        await events.record(context, "queue.item.assigned", id, { pool_id: poolId, recipient_id: recipientId });
+      }
       context.afterCommit(() => wake(tenantId, poolId));
       return itemOf(context, poolId, id);
     },
