@@ -102,7 +102,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
 
     /** Gives a waiting item to a recipient of its pool. What holds it still does. */
     async assignItem(context: Context, poolId: string, id: string, recipientId: string): Promise<QueueItem> {
-      const { recipients } = await pools.usable(context, poolId);
+      const { pool, recipients } = await pools.usable(context, poolId);
       const recipient = recipients.find((each) => each.id === recipientId);
       if (recipient === undefined) throw notFound("recipient");
       if (recipient.delivery.mode === "decision_only") {
