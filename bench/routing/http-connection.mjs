@@ -4,9 +4,11 @@ import net from "node:net";
 
 const headEnd = Buffer.from("\r\n\r\n");
 const nothing = Buffer.alloc(0);
+// Servers close idle connections, Node's after 5 s, and a request that is sent just then is lost.
+const idleMsMax = 2_000;
 
 /**
- * A connection that opens when it is first used, and again after the server has closed it for having been idle.
+ * A connection that opens when it is first used, and again when it has been idle for long.
  * `send` answers with the status and the body's text.
  */
 export function connection(port, { headers = {} } = {}) {
@@ -16,8 +18,12 @@ export function connection(port, { headers = {} } = {}) {
   let socket;
   let received = nothing;
   let waiting;
+  let usedAt = 0;
 
-  async function open() {
+  async function reopen() {
+    const before = socket;
+    socket = undefined;
+    before?.destroy();
     const opened = net.connect({ port, host: "127.0.0.1", noDelay: true });
     await once(opened, "connect");
     opened.on("data", receive);
@@ -45,6 +51,7 @@ export function connection(port, { headers = {} } = {}) {
 
   function settle(how, value) {
     const asked = waiting;
+    usedAt = performance.now();
     waiting = undefined;
     received = nothing;
     asked?.[how](value);
@@ -52,7 +59,7 @@ export function connection(port, { headers = {} } = {}) {
 
   return {
     async send(method, path, body = "", more = "") {
-      if (socket === undefined) await open();
+      if (socket === undefined || performance.now() - usedAt > idleMsMax) await reopen();
       const length = body === "" ? "" : `content-length: ${Buffer.byteLength(body)}\r\n`;
       const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${constant}${more}${length}\r\n`;
       return new Promise((resolve, reject) => {

@@ -39,7 +39,12 @@ function namedIds({ message, operation }: Call): Record<string, string> {
   const fields = message as unknown as Record<string, unknown>;
   return Object.fromEntries(
     operation.method.input.fields
-      .filter((field) => field.name === "id" || field.name.endsWith("_id") || field.name === "key")
+      .filter(({ name }) => name === "id" || name.endsWith("_id") || (name === "key" && isInPath(operation, name)))
       .flatMap((field) => (fields[field.localName] ? [[field.name, String(fields[field.localName])]] : [])),
   );
+}
+
+// A key that names a record stands in the path; any other belongs to the caller, and may be anything.
+function isInPath({ bindings }: Operation, name: string): boolean {
+  return bindings.some(({ path }) => path.includes(`{${name}}`));
 }

@@ -10,6 +10,7 @@ import { restClient } from "../harness/rest.ts";
 import { type Answered, newParty } from "./stage.ts";
 
 const planted = `planted-${randomBytes(12).toString("hex")}`;
+const plantedKey = `key-${randomBytes(12).toString("hex")}`;
 const attributes = Object.fromEntries(
   ["singleton", "debounce", "throttle", "concurrency"].map((kind) => [kind, `${planted} ${kind}`]),
 );
@@ -76,6 +77,8 @@ test("what admission keys are made from is in nothing that anybody sees, but in 
     const { body: answer } = await ask("POST", "/api/route", body, headers);
     if (answer.data.queue_item_id !== "") ids.push(answer.data.queue_item_id);
   }
+  // The item's own key is answered with the item, and stands in no line of the audit.
+  await own.rest.call("POST", "/api/route", { ...item, pool_id: rejecting, key: plantedKey });
   await ask("POST", "/api/route:batch", { items: [item, item] });
   // Into every error: no key, one of the wrong kind, text that cannot be stored, something that is no item.
   for (const broken of [
@@ -128,6 +131,7 @@ test("what admission keys are made from is in nothing that anybody sees, but in 
   assert.match(node.output(), /slow request/);
   const lines = await readFile(audit, "utf8");
   assert.match(lines, /RoutingService\/Route/);
+  assert.ok(!lines.includes(plantedKey), "the audit names an item's key");
   const rows = await database.sql`select to_jsonb(g)::text as row from admission_groups g
     union all select to_jsonb(e)::text from events e union all select to_jsonb(r)::text from idempotency_records r`;
   assert.ok(rows.length > 10);

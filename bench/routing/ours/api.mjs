@@ -73,11 +73,18 @@ export async function routeOverConnect(connection, poolId, item) {
   succeeded(path, await connection.send("POST", path, JSON.stringify({ poolId, ...item })));
 }
 
-/** Decides on one item and keeps nothing. */
+/** Decides on one item and keeps nothing; answers with the text of the answer. */
 export async function decide(connection, poolId, item) {
   const path = "/api/route";
   const body = JSON.stringify({ pool_id: poolId, dry_run: true, ...item });
-  succeeded(path, await connection.send("POST", path, body));
+  return succeeded(path, await connection.send("POST", path, body));
+}
+
+/** Throws unless a decision goes as the bench means it to: to a recipient, by the one rule that matches. */
+export async function tryDeciding(connection, poolId, item) {
+  const { outcome, recipient_id, matched_rule_ids } = JSON.parse(await decide(connection, poolId, item)).data;
+  if (outcome !== "routed" || recipient_id === "" || matched_rule_ids.length !== 1)
+    throw new Error(`a decision came out as ${outcome}, with ${matched_rule_ids.length} rules matched`);
 }
 
 /** Routes many items in one call; each of them must be accepted. */

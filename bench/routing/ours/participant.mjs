@@ -3,7 +3,16 @@ import { connection, connections } from "../http-connection.mjs";
 import { nextItem, nextItems } from "../item.mjs";
 import { inBatches, lanes } from "../lanes.mjs";
 import { drainInLoops, pause } from "../pacing.mjs";
-import { admissions, decide, leaseAndComplete, management, route, routeBatch, routeOverConnect } from "./api.mjs";
+import {
+  admissions,
+  decide,
+  leaseAndComplete,
+  management,
+  route,
+  routeBatch,
+  routeOverConnect,
+  tryDeciding,
+} from "./api.mjs";
 import { authorized, startService } from "./service.mjs";
 
 export async function open(settings) {
@@ -123,6 +132,7 @@ async function decideLanes(api, callers, shape) {
   for (const recipients of shape.recipients) {
     for (const rules of shape.rules) {
       const poolId = await api.createPool({ recipients, rules, mode: "MODE_DECISION_ONLY" });
+      await tryDeciding(callers[0], poolId, nextItem());
       const add = (caller) => decide(callers[caller], poolId, nextItem());
       for (const lane of lanes.deciders) built.push({ ...lane, recipients, rules, name: "dry_run, REST", add });
     }
