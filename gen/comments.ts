@@ -51,6 +51,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.Decision.dry_run": "Whether it was only tried.",
   "service.api.Decision.type": "The item's type.",
   "service.api.Decision.key": "The item's key.",
+  "service.api.Decision.message": "What the rule that rejected the item has to say; empty otherwise.",
   "service.api.RouteResponse": "The decision.",
   "service.api.RouteResponse.decision": "The record.",
   "service.api.RouteBatchRequest": "Routes many items.",

@@ -98,7 +98,8 @@ test("reject: the item is not kept, and the decision is", async () => {
   const { decision_id, outcome, matched_rule_ids } = await own.route(pool, { payload: { big: "x".repeat(1000) } });
   assert.deepEqual([outcome, matched_rule_ids], ["rejected", [rule]]);
   assert.equal((await own.status(pool)).depth, 0);
-  assert.equal((await own.ok("GET", `/api/decisions/${decision_id}`)).data.outcome, "rejected");
+  const kept = (await own.ok("GET", `/api/decisions/${decision_id}`)).data;
+  assert.deepEqual([kept.outcome, kept.message], ["rejected", "closed"]);
   assert.equal((await own.rest.call("GET", `/api/queues/${pool}/items/${decision_id}`)).status, 404);
 });
 

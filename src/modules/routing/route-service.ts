@@ -235,9 +235,10 @@ function withVerdict(routed: Routed, verdict: Verdict | undefined): Routed {
 }
 
 function evidenceOf(decision: Decision, passed: readonly TraceStepKept[], nowMs: number): Evidence {
-  const { outcome, recipientId, priority, reason, matchedRuleIds, experimentKeys, trace, observed } = decision;
+  const { outcome, recipientId, priority, reason, message, matchedRuleIds, experimentKeys, trace, observed } = decision;
   return {
     reason,
+    ...(message !== "" && { message }),
     ruleIds: matchedRuleIds,
     experimentKeys,
     trace: passed.length === 0 ? trace : [...passed, ...trace],

@@ -4,6 +4,8 @@ import type { Observed } from "./observed.ts";
 /** What is kept of a decision besides its outcome: enough to show it, and to make it again. */
 export interface Evidence {
   readonly reason: string;
+  /** What the rule that rejected the item has to say. */
+  readonly message?: string;
   readonly ruleIds: readonly string[];
   readonly experimentKeys: readonly string[];
   readonly trace: readonly TraceStepKept[];
