@@ -25,10 +25,10 @@ export async function bench() {
   const startedAt = performance.now();
   const loadBefore = loadavg()[0];
   const stage = await openStage(options);
-  // An interrupt ends the run by its own way out, so that nothing stays behind.
+  // An interrupt ends the run by its own way out, and a second one does not cut that short: nothing stays behind.
   const interrupted = Promise.withResolvers();
   const interrupt = () => interrupted.reject(new Error("interrupted"));
-  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {
     const results = {};
     for (const name of options.sections) {
@@ -41,8 +41,8 @@ export async function bench() {
     const tookS = Math.round((performance.now() - startedAt) / 1000);
     return { machine: { ...(await machine(stage)), loadBefore }, options, leftOut: stage.leftOut, tookS, ...results };
   } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
     await stage.close();
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
 }
 

@@ -45,8 +45,8 @@ process.once("disconnect", async () => {
   await opened?.close();
   process.exit(0);
 });
-// An interrupt from the terminal reaches every process; the bench decides what it means.
-process.on("SIGINT", () => {});
+// An interrupt reaches every process of the group; the bench decides what it means.
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
 
 // What the bench needs to know of a lane; its functions stay here.
 function describe({ name, form, callers, items, constraint, recipients, rules, drain }) {

@@ -23,6 +23,10 @@ export interface AdmissionTaking {
 /** Something changed between the look and the lock; the whole is tried again. */
 class Raced extends Error {}
 
+function isDeadlock(error: unknown): boolean {
+  return (error as { code?: string }).code === "40P01";
+}
+
 const triesMax = 8;
 
 /** Makes it. */
@@ -35,7 +39,7 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
           for (const { tenantId, poolId } of promoted) wake(tenantId, poolId);
           return repeated;
         } catch (error) {
-          if (!(error instanceof Raced) || tries === triesMax) throw error;
+          if (!(error instanceof Raced || isDeadlock(error)) || tries === triesMax) throw error;
         }
       }
     },
