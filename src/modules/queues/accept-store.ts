@@ -68,8 +68,13 @@ export interface Parcel {
 /**
  * Keeps what many calls bring, in one statement; answers with the indices of those whose key was used before.
  * Rows travel as one JSON text: they are wide and many, and one text costs both sides less than a dozen arrays.
+ * Without a shard nothing is counted: whoever has more to do in the transaction counts at its end.
  */
-export async function insertParcels(sql: Sql, parcels: readonly Parcel[], shard: number): Promise<ReadonlySet<number>> {
+export async function insertParcels(
+  sql: Sql,
+  parcels: readonly Parcel[],
+  shard: number | undefined,
+): Promise<ReadonlySet<number>> {
   const rows = parcels.flatMap((parcel, at) => parcel.rows.map((row) => flat(row, at)));
   // In one order everywhere, so that two nodes with the same keys never wait for each other.
   const records = parcels
@@ -125,7 +130,12 @@ export async function insertParcels(sql: Sql, parcels: readonly Parcel[], shard:
         own_ttl, singleton_group, debounce_group, throttle_group, concurrency_group, has_slot,
         now() + make_interval(secs => lease_s)
       from taken where state is not null
-    ), deeper as (
+    )`
+        : sql``
+    }
+    ${
+      queued && shard !== undefined
+        ? sql`, deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
       select tenant_id, pool_id, ${shard}, count(*) from taken
       where state in ('pending', 'held', 'ready') group by tenant_id, pool_id order by tenant_id, pool_id

@@ -63,9 +63,7 @@ export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
   const constrained = createBatcher<Proposal, "accepted" | "duplicate">({
     batchMax: 250,
     async flush(proposals) {
-      // Counts of their own: what is let in here counts before it moves others' items, while whoever hands items out
-      // has them first and counts after. On one row of counts the two would wait for each other.
-      const refused = await taking.take(proposals, shardCount + nextShard());
+      const refused = await taking.take(proposals, nextShard());
       return told(proposals, refused);
     },
   });

@@ -1,7 +1,8 @@
 import type { Database, Sql } from "../../platform/db/index.ts";
 import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
 import type { Proposal } from "./accept.ts";
-import { insertParcels } from "./accept-store.ts";
+import { insertParcels, type Parcel } from "./accept-store.ts";
+import { addCounts, type CountChange } from "./counts.ts";
 import { admit, type GroupState, groupKey, type Verdict } from "./domain/admission.ts";
 import {
   type GroupName,
@@ -12,7 +13,7 @@ import {
   saveGroups,
 } from "./group-store.ts";
 import type { Move } from "./move-store.ts";
-import { move } from "./moving.ts";
+import { moveUncounted } from "./moving.ts";
 
 /** Lets items in through their constraints: checked and taken, all or nothing, in one transaction. */
 export interface AdmissionTaking {
@@ -22,10 +23,6 @@ export interface AdmissionTaking {
 
 /** Something changed between the look and the lock; the whole is tried again. */
 class Raced extends Error {}
-
-function isDeadlock(error: unknown): boolean {
-  return (error as { code?: string }).code === "40P01";
-}
 
 const triesMax = 8;
 
@@ -39,7 +36,7 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
           for (const { tenantId, poolId } of promoted) wake(tenantId, poolId);
           return repeated;
         } catch (error) {
-          if (!(error instanceof Raced || isDeadlock(error)) || tries === triesMax) throw error;
+          if (!(error instanceof Raced) || tries === triesMax) throw error;
         }
       }
     },
@@ -60,16 +57,16 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
   const fresh = proposals.flatMap((proposal, at) => (repeated.has(at) ? [] : [proposal.settle(verdicts[at]!)]));
 
   // Those that were let in first, since one of them may already be superseded by a later one.
-  const refused = await insertParcels(tx, fresh, shard);
+  const refused = await insertParcels(tx, fresh, undefined);
   if (refused.size > 0) throw new Raced();
   await saveAll(tx, [...changed.values()], proposals);
-  if (moves.length === 0) return { repeated, promoted: [] };
   const locked = [...named, ...holders];
-  const { moved, promoted } = await move(tx, moves, locked, proposals[0]!.nowMs, shard);
+  const { moved, promoted, counts } = await moveUncounted(tx, moves, locked, proposals[0]!.nowMs);
   // Whoever took the place meanwhile may be in groups that are not locked, and could not give theirs back.
   const keys = new Set(locked.map(groupKey));
   const known = moved.every((item) => groupNamesOf(item).every((name) => keys.has(groupKey(name))));
   if (moved.length < moves.length || !known) throw new Raced();
+  await addCounts(tx, [...fresh.flatMap(({ rows }) => rows.flatMap(letIn)), ...counts], shard);
   return { repeated, promoted };
 
   function judge({ tenantId, items, nowMs }: Proposal): (Verdict | undefined)[] {
@@ -92,6 +89,12 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
       return verdict;
     });
   }
+}
+
+/** What an item that was let in adds to the counts of its pool. */
+function letIn({ decision: { tenantId, poolId }, item }: Parcel["rows"][number]): CountChange[] {
+  if (item === undefined) return [];
+  return [{ tenantId, poolId, accepted: 1, depth: item.state === "leased" ? 0 : 1 }];
 }
 
 function namesIn({ tenantId, items }: Proposal): GroupName[] {

@@ -17,7 +17,7 @@ export interface MoveResult {
 
 /**
  * Moves items, gives their places in admission groups back, hands these on, and counts, all in the caller's transaction.
- * Groups are locked before items, here and wherever both are: so nobody waits in a ring.
+ * Groups are locked before items, and items before counts, here and wherever they meet: so nobody waits in a ring.
  */
 export async function move(
   tx: Sql,
@@ -27,29 +27,33 @@ export async function move(
   shard: number,
   extraCounts: (moved: readonly Moved[]) => readonly CountChange[] = () => [],
 ): Promise<MoveResult> {
+  const { moved, promoted, counts } = await moveUncounted(tx, moves, groupsTouched, nowMs);
+  await addCounts(tx, [...counts, ...extraCounts(moved)], shard);
+  return { moved, promoted };
+}
+
+/** The same for whoever has more to do in its transaction, and counts at its end. */
+export async function moveUncounted(
+  tx: Sql,
+  moves: readonly Move[],
+  groupsTouched: readonly GroupName[],
+  nowMs: number,
+): Promise<MoveResult & { readonly counts: readonly CountChange[] }> {
+  if (moves.length === 0) return { moved: [], promoted: [], counts: [] };
   const groups = new Map(await readGroups(tx, groupsTouched, true));
   const moved = await moveItems(tx, moves, nowMs);
-  const [promoted] = await Promise.all([
-    giveBack(
-      tx,
-      groups,
-      moved.map((item) => ({ item, to: moves[item.nth]!.to })),
-      nowMs,
-    ),
-    addCounts(
-      tx,
-      [
-        ...moved.map(({ nth, tenantId, poolId, fromState }) => ({
-          tenantId,
-          poolId,
-          depth: Number(waiting.has(moves[nth]!.to)) - Number(waiting.has(fromState)),
-        })),
-        ...extraCounts(moved),
-      ],
-      shard,
-    ),
-  ]);
-  return { moved, promoted };
+  const promoted = await giveBack(
+    tx,
+    groups,
+    moved.map((item) => ({ item, to: moves[item.nth]!.to })),
+    nowMs,
+  );
+  const counts = moved.map(({ nth, tenantId, poolId, fromState }) => ({
+    tenantId,
+    poolId,
+    depth: Number(waiting.has(moves[nth]!.to)) - Number(waiting.has(fromState)),
+  }));
+  return { moved, promoted, counts };
 }
 
 /** Frees what moved items had of groups that are locked, and lets those go on that waited for it. */

@@ -3,11 +3,11 @@ import { fail, invalid } from "../../errors/index.ts";
 import { notFound } from "../../platform/db/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolDoor } from "../pools/index.ts";
-import { shardCount } from "./counts.ts";
+import { addCounts, type CountChange, shardCount } from "./counts.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
-import { groupNamesOf } from "./group-store.ts";
+import { groupNamesOf, readGroups } from "./group-store.ts";
 import type { Move } from "./move-store.ts";
-import { move } from "./moving.ts";
+import { move, moveUncounted } from "./moving.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 
 interface Parts {
@@ -64,28 +64,33 @@ export function createQueueService({ pools, events, wake }: Parts) {
     pauseQueue: (context: Context, poolId: string, reason: string) => setPaused(context, poolId, true, reason),
     resumeQueue: (context: Context, poolId: string) => setPaused(context, poolId, false, ""),
 
-    /** Removes the oldest items, in bites so that none of its statements grows with the queue. */
+    /**
+     * Removes the oldest items, in bites so that none of its statements grows with the queue. All their groups are
+     * locked first and counts come last: groups, items, counts is the order in which everybody goes.
+     */
     async drainQueue(context: Context, poolId: string, max: number, reason: string) {
       await pools.usable(context, poolId);
       const { sql, tenantId, nowMs } = context;
       const store = queueStore(sql);
       const woken = new Set<string>();
-      let drained = 0;
-      for (;;) {
-        const oldest = await store.oldest(tenantId, poolId, Math.min(drainAtOnce, max - drained));
-        if (oldest.length === 0) break;
-        const moves = oldest.map(({ id }) => ({
+      const counts: CountChange[] = [];
+      const oldest = await store.oldest(tenantId, poolId, max);
+      await readGroups(sql, oldest.flatMap(groupNamesOf), true);
+      for (let from = 0; from < oldest.length; from += drainAtOnce) {
+        const bite = oldest.slice(from, from + drainAtOnce);
+        const moves = bite.map(({ id }) => ({
           tenantId,
           id,
           poolId,
           from: "waiting" as const,
           to: "drained" as const,
         }));
-        const { moved, promoted } = await move(sql, moves, oldest.flatMap(groupNamesOf), nowMs, drained % shardCount);
-        for (const each of promoted) woken.add(each.poolId);
-        drained += moved.length;
-        if (drained >= max || moved.length === 0) break;
+        const done = await moveUncounted(sql, moves, bite.flatMap(groupNamesOf), nowMs);
+        counts.push(...done.counts);
+        for (const each of done.promoted) woken.add(each.poolId);
       }
+      await addCounts(sql, counts, nowMs % shardCount);
+      const drained = counts.length;
       if (drained > 0) await events.record(context, "queue.drained", poolId, { count: drained, reason });
       context.afterCommit(() => {
         for (const each of woken) wake(tenantId, each);
