@@ -1,5 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
-import { createBatcher, type Signals, type Sql } from "../../platform/db/index.ts";
+import { createBatcher, nextWake, type Signals, type Sql } from "../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
 import { type Event, type EventFilter, type Position, wanted } from "./domain/event.ts";
 import { type Addition, eventStore } from "./store.ts";
@@ -57,7 +57,7 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
       let waitMs = pollMs;
       while (!signal.aborted) {
         // Listen before reading: what is committed in between then wakes us again.
-        const woken = wakeUp(signals, topicOf(tenantId), signal, waitMs);
+        const woken = nextWake(signals, topicOf(tenantId), signal, waitMs);
         try {
           const batch = await store.after(tenantId, position, readAtOnce);
           for (const event of batch) if (wanted(filter, event)) yield event;
@@ -92,19 +92,4 @@ function withoutRepeats(additions: readonly Addition[]): { first: Addition[]; or
   }
   const sorted = [...keyed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, addition]) => addition);
   return { first: [...plain, ...sorted], order: additions };
-}
-
-/** Resolves at the next wake, when the time is up, or when the reader leaves. */
-function wakeUp(signals: Signals, topic: string, signal: AbortSignal, waitMs: number) {
-  const { promise: reason, resolve } = Promise.withResolvers<"signal" | "time">();
-  const leave = () => resolve("time");
-  const timer = setTimeout(leave, waitMs);
-  const stop = signals.onWake(topic, () => resolve("signal"));
-  signal.addEventListener("abort", leave);
-  const cancel = () => {
-    clearTimeout(timer);
-    stop();
-    signal.removeEventListener("abort", leave);
-  };
-  return { reason, cancel };
 }

@@ -1,6 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { TenantId } from "../../platform/access/index.ts";
-import { type Batcher, createBatcher, type Database, type Signals, type Sql } from "../../platform/db/index.ts";
+import {
+  type Batcher,
+  createBatcher,
+  type Database,
+  nextWake,
+  type Signals,
+  type Sql,
+} from "../../platform/db/index.ts";
 import type { Recipient } from "../pools/index.ts";
 import { shardCount } from "./counts.ts";
 import { type LeasedRow, leaseItems, lockInFlight, type OfferedItem, offeredItems } from "./lease-store.ts";
@@ -140,12 +147,13 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
       const until = performance.now() + asked.waitMs;
       for (;;) {
         // Listen before looking: what becomes ready in between then wakes us.
-        const woken = wakeUp(signals, queueTopic(asked.tenantId, asked.poolId), asked.signal, until);
+        const waitMs = Math.max(0, Math.min(pollMs, until - performance.now()));
+        const woken = nextWake(signals, queueTopic(asked.tenantId, asked.poolId), asked.signal, waitMs);
         try {
           let rows = mayHave() ? await look() : [];
           if (rows.length === 0 && offered !== undefined && mayHave()) rows = await takeOffered(asked, offered, keep);
           if (rows.length > 0 || performance.now() >= until || asked.signal.aborted) return rows;
-          await woken.promise;
+          await woken.reason;
         } finally {
           woken.cancel();
         }
@@ -169,18 +177,4 @@ function share(workers: readonly WorkAsked[], rows: readonly LeasedRow[]): Reado
     hungry = hungry.filter((worker) => shares.get(worker)!.length < worker.max);
   }
   return shares;
-}
-
-function wakeUp(signals: Signals, topic: string, signal: AbortSignal, until: number) {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const wake = () => resolve();
-  const timer = setTimeout(wake, Math.max(0, Math.min(pollMs, until - performance.now())));
-  const stop = signals.onWake(topic, wake);
-  signal.addEventListener("abort", wake);
-  const cancel = () => {
-    clearTimeout(timer);
-    stop();
-    signal.removeEventListener("abort", wake);
-  };
-  return { promise, cancel };
 }

@@ -9,6 +9,6 @@ export { type Batcher, createBatcher } from "./batcher.ts";
 export { classifyDatabaseError } from "./classify.ts";
 export { type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { notFound, updateRefusal } from "./optimistic.ts";
-export { createSignals, type Signals } from "./signals.ts";
+export { createSignals, nextWake, type Signals } from "./signals.ts";
 export { createTenantCache, type TenantCache } from "./tenant-cache.ts";
 export { createTenantChanges, type TenantChanges } from "./tenant-changes.ts";

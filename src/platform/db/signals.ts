@@ -60,3 +60,18 @@ export function createSignals(db: Database): Signals {
     },
   };
 }
+
+/** Resolves at the next wake of a topic, when the time is up, or when whoever waits leaves; to be cancelled either way. */
+export function nextWake(signals: Signals, topic: string, signal: AbortSignal, waitMs: number) {
+  const { promise: reason, resolve } = Promise.withResolvers<"signal" | "time">();
+  const leave = () => resolve("time");
+  const timer = setTimeout(leave, waitMs);
+  const stop = signals.onWake(topic, () => resolve("signal"));
+  signal.addEventListener("abort", leave);
+  const cancel = () => {
+    clearTimeout(timer);
+    stop();
+    signal.removeEventListener("abort", leave);
+  };
+  return { reason, cancel };
+}
