@@ -1,0 +1,56 @@
+/**
+ * Integrations: which provider serves a channel, and when.
+ *
+ * priority: the lower wins, and the older one among equals. condition: what a message must be like for an integration to
+ * be used. precedence: the order in which integrations are asked.
+ */
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Cursors } from "../../platform/cursor/index.ts";
+import { createTenantCache, type Database } from "../../platform/db/index.ts";
+import type { Channel } from "../subscribers/index.ts";
+import type { ConditionValues } from "./domain/condition.ts";
+import type { Casing, Integration } from "./domain/integration.ts";
+import { chooseIntegration, type Selection, type SelectionFault, selectionOf } from "./domain/selection.ts";
+import { integrationHandlers } from "./handler.ts";
+import { createIntegrationService, type IntegrationParts } from "./service.ts";
+import { integrationStore } from "./store.ts";
+
+export type { Casing, ConditionValues, Integration, SelectionFault };
+
+/** The door of the module. */
+export interface Integrations {
+  readonly handlers: ReturnType<typeof integrationHandlers>;
+  /** The active integration of the highest precedence whose condition holds, of those that are not excepted. */
+  choose(
+    tenantId: TenantId,
+    channel: Channel,
+    values: ConditionValues,
+    except: ReadonlySet<string>,
+  ): Promise<Integration | SelectionFault>;
+  /** An integration that was not removed, active or not. */
+  find(tenantId: TenantId, id: string): Promise<Integration | undefined>;
+}
+
+interface Parts extends IntegrationParts {
+  /** What is read into memory in the middle of calls goes by these connections. */
+  readonly side: Database;
+  readonly cursors: Cursors;
+}
+
+/** Makes the module. Choices are made from memory, which follows changes within a second. */
+export function createIntegrations({ side, cursors, ...parts }: Parts): Integrations {
+  const selections = createTenantCache<TenantId, Selection>({
+    changes: parts.changes,
+    load: async (tenantId) => selectionOf(await integrationStore(side.sql).all(tenantId)),
+    tenantOf: (tenantId) => tenantId,
+  });
+  return {
+    handlers: integrationHandlers(createIntegrationService(parts), cursors),
+    async choose(tenantId, channel, values, except) {
+      return chooseIntegration(await selections.get(tenantId), channel, values, except);
+    },
+    async find(tenantId, id) {
+      return (await selections.get(tenantId)).byId.get(id);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { Violation } from "../../../errors/index.ts";
+import type { OpenConnection } from "../../connectors/index.ts";
+import type { Channel } from "../../subscribers/index.ts";
+import type { SendFailure } from "./failure.ts";
+import type { FieldRules } from "./fields.ts";
+
+/** A message as it leaves. */
+export interface OutgoingMessage {
+  /** The same at every attempt. */
+  readonly deliveryId: string;
+  readonly channel: Channel;
+  readonly to: { readonly identity: string; readonly metadata: Readonly<Record<string, unknown>> };
+  readonly subject: string;
+  readonly title: string;
+  readonly text: string;
+  readonly html: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What came of sending. */
+export type SendResult =
+  | {
+      readonly kind: "accepted";
+      readonly providerMessageId: string;
+      /** Whether the provider may tell later what became of it. */
+      readonly observed: boolean;
+    }
+  | SendFailure;
+
+/** What a provider saw of a message that it took. */
+export type ProviderEventKind =
+  | "delivered"
+  | "deferred"
+  | "bounced"
+  | "blocked"
+  | "dropped"
+  | "rejected"
+  | "complained"
+  | "unsubscribed"
+  | "opened"
+  | "clicked"
+  | "seen"
+  | "read"
+  | "token_invalidated";
+
+/** One thing that a provider tells about a message. */
+export interface ProviderEvent {
+  readonly providerMessageId: string;
+  /** The same whenever the provider tells it again. */
+  readonly providerEventId: string;
+  readonly kind: ProviderEventKind;
+  readonly occurredAtMs: number;
+  readonly severity: "" | "hard" | "soft";
+  /** Whether a machine did it, not the recipient. */
+  readonly machineGenerated: boolean;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** What a provider sent to the address for its callbacks. */
+export interface ProviderCallback {
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly rawBody: Buffer;
+  /** The whole URL, as the provider called it. */
+  readonly url: string;
+}
+
+/** One way to send. */
+export interface Provider {
+  readonly channels: readonly Channel[];
+  readonly settings: FieldRules;
+  readonly credentials: FieldRules;
+  /** What the rules of single fields cannot tell. */
+  readonly check?: (
+    settings: Readonly<Record<string, unknown>>,
+    credentials: Readonly<Record<string, string>>,
+  ) => readonly Violation[];
+  /** Sends; whatever it throws counts as a failure within. */
+  send(connection: OpenConnection, message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
+  /** Reads a callback that proves to come from the provider; undefined for one that makes none. */
+  readonly callback?: (
+    connection: OpenConnection,
+    request: ProviderCallback,
+    nowMs: number,
+  ) => readonly ProviderEvent[] | "refused";
+  /** Lets go of connections that were kept for later. */
+  readonly close?: () => void;
+}

@@ -1,0 +1,33 @@
+import { failed } from "./domain/failure.ts";
+import type { Provider } from "./domain/provider.ts";
+import { type HttpParts, post } from "./http-send.ts";
+
+/** Chat messages by an incoming webhook of Slack, or of what speaks as it does. The URL is the secret. */
+export function slack(parts: HttpParts, url: (text: string) => string | undefined): Provider {
+  return {
+    channels: ["chat"],
+    settings: {},
+    credentials: { webhook_url: { type: "text", required: true, rule: url } },
+    async send({ credentials }, { deliveryId, title, text, data }, signal) {
+      const { blocks } = data;
+      const answer = await post(
+        parts,
+        {
+          url: credentials.webhook_url!,
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ text: text || title, ...(Array.isArray(blocks) && { blocks }) }),
+          signal,
+          idempotent: false,
+        },
+        // The webhook, not a recipient, is what is unknown or gone.
+        ({ status }) =>
+          status === 404 || status === 410
+            ? failed("auth_rejected", `The webhook is no longer in use: Slack answered ${status}.`)
+            : undefined,
+      );
+      if ("kind" in answer) return answer;
+      // Slack names no message that came by a webhook.
+      return { kind: "accepted", providerMessageId: deliveryId, observed: false };
+    },
+  };
+}
