@@ -75,12 +75,14 @@ create table notification_preferences (
   workflow_key   text collate "C" not null default '',
   topic_key      text collate "C" not null default '',
   context_keys   text[] not null default '{}',
+  -- Stands for the context keys, which may be longer than an index takes; empty for none.
+  context_digest text collate "C" not null default '',
   preferences    jsonb not null,
   created_at     timestamptz not null,
   updated_at     timestamptz not null,
   record_version integer not null default 1,
   primary key (tenant_id, subscriber_id, id),
-  unique (tenant_id, subscriber_id, layer, workflow_key, topic_key, context_keys)
+  unique (tenant_id, subscriber_id, layer, workflow_key, topic_key, context_digest)
 );
 
 -- What a trigger carries, kept apart from its deliveries for as long as they may be tried.
@@ -110,12 +112,16 @@ create table notification_broadcasts (
   position       text collate "C" not null default '',
   expanded       bigint not null default 0,
   total          bigint not null default 0,
+  -- How often its next page could not be expanded, and when that is tried again.
+  failures       integer not null default 0,
+  next_page_at   timestamptz not null default now(),
   failure_code   text not null default '',
   created_at     timestamptz not null,
   updated_at     timestamptz not null,
   primary key (tenant_id, transaction_id)
 );
-create index notification_broadcasts_open on notification_broadcasts (created_at) where status in ('accepted', 'expanding');
+create index notification_broadcasts_open on notification_broadcasts (next_page_at)
+  where status in ('accepted', 'expanding');
 
 create table notification_deliveries (
   tenant_id                ulid not null,
@@ -215,12 +221,11 @@ create table notification_observations (
   unique (tenant_id, adapter_key, provider_event_id)
 );
 
--- What in_app deliveries put before a subscriber.
+-- What in_app deliveries put before a subscriber; a message has the id of its delivery.
 create table notification_inbox (
   tenant_id     ulid not null,
   subscriber_id ulid not null,
   id            ulid not null,
-  delivery_id   ulid not null,
   workflow_key  text collate "C" not null,
   title         text not null default '',
   body          text not null,
@@ -228,21 +233,22 @@ create table notification_inbox (
   xid           xid8 not null default pg_current_xact_id(),
   read_at       timestamptz,
   created_at    timestamptz not null,
-  primary key (tenant_id, subscriber_id, id),
-  unique (tenant_id, delivery_id)
+  primary key (tenant_id, subscriber_id, id)
 );
 create index notification_inbox_unread on notification_inbox (tenant_id, subscriber_id) where read_at is null;
 
--- What the development provider would have sent.
+-- What the development provider would have sent; a message has the id of its delivery.
 create table notification_outbox (
-  tenant_id   ulid not null,
-  id          ulid not null,
-  delivery_id text collate "C" not null default '',
-  channel     text not null,
-  recipient   text not null,
-  subject     text not null default '',
-  body        text not null,
-  html        text not null default '',
-  created_at  timestamptz not null,
+  tenant_id    ulid not null,
+  id           ulid not null,
+  workflow_key text collate "C" not null,
+  channel      text not null,
+  recipient    text not null,
+  subject      text not null default '',
+  title        text not null default '',
+  body         text not null,
+  html         text not null default '',
+  data         jsonb not null default '{}',
+  created_at   timestamptz not null,
   primary key (tenant_id, id)
 );

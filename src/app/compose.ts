@@ -7,17 +7,23 @@ import type { Config } from "../config/index.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createAnomalies } from "../modules/anomaly/index.ts";
 import { createApiKeys } from "../modules/api-keys/index.ts";
+import { createConnectors } from "../modules/connectors/index.ts";
 import { createDeadLetters } from "../modules/dead-letters/index.ts";
 import { createDiscovery } from "../modules/discovery/index.ts";
 import { createDynamicConfig } from "../modules/dynamic-config/index.ts";
 import { createEnvironments } from "../modules/environments/index.ts";
 import { createEvents } from "../modules/events/index.ts";
+import { createIntegrations } from "../modules/integrations/index.ts";
+import { createLayouts } from "../modules/layouts/index.ts";
 import { createMembers } from "../modules/members/index.ts";
+import { createNotifications } from "../modules/notifications/index.ts";
 import { createPools, storedLoads, storedWork } from "../modules/pools/index.ts";
+import { compiledTemplate, createPreferences, storedLayout } from "../modules/preferences/index.ts";
+import { createProviders } from "../modules/providers/index.ts";
 import { createAdmissionKeys, createQueues } from "../modules/queues/index.ts";
 import { createLivePools, createMayAccept, createOutcomeSink, createRouting } from "../modules/routing/index.ts";
 import { createSecrets } from "../modules/secrets/index.ts";
-import { createSubscribers, storedConnection } from "../modules/subscribers/index.ts";
+import { createSubscribers } from "../modules/subscribers/index.ts";
 import { createTenants, type Tenant } from "../modules/tenants/index.ts";
 import { createTopics } from "../modules/topics/index.ts";
 import { createWebhooks } from "../modules/webhooks/index.ts";
@@ -124,13 +130,25 @@ export async function compose(foundation: Foundation) {
     platformTenantId,
     wakeJobs: () => jobs.wake(),
   });
+  const providers = createProviders({ egress, clock, log });
+  const connectors = createConnectors({
+    db,
+    side,
+    clock,
+    cursors,
+    changes,
+    keyring,
+    events: recorder,
+    check: (providerKey, settings, credentials) => providers.check(providerKey, undefined, settings, credentials),
+  });
+  const integrations = createIntegrations({ side, cursors, changes, events: recorder, connectors, providers });
   const secrets = createSecrets({
     db,
     keyring,
     events: recorder,
     cursors,
     platformTenantId,
-    furtherTables: [webhooks.sealed],
+    furtherTables: [webhooks.sealed, connectors.sealed],
   });
   const pools = createPools({
     db: side,
@@ -182,8 +200,43 @@ export async function compose(foundation: Foundation) {
     retentionDays: config["routing.retention_days"],
     platformTenantId,
   });
-  const subscribers = createSubscribers({ events: recorder, cursors, hasConnection: storedConnection });
+  const subscribers = createSubscribers({ events: recorder, cursors, hasConnection: connectors.has });
   const topics = createTopics({ sql: db.sql, clock, cursors, events: recorder, subscribers, platformTenantId });
+  const preferences = createPreferences({
+    db: side,
+    changes,
+    events: recorder,
+    cursors,
+    subscribers,
+    checkTemplate: compiledTemplate,
+    hasLayout: storedLayout,
+  });
+  const layouts = createLayouts({ side, cursors, changes, events: recorder, usesOf: preferences.layoutUses });
+  const notifications = createNotifications({
+    db,
+    signals,
+    cursors,
+    clock,
+    log,
+    metrics,
+    events: recorder,
+    subscribers,
+    topics,
+    preferences,
+    layouts,
+    integrations,
+    connectors,
+    providers,
+    settings: {
+      enabled: config["notification.dispatch.enabled"],
+      queue: config["notification.dispatch.queue"],
+      verifiedOnly: config["notification.verified_endpoints_only"],
+      outbox: config["notification.outbox.enabled"],
+      payloadRetentionDays: config["notification.payload_retention_days"],
+      retentionDays: config["notification.retention_days"],
+    },
+    platformTenantId,
+  });
   const anomalies = createAnomalies({ db, clock, log, events: recorder, pools, cursors, platformTenantId });
   const dynamicConfig = createDynamicConfig({
     instance: { "events.retention_days": config["events.retention_days"] },
@@ -213,6 +266,8 @@ export async function compose(foundation: Foundation) {
     "service.api.ConfigService": dynamicConfig.handlers,
     "service.api.EventService": events.handlers,
     "service.api.WebhookService": webhooks.handlers,
+    "service.api.ConnectionService": connectors.handlers,
+    "service.api.IntegrationService": integrations.handlers,
     "service.api.PoolService": pools.handlers.pools,
     "service.api.RecipientService": pools.handlers.recipients,
     "service.api.RuleService": pools.handlers.rules,
@@ -223,8 +278,17 @@ export async function compose(foundation: Foundation) {
     "service.api.AdmissionService": queues.handlers.admission,
     "service.api.DeadLetterService": deadLetters.handlers,
     "service.api.AnomalyService": anomalies.handlers,
-    "service.api.SubscriberService": { ...subscribers.handlers, ...topics.handlers.subscriptions },
+    "service.api.SubscriberService": {
+      ...subscribers.handlers,
+      ...topics.handlers.subscriptions,
+      ...preferences.handlers.subscribers,
+    },
+    "service.api.NotificationWorkflowService": preferences.handlers.workflows,
     "service.api.TopicService": topics.handlers.topics,
+    "service.api.LayoutService": layouts.handlers,
+    "service.api.NotificationService": notifications.handlers.notifications,
+    "service.api.InboxService": notifications.handlers.inbox,
+    "service.api.OutboxService": notifications.handlers.outbox,
     "service.api.DiscoveryService": discovery.handlers,
   };
   for (const kind of [
@@ -237,6 +301,7 @@ export async function compose(foundation: Foundation) {
     ...queues.jobs,
     ...routing.jobs,
     ...topics.jobs,
+    ...notifications.jobs,
     idempotencyJob({ sql: db.sql, clock, ttlHours: config["idempotency.ttl_hours"], platformTenantId }),
   ]) {
     jobs.register(kind);
@@ -274,9 +339,11 @@ export async function compose(foundation: Foundation) {
     secrets,
     webhooks,
     egress,
+    providers,
     live,
     queues,
     routing,
+    notifications,
     operationsOf,
     invoke: {
       external: composeChain(chainOf("external", chainParts), execute),

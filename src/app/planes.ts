@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Plane } from "../chain/call.ts";
 import { type Config, ConfigError, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
+import { createCallbacks } from "../gateway/callbacks.ts";
 import { createDocs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
@@ -86,6 +87,7 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
     operational,
     docsHandler(operations, parts, baseUrl, errorsUrl),
   ];
+  if (plane === "external") handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
   return createEdge({
     ...edgeOptions(parts),
     stopping,
@@ -139,7 +141,7 @@ function docsHandler(
     yaml ??= toYaml(buildOpenApi({ operations, servers, errorsUrl: errorsUrl(), version }));
     return yaml;
   };
-  const docs = createDocs({ openApiYaml });
+  const docs = createDocs({ openApiYaml, outbox: config["notification.outbox.enabled"] });
   return (exchange: Exchange) => {
     const { method } = exchange.request;
     if (method !== "GET" && method !== "HEAD") return false;

@@ -73,6 +73,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     });
 
     closers.push(() => node.egress.close());
+    closers.push(() => node.providers.close());
     await node.signals.start();
     closers.push(() => node.signals.stop());
     await node.changes.start();
@@ -87,6 +88,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     node.live.start();
     closers.push(() => node.live.stop());
     closers.push(() => node.queues.idle());
+    closers.push(() => node.notifications.idle());
     if (role !== "api") {
       node.jobs.start();
       closers.push(() => node.jobs.stop());
@@ -96,6 +98,10 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       closers.push(() => node.queues.pushing.stop());
       node.routing.assigning.start();
       closers.push(() => node.routing.assigning.stop());
+      node.notifications.expanding.start();
+      closers.push(() => node.notifications.expanding.stop());
+      node.notifications.dispatching.start();
+      closers.push(() => node.notifications.dispatching.stop());
       await node.webhooks.start();
       closers.push(() => node.webhooks.stop());
       await node.secrets.planReencryption(systemClock.now());

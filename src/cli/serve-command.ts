@@ -30,6 +30,9 @@ function greeting({ planes, adminKey }: Service, { config }: LoadedConfig): stri
   else if (config["auth.api_key_enabled"]) {
     lines.push("  admin key   the one shown at the first start (lost it? see docs/guides/operate.md)");
   }
+  if (config["notification.outbox.enabled"]) {
+    lines.push(`  outbox      ${baseUrl}/outbox${adminKey === undefined ? "" : `#key=${adminKey}`}`);
+  }
   lines.push("", "Try it:", `  curl -s ${baseUrl}/api/v2/environments -H 'X-API-Key: ${adminKey ?? "<key>"}'`, "", "");
   return lines.join("\n");
 }

@@ -112,4 +112,7 @@ test("the enterprise profile closes what stands open, and refuses what contradic
     refuses({ overrides: [...enterprise, open] }, new RegExp(`^${open.split("=")[0]!.replace(".", "\\.")}: must be`));
   }
   refuses({ overrides: [...loopback, "security_profile=enterprise"] }, /^audit\.sink: /);
+  const flat = "notification.dispatch.queue=flat";
+  refuses({ overrides: [...enterprise, flat] }, /^notification\.dispatch\.queue: must be tiered/);
+  loadConfig({ overrides: [...enterprise, flat, "notification.dispatch.enabled=false"] });
 });

@@ -52,6 +52,11 @@ export const openSettings: readonly { key: SettingKey; open: (config: Config) =>
     open: (c) => c["egress.mode"] !== "enforce",
     meaning: "tenants can have private networks called",
   },
+  {
+    key: "notification.outbox.enabled",
+    open: (c) => c["notification.outbox.enabled"],
+    meaning: "notifications that no integration serves are kept for developers to see, and not sent",
+  },
   { key: "audit.sink", open: (c) => c["audit.sink"] === "", meaning: "nothing is audited" },
 ];
 
@@ -74,6 +79,16 @@ export function crossCheck(loaded: LoadedConfig): LoadedConfig {
   const bootstrap = config["auth.bootstrap_api_key"];
   if (bootstrap !== "" && !keyFormat.test(bootstrap)) {
     refuse("auth.bootstrap_api_key", "must look like sk_<env>_<key id>_<secret>");
+  }
+  if (
+    config.security_profile === "enterprise" &&
+    config["notification.dispatch.enabled"] &&
+    config["notification.dispatch.queue"] !== "tiered"
+  ) {
+    refuse(
+      "notification.dispatch.queue",
+      "must be tiered in the enterprise security profile while notifications are sent",
+    );
   }
   checkInternalPlane(config, refuse);
   checkEgress(config, refuse);

@@ -132,6 +132,29 @@ export const settings = {
   "connector.encryption_key_id": text("k1", "The id of the active master key."),
   "connector.rotation_keys": map("Retired master keys that still decrypt: `id=base64key`.", { secret: true }),
 
+  "notification.dispatch.enabled": flag(true, "Whether notifications are sent; managing them works either way."),
+  "notification.dispatch.queue": choice(
+    ["tiered", "flat", "none"],
+    "tiered",
+    "What keeps notifications that wait: `tiered` serves what is sent to one apart from broadcasts, `flat` in the order of waiting, `none` keeps nothing, so that topics cannot be notified and nothing is tried twice. The enterprise profile demands `tiered`.",
+  ),
+  "notification.verified_endpoints_only": flag(
+    false,
+    "Whether notifications go only to addresses that subscribers have confirmed.",
+  ),
+  "notification.outbox.enabled": flag(
+    false,
+    "For development: what no integration serves is kept in the outbox and shown on `/outbox`, instead of failing.",
+  ),
+  "notification.payload_retention_days": integer(
+    7,
+    "How long what a notification carries is kept for later attempts.",
+    {
+      minimum: 1,
+    },
+  ),
+  "notification.retention_days": integer(30, "How long deliveries, inboxes and observations are kept.", { minimum: 1 }),
+
   "audit.sink": choice(["", "stderr", "stdout", "file"], "", "Where the audit log goes; nowhere when empty."),
   "audit.path": text("", "The audit log's file; `audit.log` under `data.dir` when empty."),
   "audit.hash_chain": flag(true, "Each audit line carries a SHA-256 over itself and the line before."),

@@ -20,7 +20,7 @@ interface Step {
 
 let service: TestService;
 before(async () => {
-  service = await startService({ "audit.sink": "" });
+  service = await startService({ "audit.sink": "", "notification.outbox.enabled": "true" });
 });
 
 const documents = ["README.md", ...readdirSync(new URL("docs/guides", root)).map((name) => `docs/guides/${name}`)];

@@ -4,7 +4,7 @@ import type { Operation } from "../../src/definitions/index.ts";
 import { freshWord, type Json } from "../harness/operations.ts";
 import { changedLines, readLines, readRows } from "../harness/rows.ts";
 import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
-import { callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
+import { atRest, callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
 
 let stage: Stage;
 before(async () => {
@@ -14,7 +14,10 @@ before(async () => {
 const mutating = operations.filter(({ governance }) => governance.mutating);
 
 /** What the service holds, apart from the keys themselves. */
-const effects = () => readRows(stage.sql, ["idempotency_records"]);
+const effects = async () => {
+  await atRest(stage.sql);
+  return readRows(stage.sql, ["idempotency_records"]);
+};
 
 function isReplayed({ headers }: Outcome): boolean {
   return headers.get("idempotency-replayed") === "true";
@@ -69,6 +72,7 @@ for (const operation of mutating) {
       const key = freshWord();
       const before = await readLines(stage.sql);
       const outcomes = await Promise.all(Array.from({ length: count }, (_, i) => ask(protocols[i % 2]!, request, key)));
+      await atRest(stage.sql);
       return { outcomes, written: changedLines(before, await readLines(stage.sql)) };
     };
     const once = await effectOf(1);

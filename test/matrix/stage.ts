@@ -10,8 +10,13 @@ import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
 import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type Known, must, operationNamed, type Party } from "./calls.ts";
+import { connectionRequests } from "./known/connections.ts";
+import { integrationRequests } from "./known/integrations.ts";
 import { kernelRequests } from "./known/kernel.ts";
+import { layoutRequests } from "./known/layouts.ts";
+import { notificationRequests } from "./known/notifications.ts";
 import { poolRequests } from "./known/pools.ts";
+import { preferenceRequests } from "./known/preferences.ts";
 import { routingRequests } from "./known/routing.ts";
 import { subscriberRequests } from "./known/subscribers.ts";
 import { webhookRequests } from "./known/webhooks.ts";
@@ -40,6 +45,15 @@ export async function setStage(settings: TestSettings = {}): Promise<Stage> {
     return partyOf(service, sql, body.data.tenant.id, body.data.admin_key, false);
   };
   return { service, sql, platform, own: await make("own"), foreign: await make("foreign") };
+}
+
+/** Waits until nothing goes on any more that calls began. */
+export async function atRest(sql: postgres.Sql): Promise<void> {
+  for (let busy = 1; busy > 0; ) {
+    const [row] = await sql<{ busy: number }[]>`
+      select count(*)::int as busy from notification_deliveries where status in ('queued', 'running')`;
+    busy = row!.busy;
+  }
 }
 
 const pools: postgres.Sql[] = [];
@@ -75,8 +89,13 @@ async function partyOf(
 
 /** What no definition tells; each part of the service has a file of it in known/. */
 const known: Known = {
+  ...connectionRequests,
+  ...integrationRequests,
   ...kernelRequests,
+  ...layoutRequests,
+  ...notificationRequests,
   ...poolRequests,
+  ...preferenceRequests,
   ...routingRequests,
   ...subscriberRequests,
   ...webhookRequests,
@@ -96,6 +115,9 @@ const makers: Readonly<Record<string, string>> = {
 export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.DiscoveryService/GetCapability.id",
   "service.api.SubscriberService/UpsertSubscriber.external_id",
+  "service.api.SubscriberService/PreviewPreferences.user_id",
+  "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
+  "service.api.NotificationService/TriggerNotification.user_id",
 ]);
 
 /** What is answered to an id that is not the caller's own, where that is not NOT_FOUND. */
@@ -110,6 +132,13 @@ export const refusals: Readonly<Record<string, ErrorCode>> = {
 /** Fields of which a request names one or the other, with what stands in for each. */
 export const alternatives: Readonly<Record<string, string>> = {
   "service.api.OutcomeService/RecordOutcome.queue_item_id": "decision_id",
+  "service.api.NotificationService/TriggerNotification.subscriber_external_id": "subscriber_id",
+  "service.api.NotificationService/ListDeliveries.transaction_id": "subscriber_id",
+};
+
+/** What a list must be told besides what its path names. */
+const listedBy: Readonly<Record<string, readonly string[]>> = {
+  "service.api.NotificationService/ListDeliveries": ["subscriber_id"],
 };
 
 /** A valid request of a party's; every record that it names is made for it. */
@@ -119,9 +148,10 @@ export async function requestFor(operation: Operation, party: Party): Promise<Js
   return validRequest(operation, given);
 }
 
-/** The least that a list must be told: what its path names. There is something to be listed. */
+/** The least that a list must be told. There is something to be listed. */
 export async function listRequestFor(operation: Operation, party: Party): Promise<Json> {
-  const names = [...operation.bindings[0]!.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
+  const inPath = [...operation.bindings[0]!.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
+  const names = [...inPath, ...(listedBy[operation.id] ?? [])];
   const request = await requestFor(operation, party);
   return Object.fromEntries(names.map((name) => [name, request[name]]));
 }

@@ -1,5 +1,6 @@
 // Starts the service as its users do, on the bench's database.
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { migrate } from "../../../src/platform/db/migrate.ts";
@@ -22,6 +23,7 @@ export async function startService({ databaseUrl }) {
     "api.addr": "127.0.0.1:0",
     "auth.api_key_enabled": "true",
     "auth.bootstrap_api_key": authorized["x-api-key"],
+    "connector.encryption_key": createHash("sha256").update("only for measuring").digest("base64"),
     "database.url": databaseUrl,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
@@ -41,6 +43,7 @@ export async function startService({ databaseUrl }) {
   });
   return {
     port,
+    pid: child.pid,
     async stop() {
       child.kill("SIGTERM");
       await exited;

@@ -8,6 +8,8 @@ import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { ChannelDecision, ChannelPreferences, Preference, QuietHours } from "./preference_pb.ts";
+import { file_service_api_preference } from "./preference_pb.ts";
 import type { Subscription } from "./topic_pb.ts";
 import { file_service_api_topic } from "./topic_pb.ts";
 import { file_service_options_governance } from "../options/governance_pb.ts";
@@ -17,7 +19,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/subscriber.proto.
  */
 export const file_service_api_subscriber: GenFile = /*@__PURE__*/
-  fileDesc("ChxzZXJ2aWNlL2FwaS9zdWJzY3JpYmVyLnByb3RvEgtzZXJ2aWNlLmFwaSLmAgoKU3Vic2NyaWJlchIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEgoKZmlyc3RfbmFtZRgEIAEoCRIRCglsYXN0X25hbWUYBSABKAkSDQoFZW1haWwYBiABKAkSDQoFcGhvbmUYByABKAkSDgoGYXZhdGFyGAggASgJEg4KBmxvY2FsZRgJIAEoCRIQCgh0aW1lem9uZRgKIAEoCRIlCgRkYXRhGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZhY3RpdmUYDCABKAgSLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YDyABKAMisQMKD0NoYW5uZWxFbmRwb2ludBIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFQoNc3Vic2NyaWJlcl9pZBgDIAEoCRIPCgdjaGFubmVsGAQgASgJEhQKDHByb3ZpZGVyX2tleRgFIAEoCRIQCghpZGVudGl0eRgGIAEoCRIVCg1jb25uZWN0aW9uX2lkGAcgASgJEhAKCHZlcmlmaWVkGAggASgIEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDXN1cHByZXNzZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA4gASgDIpIDChdVcHNlcnRTdWJzY3JpYmVyUmVxdWVzdBIfCgtleHRlcm5hbF9pZBgBIAEoCUIKukgHcgUQARj/ARIhCgpmaXJzdF9uYW1lGAIgASgJQgi6SAVyAxjIAUgAiAEBEiAKCWxhc3RfbmFtZRgDIAEoCUIIukgFcgMYyAFIAYgBARIcCgVlbWFpbBgEIAEoCUIIukgFcgMYwAJIAogBARIbCgVwaG9uZRgFIAEoCUIHukgEcgIYEEgDiAEBEh0KBmF2YXRhchgGIAEoCUIIukgFcgMYgBBIBIgBARIcCgZsb2NhbGUYByABKAlCB7pIBHICGEBIBYgBARIeCgh0aW1lem9uZRgIIAEoCUIHukgEcgIYQEgGiAEBEiUKBGRhdGEYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19maXJzdF9uYW1lQgwKCl9sYXN0X25hbWVCCAoGX2VtYWlsQggKBl9waG9uZUIJCgdfYXZhdGFyQgkKB19sb2NhbGVCCwoJX3RpbWV6b25lIkcKGFVwc2VydFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciItChRHZXRTdWJzY3JpYmVyUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkQKFUdldFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciKlAQoWTGlzdFN1YnNjcmliZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh0KC2V4dGVybmFsX2lkGAQgASgJQgi6SAVyAxj/ARIXCgVlbWFpbBgFIAEoCUIIukgFcgMYwAISEwoGYWN0aXZlGAYgASgISACIAQFCCQoHX2FjdGl2ZSJ0ChdMaXN0U3Vic2NyaWJlcnNSZXNwb25zZRIsCgtzdWJzY3JpYmVycxgBIAMoCzIXLnNlcnZpY2UuYXBpLlN1YnNjcmliZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiwQIKF1VwZGF0ZVN1YnNjcmliZXJSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEASHAoKZmlyc3RfbmFtZRgCIAEoCUIIukgFcgMYyAESGwoJbGFzdF9uYW1lGAMgASgJQgi6SAVyAxjIARIXCgVlbWFpbBgEIAEoCUIIukgFcgMYwAISFgoFcGhvbmUYBSABKAlCB7pIBHICGBASGAoGYXZhdGFyGAYgASgJQgi6SAVyAxiAEBIXCgZsb2NhbGUYByABKAlCB7pIBHICGEASGQoIdGltZXpvbmUYCCABKAlCB7pIBHICGEASJQoEZGF0YRgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGwoOcmVjb3JkX3ZlcnNpb24YCiABKANIAIgBAUIRCg9fcmVjb3JkX3ZlcnNpb24iRwoYVXBkYXRlU3Vic2NyaWJlclJlc3BvbnNlEisKCnN1YnNjcmliZXIYASABKAsyFy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVyIjAKF0RlbGV0ZVN1YnNjcmliZXJSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiRwoYRGVsZXRlU3Vic2NyaWJlclJlc3BvbnNlEisKCnN1YnNjcmliZXIYASABKAsyFy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVyItQCChVVcHNlcnRFbmRwb2ludFJlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEjYKB2NoYW5uZWwYAiABKAlCJbpIInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHASPQoMcHJvdmlkZXJfa2V5GAMgASgJQie6SCRyIhhAMh5eKFthLXowLTldKFsuXy1dP1thLXowLTldKSopPyQSHAoIaWRlbnRpdHkYBCABKAlCCrpIB3IFEAEogBASIwoNY29ubmVjdGlvbl9pZBgFIAEoCUIHukgEcgIYQEgAiAEBEhUKCHZlcmlmaWVkGAYgASgISAGIAQESKQoIbWV0YWRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhAKDl9jb25uZWN0aW9uX2lkQgsKCV92ZXJpZmllZCJIChZVcHNlcnRFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuQ2hhbm5lbEVuZHBvaW50IlkKFURlbGV0ZUVuZHBvaW50UmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASHgoLZW5kcG9pbnRfaWQYAiABKAlCCbpIBnIEEAEYQCJIChZEZWxldGVFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuQ2hhbm5lbEVuZHBvaW50IqgBChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBRI5CgdjaGFubmVsGAUgASgJQii6SCXYAQFyIFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwInUKFUxpc3RFbmRwb2ludHNSZXNwb25zZRIvCgllbmRwb2ludHMYASADKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRW5kcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUihQEKGVVwc2VydFN1YnNjcmlwdGlvblJlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEh0KCXRvcGljX2tleRgCIAEoCUIKukgHcgUQARiAARInCgxjb250ZXh0X2tleXMYAyADKAlCEbpIDpIBCxAyIgdyBRABGIABIk0KGlVwc2VydFN1YnNjcmlwdGlvblJlc3BvbnNlEi8KDHN1YnNjcmlwdGlvbhgBIAEoCzIZLnNlcnZpY2UuYXBpLlN1YnNjcmlwdGlvbiJcChlEZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIdCgl0b3BpY19rZXkYAiABKAlCCrpIB3IFEAEYgAEiTQoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USLwoMc3Vic2NyaXB0aW9uGAEgASgLMhkuc2VydmljZS5hcGkuU3Vic2NyaXB0aW9uInEKGExpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSJ6ChlMaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlEjAKDXN1YnNjcmlwdGlvbnMYASADKAsyGS5zZXJ2aWNlLmFwaS5TdWJzY3JpcHRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUyzBEKEVN1YnNjcmliZXJTZXJ2aWNlEr0BChBVcHNlcnRTdWJzY3JpYmVyEiQuc2VydmljZS5hcGkuVXBzZXJ0U3Vic2NyaWJlclJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5VcHNlcnRTdWJzY3JpYmVyUmVzcG9uc2UiXMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAjE6ASpiCnN1YnNjcmliZXIiIC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzErEBCg1HZXRTdWJzY3JpYmVyEiEuc2VydmljZS5hcGkuR2V0U3Vic2NyaWJlclJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5HZXRTdWJzY3JpYmVyUmVzcG9uc2UiWcrzGBwIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwIzYgpzdWJzY3JpYmVyEiUvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97aWR9EqgBCg9MaXN0U3Vic2NyaWJlcnMSIy5zZXJ2aWNlLmFwaS5MaXN0U3Vic2NyaWJlcnNSZXF1ZXN0GiQuc2VydmljZS5hcGkuTGlzdFN1YnNjcmliZXJzUmVzcG9uc2UiSsrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAiISIC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzEsIBChBVcGRhdGVTdWJzY3JpYmVyEiQuc2VydmljZS5hcGkuVXBkYXRlU3Vic2NyaWJlclJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5VcGRhdGVTdWJzY3JpYmVyUmVzcG9uc2UiYcrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAjY6ASpiCnN1YnNjcmliZXIaJS9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tpZH0SvwEKEERlbGV0ZVN1YnNjcmliZXISJC5zZXJ2aWNlLmFwaS5EZWxldGVTdWJzY3JpYmVyUmVxdWVzdBolLnNlcnZpY2UuYXBpLkRlbGV0ZVN1YnNjcmliZXJSZXNwb25zZSJeyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCM2IKc3Vic2NyaWJlciolL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve2lkfRLPAQoOVXBzZXJ0RW5kcG9pbnQSIi5zZXJ2aWNlLmFwaS5VcHNlcnRFbmRwb2ludFJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5VcHNlcnRFbmRwb2ludFJlc3BvbnNlInTK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJJOgEqYghlbmRwb2ludCI6L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L2VuZHBvaW50cxLaAQoORGVsZXRlRW5kcG9pbnQSIi5zZXJ2aWNlLmFwaS5EZWxldGVFbmRwb2ludFJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5EZWxldGVFbmRwb2ludFJlc3BvbnNlIn/K8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJUYghlbmRwb2ludCpIL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9ErwBCg1MaXN0RW5kcG9pbnRzEiEuc2VydmljZS5hcGkuTGlzdEVuZHBvaW50c1JlcXVlc3QaIi5zZXJ2aWNlLmFwaS5MaXN0RW5kcG9pbnRzUmVzcG9uc2UiZMrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAjwSOi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9lbmRwb2ludHMS4wEKElVwc2VydFN1YnNjcmlwdGlvbhImLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmlwdGlvblJlcXVlc3QaJy5zZXJ2aWNlLmFwaS5VcHNlcnRTdWJzY3JpcHRpb25SZXNwb25zZSJ8yvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCUToBKmIMc3Vic2NyaXB0aW9uIj4vYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vc3Vic2NyaXB0aW9ucxLtAQoSRGVsZXRlU3Vic2NyaXB0aW9uEiYuc2VydmljZS5hcGkuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBonLnNlcnZpY2UuYXBpLkRlbGV0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIoUByvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCWmIMc3Vic2NyaXB0aW9uKkovYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vc3Vic2NyaXB0aW9ucy97dG9waWNfa2V5fRLMAQoRTGlzdFN1YnNjcmlwdGlvbnMSJS5zZXJ2aWNlLmFwaS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaJi5zZXJ2aWNlLmFwaS5MaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlImjK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwJAEj4vYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vc3Vic2NyaXB0aW9uc2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_topic, file_service_options_governance]);
+  fileDesc("ChxzZXJ2aWNlL2FwaS9zdWJzY3JpYmVyLnByb3RvEgtzZXJ2aWNlLmFwaSLmAgoKU3Vic2NyaWJlchIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEgoKZmlyc3RfbmFtZRgEIAEoCRIRCglsYXN0X25hbWUYBSABKAkSDQoFZW1haWwYBiABKAkSDQoFcGhvbmUYByABKAkSDgoGYXZhdGFyGAggASgJEg4KBmxvY2FsZRgJIAEoCRIQCgh0aW1lem9uZRgKIAEoCRIlCgRkYXRhGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZhY3RpdmUYDCABKAgSLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YDyABKAMisQMKD0NoYW5uZWxFbmRwb2ludBIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFQoNc3Vic2NyaWJlcl9pZBgDIAEoCRIPCgdjaGFubmVsGAQgASgJEhQKDHByb3ZpZGVyX2tleRgFIAEoCRIQCghpZGVudGl0eRgGIAEoCRIVCg1jb25uZWN0aW9uX2lkGAcgASgJEhAKCHZlcmlmaWVkGAggASgIEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDXN1cHByZXNzZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA4gASgDIpIDChdVcHNlcnRTdWJzY3JpYmVyUmVxdWVzdBIfCgtleHRlcm5hbF9pZBgBIAEoCUIKukgHcgUQARj/ARIhCgpmaXJzdF9uYW1lGAIgASgJQgi6SAVyAxjIAUgAiAEBEiAKCWxhc3RfbmFtZRgDIAEoCUIIukgFcgMYyAFIAYgBARIcCgVlbWFpbBgEIAEoCUIIukgFcgMYwAJIAogBARIbCgVwaG9uZRgFIAEoCUIHukgEcgIYEEgDiAEBEh0KBmF2YXRhchgGIAEoCUIIukgFcgMYgBBIBIgBARIcCgZsb2NhbGUYByABKAlCB7pIBHICGEBIBYgBARIeCgh0aW1lem9uZRgIIAEoCUIHukgEcgIYQEgGiAEBEiUKBGRhdGEYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19maXJzdF9uYW1lQgwKCl9sYXN0X25hbWVCCAoGX2VtYWlsQggKBl9waG9uZUIJCgdfYXZhdGFyQgkKB19sb2NhbGVCCwoJX3RpbWV6b25lIkcKGFVwc2VydFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciItChRHZXRTdWJzY3JpYmVyUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkQKFUdldFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciKlAQoWTGlzdFN1YnNjcmliZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh0KC2V4dGVybmFsX2lkGAQgASgJQgi6SAVyAxj/ARIXCgVlbWFpbBgFIAEoCUIIukgFcgMYwAISEwoGYWN0aXZlGAYgASgISACIAQFCCQoHX2FjdGl2ZSJ0ChdMaXN0U3Vic2NyaWJlcnNSZXNwb25zZRIsCgtzdWJzY3JpYmVycxgBIAMoCzIXLnNlcnZpY2UuYXBpLlN1YnNjcmliZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiwQIKF1VwZGF0ZVN1YnNjcmliZXJSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEASHAoKZmlyc3RfbmFtZRgCIAEoCUIIukgFcgMYyAESGwoJbGFzdF9uYW1lGAMgASgJQgi6SAVyAxjIARIXCgVlbWFpbBgEIAEoCUIIukgFcgMYwAISFgoFcGhvbmUYBSABKAlCB7pIBHICGBASGAoGYXZhdGFyGAYgASgJQgi6SAVyAxiAEBIXCgZsb2NhbGUYByABKAlCB7pIBHICGEASGQoIdGltZXpvbmUYCCABKAlCB7pIBHICGEASJQoEZGF0YRgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGwoOcmVjb3JkX3ZlcnNpb24YCiABKANIAIgBAUIRCg9fcmVjb3JkX3ZlcnNpb24iRwoYVXBkYXRlU3Vic2NyaWJlclJlc3BvbnNlEisKCnN1YnNjcmliZXIYASABKAsyFy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVyIjAKF0RlbGV0ZVN1YnNjcmliZXJSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiRwoYRGVsZXRlU3Vic2NyaWJlclJlc3BvbnNlEisKCnN1YnNjcmliZXIYASABKAsyFy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVyItQCChVVcHNlcnRFbmRwb2ludFJlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEjYKB2NoYW5uZWwYAiABKAlCJbpIInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHASPQoMcHJvdmlkZXJfa2V5GAMgASgJQie6SCRyIhhAMh5eKFthLXowLTldKFsuXy1dP1thLXowLTldKSopPyQSHAoIaWRlbnRpdHkYBCABKAlCCrpIB3IFEAEogBASIwoNY29ubmVjdGlvbl9pZBgFIAEoCUIHukgEcgIYQEgAiAEBEhUKCHZlcmlmaWVkGAYgASgISAGIAQESKQoIbWV0YWRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhAKDl9jb25uZWN0aW9uX2lkQgsKCV92ZXJpZmllZCJIChZVcHNlcnRFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuQ2hhbm5lbEVuZHBvaW50IlkKFURlbGV0ZUVuZHBvaW50UmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASHgoLZW5kcG9pbnRfaWQYAiABKAlCCbpIBnIEEAEYQCJIChZEZWxldGVFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuQ2hhbm5lbEVuZHBvaW50IqgBChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBRI5CgdjaGFubmVsGAUgASgJQii6SCXYAQFyIFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwInUKFUxpc3RFbmRwb2ludHNSZXNwb25zZRIvCgllbmRwb2ludHMYASADKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRW5kcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUihQEKGVVwc2VydFN1YnNjcmlwdGlvblJlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEh0KCXRvcGljX2tleRgCIAEoCUIKukgHcgUQARiAARInCgxjb250ZXh0X2tleXMYAyADKAlCEbpIDpIBCxAyIgdyBRABGIABIk0KGlVwc2VydFN1YnNjcmlwdGlvblJlc3BvbnNlEi8KDHN1YnNjcmlwdGlvbhgBIAEoCzIZLnNlcnZpY2UuYXBpLlN1YnNjcmlwdGlvbiJcChlEZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIdCgl0b3BpY19rZXkYAiABKAlCCrpIB3IFEAEYgAEiTQoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USLwoMc3Vic2NyaXB0aW9uGAEgASgLMhkuc2VydmljZS5hcGkuU3Vic2NyaXB0aW9uInEKGExpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSJ6ChlMaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlEjAKDXN1YnNjcmlwdGlvbnMYASADKAsyGS5zZXJ2aWNlLmFwaS5TdWJzY3JpcHRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUibwoWTGlzdFByZWZlcmVuY2VzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSJ0ChdMaXN0UHJlZmVyZW5jZXNSZXNwb25zZRIsCgtwcmVmZXJlbmNlcxgBIAMoCzIXLnNlcnZpY2UuYXBpLlByZWZlcmVuY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiiAMKF1Vwc2VydFByZWZlcmVuY2VSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBISCgVsYXllchgCIAEoBUgAiAEBEj8KDHdvcmtmbG93X2tleRgDIAEoCUIpukgm2AEBciEQARiAATIaXlthLXowLTldKFsuX10/W2EtejAtOV0pKiQSGwoJdG9waWNfa2V5GAQgASgJQgi6SAVyAxiAARInCgxjb250ZXh0X2tleXMYBSADKAlCEbpIDpIBCxAyIgdyBRABGIABEhAKA2FsbBgGIAEoCEgBiAEBEjEKCGNoYW5uZWxzGAcgASgLMh8uc2VydmljZS5hcGkuQ2hhbm5lbFByZWZlcmVuY2VzEikKCHNjaGVkdWxlGAggASgLMhcuc2VydmljZS5hcGkuUXVpZXRIb3VycxIRCglyZWFkX29ubHkYCSABKAgSGwoJY29uZGl0aW9uGAogASgJQgi6SAVyAyiAIEIICgZfbGF5ZXJCBgoEX2FsbCJHChhVcHNlcnRQcmVmZXJlbmNlUmVzcG9uc2USKwoKcHJlZmVyZW5jZRgBIAEoCzIXLnNlcnZpY2UuYXBpLlByZWZlcmVuY2UitAIKGVByZXZpZXdQcmVmZXJlbmNlc1JlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEiAKDHdvcmtmbG93X2tleRgCIAEoCUIKukgHcgUQARiAARIZCgd1c2VyX2lkGAMgASgJQgi6SAVyAxj/ARIbCgl0b3BpY19rZXkYBCABKAlCCLpIBXIDGIABEicKDGNvbnRleHRfa2V5cxgFIAMoCUIRukgOkgELEDIiB3IFEAEYgAESQAoIY2hhbm5lbHMYBiADKAlCLrpIK5IBKBAFGAEiInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHASMAoPcGF5bG9hZF9jb250ZXh0GAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJmChpQcmV2aWV3UHJlZmVyZW5jZXNSZXNwb25zZRIYChByZXNvbHZlcl92ZXJzaW9uGAEgASgJEi4KCGNoYW5uZWxzGAIgAygLMhwuc2VydmljZS5hcGkuQ2hhbm5lbERlY2lzaW9uMsoWChFTdWJzY3JpYmVyU2VydmljZRK9AQoQVXBzZXJ0U3Vic2NyaWJlchIkLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmliZXJSZXF1ZXN0GiUuc2VydmljZS5hcGkuVXBzZXJ0U3Vic2NyaWJlclJlc3BvbnNlIlzK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwIxOgEqYgpzdWJzY3JpYmVyIiAvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycxKxAQoNR2V0U3Vic2NyaWJlchIhLnNlcnZpY2UuYXBpLkdldFN1YnNjcmliZXJSZXF1ZXN0GiIuc2VydmljZS5hcGkuR2V0U3Vic2NyaWJlclJlc3BvbnNlIlnK8xgcCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCM2IKc3Vic2NyaWJlchIlL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve2lkfRKoAQoPTGlzdFN1YnNjcmliZXJzEiMuc2VydmljZS5hcGkuTGlzdFN1YnNjcmliZXJzUmVxdWVzdBokLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpYmVyc1Jlc3BvbnNlIkrK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwIiEiAvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycxLCAQoQVXBkYXRlU3Vic2NyaWJlchIkLnNlcnZpY2UuYXBpLlVwZGF0ZVN1YnNjcmliZXJSZXF1ZXN0GiUuc2VydmljZS5hcGkuVXBkYXRlU3Vic2NyaWJlclJlc3BvbnNlImHK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwI2OgEqYgpzdWJzY3JpYmVyGiUvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97aWR9Er8BChBEZWxldGVTdWJzY3JpYmVyEiQuc2VydmljZS5hcGkuRGVsZXRlU3Vic2NyaWJlclJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5EZWxldGVTdWJzY3JpYmVyUmVzcG9uc2UiXsrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAjNiCnN1YnNjcmliZXIqJS9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tpZH0SzwEKDlVwc2VydEVuZHBvaW50EiIuc2VydmljZS5hcGkuVXBzZXJ0RW5kcG9pbnRSZXF1ZXN0GiMuc2VydmljZS5hcGkuVXBzZXJ0RW5kcG9pbnRSZXNwb25zZSJ0yvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCSToBKmIIZW5kcG9pbnQiOi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9lbmRwb2ludHMS2gEKDkRlbGV0ZUVuZHBvaW50EiIuc2VydmljZS5hcGkuRGVsZXRlRW5kcG9pbnRSZXF1ZXN0GiMuc2VydmljZS5hcGkuRGVsZXRlRW5kcG9pbnRSZXNwb25zZSJ/yvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCVGIIZW5kcG9pbnQqSC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9lbmRwb2ludHMve2VuZHBvaW50X2lkfRK8AQoNTGlzdEVuZHBvaW50cxIhLnNlcnZpY2UuYXBpLkxpc3RFbmRwb2ludHNSZXF1ZXN0GiIuc2VydmljZS5hcGkuTGlzdEVuZHBvaW50c1Jlc3BvbnNlImTK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwI8EjovYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vZW5kcG9pbnRzEuMBChJVcHNlcnRTdWJzY3JpcHRpb24SJi5zZXJ2aWNlLmFwaS5VcHNlcnRTdWJzY3JpcHRpb25SZXF1ZXN0Gicuc2VydmljZS5hcGkuVXBzZXJ0U3Vic2NyaXB0aW9uUmVzcG9uc2UifMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAlE6ASpiDHN1YnNjcmlwdGlvbiI+L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3N1YnNjcmlwdGlvbnMS7QEKEkRlbGV0ZVN1YnNjcmlwdGlvbhImLnNlcnZpY2UuYXBpLkRlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QaJy5zZXJ2aWNlLmFwaS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSKFAcrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAlpiDHN1YnNjcmlwdGlvbipKL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3N1YnNjcmlwdGlvbnMve3RvcGljX2tleX0SzAEKEUxpc3RTdWJzY3JpcHRpb25zEiUuc2VydmljZS5hcGkuTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0GiYuc2VydmljZS5hcGkuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSJoyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCQBI+L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3N1YnNjcmlwdGlvbnMSxAEKD0xpc3RQcmVmZXJlbmNlcxIjLnNlcnZpY2UuYXBpLkxpc3RQcmVmZXJlbmNlc1JlcXVlc3QaJC5zZXJ2aWNlLmFwaS5MaXN0UHJlZmVyZW5jZXNSZXNwb25zZSJmyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCPhI8L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3ByZWZlcmVuY2VzEtkBChBVcHNlcnRQcmVmZXJlbmNlEiQuc2VydmljZS5hcGkuVXBzZXJ0UHJlZmVyZW5jZVJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5VcHNlcnRQcmVmZXJlbmNlUmVzcG9uc2UieMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAk06ASpiCnByZWZlcmVuY2UiPC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9wcmVmZXJlbmNlcxLYAQoSUHJldmlld1ByZWZlcmVuY2VzEiYuc2VydmljZS5hcGkuUHJldmlld1ByZWZlcmVuY2VzUmVxdWVzdBonLnNlcnZpY2UuYXBpLlByZXZpZXdQcmVmZXJlbmNlc1Jlc3BvbnNlInHK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFAFgtPkkwJJOgEqIkQvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vcHJlZmVyZW5jZXM6cHJldmlld2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_api_topic, file_service_options_governance]);
 
 /**
  * Someone who is notified.
@@ -1028,7 +1030,280 @@ export const ListSubscriptionsResponseSchema: GenMessage<ListSubscriptionsRespon
   messageDesc(file_service_api_subscriber, 23);
 
 /**
- * Subscribers: those who are notified, with their addresses and the topics that they are in.
+ * Asks for a page of what a subscriber wants.
+ *
+ * @generated from message service.api.ListPreferencesRequest
+ */
+export type ListPreferencesRequest = Message<"service.api.ListPreferencesRequest"> & {
+  /**
+   * The subscriber's id.
+   *
+   * @generated from field: string subscriber_id = 1;
+   */
+  subscriberId: string;
+
+  /**
+   * How many at most.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * Where to go on.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * How many to pass over.
+   *
+   * @generated from field: int32 skip = 4;
+   */
+  skip: number;
+};
+
+/**
+ * Describes the message service.api.ListPreferencesRequest.
+ * Use `create(ListPreferencesRequestSchema)` to create a new message.
+ */
+export const ListPreferencesRequestSchema: GenMessage<ListPreferencesRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 24);
+
+/**
+ * A page of what a subscriber wants.
+ *
+ * @generated from message service.api.ListPreferencesResponse
+ */
+export type ListPreferencesResponse = Message<"service.api.ListPreferencesResponse"> & {
+  /**
+   * The items, oldest first.
+   *
+   * @generated from field: repeated service.api.Preference preferences = 1;
+   */
+  preferences: Preference[];
+
+  /**
+   * Where the next page starts; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * How many there are in all.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
+};
+
+/**
+ * Describes the message service.api.ListPreferencesResponse.
+ * Use `create(ListPreferencesResponseSchema)` to create a new message.
+ */
+export const ListPreferencesResponseSchema: GenMessage<ListPreferencesResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 25);
+
+/**
+ * One row of what a subscriber wants, known by its layer and keys. What is absent is cleared.
+ *
+ * @generated from message service.api.UpsertPreferenceRequest
+ */
+export type UpsertPreferenceRequest = Message<"service.api.UpsertPreferenceRequest"> & {
+  /**
+   * The subscriber's id.
+   *
+   * @generated from field: string subscriber_id = 1;
+   */
+  subscriberId: string;
+
+  /**
+   * 3, 4 or 5; told by the keys when absent. Layers 1 and 2 belong to the author of the workflow.
+   *
+   * @generated from field: optional int32 layer = 2;
+   */
+  layer?: number | undefined;
+
+  /**
+   * The workflow that it is for; layers 4 and 5 only.
+   *
+   * @generated from field: string workflow_key = 3;
+   */
+  workflowKey: string;
+
+  /**
+   * The topic that it is for; layer 5 only.
+   *
+   * @generated from field: string topic_key = 4;
+   */
+  topicKey: string;
+
+  /**
+   * The contexts that it is for; layer 5 only.
+   *
+   * @generated from field: repeated string context_keys = 5;
+   */
+  contextKeys: string[];
+
+  /**
+   * What counts for channels of which nothing is said; absent: nothing.
+   *
+   * @generated from field: optional bool all = 6;
+   */
+  all?: boolean | undefined;
+
+  /**
+   * What is said of channels one by one.
+   *
+   * @generated from field: service.api.ChannelPreferences channels = 7;
+   */
+  channels?: ChannelPreferences | undefined;
+
+  /**
+   * When nothing is sent.
+   *
+   * @generated from field: service.api.QuietHours schedule = 8;
+   */
+  schedule?: QuietHours | undefined;
+
+  /**
+   * Whether stronger layers have no say on any channel.
+   *
+   * @generated from field: bool read_only = 9;
+   */
+  readOnly: boolean;
+
+  /**
+   * A CEL expression; where it does not hold, the row does not count. Where it fails, only what denies does.
+   *
+   * @generated from field: string condition = 10;
+   */
+  condition: string;
+};
+
+/**
+ * Describes the message service.api.UpsertPreferenceRequest.
+ * Use `create(UpsertPreferenceRequestSchema)` to create a new message.
+ */
+export const UpsertPreferenceRequestSchema: GenMessage<UpsertPreferenceRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 26);
+
+/**
+ * The row as it is now.
+ *
+ * @generated from message service.api.UpsertPreferenceResponse
+ */
+export type UpsertPreferenceResponse = Message<"service.api.UpsertPreferenceResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: service.api.Preference preference = 1;
+   */
+  preference?: Preference | undefined;
+};
+
+/**
+ * Describes the message service.api.UpsertPreferenceResponse.
+ * Use `create(UpsertPreferenceResponseSchema)` to create a new message.
+ */
+export const UpsertPreferenceResponseSchema: GenMessage<UpsertPreferenceResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 27);
+
+/**
+ * Describes a notification that might be sent.
+ *
+ * @generated from message service.api.PreviewPreferencesRequest
+ */
+export type PreviewPreferencesRequest = Message<"service.api.PreviewPreferencesRequest"> & {
+  /**
+   * The subscriber's id.
+   *
+   * @generated from field: string subscriber_id = 1;
+   */
+  subscriberId: string;
+
+  /**
+   * The workflow's key; there need be no such workflow.
+   *
+   * @generated from field: string workflow_key = 2;
+   */
+  workflowKey: string;
+
+  /**
+   * The user whom the trigger would name; there is no layer 2 when empty.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+
+  /**
+   * The topic that it would be sent to; there is no layer 5 when empty.
+   *
+   * @generated from field: string topic_key = 4;
+   */
+  topicKey: string;
+
+  /**
+   * The contexts in which the subscriber would be in it.
+   *
+   * @generated from field: repeated string context_keys = 5;
+   */
+  contextKeys: string[];
+
+  /**
+   * The channels that the trigger would ask for; all when empty.
+   *
+   * @generated from field: repeated string channels = 6;
+   */
+  channels: string[];
+
+  /**
+   * What conditions see as payload, at most 64 KiB as JSON. It is neither kept nor told to anybody.
+   *
+   * @generated from field: google.protobuf.Struct payload_context = 7;
+   */
+  payloadContext?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message service.api.PreviewPreferencesRequest.
+ * Use `create(PreviewPreferencesRequestSchema)` to create a new message.
+ */
+export const PreviewPreferencesRequestSchema: GenMessage<PreviewPreferencesRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 28);
+
+/**
+ * What would be decided.
+ *
+ * @generated from message service.api.PreviewPreferencesResponse
+ */
+export type PreviewPreferencesResponse = Message<"service.api.PreviewPreferencesResponse"> & {
+  /**
+   * The set of rules that decides.
+   *
+   * @generated from field: string resolver_version = 1;
+   */
+  resolverVersion: string;
+
+  /**
+   * The five channels.
+   *
+   * @generated from field: repeated service.api.ChannelDecision channels = 2;
+   */
+  channels: ChannelDecision[];
+};
+
+/**
+ * Describes the message service.api.PreviewPreferencesResponse.
+ * Use `create(PreviewPreferencesResponseSchema)` to create a new message.
+ */
+export const PreviewPreferencesResponseSchema: GenMessage<PreviewPreferencesResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 29);
+
+/**
+ * Subscribers: those who are notified, with their addresses, the topics that they are in and what they want.
  *
  * @generated from service service.api.SubscriberService
  */
@@ -1142,6 +1417,36 @@ export const SubscriberService: GenService<{
     methodKind: "unary";
     input: typeof ListSubscriptionsRequestSchema;
     output: typeof ListSubscriptionsResponseSchema;
+  },
+  /**
+   * Lists what a subscriber wants: its rows of layers 3 to 5.
+   *
+   * @generated from rpc service.api.SubscriberService.ListPreferences
+   */
+  listPreferences: {
+    methodKind: "unary";
+    input: typeof ListPreferencesRequestSchema;
+    output: typeof ListPreferencesResponseSchema;
+  },
+  /**
+   * Sets one row of what a subscriber wants, whole: what is absent is cleared. What a weaker layer has made read-only can be set too; it does not count as long as that is so.
+   *
+   * @generated from rpc service.api.SubscriberService.UpsertPreference
+   */
+  upsertPreference: {
+    methodKind: "unary";
+    input: typeof UpsertPreferenceRequestSchema;
+    output: typeof UpsertPreferenceResponseSchema;
+  },
+  /**
+   * Tells on which channels a notification would reach a subscriber now, and why, by the resolver that decides in earnest. Nothing is sent or kept.
+   *
+   * @generated from rpc service.api.SubscriberService.PreviewPreferences
+   */
+  previewPreferences: {
+    methodKind: "unary";
+    input: typeof PreviewPreferencesRequestSchema;
+    output: typeof PreviewPreferencesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_subscriber, 0);

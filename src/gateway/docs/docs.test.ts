@@ -3,9 +3,16 @@ import { test } from "node:test";
 import { catalogue } from "../../errors/index.ts";
 import { createDocs, type DocsAnswer } from "./docs.ts";
 
-const docs = createDocs({ openApiYaml: () => "openapi: 3.1.1\n" });
+const docs = createDocs({ openApiYaml: () => "openapi: 3.1.1\n", outbox: true });
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-const ownPages = ["/docs", "/docs/", "/errors", "/errors/", ...Object.keys(catalogue).map((code) => `/errors/${code}`)];
+const ownPages = [
+  "/docs",
+  "/docs/",
+  "/outbox",
+  "/errors",
+  "/errors/",
+  ...Object.keys(catalogue).map((code) => `/errors/${code}`),
+];
 
 function get(path: string, accept?: string): DocsAnswer {
   const answer = docs.handle(path, { accept });
@@ -26,6 +33,11 @@ test("the reference is served with and without the slash", () => {
     assert.equal(headers["content-type"], "text/html; charset=utf-8");
     assert.match(body.toString(), /swagger-ui-bundle\.js/);
   }
+});
+
+test("the outbox has a page where there is an outbox, and nowhere else", () => {
+  assert.match(get("/outbox").body.toString(), /docs\/outbox\.js/);
+  assert.equal(createDocs({ openApiYaml: () => "" }).handle("/outbox"), undefined);
 });
 
 test("every link of every page leads to something that the instance serves", () => {
@@ -50,7 +62,9 @@ test("nothing that we serve names another origin", () => {
 test("pages run no inline script and may talk to their own origin only", () => {
   for (const path of ownPages) {
     const { headers, body } = get(path, browser);
-    const policy = headers["content-security-policy"]!;
+    // Mails that are shown in the outbox, in a frame without permissions, may style themselves.
+    const styles = path === "/outbox" ? "style-src 'self' 'unsafe-inline'" : "style-src 'self'";
+    const policy = headers["content-security-policy"]!.replace(styles, "style-src 'self'");
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
     assert.doesNotMatch(policy, /unsafe|http|\*/);
     assert.doesNotMatch(body.toString(), /<script(?![^>]*src=)|<style|\son\w+=|\sstyle=/i, path);

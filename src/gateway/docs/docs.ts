@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describeError, describeErrors, renderError, renderErrors } from "./error-pages.ts";
-import { renderReference } from "./page.ts";
+import { renderOutbox, renderReference } from "./page.ts";
 
 /** What a request for a document says besides its path. */
 export interface DocsRequest {
@@ -34,6 +34,7 @@ interface Document {
 
 // Only these names are ever read from disk, so no path can lead anywhere else.
 const assets: Readonly<Record<string, { readonly from: "ours" | "swagger-ui"; readonly type: string }>> = {
+  "outbox.js": { from: "ours", type: "text/javascript; charset=utf-8" },
   "init.js": { from: "ours", type: "text/javascript; charset=utf-8" },
   "style.css": { from: "ours", type: "text/css; charset=utf-8" },
   "swagger-ui.css": { from: "swagger-ui", type: "text/css; charset=utf-8" },
@@ -55,8 +56,17 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Serves the interactive reference, the OpenAPI document and the pages of the errors. */
-export function createDocs({ openApiYaml }: { openApiYaml: () => string }): Docs {
+// Mails are shown in a frame without permissions, and style themselves.
+const outboxSecurityPolicy = contentSecurityPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
+
+interface Options {
+  readonly openApiYaml: () => string;
+  /** Whether there is an outbox to look into. */
+  readonly outbox?: boolean;
+}
+
+/** Serves the interactive reference, the OpenAPI document, the pages of the errors and that of the outbox. */
+export function createDocs({ openApiYaml, outbox = false }: Options): Docs {
   const kept = new Map<string, Document>();
 
   /** Documents never change while the instance runs: each is made on first use. */
@@ -79,6 +89,8 @@ export function createDocs({ openApiYaml }: { openApiYaml: () => string }): Docs
         return keep(path, html, () => renderReference("./"));
       case "/docs/":
         return keep(path, html, () => renderReference("../"));
+      case "/outbox":
+        return outbox ? keep(path, html, () => renderOutbox("./")) : undefined;
       case "/errors":
       case "/errors/":
         return findErrors(path, accept);
@@ -123,7 +135,7 @@ export function createDocs({ openApiYaml }: { openApiYaml: () => string }): Docs
       headers["content-type"] = document.type;
       headers["x-content-type-options"] = "nosniff";
       if (document.type === html) {
-        headers["content-security-policy"] = contentSecurityPolicy;
+        headers["content-security-policy"] = path === "/outbox" ? outboxSecurityPolicy : contentSecurityPolicy;
         headers["referrer-policy"] = "no-referrer";
       }
       return { status: 200, headers, body: document.body };

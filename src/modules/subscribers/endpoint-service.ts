@@ -1,10 +1,10 @@
 import type { Context } from "../../chain/call.ts";
 import { fail } from "../../errors/index.ts";
-import { notFound } from "../../platform/db/index.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import { notFound, type Sql } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { isEmail } from "../../platform/validation/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import type { HasConnection } from "./connection-store.ts";
 import {
   type Address,
   changedNames,
@@ -18,6 +18,9 @@ import {
 import type { Subscriber } from "./domain/subscriber.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { subscriberStore } from "./subscriber-store.ts";
+
+/** Whether a tenant has a connection with this id that can be used. */
+export type HasConnection = (sql: Sql, tenantId: TenantId, connectionId: string) => Promise<boolean>;
 
 /** The use cases of endpoints. */
 export type EndpointService = ReturnType<typeof createEndpointService>;

@@ -8,17 +8,15 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import type { HasConnection } from "./connection-store.ts";
 import type { Channel, Endpoint } from "./domain/endpoint.ts";
 import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
 import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
-import { createEndpointService } from "./endpoint-service.ts";
+import { createEndpointService, type HasConnection } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
 import { createSubscriberService, type NamedProfile, type UpsertContext } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
-export { storedConnection } from "./connection-store.ts";
 export type { Channel, Endpoint, NamedProfile, Subscriber, SubscriberId };
 
 /** The door of the module. */
@@ -33,6 +31,8 @@ export interface Subscribers {
   findMany(sql: Sql, tenantId: TenantId, ids: readonly string[]): Promise<Map<string, Subscriber>>;
   /** Whom texts name, by id or else by external id; those that name nobody are left out. */
   identify(sql: Sql, tenantId: TenantId, names: readonly string[]): Promise<Map<string, SubscriberId>>;
+  /** The ids of subscribers by what the tenant calls them, active or not; those that are not there are left out. */
+  idsByExternalId(sql: Sql, tenantId: TenantId, externalIds: readonly string[]): Promise<Map<string, SubscriberId>>;
   /** Creates a subscriber or sets what is given of it, and makes it active; throws when what is given is invalid. */
   upsert(context: UpsertContext, profile: NamedProfile): Promise<Subscriber>;
   /** Where each of many subscribers can be reached, confirmed and suppressed or not, the oldest address first. */
@@ -70,6 +70,10 @@ export function createSubscribers({ events, cursors, hasConnection }: Parts): Su
     async identify(sql, tenantId, names) {
       const found = await subscriberStore(sql).identify(tenantId, names);
       return new Map(found.map(({ name, id }) => [name, id]));
+    },
+    async idsByExternalId(sql, tenantId, externalIds) {
+      const found = await subscriberStore(sql).idsByExternalId(tenantId, externalIds);
+      return new Map(found.map(({ externalId, id }) => [externalId, id]));
     },
     upsert: subscribers.upsertSubscriber,
     async endpointsOf(sql, tenantId, subscriberIds, channels) {

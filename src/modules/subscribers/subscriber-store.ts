@@ -54,6 +54,15 @@ export function subscriberStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
     },
 
+    async idsByExternalId(
+      tenantId: TenantId,
+      externalIds: readonly string[],
+    ): Promise<{ externalId: string; id: SubscriberId }[]> {
+      return sql<{ externalId: string; id: SubscriberId }[]>`
+        select external_id, id from notification_subscribers
+        where tenant_id = ${tenantId} and external_id = any(${externalIds as string[]}::text[])`;
+    },
+
     /** Whom each text names, by id or by external id; one that names nobody is left out. */
     async identify(tenantId: TenantId, names: readonly string[]): Promise<{ name: string; id: SubscriberId }[]> {
       // An id comes last, so that it counts where a text is the id of one and the external id of another.

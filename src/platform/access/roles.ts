@@ -18,6 +18,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "work:write",
     "outcome:write",
     "notification:write",
+    "layout:write",
   ],
   admin: ["*:*"],
   service: [
@@ -34,6 +35,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "outcome:write",
     "notification:read",
     "notification:write",
+    "layout:read",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],

@@ -12,6 +12,8 @@ export interface Signals {
 
 const channel = "switchyard_wake";
 const coalesceMs = 20;
+/** A notification takes no more. */
+const payloadBytesMax = 7900;
 
 /** Signals over NOTIFY: on a connection of its own and coalesced, because a pending NOTIFY serialises commits. */
 export function createSignals(db: Database): Signals {
@@ -25,8 +27,14 @@ export function createSignals(db: Database): Signals {
   };
   const send = () => {
     timer = undefined;
-    const topics = [...pending].slice(0, 200);
-    for (const topic of topics) pending.delete(topic);
+    const topics: string[] = [];
+    let room = payloadBytesMax;
+    for (const topic of pending) {
+      room -= Buffer.byteLength(topic) + 1;
+      if (room < 0) break;
+      topics.push(topic);
+      pending.delete(topic);
+    }
     db.sql`select pg_notify(${channel}, ${topics.join(",")})`.catch(() => {
       // Other nodes poll as well.
     });

@@ -6,7 +6,7 @@
  */
 import { fail } from "../../errors/index.ts";
 import type { TenantId } from "../access/index.ts";
-import type { Sql } from "../db/index.ts";
+import type { Fragment, Sql } from "../db/index.ts";
 
 /** An idempotency key and what it stands for. */
 export interface Claim {
@@ -93,6 +93,60 @@ export async function usedKeys(
       select * from unnest(${claims.map(({ tenantId }) => tenantId)}::text[], ${claims.map(({ principal }) => principal)}::text[],
         ${claims.map(({ operation }) => operation)}::text[], ${claims.map(({ key }) => key)}::text[]))`;
   return new Set(rows.map(keyName));
+}
+
+/** A record that is kept together with what one of many callers brings, known by its number in the statement. */
+export interface ParcelRecord {
+  readonly parcel: number;
+  readonly record: IdempotencyRecord;
+}
+
+/**
+ * The beginning of a statement that keeps what many callers bring: `with asked …, claimed …, refused`, where `refused`
+ * has the numbers of the parcels whose key was recorded before. The rest of the statement leaves those out.
+ */
+export function claimParcels(sql: Sql, records: readonly ParcelRecord[]): Fragment {
+  // In one order everywhere, so that two nodes with the same keys never wait for each other.
+  const rows = [...records]
+    .sort((a, b) => (keyName(a.record) < keyName(b.record) ? -1 : 1))
+    .map(({ parcel, record }) => ({
+      parcel,
+      tenant_id: record.tenantId,
+      principal: record.principal,
+      operation: record.operation,
+      key: record.key,
+      fingerprint: record.fingerprint.toString("hex"),
+      response: record.response,
+      created_at: record.createdAt,
+    }));
+  return sql`
+    with asked as (
+      select *, row_number() over (partition by tenant_id, principal, operation, key order by parcel) as nth
+      from json_to_recordset(${JSON.stringify(rows)}::text::json) as asked(
+        parcel int, tenant_id text, principal text, operation text, key text, fingerprint text, response text,
+        created_at timestamptz)
+    ), claimed as (
+      insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
+      select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response, created_at
+      from asked on conflict do nothing
+      returning tenant_id, principal, operation, key
+    ), refused as (
+      -- Of two calls with one key that travel together the first counts.
+      select parcel from asked where nth > 1 or (tenant_id, principal, operation, key) not in (select * from claimed)
+    )`;
+}
+
+/** Sets the answers of records that are kept already: what was under way when they were is known now. */
+export async function reviseResponses(sql: Sql, records: readonly IdempotencyRecord[]): Promise<void> {
+  if (records.length === 0) return;
+  await sql`
+    update idempotency_records kept set response = revised.response
+    from unnest(
+      ${records.map(({ tenantId }) => tenantId)}::text[], ${records.map(({ principal }) => principal)}::text[],
+      ${records.map(({ operation }) => operation)}::text[], ${records.map(({ key }) => key)}::text[],
+      ${records.map(({ response }) => response)}::text[]) as revised(tenant_id, principal, operation, key, response)
+    where (kept.tenant_id, kept.principal, kept.operation, kept.key)
+      = (revised.tenant_id, revised.principal, revised.operation, revised.key)`;
 }
 
 /** Forgets records from before a moment; answers how many. */

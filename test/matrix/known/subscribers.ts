@@ -1,6 +1,6 @@
-import { ulid } from "../../../src/platform/ids/ulid.ts";
 import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
+import { makeConnection } from "./connections.ts";
 
 /** Subscribers with addresses, and topics that they are in. */
 export const subscriberRequests: Known = {
@@ -13,7 +13,7 @@ export const subscriberRequests: Known = {
   },
   "SubscriberService/UpsertEndpoint": async (party) => ({
     ...newEndpoint(),
-    connection_id: await keepConnection(party),
+    connection_id: await makeConnection(party),
   }),
   "SubscriberService/DeleteEndpoint": endpoint,
   "SubscriberService/ListEndpoints": (party) => endpoint(party).then(({ subscriber_id }) => ({ subscriber_id })),
@@ -72,12 +72,4 @@ async function subscription(party: Party): Promise<Json> {
   const topic_key = await makeTopic(party);
   await must("SubscriberService/UpsertSubscription", party, { subscriber_id, topic_key });
   return { subscriber_id, topic_key };
-}
-
-async function keepConnection(party: Party): Promise<string> {
-  const id = ulid(Date.now());
-  await party.sql`
-    insert into connector_connections (tenant_id, id, name, provider_key, status, ciphertext, key_id, created_at, updated_at)
-    values (${party.tenantId}, ${id}, ${id}, 'smtp', 'active', '', '', now(), now())`;
-  return id;
 }

@@ -111,6 +111,63 @@ export const eventTypes = {
     meaning: "An address of a subscriber was removed.",
     data: ["endpoint_id", "channel", "provider_key"],
   },
+  "subscriber.preference.set": {
+    meaning: "A row of what a subscriber wants was set.",
+    data: ["preference_id", "layer", "workflow_key", "topic_key"],
+  },
+  "notification.workflow.created": { meaning: "A notification workflow was created.", data: ["name", "channels"] },
+  "notification.workflow.updated": { meaning: "A notification workflow was replaced.", data: ["name", "channels"] },
+  "notification.workflow.deleted": { meaning: "A notification workflow was deleted.", data: ["name", "channels"] },
+  "notification.workflow.user.set": {
+    meaning: "What a notification workflow has for one user was set.",
+    data: ["user_id"],
+  },
+  "notification.workflow.user.removed": {
+    meaning: "What a notification workflow had for one user was removed.",
+    data: ["user_id"],
+  },
+  "notification.delivery.failed": {
+    meaning: "A notification could not be sent and is among the dead letters.",
+    data: ["channel", "subscriber_id", "failure_phase", "failure_code", "dead_letter_id"],
+  },
+  "notification.delivery.observed": {
+    meaning: "A provider told what became of a notification.",
+    data: ["kind", "category"],
+  },
+  "notification.broadcast.accepted": {
+    meaning: "A notification to the members of a topic was accepted.",
+    data: ["workflow_key", "topic_key"],
+  },
+  "notification.broadcast.completed": {
+    meaning: "All members of a topic were gone through.",
+    data: ["workflow_key", "topic_key", "expanded"],
+  },
+  "notification.broadcast.failed": {
+    meaning: "The members of a topic could not all be gone through.",
+    data: ["workflow_key", "topic_key", "expanded", "failure_code"],
+  },
+  "notification.dead_letter.redriven": {
+    meaning: "What could not be sent is tried once more.",
+    data: ["kind", "transaction_id", "delivery_id"],
+  },
+  "connection.created": { meaning: "A connection was created.", data: ["name", "provider_key"] },
+  "connection.revoked": {
+    meaning: "A connection was ended for good, and its credentials wiped.",
+    data: ["name", "provider_key"],
+  },
+  "integration.created": { meaning: "An integration was created.", data: ["channel", "name", "provider_key"] },
+  "integration.updated": {
+    meaning: "An integration was changed.",
+    data: ["channel", "name", "provider_key", "fields"],
+  },
+  "integration.deleted": { meaning: "An integration was removed.", data: ["channel", "name", "provider_key"] },
+  "layout.created": { meaning: "A layout was created.", data: ["name", "channel", "is_default", "copy_of"] },
+  "layout.updated": { meaning: "The text of a layout was changed.", data: ["name", "channel", "fields"] },
+  "layout.deleted": { meaning: "A layout was deleted.", data: ["name", "channel"] },
+  "layout.default_set": {
+    meaning: "A layout became the default of its channel, in place of the previous one.",
+    data: ["name", "channel", "previous_layout_id"],
+  },
   "topic.created": { meaning: "A topic was created.", data: ["name"] },
   "topic.updated": { meaning: "A topic was changed.", data: ["name"] },
   "topic.deleted": { meaning: "A topic was deleted, with so many subscriptions.", data: ["count"] },

@@ -1,0 +1,95 @@
+// Shows what would have been sent. The key comes with the link (#key=…) or is asked for; it stays in this tab.
+const here = new URL(document.currentScript.src);
+const messagesUrl = new URL("../api/v2/notification/outbox?limit=100", here);
+const keyName = "switchyard-outbox-key";
+
+const asked = document.querySelector("#asked");
+const list = document.querySelector("#messages");
+const status = document.querySelector("#status");
+const channel = document.querySelector("#channel");
+const shown = new Map();
+
+const linked = new URLSearchParams(location.hash.slice(1)).get("key");
+if (linked) {
+  sessionStorage.setItem(keyName, linked);
+  history.replaceState(null, "", location.pathname);
+}
+
+asked.addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(keyName, new FormData(asked).get("key").trim());
+  look();
+});
+channel.addEventListener("change", () => {
+  for (const each of shown.values()) each.hidden = !isWanted(each.dataset.channel);
+});
+
+function isWanted(name) {
+  return channel.value === "" || channel.value === name;
+}
+
+async function look() {
+  const key = sessionStorage.getItem(keyName);
+  asked.hidden = Boolean(key);
+  if (!key) {
+    status.textContent = "Paste an API key to see what would have been sent.";
+    return;
+  }
+  const response = await fetch(messagesUrl, { headers: { "x-api-key": key } }).catch(() => undefined);
+  if (response?.status === 401 || response?.status === 403) {
+    sessionStorage.removeItem(keyName);
+    status.textContent = "That key may not look into the outbox.";
+    asked.hidden = false;
+    return;
+  }
+  if (!response?.ok) {
+    status.textContent = "The service does not answer; trying again.";
+    return;
+  }
+  const { data, total } = await response.json();
+  for (const message of data.toReversed()) if (!shown.has(message.id)) show(message);
+  const rest = total > data.length ? `, the newest ${data.length} are shown` : "";
+  status.textContent = total === 0 ? "Nothing yet. What is triggered shows up here." : `${total} in all${rest}.`;
+}
+
+function show(message) {
+  const entry = document.createElement("details");
+  entry.dataset.channel = message.channel;
+  entry.hidden = !isWanted(message.channel);
+  const summary = element("summary");
+  summary.append(
+    element("span", message.channel, "channel"),
+    element("strong", message.subject || message.title || message.body.slice(0, 80)),
+    element("span", message.recipient, "quiet"),
+    element("time", new Date(message.created_at).toLocaleTimeString(), "quiet"),
+  );
+  entry.append(summary);
+  entry.addEventListener("toggle", () => entry.childElementCount === 1 && entry.append(...contents(message)));
+  shown.set(message.id, entry);
+  list.prepend(entry);
+}
+
+function contents(message) {
+  const parts = [element("p", `${message.workflow_key} · delivery ${message.id}`, "quiet")];
+  if (message.html) {
+    // A sandbox without any permission: whatever the mail holds, it cannot run or reach anything.
+    const frame = element("iframe");
+    frame.setAttribute("sandbox", "");
+    frame.title = "The mail";
+    frame.srcdoc = message.html;
+    parts.push(frame);
+  }
+  parts.push(element("pre", message.body));
+  if (Object.keys(message.data).length > 0) parts.push(element("pre", JSON.stringify(message.data, null, 2)));
+  return parts;
+}
+
+function element(name, text = "", className = "") {
+  const made = document.createElement(name);
+  made.textContent = text;
+  made.className = className;
+  return made;
+}
+
+look();
+setInterval(look, 2000);

@@ -1,0 +1,230 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import { type IdempotencyRecord, reviseResponses } from "../../platform/idempotency/index.ts";
+import { deliveryColumns, leaseS } from "./delivery-store.ts";
+import type { Delivery, DeliveryStatus, Lane } from "./domain/delivery.ts";
+import type { Carried } from "./domain/trigger.ts";
+
+/** A delivery that this node may send until its lease ends. */
+export interface LeasedDelivery extends Delivery {
+  /** Another one at every lease: whoever holds an older one changes nothing any more. */
+  readonly leaseToken: string;
+}
+
+/** What a trigger carried, as it is kept. */
+export interface KeptPayload {
+  readonly tenantId: TenantId;
+  readonly transactionId: string;
+  readonly body: Carried["body"];
+  /** In hexadecimal. */
+  readonly digest: string;
+  readonly expiresAt: Date;
+}
+
+/** What a delivery that was leased came to. */
+export interface Settlement {
+  readonly delivery: Pick<LeasedDelivery, "tenantId" | "id" | "leaseToken" | "deadLetterId">;
+  readonly status: Exclude<DeliveryStatus, "running">;
+  /** How long to wait for the next attempt, when there is one. */
+  readonly waitMs: number;
+  readonly row: SettledRow;
+  /** The id of the dead letter that it becomes, if it has none. */
+  readonly newDeadLetterId: string | undefined;
+  /** The answer that its trigger's idempotency key is to have from now on. */
+  readonly record: IdempotencyRecord | undefined;
+}
+
+/** What is written down of a delivery's end, or of an attempt that was not the last; what is absent is empty. */
+export interface SettledRow {
+  readonly integration_id?: string;
+  readonly provider_key?: string;
+  readonly connection_id?: string;
+  readonly layout_id?: string;
+  readonly layout_version?: number;
+  readonly provider_message_id?: string;
+  readonly provider_attempts?: number;
+  readonly failure_phase?: string;
+  readonly failure_code?: string;
+  readonly failure_detail?: string;
+  readonly retryable?: boolean;
+  readonly observation_state?: string;
+  readonly reconciliation_required?: boolean;
+  readonly reason?: string;
+  readonly layer?: number;
+  readonly kept_in?: "inbox" | "outbox";
+  readonly recipient?: string;
+  readonly subject?: string;
+  readonly title?: string;
+  readonly body?: string;
+  readonly html?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** The SQL of sending. The database's clock counts for all nodes. */
+export function dispatchStore(sql: Sql) {
+  const columns = deliveryColumns(sql);
+  return {
+    /** Leases deliveries of a lane that are due, those that have waited longest first. Undefined stands for any lane. */
+    async lease(lane: Lane | undefined, limit: number, token: string): Promise<LeasedDelivery[]> {
+      return sql<LeasedDelivery[]>`
+        update notification_deliveries set status = 'running', lease_token = ${token},
+          lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,
+          next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
+        where (tenant_id, id) in (
+          select tenant_id, id from notification_deliveries
+          where status = 'queued' and next_attempt_at <= now()
+            ${lane === undefined ? sql`` : sql`and lane = ${lane}`}
+          order by next_attempt_at, id limit ${limit} for update skip locked)
+        returning ${columns}, lease_token`;
+    },
+
+    /** What the triggers of deliveries carried; those whose time is over are left out. */
+    async carriedBy(deliveries: readonly Pick<Delivery, "tenantId" | "transactionId">[]): Promise<KeptPayload[]> {
+      return sql<KeptPayload[]>`
+        select tenant_id, transaction_id, body, encode(digest, 'hex') as digest, expires_at from notification_payloads
+        where expires_at > now() and (tenant_id, transaction_id) in (
+          select * from unnest(${deliveries.map(({ tenantId }) => tenantId)}::text[],
+            ${deliveries.map(({ transactionId }) => transactionId)}::text[]))`;
+    },
+
+    /**
+     * Writes down what became of leased deliveries, with what inbox, outbox and dead letters get of it; answers with
+     * those that were still this node's.
+     */
+    async settle(settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+      const rows = settlements.map(({ delivery, status, waitMs, row, newDeadLetterId }) => ({
+        ...row,
+        tenant_id: delivery.tenantId,
+        id: delivery.id,
+        lease_token: delivery.leaseToken,
+        status,
+        wait_ms: waitMs,
+        letter_id: newDeadLetterId ?? delivery.deadLetterId,
+        new_letter: newDeadLetterId !== undefined,
+      }));
+      const [settled] = await Promise.all([
+        sql<{ id: string }[]>`
+        with input as (
+          select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
+            tenant_id text, id text, lease_token text, status text, wait_ms float8, letter_id text, new_letter boolean,
+            integration_id text, provider_key text, connection_id text, layout_id text, layout_version int,
+            provider_message_id text, provider_attempts int, failure_phase text, failure_code text, failure_detail text,
+            retryable boolean, observation_state text, reconciliation_required boolean, reason text, layer int,
+            kept_in text, recipient text, subject text, title text, body text, html text, data jsonb)
+        ), settled as (
+          update notification_deliveries delivery set
+            status = input.status,
+            integration_id = coalesce(input.integration_id, ''),
+            provider_key = coalesce(input.provider_key, ''),
+            connection_id = coalesce(input.connection_id, ''),
+            layout_id = coalesce(input.layout_id, ''),
+            layout_version = coalesce(input.layout_version, 0),
+            provider_message_id = coalesce(input.provider_message_id, ''),
+            provider_attempt = provider_attempt + coalesce(input.provider_attempts, 0),
+            failure_phase = coalesce(input.failure_phase, ''),
+            failure_code = coalesce(input.failure_code, ''),
+            failure_detail = coalesce(input.failure_detail, ''),
+            retryable = coalesce(input.retryable, false),
+            observation_state = coalesce(input.observation_state, delivery.observation_state),
+            reconciliation_required = coalesce(input.reconciliation_required, false),
+            preference_reason_code = coalesce(input.reason, delivery.preference_reason_code),
+            preference_winning_layer = case when input.reason is null then delivery.preference_winning_layer
+              else nullif(input.layer, 0) end,
+            dead_letter_id = input.letter_id,
+            next_attempt_at = case when input.status = 'queued' then now() + input.wait_ms * interval '1 millisecond' end,
+            lease_token = '', lease_until = null,
+            sent_at = case when input.status = 'sent' then now() end,
+            completed_at = case when input.status <> 'queued' then now() end
+          from input
+          where delivery.tenant_id = input.tenant_id and delivery.id = input.id
+            and delivery.lease_token = input.lease_token and delivery.status = 'running'
+          returning delivery.tenant_id, delivery.id, delivery.subscriber_id, delivery.channel, delivery.workflow_key,
+            delivery.broadcast_id, delivery.transaction_id, delivery.execution_attempt
+        ), inboxed as (
+          insert into notification_inbox (tenant_id, subscriber_id, id, workflow_key, title, body, data, created_at)
+          select settled.tenant_id, subscriber_id, settled.id, workflow_key, coalesce(title, ''), body,
+            coalesce(data, '{}'), now()
+          from settled join input using (tenant_id, id) where kept_in = 'inbox'
+          on conflict do nothing
+        ), outboxed as (
+          insert into notification_outbox (tenant_id, id, workflow_key, channel, recipient, subject, title, body, html,
+            data, created_at)
+          select settled.tenant_id, settled.id, workflow_key, channel, recipient, coalesce(subject, ''),
+            coalesce(title, ''), body, coalesce(html, ''), coalesce(data, '{}'), now()
+          from settled join input using (tenant_id, id) where kept_in = 'outbox'
+          on conflict do nothing
+        ), buried as (
+          insert into notification_dead_letters (tenant_id, id, kind, delivery_id, broadcast_id, transaction_id,
+            subscriber_id, channel, failure_phase, failure_code, failure_detail, attempts, first_failed_at,
+            last_failed_at, payload_digest, payload_expires_at, status)
+          select settled.tenant_id, input.letter_id, 'delivery', settled.id, settled.broadcast_id,
+            settled.transaction_id, settled.subscriber_id, settled.channel, input.failure_phase, input.failure_code,
+            coalesce(input.failure_detail, ''), settled.execution_attempt, now(), now(),
+            coalesce(payload.digest, ''), coalesce(payload.expires_at, now()), 'open'
+          from settled join input using (tenant_id, id)
+          left join notification_payloads payload using (tenant_id, transaction_id)
+          where input.new_letter
+        ), reopened as (
+          update notification_dead_letters letter set
+            status = case when input.status = 'failed' then 'open' else 'redriven' end,
+            attempts = letter.attempts + settled.execution_attempt,
+            failure_phase = coalesce(input.failure_phase, letter.failure_phase),
+            failure_code = coalesce(input.failure_code, letter.failure_code),
+            failure_detail = coalesce(input.failure_detail, letter.failure_detail),
+            last_failed_at = case when input.status = 'failed' then now() else letter.last_failed_at end
+          from settled join input using (tenant_id, id)
+          where letter.tenant_id = settled.tenant_id and letter.id = input.letter_id and not input.new_letter
+            and input.status <> 'queued'
+        )
+        select id from settled`,
+        reviseResponses(
+          sql,
+          settlements.flatMap(({ record }) => record ?? []),
+        ),
+      ]);
+      return new Set(settled.map(({ id }) => id));
+    },
+
+    /**
+     * Ends what nodes left behind that are gone. What the service keeps itself was not kept then and waits again; of
+     * what went to a provider nobody knows whether it arrived, and so it is never sent once more by itself.
+     */
+    async endAbandoned(limit: number, letterIds: readonly string[]): Promise<{ tenantId: TenantId; id: string }[]> {
+      return sql<{ tenantId: TenantId; id: string }[]>`
+        with lost as (
+          select tenant_id, id, channel, row_number() over (order by lease_until) as nth from (
+            select tenant_id, id, channel, lease_until from notification_deliveries
+            where status = 'running' and lease_until < now() order by lease_until limit ${limit} for update skip locked
+          ) lost
+        ), ended as (
+          update notification_deliveries delivery set
+            status = case when lost.channel = 'in_app' then 'queued' else 'failed' end,
+            next_attempt_at = case when lost.channel = 'in_app' then now() end,
+            failure_phase = case when lost.channel = 'in_app' then 'system' else 'provider' end,
+            failure_code = case when lost.channel = 'in_app' then 'lease_lost' else 'outcome_unknown' end,
+            failure_detail = case when lost.channel = 'in_app' then 'The node that sent it is gone.'
+              else 'The node that sent it is gone: whether the provider took it is not known.' end,
+            reconciliation_required = lost.channel <> 'in_app',
+            observation_state = case when lost.channel = 'in_app' then observation_state else 'unknown' end,
+            dead_letter_id = case when lost.channel = 'in_app' or dead_letter_id <> '' then dead_letter_id
+              else (${letterIds as string[]}::text[])[lost.nth] end,
+            completed_at = case when lost.channel <> 'in_app' then now() end, lease_token = '', lease_until = null
+          from lost where delivery.tenant_id = lost.tenant_id and delivery.id = lost.id
+          returning delivery.*
+        ), buried as (
+          insert into notification_dead_letters as letter (tenant_id, id, kind, delivery_id, broadcast_id,
+            transaction_id, subscriber_id, channel, failure_phase, failure_code, failure_detail, attempts,
+            first_failed_at, last_failed_at, payload_digest, payload_expires_at, status)
+          select ended.tenant_id, dead_letter_id, 'delivery', ended.id, broadcast_id, ended.transaction_id,
+            subscriber_id, channel, failure_phase, failure_code, failure_detail, execution_attempt, now(), now(),
+            coalesce(payload.digest, ''), coalesce(payload.expires_at, now()), 'open'
+          from ended left join notification_payloads payload using (tenant_id, transaction_id)
+          where ended.status = 'failed'
+          on conflict (tenant_id, id) do update set status = 'open', last_failed_at = excluded.last_failed_at,
+            failure_phase = excluded.failure_phase, failure_code = excluded.failure_code,
+            failure_detail = excluded.failure_detail, attempts = letter.attempts + excluded.attempts
+        )
+        select tenant_id, id from ended`;
+    },
+  };
+}

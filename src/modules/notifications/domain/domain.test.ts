@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Endpoint, Subscriber } from "../../subscribers/index.ts";
+import { type DeadLetter, redriveRefusal } from "./dead-letter.ts";
+import { stateAfter, suppresses } from "./observation.ts";
+import { plainText } from "./plain-text.ts";
+import { contentOf, type PlanInput, planDeliveries, targetOf } from "./plan.ts";
+import { retryWaitMs } from "./retry.ts";
+
+const allowed = { allowed: true, reasonCode: "allowed_default", winningLayer: 0 } as const;
+const content = {
+  engine: "handlebars",
+  subject: "",
+  title: "",
+  body: "B",
+  textBody: "",
+  layoutId: "",
+  data: {},
+} as const;
+const subscriber = { id: "s", email: "ada@example.com", phone: "", active: true } as Subscriber;
+
+function planInput(more: Partial<PlanInput> = {}): PlanInput {
+  return {
+    workflow: { channels: { email: content, sms: content } } as PlanInput["workflow"],
+    overrides: {},
+    asked: undefined,
+    subscriber,
+    endpoints: [],
+    resolutions: new Map((["email", "sms", "push", "chat", "in_app"] as const).map((channel) => [channel, allowed])),
+    verifiedOnly: false,
+    ...more,
+  };
+}
+
+const told = (input: PlanInput) =>
+  planDeliveries(input).map(({ channel, target, skipped }) => [
+    channel,
+    target.identity,
+    typeof skipped === "object" ? skipped.code : skipped,
+  ]);
+
+function endpoint(more: Partial<Endpoint>): Endpoint {
+  return {
+    id: "e",
+    channel: "email",
+    identity: "own@example.com",
+    metadata: {},
+    connectionId: "",
+    verified: false,
+    suppressedAt: null,
+    ...more,
+  } as Endpoint;
+}
+
+test("an address of the profile serves where the subscriber has no endpoint", () => {
+  assert.deepEqual(told(planInput()), [
+    ["email", "ada@example.com", undefined],
+    ["sms", "", "no_endpoint"],
+  ]);
+  assert.deepEqual(told(planInput({ endpoints: [endpoint({})] }))[0], ["email", "own@example.com", undefined]);
+});
+
+test("where only confirmed addresses count, others are skipped, that of the profile too", () => {
+  assert.deepEqual(told(planInput({ verifiedOnly: true }))[0], ["email", "", "no_endpoint"]);
+  const endpoints = [endpoint({}), endpoint({ id: "f" as Endpoint["id"], verified: true })];
+  const codes = told(planInput({ verifiedOnly: true, endpoints })).map(([, , code]) => code);
+  assert.deepEqual(codes, ["unverified", undefined, "no_endpoint"]);
+});
+
+test("an address that is gone is skipped, now and when its message waited", () => {
+  const endpoints = [endpoint({ suppressedAt: new Date() })];
+  assert.equal(told(planInput({ endpoints }))[0]![2], "suppressed");
+  const later = { subscriber, endpoints, verifiedOnly: false };
+  assert.equal((targetOf(later, "email", "e") as { code: string }).code, "suppressed");
+  assert.equal((targetOf(later, "email", "another") as { code: string }).code, "removed");
+  assert.equal((targetOf(later, "email", "") as { identity: string }).identity, "ada@example.com");
+});
+
+test("without words nor a wish all channels are planned, so that what is missing shows", () => {
+  assert.equal(told(planInput({ workflow: undefined })).length, 5);
+  assert.deepEqual(told(planInput({ workflow: undefined, overrides: { in_app: { body: "Hi" } } })), [
+    ["in_app", "", undefined],
+  ]);
+});
+
+test("an override speaks where it speaks, and the workflow elsewhere", () => {
+  const { workflow } = planInput();
+  const merged = contentOf(workflow, { email: { subject: "Other", body: undefined } }, "email");
+  assert.deepEqual([merged!.subject, merged!.body], ["Other", "B"]);
+  assert.equal(contentOf(workflow, { push: { title: "T" } }, "push"), undefined);
+});
+
+test("waits grow to a quarter of an hour, are drawn from their whole range, and listen to the provider within bounds", () => {
+  const longest = Array.from({ length: 7 }, (_, at) => retryWaitMs(at + 1, undefined, 1));
+  assert.deepEqual(
+    longest,
+    [...longest].sort((a, b) => a - b),
+  );
+  const allMs = longest.reduce((sum, each) => sum + each, 0);
+  assert.ok(allMs > 25 * 60_000 && allMs < 35 * 60_000, String(allMs));
+  assert.equal(retryWaitMs(3, undefined, 0), 0);
+  assert.equal(retryWaitMs(1, 60_000, 0.5), 60_000);
+  assert.equal(retryWaitMs(1, 3_600_000, 0.5), 900_000);
+});
+
+test("what is known of a message only rises, and a machine's opening is no reader's", () => {
+  const seen = (kind: Parameters<typeof stateAfter>[1]["kind"], machineGenerated = false) => ({
+    kind,
+    machineGenerated,
+  });
+  assert.equal(stateAfter("awaiting", seen("bounced")), "undelivered");
+  assert.equal(stateAfter("delivered", seen("bounced")), "delivered");
+  assert.equal(stateAfter("delivered", seen("deferred")), "delivered");
+  assert.equal(stateAfter("awaiting", seen("opened", true)), "delivered");
+  assert.equal(stateAfter("engaged", seen("complained")), "complained");
+  assert.equal(stateAfter("complained", seen("opened")), "complained");
+  assert.deepEqual(
+    [suppresses("bounced", "soft"), suppresses("bounced", "hard"), suppresses("complained", "")],
+    [false, true, true],
+  );
+});
+
+test("a dead letter is redriven when it is open, carries something still, and not for ever", () => {
+  const open = { status: "open", payloadExpiresAt: new Date(10), redriveCount: 0, maxRedrives: 5 } as DeadLetter;
+  assert.equal(redriveRefusal(open, 5), undefined);
+  assert.equal(redriveRefusal(open, 10)?.code, "FAILED_PRECONDITION");
+  assert.equal(redriveRefusal({ ...open, redriveCount: 5 }, 5)?.code, "FAILED_PRECONDITION");
+  assert.equal(redriveRefusal({ ...open, status: "redriving" }, 5)?.code, "CONFLICT");
+  assert.equal(redriveRefusal({ ...open, status: "redriven" }, 5)?.code, "FAILED_PRECONDITION");
+});
+
+test("a mail's text has its words, links and breaks, and nothing that is not seen", () => {
+  const html = `<html><head><title>T</title><style>p{}</style></head><body><h1>Hi &lt;you&gt;</h1>
+    <p>Read <a href="https://example.com/a">this</a>.</p><ul><li>one<li>two</ul><script>alert(1)</script></body>`;
+  assert.equal(plainText(html), "Hi <you>\n\nRead this (https://example.com/a).\n\n- one\n- two");
+  assert.equal(plainText(`${"<".repeat(100_000)}`), "");
+});

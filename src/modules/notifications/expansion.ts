@@ -1,0 +1,229 @@
+import type { Clock } from "../../platform/clock/clock.ts";
+import type { Database, Signals, Sql } from "../../platform/db/index.ts";
+import { ulid } from "../../platform/ids/ulid.ts";
+import type { Log } from "../../platform/log/log.ts";
+import type { EventRecorder } from "../events/index.ts";
+import type { Preferences } from "../preferences/index.ts";
+import type { TopicMember, Topics } from "../topics/index.ts";
+import type { Attempting } from "./attempt.ts";
+import { begin, type Occasion } from "./beginning.ts";
+import { broadcastStore } from "./broadcast-store.ts";
+import { deadLetterStore } from "./dead-letter-store.ts";
+import { type DeliveryRow, keepParcels } from "./delivery-store.ts";
+import { dispatchStore, type KeptPayload } from "./dispatch-store.ts";
+import type { Broadcast } from "./domain/broadcast.ts";
+import type { WakeInbox } from "./inbox-feed.ts";
+import { type RecipientParts, readRecipients } from "./recipients.ts";
+
+/** The topic that tells nodes of broadcasts that have work. */
+export const broadcastTopic = "notifications_broadcast";
+
+const membersAtOnce = 1000;
+/** How often a page is tried before the broadcast has failed. */
+const failuresMax = 8;
+
+interface Parts extends RecipientParts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly topics: Pick<Topics, "membersAt" | "countAt">;
+  readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
+  readonly attempting: Attempting;
+  readonly verifiedOnly: boolean;
+  readonly wakeInbox: WakeInbox;
+  readonly wakeDispatch: () => void;
+  /** How often to look for what nobody told of. */
+  readonly pollMs?: number;
+}
+
+/** Makes the deliveries of broadcasts. */
+export interface Expanding {
+  start(): void;
+  /** Takes no more pages and waits for the one that is under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Makes this node's expanding. Broadcasts take turns, a page of members each. The deliveries of a page and how far its
+ * broadcast has come are committed together, by a node that holds the broadcast meanwhile: whoever goes on after a crash
+ * begins with the first member that has none.
+ */
+export function createExpanding(parts: Parts): Expanding {
+  const { db, signals, clock, log, events, pollMs = 1000 } = parts;
+  let stopped = true;
+  let again = false;
+  let working: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let stopWaking: (() => void) | undefined;
+
+  function look(): void {
+    again = working !== undefined;
+    if (again || stopped) return;
+    working = expandAll()
+      .catch((error) => log.warn({ err: error }, "broadcasts cannot be looked for"))
+      .finally(() => {
+        working = undefined;
+        if (again) look();
+      });
+  }
+
+  async function expandAll(): Promise<void> {
+    while (!stopped && (await expandNext()));
+  }
+
+  /** Expands a page of the broadcast whose turn it is; false when there is none. */
+  async function expandNext(): Promise<boolean> {
+    let broadcast: Broadcast | undefined;
+    try {
+      return await expandPage(parts, (held) => {
+        broadcast = held;
+      });
+    } catch (error) {
+      if (broadcast === undefined) throw error;
+      log.error({ err: error, transaction_id: broadcast.transactionId }, "a page of a broadcast could not be expanded");
+      await postpone(broadcast);
+      return true;
+    }
+  }
+
+  /** Has a page wait that could not be expanded; after too many times the broadcast has failed. */
+  async function postpone(broadcast: Broadcast): Promise<void> {
+    const nowMs = clock.now();
+    const failure = { phase: "system", code: "internal", detail: "A page of members could not be expanded." } as const;
+    const told = await db.transaction(async (tx) => {
+      const postponed = await broadcastStore(tx).postpone(broadcast, failuresMax, failure.code, new Date(nowMs));
+      if (postponed?.status !== "failed") return undefined;
+      await deadLetterStore(tx).buryPage(postponed, ulid(nowMs), failure, postponed.failures, new Date(nowMs));
+      const { tenantId, transactionId, workflowKey, topicKey, expanded } = postponed;
+      const data = { workflow_key: workflowKey, topic_key: topicKey, expanded, failure_code: failure.code };
+      const entry = { tenantId, type: "notification.broadcast.failed" as const, subject: transactionId, data };
+      return events.recordMany(tx, [entry], nowMs);
+    });
+    told?.wake();
+  }
+
+  return {
+    start() {
+      stopped = false;
+      stopWaking = signals.onWake(broadcastTopic, look);
+      timer = setInterval(look, pollMs);
+      look();
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      stopWaking?.();
+      await working;
+    },
+  };
+}
+
+/** Expands one page; false when no broadcast has work. */
+async function expandPage(parts: Parts, onHeld: (broadcast: Broadcast) => void): Promise<boolean> {
+  const { db, clock, events, wakeInbox, wakeDispatch } = parts;
+  const nowMs = clock.now();
+  const done = await db.transaction(async (tx) => {
+    const broadcast = await broadcastStore(tx).lockNext();
+    if (broadcast === undefined) return undefined;
+    onHeld(broadcast);
+    const { tenantId, topicKey, cutoff, position, expanded } = broadcast;
+    const [members, total, [carried]] = await Promise.all([
+      parts.topics.membersAt(tx, tenantId, topicKey, cutoff, position, membersAtOnce),
+      broadcast.status === "accepted" ? parts.topics.countAt(tx, tenantId, topicKey, cutoff) : broadcast.total,
+      dispatchStore(tx).carriedBy([broadcast]),
+    ]);
+    if (carried === undefined) throw new Error("what the broadcast carries is gone");
+    const isLast = members.length < membersAtOnce;
+    const rows = members.length === 0 ? [] : await rowsOf(parts, tx, broadcast, carried, members, nowMs);
+    const next: Broadcast = {
+      ...broadcast,
+      status: isLast ? "completed" : "expanding",
+      position: members.at(-1)?.id ?? position,
+      expanded: expanded + members.length,
+      total,
+      updatedAt: new Date(nowMs),
+    };
+    await Promise.all([keep(tx, broadcast, carried, rows, nowMs), broadcastStore(tx).advance(next)]);
+    const told = isLast ? await events.recordMany(tx, [completed(next)], nowMs) : undefined;
+    return { tenantId, rows, told };
+  });
+  if (done === undefined) return false;
+  const { tenantId, rows, told } = done;
+  told?.wake();
+  wakeInbox(
+    tenantId,
+    rows.flatMap(({ kept_in, subscriber_id }) => (kept_in === "inbox" ? subscriber_id : [])),
+  );
+  if (rows.some(({ status }) => status === "queued")) wakeDispatch();
+  return true;
+}
+
+/** What the members of a page get. */
+async function rowsOf(
+  parts: Parts,
+  tx: Sql,
+  broadcast: Broadcast,
+  { body }: KeptPayload,
+  members: readonly TopicMember[],
+  nowMs: number,
+): Promise<DeliveryRow[]> {
+  const { tenantId, transactionId, workflowKey, topicKey, manifest } = broadcast;
+  const { userId, channels } = manifest;
+  const ids = members.map(({ subscriberId }) => subscriberId);
+  const [recipients, workflow] = await Promise.all([
+    readRecipients(parts, tx, tenantId, { workflowKey, userId, topicKey }, ids),
+    parts.preferences.workflow(tenantId, workflowKey),
+  ]);
+  const occasion: Occasion = {
+    tenantId,
+    transactionId,
+    workflowKey,
+    topicKey,
+    userId,
+    channels: channels ?? undefined,
+    ...body,
+    workflow,
+    nowMs,
+    leaseToken: undefined,
+  };
+  const rows: DeliveryRow[] = [];
+  for (const { subscriberId, contextKeys } of members) {
+    const recipient = recipients.get(subscriberId);
+    if (recipient === undefined) continue;
+    for (const { row } of await begin(parts, occasion, recipient, contextKeys)) rows.push(row);
+  }
+  return rows;
+}
+
+async function keep(
+  tx: Sql,
+  broadcast: Broadcast,
+  { digest, expiresAt }: KeptPayload,
+  rows: readonly DeliveryRow[],
+  nowMs: number,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const { tenantId, transactionId, workflowKey, topicKey, manifest } = broadcast;
+  await keepParcels(tx, [
+    {
+      tenantId,
+      transactionId,
+      broadcastId: transactionId,
+      workflowKey,
+      topicKey,
+      userId: manifest.userId,
+      lane: "broadcast",
+      at: new Date(nowMs),
+      payload: { body: undefined, digest, expiresAt },
+      rows,
+      record: undefined,
+    },
+  ]);
+}
+
+function completed({ tenantId, transactionId, workflowKey, topicKey, expanded }: Broadcast) {
+  const data = { workflow_key: workflowKey, topic_key: topicKey, expanded };
+  return { tenantId, type: "notification.broadcast.completed" as const, subject: transactionId, data };
+}

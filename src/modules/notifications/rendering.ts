@@ -1,0 +1,120 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import { applyCasing, compileTemplate, type RenderOptions, TemplateError } from "../../platform/templates/index.ts";
+import type { Integration } from "../integrations/index.ts";
+import type { Layouts } from "../layouts/index.ts";
+import type { ChannelContent } from "../preferences/index.ts";
+import type { Channel, Subscriber } from "../subscribers/index.ts";
+import type { DeliveryFailure } from "./domain/delivery.ts";
+import { plainText } from "./domain/plain-text.ts";
+
+/** What is said to a subscriber on a channel, in full. */
+export interface Rendered {
+  readonly subject: string;
+  readonly title: string;
+  readonly text: string;
+  /** Only mail has it. */
+  readonly html: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly layoutId: string;
+  readonly layoutVersion: number;
+}
+
+/** What a message is made from. */
+export interface RenderInput {
+  readonly tenantId: TenantId;
+  readonly channel: Channel;
+  readonly content: ChannelContent | undefined;
+  readonly values: TemplateValues;
+  readonly subscriber: Pick<Subscriber, "locale" | "timezone">;
+  readonly casing: Integration["casingOverride"];
+}
+
+/** What templates and conditions know. */
+export type TemplateValues = {
+  readonly subscriber: Readonly<Record<string, unknown>>;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly workflow_key: string;
+  readonly transaction_id: string;
+};
+
+/** What templates and conditions know of a subscriber. */
+export function subscriberFacts(subscriber: Subscriber): Record<string, unknown> {
+  return {
+    id: subscriber.id,
+    external_id: subscriber.externalId,
+    first_name: subscriber.firstName,
+    last_name: subscriber.lastName,
+    email: subscriber.email,
+    phone: subscriber.phone,
+    avatar: subscriber.avatar,
+    locale: subscriber.locale,
+    timezone: subscriber.timezone,
+    data: subscriber.data,
+  };
+}
+
+/** The most bytes that a message may take; text messages are cut into parts by their carriers, so that they get few. */
+const bytesMax: Readonly<Record<Channel, number>> = {
+  email: 1024 * 1024,
+  sms: 1600,
+  push: 3 * 1024,
+  chat: 32 * 1024,
+  in_app: 64 * 1024,
+};
+
+/** Makes what is said on a channel from its templates and its layout, or says why that cannot be done. */
+export async function render(layouts: Pick<Layouts, "layoutFor" | "wrap">, input: RenderInput) {
+  const { tenantId, channel, content } = input;
+  if (content === undefined || (content.body === "" && content.title === "" && content.subject === "")) {
+    return failed("template_missing", `The workflow says nothing on the channel ${channel}.`);
+  }
+  const layout = await layouts.layoutFor(tenantId, channel, content.layoutId);
+  if (layout === undefined && content.layoutId !== "") {
+    return failed("template_missing", "The layout that the workflow names is not there.");
+  }
+  try {
+    return rendered(layouts, input, content, layout);
+  } catch (error) {
+    if (error instanceof TemplateError) return failed(error.code, error.message);
+    throw error;
+  }
+}
+
+function rendered(
+  layouts: Pick<Layouts, "wrap">,
+  { channel, values, subscriber, casing }: RenderInput,
+  content: ChannelContent,
+  layout: Awaited<ReturnType<Layouts["layoutFor"]>>,
+): Rendered {
+  const { locale, timezone } = subscriber;
+  const isMail = channel === "email";
+  const plain = { escape: "none", locale, timezone, bytesMax: bytesMax[channel] } as const;
+  const marked = isMail ? ({ ...plain, escape: "html" } as const) : plain;
+  const put = (source: string, options: RenderOptions) =>
+    source === "" ? "" : compileTemplate(content.engine, source).render(values, options);
+
+  const own = { body: put(content.body, marked), text: put(content.textBody, plain) };
+  // Those who do not see HTML are told the same.
+  const said = { body: own.body, text: own.text || (isMail ? plainText(own.body) : own.body) };
+  const { body, text } = layout === undefined ? said : layouts.wrap(layout, said, values, marked);
+  const spoken = isMail ? text || said.text : body;
+  const heading = (source: string) => applyCasing(oneLine(put(source, plain)), casing, locale);
+  return {
+    subject: heading(content.subject),
+    title: heading(content.title),
+    text: channel === "sms" ? applyCasing(spoken, casing, locale) : spoken,
+    html: isMail ? body : "",
+    data: content.data,
+    layoutId: layout?.id ?? "",
+    layoutVersion: layout?.version ?? 0,
+  };
+}
+
+/** A subject is a line: whatever comes after a break would be a header of its own in a mail. */
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, " ").trim();
+}
+
+function failed(code: "template_missing" | TemplateError["code"], detail: string): DeliveryFailure {
+  return { phase: "render", code, detail: detail.slice(0, 256) };
+}

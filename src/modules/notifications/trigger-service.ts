@@ -1,0 +1,230 @@
+import { hash, randomUUID } from "node:crypto";
+import type { Message } from "@bufbuild/protobuf";
+import type { Context, KeyedCall } from "../../chain/call.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import { createBatcher, type Database, notFound } from "../../platform/db/index.ts";
+import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
+import { ulid } from "../../platform/ids/ulid.ts";
+import type { Preferences } from "../preferences/index.ts";
+import type { NamedProfile, Subscribers } from "../subscribers/index.ts";
+import type { Attempting } from "./attempt.ts";
+import { type Begun, begin, type Occasion } from "./beginning.ts";
+import { keepParcels, type Parcel } from "./delivery-store.ts";
+import { bodyOf, type Carried, type Trigger } from "./domain/trigger.ts";
+import type { WakeInbox } from "./inbox-feed.ts";
+import { type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
+import type { Settled, Settling } from "./settling.ts";
+
+/** What became of one message of a trigger. */
+export interface Outcome extends Begun {
+  /** What its provider made of it; undefined when none was asked, or has not answered yet. */
+  readonly settled: Settled | undefined;
+}
+
+/** What a trigger for one recipient came to. */
+export interface Triggered {
+  readonly transactionId: string;
+  readonly outcomes: readonly Outcome[];
+}
+
+/** A trigger for one recipient, and how its answer is made. */
+export interface SingleTrigger<Answer> {
+  readonly trigger: Trigger;
+  /** What is to be known of the recipient before it is notified. */
+  readonly profile: NamedProfile | undefined;
+  readonly keyed: KeyedCall | undefined;
+  answer(triggered: Triggered): Answer;
+}
+
+interface Parts extends RecipientParts {
+  readonly db: Database;
+  readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert">;
+  readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
+  readonly attempting: Attempting;
+  readonly settling: Settling;
+  readonly verifiedOnly: boolean;
+  /** How long what a trigger carries is kept. */
+  readonly payloadKeptMs: number;
+  /** Tells those who follow an inbox; after the commit. */
+  readonly wakeInbox: WakeInbox;
+}
+
+/** Notifies one recipient at a time. */
+export type TriggerService = ReturnType<typeof createTriggerService>;
+
+/** Makes the use case of single sends. */
+export function createTriggerService(parts: Parts) {
+  const { db, subscribers, preferences, attempting, settling, payloadKeptMs, wakeInbox } = parts;
+  const reading = createReading(parts);
+  const flights = new Set<Promise<unknown>>();
+
+  const writer = createBatcher<Parcel, "kept" | "duplicate">({
+    lanes: 2,
+    async flush(parcels) {
+      const refused = await keepParcels(db.sql, parcels);
+      return parcels.map((_, at) => (refused.has(at) ? "duplicate" : "kept"));
+    },
+  });
+
+  /** Creates or changes the recipient as the trigger says; once, however often the trigger is sent under one key. */
+  async function upsertInline(context: Context, profile: NamedProfile, keyed: KeyedCall | undefined) {
+    const { tenantId, nowMs, afterCommit } = context;
+    return db.transaction(async (tx) => {
+      if (keyed !== undefined && (await usedKeys(tx, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
+      return subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile);
+    });
+  }
+
+  /** Sends what a provider is to get, and writes down what came of it. */
+  async function sendAll(begun: readonly Begun[], leaseToken: string): Promise<Map<string, Settled>> {
+    const settled = await Promise.all(
+      begun.map(async ({ work, prepared }) => {
+        const delivery = {
+          ...work.delivery,
+          subscriberId: work.subscriber.id,
+          endpointId: work.target.endpointId,
+          leaseToken,
+          executionAttempt: 1,
+          deadLetterId: "",
+        };
+        // A message that is on its way is not called back, even when whoever had it sent leaves.
+        return settling.settlementOf(delivery, await attempting.send(work, prepared!, neverAborted));
+      }),
+    );
+    return new Map(settled.map((each) => [each.delivery.id, each]));
+  }
+
+  /** Everything is written down before anything leaves, and the answer says what came of it. */
+  async function notify<Answer extends Message>(
+    occasion: Occasion,
+    recipient: Recipient,
+    { body, text }: Carried,
+    { keyed, answer }: SingleTrigger<Answer>,
+  ): Promise<Answer | "duplicate"> {
+    const { tenantId, transactionId, workflowKey, userId, nowMs } = occasion;
+    const begun = await begin(parts, occasion, recipient, []);
+    const outcomes = begun.map((each): Outcome => ({ ...each, settled: undefined }));
+    const first = answer({ transactionId, outcomes });
+    const isOpen = begun.some(({ row }) => row.status === "running" || row.dead_letter_id !== undefined);
+    const kept = await writer.run({
+      tenantId,
+      transactionId,
+      broadcastId: "",
+      workflowKey,
+      topicKey: "",
+      userId,
+      lane: "single",
+      at: new Date(nowMs),
+      payload: isOpen
+        ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(nowMs + payloadKeptMs) }
+        : undefined,
+      rows: begun.map(({ row }) => row),
+      record: keyed?.record(first),
+    });
+    if (kept === "duplicate") return "duplicate";
+    if (begun.some(({ row }) => row.kept_in === "inbox")) wakeInbox(tenantId, [recipient.subscriber.id]);
+
+    const outgoing = begun.filter(({ row }) => row.status === "running");
+    if (outgoing.length === 0) return first;
+    const ends = await sendAll(outgoing, occasion.leaseToken!);
+    const ended = outcomes.map((each) => ({ ...each, settled: ends.get(each.row.id) }));
+    const last = answer({ transactionId, outcomes: ended });
+    await settling.settle([...ends.values()], keyed?.record(last));
+    return last;
+  }
+
+  return {
+    /** Notifies one recipient. */
+    async trigger<Answer extends Message>(
+      context: Context,
+      single: SingleTrigger<Answer>,
+    ): Promise<Answer | "duplicate"> {
+      const { tenantId, nowMs } = context;
+      const { trigger, profile, keyed } = single;
+      const carried = bodyOf(trigger);
+      if (profile !== undefined && (await upsertInline(context, profile, keyed)) === "duplicate") return "duplicate";
+      const [recipient, workflow] = await Promise.all([
+        reading.recipient(tenantId, trigger),
+        preferences.workflow(tenantId, trigger.workflowKey),
+      ]);
+      const occasion = {
+        ...trigger,
+        tenantId,
+        transactionId: ulid(nowMs),
+        topicKey: "",
+        workflow,
+        nowMs,
+        leaseToken: randomUUID(),
+      };
+      const flight = notify(occasion, recipient, carried, single);
+      flights.add(flight);
+      return flight.finally(() => flights.delete(flight));
+    },
+
+    /** Resolves when nothing is on its way any more. */
+    async idle(): Promise<void> {
+      await Promise.allSettled(flights);
+    },
+  };
+}
+
+const neverAborted = new AbortController().signal;
+
+/** Reads recipients for many triggers at once. */
+function createReading(parts: Pick<Parts, "db" | "subscribers" | "preferences">) {
+  const { db, subscribers } = parts;
+
+  const recipients = createBatcher<Reading, Recipient | undefined>({
+    lanes: 2,
+    async flush(readings) {
+      const groups = Map.groupBy(readings, groupOf);
+      const found = new Map<string, Map<string, Recipient>>();
+      await Promise.all(
+        [...groups].map(async ([group, members]) => {
+          const ids = [...new Set(members.map(({ subscriberId }) => subscriberId))];
+          found.set(
+            group,
+            await readRecipients(parts, db.sql, members[0]!.tenantId, { ...members[0]!, topicKey: "" }, ids),
+          );
+        }),
+      );
+      return readings.map((each) => found.get(groupOf(each))!.get(each.subscriberId));
+    },
+  });
+
+  const names = createBatcher<{ tenantId: TenantId; externalId: string }, string | undefined>({
+    lanes: 2,
+    async flush(asked) {
+      const found = new Map<TenantId, Map<string, string>>();
+      await Promise.all(
+        [...Map.groupBy(asked, ({ tenantId }) => tenantId)].map(async ([tenantId, group]) => {
+          const externalIds = [...new Set(group.map(({ externalId }) => externalId))];
+          found.set(tenantId, await subscribers.idsByExternalId(db.sql, tenantId, externalIds));
+        }),
+      );
+      return asked.map(({ tenantId, externalId }) => found.get(tenantId)!.get(externalId));
+    },
+  });
+
+  return {
+    async recipient(tenantId: TenantId, { audience, workflowKey, userId }: Trigger): Promise<Recipient> {
+      const subscriberId =
+        audience.kind === "external" ? await names.run({ tenantId, externalId: audience.name }) : audience.name;
+      const recipient =
+        subscriberId === undefined ? undefined : await recipients.run({ tenantId, workflowKey, userId, subscriberId });
+      if (recipient === undefined) throw notFound("subscriber");
+      return recipient;
+    },
+  };
+}
+
+interface Reading {
+  readonly tenantId: TenantId;
+  readonly workflowKey: string;
+  readonly userId: string;
+  readonly subscriberId: string;
+}
+
+function groupOf({ tenantId, workflowKey, userId }: Reading): string {
+  return [tenantId, workflowKey, userId].join("\0");
+}

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { before, test } from "node:test";
+import { startService, type TestService } from "../harness/service.ts";
+import { type Reply, startReceiver } from "../routing/receiver.ts";
+import { freshName, newSender, type Sender, serveChannel, shown } from "./stage.ts";
+
+let node: TestService;
+let sender: Sender;
+before(async () => {
+  node = await startService();
+});
+
+/** A gateway for text messages that answers as it is told, and a tenant whose text messages go there. */
+async function gateway(answer: (nth: number) => Reply | Promise<Reply>, fields: object = {}) {
+  const receiver = await startReceiver((_, nth) => answer(nth));
+  sender = await newSender(node);
+  const integration = await serveChannel(sender, "sms", "http_sms", connectionTo(receiver.url), fields);
+  return { receiver, integration, target: await textable(sender) };
+}
+
+const connectionTo = (url: string) => ({ settings: { url, from: "Switchyard" }, credentials: { token: "t0ken" } });
+
+/** A subscriber with a telephone, and a workflow that writes to it. */
+async function textable(owner: Sender) {
+  const workflow_key = await owner.workflow({ channels: { sms: { body: "Your code is {{ payload.code }}." } } });
+  const { id: subscriber_id } = await owner.subscriber({ phone: "+4930901820" });
+  return { workflow_key, subscriber_id };
+}
+
+test("a message goes to the provider of the channel, and sent means that it took it", async () => {
+  const { receiver, integration, target } = await gateway(() => ({ status: 202 }));
+  const { outcomes } = await sender.trigger({ ...target, payload: { code: 1234 } });
+  assert.equal(outcomes[0].outcome, "sent");
+  const delivery = await sender.delivery(outcomes[0].delivery_id);
+  assert.deepEqual([delivery.status, delivery.integration_id, delivery.provider_attempt], ["sent", integration.id, 1]);
+  assert.notEqual(delivery.provider_message_id, "");
+  const sent = JSON.parse(receiver.received[0]!.body);
+  assert.deepEqual([sent.to, sent.text], ["+4930901820", "Your code is 1234."]);
+});
+
+test("what a provider cannot take now is tried again later, and the answer says so", async () => {
+  const { receiver, target } = await gateway((nth) => ({ status: nth === 0 ? 503 : 200 }));
+  const { outcomes } = await sender.trigger(target);
+  const [{ outcome, retryable, failure_phase, failure_code, next_attempt_at, delivery_id }] = outcomes;
+  assert.deepEqual([outcome, retryable, failure_phase, failure_code], ["failed", true, "provider", "unavailable"]);
+  assert.ok(Date.parse(next_attempt_at) > 0);
+  const sent = await shown(
+    () => sender.delivery(delivery_id),
+    ({ status }) => status === "sent",
+  );
+  assert.deepEqual([sent.execution_attempt, sent.provider_attempt, sent.failure_code], [2, 2, ""]);
+  assert.equal(receiver.received.length, 2);
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers["idempotency-key"])).size, 1);
+});
+
+test("what a provider refuses for good is not tried again, and can be redriven by a notification admin only", async () => {
+  let status = 422;
+  const { receiver, target } = await gateway(() => ({ status }));
+  const { outcomes } = await sender.trigger(target);
+  const [{ outcome, retryable, failure_code, delivery_id }] = outcomes;
+  assert.deepEqual([outcome, retryable, failure_code], ["failed", false, "content_rejected"]);
+  const [letter] = await sender.letters("status=open");
+  assert.deepEqual([letter.delivery_id, letter.kind, letter.attempts], [delivery_id, "delivery", 1]);
+  assert.ok(!JSON.stringify(letter).includes("code is"));
+  const path = `/api/v2/notifications/dead-letters/${letter.id}:redrive`;
+  const operator = await sender.caller({ roles: ["operator"] });
+  assert.equal((await operator.call("POST", path, {})).body.errorCode, "PERMISSION_DENIED");
+  status = 200;
+  const admin = await sender.caller({ roles: ["notification_admin"] });
+  const redriven = await admin.call("POST", path, { reason: "the text was mended" });
+  assert.equal(redriven.status, 200, redriven.text);
+  await shown(
+    () => sender.delivery(delivery_id),
+    (each) => each.status === "sent",
+  );
+  const [ended] = await sender.letters("status=redriven");
+  assert.deepEqual([ended.id, ended.redrive_count, ended.redrive_reason], [letter.id, 1, "the text was mended"]);
+  assert.equal(receiver.received.length, 2);
+  assert.equal((await admin.call("POST", path, {})).body.errorCode, "FAILED_PRECONDITION");
+});
+
+test("a redrive that is under way is not begun again", async () => {
+  const held = Promise.withResolvers<void>();
+  const { receiver, target } = await gateway(async (nth) => {
+    if (nth > 0) await held.promise;
+    return { status: nth === 0 ? 422 : 200 };
+  });
+  await sender.trigger(target);
+  const [letter] = await sender.letters();
+  const path = `/api/v2/notifications/dead-letters/${letter.id}:redrive`;
+  await sender.ok("POST", path, {});
+  await shown(
+    async () => receiver.received.length,
+    (count) => count === 2,
+  );
+  await sender.refused("CONFLICT", "POST", path, {});
+  held.resolve();
+  await shown(
+    () => sender.letters("status=redriven"),
+    (letters) => letters.length === 1,
+  );
+});
+
+test("what is redriven after its subscriber opted out ends skipped", async () => {
+  const { receiver, target } = await gateway(() => ({ status: 422 }));
+  const { outcomes } = await sender.trigger(target);
+  await sender.prefer(target.subscriber_id, { channels: { sms: { enabled: false } } });
+  const [letter] = await sender.letters();
+  await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
+  const skipped = await shown(
+    () => sender.delivery(outcomes[0].delivery_id),
+    ({ status }) => status === "skipped",
+  );
+  assert.equal(skipped.preference_reason_code, "denied_by_layer");
+  assert.equal(receiver.received.length, 1);
+  assert.equal((await sender.letters("status=redriven")).length, 1);
+});
+
+test("the next integration serves where the first cannot, and only where nothing can have been sent", async () => {
+  const { target } = await gateway(() => ({ status: 503 }), { priority: 1 });
+  const second = await startReceiver(() => ({ status: 200 }));
+  const backup = await serveChannel(sender, "sms", "http_sms", connectionTo(second.url), { priority: 2 });
+  const { outcomes } = await sender.trigger(target);
+  const delivery = await sender.delivery(outcomes[0].delivery_id);
+  assert.deepEqual([delivery.status, delivery.integration_id, delivery.provider_attempt], ["sent", backup.id, 2]);
+});
+
+test("an integration whose condition does not hold is passed over", async () => {
+  const { receiver, target } = await gateway(() => ({ status: 200 }), {
+    condition: "payload.vip == true",
+  });
+  const plain = await sender.trigger({ ...target, payload: { vip: false } });
+  assert.deepEqual([plain.outcomes[0].outcome, plain.outcomes[0].failure_code], ["failed", "condition_no_match"]);
+  const vip = await sender.trigger({ ...target, payload: { vip: true } });
+  assert.equal(vip.outcomes[0].outcome, "sent");
+  assert.equal(receiver.received.length, 1);
+});
+
+test("without an integration a channel fails plainly, and a revoked connection says so", async () => {
+  const owner = await newSender(node);
+  const target = await textable(owner);
+  const none = await owner.trigger(target);
+  assert.deepEqual([none.outcomes[0].failure_phase, none.outcomes[0].failure_code], ["integration", "none_active"]);
+  const receiver = await startReceiver(() => ({ status: 200 }));
+  const { connection_id } = await serveChannel(owner, "sms", "http_sms", connectionTo(receiver.url));
+  await owner.ok("POST", `/api/v2/connector/connections/${connection_id}/revoke`, {});
+  const revoked = await owner.trigger(target);
+  assert.deepEqual([revoked.outcomes[0].failure_phase, revoked.outcomes[0].failure_code], ["credential", "revoked"]);
+  assert.equal(receiver.received.length, 0);
+});
+
+test("a mail server that vanishes after it has the mail leaves an outcome that nobody knows, and no second mail", async () => {
+  let mails = 0;
+  const server = createServer((socket) => {
+    let inData = false;
+    socket.write("220 ready\r\n");
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      const text = data.toString();
+      if (inData) {
+        if (!text.includes("\r\n.\r\n")) return;
+        mails++;
+        socket.destroy();
+      } else if (/^DATA/im.test(text)) {
+        inData = true;
+        socket.write("354 go on\r\n");
+      } else socket.write("250 fine\r\n");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const owner = await newSender(node);
+  const settings = { host: "127.0.0.1", port, tls: "none", from: "news@example.org" };
+  await serveChannel(owner, "email", "smtp", { settings, credentials: {} });
+  await serveChannel(owner, "email", "smtp", { settings, credentials: {} }, { priority: 200 });
+  const workflow_key = await owner.workflow({ channels: { email: { subject: "S", body: "<p>B</p>" } } });
+  const { id } = await owner.subscriber({ email: `${freshName()}@example.org` });
+  const { outcomes } = await owner.trigger({ workflow_key, subscriber_id: id });
+  const [{ outcome, failure_code, retryable, reconciliation_required, delivery_id }] = outcomes;
+  assert.deepEqual([outcome, failure_code, retryable], ["failed", "outcome_unknown", false]);
+  assert.equal(reconciliation_required, true);
+  const delivery = await owner.delivery(delivery_id);
+  assert.deepEqual([delivery.reconciliation_required, delivery.observation_state], [true, "unknown"]);
+  assert.equal(mails, 1);
+  server.close();
+});

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startService } from "../harness/service.ts";
+import { startReceiver } from "../routing/receiver.ts";
+import { newSender, serveChannel, shown } from "./stage.ts";
+
+const path = "/api/v2/notifications/trigger";
+
+test("switched off, triggers are refused with 412 and leave nothing behind, and managing goes on", async () => {
+  const sender = await newSender(await startService({ "notification.dispatch.enabled": "false" }));
+  const { id } = await sender.subscriber();
+  const workflow_key = await sender.workflow();
+  const topic = await sender.topic([id]);
+  for (const to of [{ subscriber_id: id }, { topic }]) {
+    const answer = await sender.refused("FAILED_PRECONDITION", "POST", path, { workflow_key, ...to });
+    assert.equal(answer.status, 412);
+  }
+  assert.deepEqual(await sender.deliveries(`subscriber_id=${id}`), []);
+  assert.deepEqual(await sender.inbox(id), []);
+});
+
+test("without a durable queue topics are refused before anything is accepted, and nothing is tried twice", async () => {
+  const sender = await newSender(await startService({ "notification.dispatch.queue": "none" }));
+  const { id } = await sender.subscriber({ phone: "+4930901820" });
+  const workflow_key = await sender.workflow({ channels: { sms: { body: "B" }, in_app: { body: "B" } } });
+  const topic = await sender.topic([id]);
+  const refusal = await sender.refused("UNAVAILABLE", "POST", path, { workflow_key, topic });
+  assert.match(refusal.text, /queue_unavailable/);
+  const receiver = await startReceiver(() => ({ status: 503 }));
+  const connection = { settings: { url: receiver.url, from: "S" }, credentials: { token: "t" } };
+  await serveChannel(sender, "sms", "http_sms", connection);
+  const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id });
+  const told = outcomes.map((each: Record<string, unknown>) => [each.channel, each.outcome, each.retryable]);
+  assert.deepEqual(told, [
+    ["in_app", "sent", false],
+    ["sms", "failed", false],
+  ]);
+});
+
+test("a broadcast that a slow provider holds up is not in the way of what is sent to one", async () => {
+  const sender = await newSender(await startService());
+  const held = Promise.withResolvers<void>();
+  let first = true;
+  const receiver = await startReceiver(async ({ body }) => {
+    const { text } = JSON.parse(body);
+    if (text === "many") await held.promise;
+    if (text === "one" && first) {
+      first = false;
+      return { status: 503 };
+    }
+    return { status: 200 };
+  });
+  const connection = { settings: { url: receiver.url, from: "S" }, credentials: { token: "t" } };
+  await serveChannel(sender, "sms", "http_sms", connection);
+  const members = await Promise.all(Array.from({ length: 60 }, () => sender.subscriber({ phone: "+4930901820" })));
+  const topic = await sender.topic(members.map(({ id }) => id));
+  const many = await sender.workflow({ channels: { sms: { body: "many" } } });
+  const { transaction_id } = await sender.trigger({ workflow_key: many, topic });
+  await shown(
+    async () => receiver.received.length,
+    (count) => count >= 24,
+  );
+  const one = await sender.workflow({ channels: { sms: { body: "one" } } });
+  const { outcomes } = await sender.trigger({ workflow_key: one, subscriber_id: members[0].id });
+  const sent = await shown(
+    () => sender.delivery(outcomes[0].delivery_id),
+    ({ status }) => status === "sent",
+  );
+  assert.equal(sent.execution_attempt, 2);
+  const waiting = (await sender.deliveries(`transaction_id=${transaction_id}`)).filter(
+    (each) => each.status === "queued",
+  );
+  assert.equal(waiting.length, 60 - 24);
+  held.resolve();
+  await shown(
+    () => sender.deliveries(`transaction_id=${transaction_id}`),
+    (found) => found.every(({ status }) => status === "sent"),
+  );
+});

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { type Answered, freshName, newParty, type Party, partyAt } from "../routing/stage.ts";
+
+export { type Answered, freshName, shown } from "../routing/stage.ts";
+
+/** A tenant of the test's own, and what a test does with its notifications. */
+export interface Sender extends Party {
+  /** Makes a subscriber; its record. */
+  subscriber(fields?: object): Promise<Answered>;
+  /** Adds an address. */
+  endpoint(subscriberId: string, fields: object): Promise<Answered>;
+  /** Says what a workflow says; its key. */
+  workflow(fields?: object): Promise<string>;
+  topic(subscriberIds?: readonly string[]): Promise<string>;
+  /** Sets a row of what a subscriber wants. */
+  prefer(subscriberId: string, fields: object): Promise<Answered>;
+  trigger(fields: object, headers?: Record<string, string>): Promise<Answered>;
+  deliveries(query: string): Promise<Answered[]>;
+  delivery(id: string): Promise<Answered>;
+  inbox(subscriberId: string): Promise<Answered[]>;
+  letters(query?: string): Promise<Answered[]>;
+}
+
+/** What a workflow says when a test does not care. */
+const greeting = {
+  title: "Hello {{ subscriber.first_name }}",
+  body: "Order {{ payload.order }} is on its way.",
+};
+
+/** Makes a tenant with an admin, ready to notify. */
+export async function newSender(node: { readonly baseUrl: string; readonly adminKey: string }): Promise<Sender> {
+  return sending(await newParty(node));
+}
+
+/** The same tenant at another node. */
+export function senderAt(node: { readonly baseUrl: string }, sender: Pick<Sender, "id" | "key">): Sender {
+  return sending(partyAt(node, sender));
+}
+
+function sending(party: Party): Sender {
+  const ok: Party["ok"] = async (...call) => (await party.ok(...call)).data;
+  return {
+    ...party,
+    subscriber: (fields = {}) =>
+      ok("POST", "/api/v2/notification/subscribers", { external_id: freshName(), first_name: "Ada", ...fields }),
+    endpoint: (subscriberId, fields) =>
+      ok("POST", `/api/v2/notification/subscribers/${subscriberId}/endpoints`, fields),
+    async workflow(fields = {}) {
+      const key = `w${freshName()}`;
+      await ok("PUT", `/api/v2/notification/workflows/${key}`, { channels: { in_app: greeting }, ...fields });
+      return key;
+    },
+    async topic(subscriberIds = []) {
+      const key = `t${freshName()}`;
+      await ok("POST", "/api/v2/notification/topics", { key });
+      for (let at = 0; at < subscriberIds.length; at += 500) {
+        const some = subscriberIds.slice(at, at + 500);
+        await ok("POST", `/api/v2/notification/topics/${key}/subscribers`, { subscriber_ids: some });
+      }
+      return key;
+    },
+    prefer: (subscriberId, fields) =>
+      ok("POST", `/api/v2/notification/subscribers/${subscriberId}/preferences`, fields),
+    trigger: (fields, headers = {}) => ok("POST", "/api/v2/notifications/trigger", fields, headers),
+    async deliveries(query) {
+      const answer = await party.rest.call("GET", `/api/v2/notifications/deliveries?limit=1000&${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body.data;
+    },
+    delivery: (id) => ok("GET", `/api/v2/notifications/deliveries/${id}`),
+    async inbox(subscriberId) {
+      const path = `/api/v2/notification/subscribers/${subscriberId}/inbox?limit=1000`;
+      return (await party.rest.call("GET", path)).body.data;
+    },
+    async letters(query = "") {
+      return (await party.rest.call("GET", `/api/v2/notifications/dead-letters?limit=1000&${query}`)).body.data;
+    },
+  };
+}
+
+/** Has a channel of a sender's served by a provider; the integration's record. */
+export async function serveChannel(
+  sender: Sender,
+  channel: string,
+  providerKey: string,
+  connection: { readonly settings: object; readonly credentials: object },
+  fields: object = {},
+): Promise<Answered> {
+  const made = await sender.ok("POST", "/api/v2/connector/connections", {
+    name: freshName(),
+    provider_key: providerKey,
+    ...connection,
+  });
+  const integration = { channel, name: freshName(), provider_key: providerKey, connection_id: made.data.id, ...fields };
+  return (await sender.ok("POST", "/api/v2/notification/integrations", integration)).data;
+}

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startService, type TestService } from "../harness/service.ts";
+import { inEachProtocol } from "../routing/stage.ts";
+import { freshName, newSender, type Sender, shown } from "./stage.ts";
+
+let node: TestService;
+let sender: Sender;
+before(async () => {
+  node = await startService({ "notification.outbox.enabled": "true" });
+  sender = await newSender(node);
+});
+
+test("what is triggered for a subscriber stands in its inbox when the answer comes, in the workflow's words", async () => {
+  const subscriber = await sender.subscriber({ first_name: "Grace" });
+  const workflow_key = await sender.workflow();
+  const { transaction_id, outcomes } = await sender.trigger({
+    workflow_key,
+    subscriber_id: subscriber.id,
+    payload: { order: 42 },
+  });
+  assert.equal(outcomes.length, 1);
+  assert.equal(outcomes[0].channel, "in_app");
+  assert.equal(outcomes[0].outcome, "sent");
+  assert.equal(outcomes[0].preference_reason_code, "allowed_default");
+  const [message] = await sender.inbox(subscriber.id);
+  assert.equal(message.id, outcomes[0].delivery_id);
+  assert.deepEqual([message.title, message.body], ["Hello Grace", "Order 42 is on its way."]);
+  const [delivery] = await sender.deliveries(`transaction_id=${transaction_id}`);
+  assert.equal(delivery.status, "sent");
+  assert.equal(delivery.resolver_version, "preference-v2");
+  assert.equal(delivery.subscriber_id, subscriber.id);
+});
+
+test("REST and Connect notify alike", async () => {
+  const workflow_key = await sender.workflow();
+  const { id } = await sender.subscriber();
+  const answers = await inEachProtocol(node, sender, "NotificationService/TriggerNotification", {
+    workflow_key,
+    subscriber_id: id,
+    payload: { order: 1 },
+  });
+  for (const { protocol, data } of answers) assert.equal(data.outcomes[0].outcome, "sent", protocol);
+  assert.equal((await sender.inbox(id)).length, answers.length);
+});
+
+test("an inline profile makes the subscriber before it is notified, and changes only what it names", async () => {
+  const workflow_key = await sender.workflow();
+  const external = freshName();
+  const named = { workflow_key, subscriber_external_id: external, payload: { order: 1 } };
+  await sender.refused("NOT_FOUND", "POST", "/api/v2/notifications/trigger", named);
+  await sender.trigger({ ...named, subscriber: { first_name: "Lin", email: "lin@example.com" } });
+  await sender.trigger({ ...named, subscriber: { first_name: "Lina" } });
+  const { body } = await sender.rest.call("GET", `/api/v2/notification/subscribers?external_id=${external}`);
+  assert.deepEqual([body.data[0].first_name, body.data[0].email], ["Lina", "lin@example.com"]);
+  const titles = (await sender.inbox(body.data[0].id)).map(({ title }) => title);
+  assert.deepEqual(titles, ["Hello Lina", "Hello Lin"]);
+});
+
+test("a recipient is named in exactly one way, and an inline profile goes with an external id only", async () => {
+  const workflow_key = await sender.workflow();
+  const { id, external_id } = await sender.subscriber();
+  const path = "/api/v2/notifications/trigger";
+  for (const fields of [
+    {},
+    { subscriber_id: id, subscriber_external_id: external_id },
+    { subscriber_id: id, topic: "some_topic" },
+    { subscriber_id: id, subscriber: { first_name: "X" } },
+    { subscriber_id: id, channels: ["pigeon"] },
+    { subscriber_id: id, payload: { text: "x".repeat(300 * 1024) } },
+  ]) {
+    await sender.refused("INVALID_ARGUMENT", "POST", path, { workflow_key, ...fields });
+  }
+  const stranger = await newSender(node);
+  await stranger.refused("NOT_FOUND", "POST", path, { workflow_key, subscriber_id: id });
+  assert.deepEqual(await sender.inbox(id), []);
+});
+
+test("what a subscriber does not want is skipped, with the reason, and what it wants is sent", async () => {
+  const workflow_key = await sender.workflow({
+    channels: { in_app: { title: "T", body: "B" }, email: { subject: "S", body: "<p>B</p>" } },
+  });
+  const { id } = await sender.subscriber({ email: "ada@example.com" });
+  await sender.prefer(id, { workflow_key, channels: { in_app: { enabled: false } } });
+  const { outcomes, transaction_id } = await sender.trigger({ workflow_key, subscriber_id: id });
+  const told = outcomes.map((each: Record<string, string>) => [
+    each.channel,
+    each.outcome,
+    each.preference_reason_code,
+  ]);
+  assert.deepEqual(told, [
+    ["in_app", "skipped", "denied_by_layer"],
+    ["email", "sent", "allowed_default"],
+  ]);
+  const [skipped] = (await sender.deliveries(`transaction_id=${transaction_id}`)).filter(
+    ({ status }) => status === "skipped",
+  );
+  assert.equal(skipped.preference_winning_layer, 4);
+  assert.deepEqual(await sender.inbox(id), []);
+});
+
+test("an inactive subscriber gets nothing", async () => {
+  const workflow_key = await sender.workflow();
+  const { id } = await sender.subscriber();
+  await sender.ok("DELETE", `/api/v2/notification/subscribers/${id}`);
+  const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id });
+  assert.deepEqual(
+    [outcomes[0].outcome, outcomes[0].preference_reason_code],
+    ["skipped", "denied_subscriber_inactive"],
+  );
+});
+
+test("every address of a channel gets its own message, and a subscriber without one is told as such", async () => {
+  const workflow_key = await sender.workflow({ channels: { email: { subject: "S", body: "B" }, push: { body: "P" } } });
+  const { id } = await sender.subscriber({ email: "not-used@example.com" });
+  const first = await sender.endpoint(id, { channel: "email", identity: `${freshName()}@example.com` });
+  const second = await sender.endpoint(id, { channel: "email", identity: `${freshName()}@example.com` });
+  const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id });
+  const told = outcomes.map((each: Record<string, string>) => [
+    each.channel,
+    each.endpoint_id,
+    each.outcome,
+    each.failure_code,
+  ]);
+  assert.deepEqual(told, [
+    ["email", first.id, "sent", ""],
+    ["email", second.id, "sent", ""],
+    ["push", "", "skipped", "no_endpoint"],
+  ]);
+});
+
+test("channels that are asked for are the only ones, and overrides speak instead of the workflow", async () => {
+  const workflow_key = await sender.workflow({
+    channels: { in_app: { title: "T", body: "B" }, email: { subject: "S", body: "B" } },
+  });
+  const { id } = await sender.subscriber({ email: "ada@example.com" });
+  const { outcomes } = await sender.trigger({
+    workflow_key,
+    subscriber_id: id,
+    channels: ["in_app"],
+    overrides: { in_app: { body: "Only {{ payload.n }} left", data: { link: "/shop" } } },
+    payload: { n: 3 },
+  });
+  assert.deepEqual(
+    outcomes.map(({ channel }: { channel: string }) => channel),
+    ["in_app"],
+  );
+  const [message] = await sender.inbox(id);
+  assert.deepEqual([message.title, message.body, message.data], ["T", "Only 3 left", { link: "/shop" }]);
+});
+
+test("a workflow that says nothing fails where it was to be said, and can be redriven once it does", async () => {
+  const workflow_key = `w${freshName()}`;
+  const { id } = await sender.subscriber();
+  const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id, channels: ["in_app"] });
+  const [{ outcome, failure_phase, failure_code, delivery_id }] = outcomes;
+  assert.deepEqual([outcome, failure_phase, failure_code], ["failed", "render", "template_missing"]);
+  const delivery = await sender.delivery(delivery_id);
+  assert.notEqual(delivery.dead_letter_id, "");
+  const [letter] = (await sender.letters("status=open")).filter((each) => each.delivery_id === delivery_id);
+  assert.equal(letter.id, delivery.dead_letter_id);
+  await sender.ok("PUT", `/api/v2/notification/workflows/${workflow_key}`, { channels: { in_app: { body: "Now" } } });
+  await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
+  await shown(
+    () => sender.delivery(delivery_id),
+    ({ status }) => status === "sent",
+  );
+  assert.deepEqual(
+    (await sender.inbox(id)).map(({ body }) => body),
+    ["Now"],
+  );
+});
+
+test("a trigger that is sent again under its key notifies once and is answered alike", async () => {
+  const workflow_key = await sender.workflow({
+    channels: { in_app: { title: "T", body: "B" }, email: { subject: "S", body: "B" } },
+  });
+  const { id } = await sender.subscriber({ email: "ada@example.com" });
+  const headers = { "idempotency-key": freshName() };
+  const body = { workflow_key, subscriber_id: id };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => sender.rest.call("POST", "/api/v2/notifications/trigger", body, headers)),
+  );
+  for (const answer of answers) assert.equal(answer.status, 200, answer.text);
+  const once = new Set(answers.map((answer) => answer.body.data.transaction_id));
+  assert.equal(once.size, 1);
+  assert.equal((await sender.inbox(id)).length, 1);
+  const again = await sender.rest.call("POST", "/api/v2/notifications/trigger", body, headers);
+  assert.deepEqual(
+    again.body.data,
+    answers.find((each) => each.headers.get("idempotency-replayed") === null)!.body.data,
+  );
+  const other = await sender.rest.call("POST", "/api/v2/notifications/trigger", { ...body, user_id: "u" }, headers);
+  assert.equal(other.body.errorCode, "IDEMPOTENCY_KEY_REUSED");
+});
+
+test("what nobody serves is kept in the outbox, where developers see it", async () => {
+  const workflow_key = await sender.workflow({
+    channels: { email: { subject: "Hi {{payload.x}}", body: "<b>{{payload.x}}</b>" } },
+  });
+  const { id } = await sender.subscriber({ email: "grace@example.com" });
+  const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id, payload: { x: "<you>" } });
+  const delivery = await sender.delivery(outcomes[0].delivery_id);
+  assert.deepEqual([delivery.status, delivery.provider_key], ["sent", "development"]);
+  const { body } = await sender.rest.call("GET", "/api/v2/notification/outbox?channel=email");
+  const [message] = body.data;
+  assert.deepEqual(
+    [message.id, message.recipient, message.subject, message.html, message.body],
+    [delivery.id, "grace@example.com", "Hi <you>", "<b>&lt;you&gt;</b>", "<you>"],
+  );
+});
+
+test("deliveries are listed by trigger or by subscriber, newest first, and by exactly one of them", async () => {
+  const workflow_key = await sender.workflow();
+  const { id } = await sender.subscriber();
+  const triggered = [];
+  for (let n = 0; n < 3; n++) triggered.push(await sender.trigger({ workflow_key, subscriber_id: id }));
+  const listed = (await sender.deliveries(`subscriber_id=${id}`)).map(({ transaction_id }) => transaction_id);
+  assert.deepEqual(listed, triggered.map(({ transaction_id }) => transaction_id).reverse());
+  const path = "/api/v2/notifications/deliveries";
+  await sender.refused("INVALID_ARGUMENT", "GET", path);
+  await sender.refused("INVALID_ARGUMENT", "GET", `${path}?subscriber_id=${id}&transaction_id=${listed[0]}`);
+  const stranger = await newSender(node);
+  assert.deepEqual(await stranger.deliveries(`subscriber_id=${id}`), []);
+});
