@@ -26,26 +26,36 @@ export async function measureBroadcast({ call, sql, members, residentMb }) {
 
 /** Inserts what the broadcast has written once more, as fast as the database takes it, into tables with the same indexes. */
 async function insertRaw(sql) {
-  const tables = ["notification_deliveries", "notification_inbox"];
-  for (const table of tables) {
+  const copies = [];
+  for (const table of ["notification_deliveries", "notification_inbox"]) {
     await sql.unsafe(`create table raw_${table} (like ${table} including all)`);
+    const columns = await sql`
+      select column_name as name, format_type(atttypid, atttypmod) as type from information_schema.columns
+      join pg_attribute on attrelid = ${table}::regclass and attname = column_name
+      where table_name = ${table} order by ordinal_position`;
+    const rows = await sql.unsafe(
+      `select ${columns.map(({ name }) => `${name}::text`).join(", ")} from ${table} order by id`,
+    );
+    const types = columns.map(({ type }, i) => `c${i}::${type}`);
+    const names = columns.map((_, i) => `c${i}`);
+    const statement = `insert into raw_${table} select ${types} from unnest(${names.map((_, i) => `$${i + 1}::text[]`)}) as t(${names})`;
+    const batches = [];
+    for (let at = 0; at < rows.length; at += rowsAtOnce) {
+      const some = rows.slice(at, at + rowsAtOnce);
+      batches.push(columns.map(({ name }) => some.map((row) => row[name])));
+    }
+    copies.push({ table, statement, batches, count: rows.length });
   }
-  const rows = await Promise.all(tables.map((table) => sql`select to_jsonb(t) as row from ${sql(table)} t`));
   await sql`checkpoint`;
-  const count = rows[0].length;
   const startedAt = performance.now();
-  for (let at = 0; at < count; at += rowsAtOnce) {
+  for (let n = 0; n < copies[0].batches.length; n++) {
     await sql.begin((tx) =>
-      tables.map((table, i) => {
-        const some = rows[i].slice(at, at + rowsAtOnce).map(({ row }) => row);
-        return tx.unsafe(
-          `insert into raw_${table} select * from jsonb_populate_recordset(null::raw_${table}, $1::text::jsonb)`,
-          [JSON.stringify(some)],
-        );
-      }),
+      copies.flatMap(({ statement, batches }) =>
+        batches[n] ? [tx.unsafe(statement, batches[n], { prepare: true })] : [],
+      ),
     );
   }
   const tookS = (performance.now() - startedAt) / 1000;
-  for (const table of tables) await sql.unsafe(`drop table raw_${table}`);
-  return count / tookS;
+  for (const { table } of copies) await sql.unsafe(`drop table raw_${table}`);
+  return copies[0].count / tookS;
 }

@@ -5,7 +5,7 @@ import { until } from "./call.mjs";
 import { fillTopic } from "./members.mjs";
 
 /** As many at once as the lane of broadcasts has room for. */
-const atOnce = 24;
+const atOnce = 32;
 
 export async function measureDispatch({ call, sql, members }) {
   let received = 0;

@@ -70,11 +70,11 @@ export function dispatchStore(sql: Sql) {
         update notification_deliveries set status = 'running', lease_token = ${token},
           lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,
           next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
-        where (tenant_id, id) in (
-          select tenant_id, id from notification_deliveries
+        where ctid = any(array(
+          select ctid from notification_deliveries
           where status = 'queued' and next_attempt_at <= now()
             ${lane === undefined ? sql`` : sql`and lane = ${lane}`}
-          order by next_attempt_at, id limit ${limit} for update skip locked)
+          order by next_attempt_at, id limit ${limit} for update skip locked))
         returning ${columns}, lease_token`;
     },
 
@@ -85,6 +85,14 @@ export function dispatchStore(sql: Sql) {
         where expires_at > now() and (tenant_id, transaction_id) in (
           select * from unnest(${deliveries.map(({ tenantId }) => tenantId)}::text[],
             ${deliveries.map(({ transactionId }) => transactionId)}::text[]))`;
+    },
+
+    /**
+     * Has the database plan each statement of the transaction for what is there: a plan that was made when there was
+     * little, and is kept, would go through all of a broadcast for every few of its deliveries.
+     */
+    async planAnew(): Promise<void> {
+      await sql`set local plan_cache_mode = force_custom_plan`;
     },
 
     /**
@@ -102,6 +110,7 @@ export function dispatchStore(sql: Sql) {
         letter_id: newDeadLetterId ?? delivery.deadLetterId,
         new_letter: newDeadLetterId !== undefined,
       }));
+      const has = (test: (row: (typeof rows)[number]) => boolean) => rows.some(test);
       const [settled] = await Promise.all([
         sql<{ id: string }[]>`
         with input as (
@@ -137,23 +146,36 @@ export function dispatchStore(sql: Sql) {
             completed_at = case when input.status <> 'queued' then now() end
           from input
           where delivery.tenant_id = input.tenant_id and delivery.id = input.id
-            and delivery.lease_token = input.lease_token and delivery.status = 'running'
+            and delivery.lease_token = input.lease_token
           returning delivery.tenant_id, delivery.id, delivery.subscriber_id, delivery.channel, delivery.workflow_key,
             delivery.broadcast_id, delivery.transaction_id, delivery.execution_attempt
-        ), inboxed as (
+        )
+        ${
+          has(({ kept_in }) => kept_in === "inbox")
+            ? sql`, inboxed as (
           insert into notification_inbox (tenant_id, subscriber_id, id, workflow_key, title, body, data, created_at)
           select settled.tenant_id, subscriber_id, settled.id, workflow_key, coalesce(title, ''), body,
             coalesce(data, '{}'), now()
           from settled join input using (tenant_id, id) where kept_in = 'inbox'
           on conflict do nothing
-        ), outboxed as (
+        )`
+            : sql``
+        }
+        ${
+          has(({ kept_in }) => kept_in === "outbox")
+            ? sql`, outboxed as (
           insert into notification_outbox (tenant_id, id, workflow_key, channel, recipient, subject, title, body, html,
             data, created_at)
           select settled.tenant_id, settled.id, workflow_key, channel, recipient, coalesce(subject, ''),
             coalesce(title, ''), body, coalesce(html, ''), coalesce(data, '{}'), now()
           from settled join input using (tenant_id, id) where kept_in = 'outbox'
           on conflict do nothing
-        ), buried as (
+        )`
+            : sql``
+        }
+        ${
+          has(({ new_letter }) => new_letter)
+            ? sql`, buried as (
           insert into notification_dead_letters (tenant_id, id, kind, delivery_id, broadcast_id, transaction_id,
             subscriber_id, channel, failure_phase, failure_code, failure_detail, attempts, first_failed_at,
             last_failed_at, payload_digest, payload_expires_at, status)
@@ -164,7 +186,12 @@ export function dispatchStore(sql: Sql) {
           from settled join input using (tenant_id, id)
           left join notification_payloads payload using (tenant_id, transaction_id)
           where input.new_letter
-        ), reopened as (
+        )`
+            : sql``
+        }
+        ${
+          has(({ new_letter, letter_id }) => !new_letter && letter_id !== "")
+            ? sql`, reopened as (
           update notification_dead_letters letter set
             status = case when input.status = 'failed' then 'open' else 'redriven' end,
             attempts = letter.attempts + settled.execution_attempt,
@@ -175,7 +202,9 @@ export function dispatchStore(sql: Sql) {
           from settled join input using (tenant_id, id)
           where letter.tenant_id = settled.tenant_id and letter.id = input.letter_id and not input.new_letter
             and input.status <> 'queued'
-        )
+        )`
+            : sql``
+        }
         select id from settled`,
         reviseResponses(
           sql,

@@ -16,7 +16,9 @@ import type { Settled, Settling } from "./settling.ts";
 export const dispatchTopic = "notifications_due";
 
 /** How many deliveries of each lane a node sends at once. What is to be sent to one has most of the room. */
-const roomOf: Readonly<Record<Lane, number>> = { single: 48, broadcast: 24 };
+const roomOf: Readonly<Record<Lane, number>> = { single: 64, broadcast: 32 };
+/** How much of the room must be free before more is leased: a few together cost hardly more than one. */
+const freeShare = 0.25;
 const abandonedAtOnce = 500;
 const graceMs = 12_000;
 
@@ -62,7 +64,7 @@ export function createDispatching(parts: Parts): Dispatching {
     /** Takes no more than can be sent at once: of what a node holds when it dies nobody knows whether it was sent. */
     async function take(): Promise<void> {
       const free = room - flights.size;
-      if (free <= 0) return;
+      if (free < room * freeShare) return;
       const leased = await store.lease(lane, free, randomUUID());
       const context = contextOf(leased);
       for (const delivery of leased) {

@@ -57,7 +57,8 @@ export function createSettling(parts: Parts) {
     batchMax: 200,
     async flush(settled) {
       const { owned, told } = await db.transaction(async (tx) => {
-        const owned = await dispatchStore(tx).settle(settled);
+        const store = dispatchStore(tx);
+        const [, owned] = await Promise.all([store.planAnew(), store.settle(settled)]);
         const failed = settled.filter(({ delivery, status }) => status === "failed" && owned.has(delivery.id));
         const entries = failed.map(({ delivery, row, newDeadLetterId }) => ({
           tenantId: delivery.tenantId,
