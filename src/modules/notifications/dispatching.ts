@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
+import { oneAtATime } from "../../platform/jobs/index.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { Attempting } from "./attempt.ts";
@@ -51,15 +52,11 @@ export function createDispatching(parts: Parts): Dispatching {
     ? [laneOf("single", roomOf.single), laneOf("broadcast", roomOf.broadcast)]
     : [laneOf(undefined, roomOf.single + roomOf.broadcast)];
   const leaving = new AbortController();
-  let stopped = true;
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
-  let sweeping: Promise<void> | undefined;
 
   function laneOf(lane: Lane | undefined, room: number) {
     const flights = new Set<Promise<void>>();
-    let looking: Promise<void> | undefined;
-    let again = false;
 
     /** Takes no more than can be sent at once: of what a node holds when it dies nobody knows whether it was sent. */
     async function take(): Promise<void> {
@@ -70,23 +67,21 @@ export function createDispatching(parts: Parts): Dispatching {
       for (const delivery of leased) {
         const flight: Promise<void> = fly(delivery, context).finally(() => {
           flights.delete(flight);
-          look();
+          turns.run();
         });
         flights.add(flight);
       }
     }
 
-    function look(): void {
-      again = looking !== undefined;
-      if (again || stopped) return;
-      looking = take()
-        .catch((error) => log.warn({ err: error }, "notifications that are due cannot be leased"))
-        .finally(() => {
-          looking = undefined;
-          if (again) look();
-        });
-    }
-    return { look, ended: async () => void (await Promise.all([looking, ...flights])) };
+    const turns = oneAtATime(take, (error) => log.warn({ err: error }, "notifications that are due cannot be leased"));
+    return {
+      look: turns.run,
+      start: turns.start,
+      async stop() {
+        await turns.stop();
+        await Promise.all(flights);
+      },
+    };
   }
 
   const lookAll = () => {
@@ -153,28 +148,24 @@ export function createDispatching(parts: Parts): Dispatching {
     if (ended.length > 0) log.warn({ count: ended.length }, "notifications were left behind by a node that is gone");
   }
 
+  const sweeping = oneAtATime(sweep, (error) => log.warn({ err: error }, "notifications left behind cannot be found"));
   const poll = () => {
     lookAll();
-    sweeping ??= sweep()
-      .catch((error) => log.warn({ err: error }, "notifications left behind cannot be found"))
-      .finally(() => {
-        sweeping = undefined;
-      });
+    sweeping.run();
   };
 
   return {
     start() {
-      stopped = false;
       stopWaking = signals.onWake(dispatchTopic, lookAll);
       timer = setInterval(poll, pollMs);
-      poll();
+      for (const lane of lanes) lane.start();
+      sweeping.start();
     },
     async stop() {
-      stopped = true;
       clearInterval(timer);
       stopWaking?.();
       const timeUp = new AbortController();
-      const landed = Promise.all([sweeping, ...lanes.map((lane) => lane.ended())]).finally(() => timeUp.abort());
+      const landed = Promise.all([sweeping.stop(), ...lanes.map((lane) => lane.stop())]).finally(() => timeUp.abort());
       await delay(graceMs, undefined, { signal: timeUp.signal }).catch(() => {});
       leaving.abort();
       await landed;

@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
+import { oneAtATime } from "../../platform/jobs/index.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { Preferences } from "../preferences/index.ts";
@@ -52,26 +53,16 @@ export interface Expanding {
  */
 export function createExpanding(parts: Parts): Expanding {
   const { db, signals, clock, log, events, pollMs = 1000 } = parts;
-  let stopped = true;
-  let again = false;
-  let working: Promise<void> | undefined;
+  const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
 
-  function look(): void {
-    again = working !== undefined;
-    if (again || stopped) return;
-    working = expandAll()
-      .catch((error) => log.warn({ err: error }, "broadcasts cannot be looked for"))
-      .finally(() => {
-        working = undefined;
-        if (again) look();
-      });
-  }
-
-  async function expandAll(): Promise<void> {
-    while (!stopped && (await expandNext()));
-  }
+  const look = oneAtATime(
+    async () => {
+      while (!stopping.signal.aborted && (await expandNext()));
+    },
+    (error) => log.warn({ err: error }, "broadcasts cannot be looked for"),
+  );
 
   /** Expands a page of the broadcast whose turn it is; false when there is none. */
   async function expandNext(): Promise<boolean> {
@@ -106,16 +97,15 @@ export function createExpanding(parts: Parts): Expanding {
 
   return {
     start() {
-      stopped = false;
-      stopWaking = signals.onWake(broadcastTopic, look);
-      timer = setInterval(look, pollMs);
-      look();
+      stopWaking = signals.onWake(broadcastTopic, look.run);
+      timer = setInterval(look.run, pollMs);
+      look.start();
     },
     async stop() {
-      stopped = true;
+      stopping.abort();
       clearInterval(timer);
       stopWaking?.();
-      await working;
+      await look.stop();
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
+import { checkCondition } from "../../platform/cel/index.ts";
 import { notFound, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { changedFields } from "../../platform/records/index.ts";
@@ -14,7 +15,6 @@ import {
   type RuleId,
   rulesMax,
 } from "./domain/rule.ts";
-import { checkCondition } from "./expressions.ts";
 import type { PoolAccess } from "./pool-access.ts";
 import { checkRedirect } from "./pool-service.ts";
 import { recipientStore } from "./recipient-store.ts";

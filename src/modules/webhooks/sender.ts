@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../platform/db/index.ts";
+import { oneAtATime } from "../../platform/jobs/index.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Event, EventReader } from "../events/index.ts";
 import { type AttemptParts, attempt } from "./attempt.ts";
@@ -49,23 +50,24 @@ export function createSender(parts: Parts): Sender {
   const ready = new Map<string, EndpointRef>();
   const flights = new Set<Promise<void>>();
   const leaving = new AbortController();
-  let stopped = true;
   let scannedTo: EndpointRef | undefined;
   let stopWaking: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const scan = oneAtATime("due webhook deliveries cannot be found", async () => {
+  const complain = (complaint: string) => (error: unknown) => log.warn({ err: error }, complaint);
+
+  const scan = oneAtATime(async () => {
     const found = await store.dueEndpoints(scannedTo, endpointsAtOnce);
     scannedTo = found.length < endpointsAtOnce ? undefined : found.at(-1);
     for (const endpoint of found) ready.set(keyOf(endpoint), endpoint);
     look.run();
-  });
+  }, complain("due webhook deliveries cannot be found"));
 
-  const look = oneAtATime("webhook deliveries cannot be leased", async () => {
+  const look = oneAtATime(async () => {
     // All are waited for, so that each gives back the room that it took, whatever becomes of the others.
     const taken = await Promise.allSettled([...choose()].map(([each, endpoints]) => take(endpoints, each)));
     for (const result of taken) if (result.status === "rejected") throw result.reason;
-  });
+  }, complain("webhook deliveries cannot be leased"));
 
   /** Leases up to so many deliveries for each endpoint, whose room is taken already, and sends them. */
   async function take(endpoints: readonly EndpointRef[], each: number): Promise<void> {
@@ -152,39 +154,21 @@ export function createSender(parts: Parts): Sender {
     }
   }
 
-  /** Runs one at a time; asked for meanwhile, once more after that. */
-  function oneAtATime(complaint: string, work: () => Promise<void>) {
-    let running: Promise<void> | undefined;
-    let again = false;
-    const run = (): void => {
-      again = running !== undefined;
-      if (again || stopped) return;
-      running = work()
-        .catch((error) => log.warn({ err: error }, complaint))
-        .finally(() => {
-          running = undefined;
-          if (again) run();
-        });
-    };
-    return { run, ended: () => running };
-  }
-
   return {
     onDue(endpoint) {
       ready.set(keyOf(endpoint), endpoint);
       look.run();
     },
     start() {
-      stopped = false;
       stopWaking = signals.onWake(dueTopic, scan.run);
       timer = setInterval(scan.run, pollMs);
-      scan.run();
+      look.start();
+      scan.start();
     },
     async stop() {
-      stopped = true;
       clearInterval(timer);
       stopWaking?.();
-      await Promise.all([scan.ended(), look.ended()]);
+      await Promise.all([scan.stop(), look.stop()]);
       const timeUp = new AbortController();
       const landed = Promise.all(flights).finally(() => timeUp.abort());
       await delay(graceMs, undefined, { signal: timeUp.signal }).catch(() => {});

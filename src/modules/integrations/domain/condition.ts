@@ -1,8 +1,7 @@
-import { fail } from "../../../errors/index.ts";
 import {
-  CelError,
   type CelExpression,
   type CelVariables,
+  checkCondition as checkCelCondition,
   compileCel,
   evaluateCondition,
 } from "../../../platform/cel/index.ts";
@@ -23,21 +22,7 @@ export type Condition = CelExpression | "failed" | undefined;
 
 /** Refuses a text that is no condition, and says where it goes wrong. */
 export function checkCondition(source: string): void {
-  if (source === "") return;
-  try {
-    compileCel(source, variables, "bool");
-  } catch (error) {
-    if (!(error instanceof CelError)) throw error;
-    const { kind, position } = error;
-    const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
-    const message = `${place}${error.message}`;
-    throw fail("INVALID_ARGUMENT", {
-      public: `condition: ${message}`,
-      violations: [{ field: "condition", rule: `cel.${kind}`, message }],
-      ...(position !== undefined && { extra: { position } }),
-      cause: error,
-    });
-  }
+  checkCelCondition("condition", source, variables);
 }
 
 /** Reads a condition that was checked when it was stored, perhaps by rules that have become stricter since. */

@@ -1,5 +1,5 @@
-import { type Failure, fail, invalid } from "../../../errors/index.ts";
-import { CelError, compileCel } from "../../../platform/cel/index.ts";
+import { invalid } from "../../../errors/index.ts";
+import { checkCondition } from "../../../platform/cel/index.ts";
 import { conditionVariables } from "./condition.ts";
 import { type OwnLayer, orderedKeys, type RowKeys } from "./layers.ts";
 import { isTimezone } from "./quiet-hours.ts";
@@ -7,37 +7,16 @@ import { channels, type PreferenceSettings } from "./settings.ts";
 
 /** Refuses settings with a condition that is none, or a time zone that nobody knows. Fields are named below a path. */
 export function checkSettings(path: string, settings: PreferenceSettings): void {
-  checkCondition(`${path}condition`, settings.condition);
+  checkCondition(`${path}condition`, settings.condition, conditionVariables);
   for (const channel of channels) {
-    checkCondition(`${path}channels.${channel}.condition`, settings.channels[channel]?.condition ?? "");
+    const condition = settings.channels[channel]?.condition ?? "";
+    checkCondition(`${path}channels.${channel}.condition`, condition, conditionVariables);
   }
   const timezone = settings.schedule?.timezone ?? "";
   if (timezone !== "" && !isTimezone(timezone)) {
     const message = "must be the IANA name of a time zone such as Europe/Berlin";
     throw invalid(`${path}schedule.timezone`, "iana", message);
   }
-}
-
-function checkCondition(field: string, source: string): void {
-  if (source === "") return;
-  try {
-    compileCel(source, conditionVariables, "bool");
-  } catch (error) {
-    if (!(error instanceof CelError)) throw error;
-    throw conditionRefusal(field, error);
-  }
-}
-
-function conditionRefusal(field: string, error: CelError): Failure {
-  const { kind, position } = error;
-  const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
-  const message = `${place}${error.message}`;
-  return fail("INVALID_ARGUMENT", {
-    public: `${field}: ${message}`,
-    violations: [{ field, rule: `cel.${kind}`, message }],
-    ...(position !== undefined && { extra: { position } }),
-    cause: error,
-  });
 }
 
 /** What a row is to count for; a layer that is given must be the one that the keys tell. */
