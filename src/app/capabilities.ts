@@ -36,6 +36,41 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
       services: ["service.api.PoolService", "service.api.RecipientService", "service.api.RuleService"],
     },
     {
+      ...simple("routing", "Routing", "Decisions on who takes work, and how it turned out.", "RoutingService"),
+      services: ["service.api.RoutingService", "service.api.OutcomeService"],
+      settings: ["routing.retention_days"],
+    },
+    {
+      ...simple("queues", "Queues", "Work that waits, with admission control and dead letters.", "QueueService"),
+      services: [
+        "service.api.QueueService",
+        "service.api.WorkService",
+        "service.api.AdmissionService",
+        "service.api.DeadLetterService",
+      ],
+      settings: ["queue.ended_retention_hours"],
+    },
+    simple("anomalies", "Anomalies", "What is out of the ordinary in pools.", "AnomalyService"),
+    {
+      ...simple("notifications", "Notifications", "Messages on five channels, to one or many.", "NotificationService"),
+      services: [
+        "service.api.NotificationService",
+        "service.api.NotificationWorkflowService",
+        "service.api.IntegrationService",
+        "service.api.LayoutService",
+        "service.api.InboxService",
+        "service.api.OutboxService",
+      ],
+      settings: ["notification.dispatch.enabled", "notification.dispatch.queue", "notification.outbox.enabled"],
+      mode: () => notificationPosture(config),
+    },
+    {
+      ...simple("connections", "Connections", "What the service acts with elsewhere.", "ConnectionService"),
+      settings: ["connector.encryption_key", "connector.encryption_key_id", "connector.rotation_keys"],
+      dependencies: ["database", "master_key"],
+      mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
+    },
+    {
       ...simple("subscribers", "Subscribers", "Who is notified, where, and in which topics.", "SubscriberService"),
       services: ["service.api.SubscriberService", "service.api.TopicService"],
     },
@@ -102,6 +137,16 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
             : active,
     },
   ];
+}
+
+function notificationPosture(config: Config): Posture {
+  if (!config["notification.dispatch.enabled"]) {
+    return { mode: "disabled", reason: "notification.dispatch.enabled is false" };
+  }
+  if (config["notification.dispatch.queue"] === "none") {
+    return { mode: "degraded", reason: "notification.dispatch.queue is none: no topics, no second attempts" };
+  }
+  return active;
 }
 
 async function issuerPosture(issuer: string): Promise<Posture> {

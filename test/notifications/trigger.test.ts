@@ -171,6 +171,18 @@ test("a workflow that says nothing fails where it was to be said, and can be red
   );
 });
 
+test("a variable that is missing leaves a gap, or fails where the workflow is strict", async () => {
+  const { id } = await sender.subscriber();
+  const lax = await sender.workflow({ channels: { in_app: { body: "Order {{ payload.order }}!" } } });
+  await sender.trigger({ workflow_key: lax, subscriber_id: id });
+  assert.equal((await sender.inbox(id))[0].body, "Order !");
+  const content = { body: "Order {{ payload.order }}!", strict_variables: true };
+  const strict = await sender.workflow({ channels: { in_app: content } });
+  const { outcomes } = await sender.trigger({ workflow_key: strict, subscriber_id: id });
+  assert.deepEqual([outcomes[0].outcome, outcomes[0].failure_code], ["failed", "variable_missing"]);
+  assert.match(outcomes[0].failure_detail, /payload\.order/);
+});
+
 test("a trigger that is sent again under its key notifies once and is answered alike", async () => {
   const workflow_key = await sender.workflow({
     channels: { in_app: { title: "T", body: "B" }, email: { subject: "S", body: "B" } },

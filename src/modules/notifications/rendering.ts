@@ -73,7 +73,10 @@ export async function render(layouts: Pick<Layouts, "layoutFor" | "wrap">, input
     return failed("template_missing", "The layout that the workflow names is not there.");
   }
   try {
-    return rendered(layouts, input, content, layout);
+    const missing = new Set<string>();
+    const message = rendered(layouts, input, content, layout, (path) => missing.add(path));
+    if (!content.strictVariables || missing.size === 0) return message;
+    return failed("variable_missing", `Nothing is there for ${[...missing].join(", ")}.`);
   } catch (error) {
     if (error instanceof TemplateError) return failed(error.code, error.message);
     throw error;
@@ -85,10 +88,11 @@ function rendered(
   { channel, values, subscriber, casing }: RenderInput,
   content: ChannelContent,
   layout: Awaited<ReturnType<Layouts["layoutFor"]>>,
+  onMissing: (path: string) => void,
 ): Rendered {
   const { locale, timezone } = subscriber;
   const isMail = channel === "email";
-  const plain = { escape: "none", locale, timezone, bytesMax: bytesMax[channel] } as const;
+  const plain = { escape: "none", locale, timezone, bytesMax: bytesMax[channel], onMissing } as const;
   const marked = isMail ? ({ ...plain, escape: "html" } as const) : plain;
   const put = (source: string, options: RenderOptions) =>
     source === "" ? "" : compileTemplate(content.engine, source).render(values, options);
@@ -115,6 +119,9 @@ function oneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, " ").trim();
 }
 
-function failed(code: "template_missing" | TemplateError["code"], detail: string): DeliveryFailure {
+function failed(
+  code: "template_missing" | "variable_missing" | TemplateError["code"],
+  detail: string,
+): DeliveryFailure {
   return { phase: "render", code, detail: detail.slice(0, 256) };
 }

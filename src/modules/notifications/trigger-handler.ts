@@ -89,8 +89,8 @@ function toOverrides(overrides: ContentOverrides | undefined): Overrides {
   const given = channels.flatMap((channel) => {
     const override = overrides[overrideNames[channel]];
     if (override === undefined) return [];
-    const { engine, subject, title, body, textBody, layoutId, data } = override;
-    const content = { engine, subject, title, body, textBody, layoutId, data };
+    const { engine, subject, title, body, textBody, layoutId, data, strictVariables } = override;
+    const content = { engine, subject, title, body, textBody, layoutId, data, strictVariables };
     return [[channel, content]] as const;
   });
   return Object.fromEntries(given) as Overrides;

@@ -102,8 +102,9 @@ function toContents(message: ChannelContents | undefined): WorkflowContent["chan
   for (const channel of channels) {
     const content = message?.[fieldNames[channel]];
     if (content === undefined) continue;
-    const { engine, subject, title, body, textBody, layoutId, data = {} } = content;
-    contents[channel] = { engine: (engine || "handlebars") as Engine, subject, title, body, textBody, layoutId, data };
+    const { engine, data = {}, subject, title, body, textBody, layoutId, strictVariables } = content;
+    const texts = { subject, title, body, textBody, layoutId, strictVariables };
+    contents[channel] = { ...texts, engine: (engine || "handlebars") as Engine, data };
   }
   return contents;
 }

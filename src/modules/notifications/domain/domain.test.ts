@@ -14,6 +14,7 @@ const content = {
   title: "",
   body: "B",
   textBody: "",
+  strictVariables: false,
   layoutId: "",
   data: {},
 } as const;

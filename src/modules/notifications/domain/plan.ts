@@ -82,6 +82,7 @@ const emptyContent: ChannelContent = {
   title: "",
   body: "",
   textBody: "",
+  strictVariables: false,
   layoutId: "",
   data: {},
 };

@@ -13,6 +13,8 @@ export interface ChannelContent {
   readonly title: string;
   readonly body: string;
   readonly textBody: string;
+  /** Whether a variable that is missing is a failure. */
+  readonly strictVariables: boolean;
   /** Empty for the channel's default. */
   readonly layoutId: string;
   readonly data: Readonly<Record<string, unknown>>;
