@@ -60,7 +60,7 @@ export interface Context {
   /** The transaction of a mutating operation; the connection pool for the others. */
   readonly sql: Sql;
   /** Takes so many from the tenant's daily quota of an operation, or throws QUOTA_EXCEEDED and takes none. */
-  takeQuota(operation: string, count: number): Promise<void>;
+  takeQuota(operation: string, count: number): Promise<void> | undefined;
   /** Runs after the transaction is committed, never when it is rolled back. */
   afterCommit(action: () => void): void;
 }

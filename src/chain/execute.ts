@@ -146,9 +146,9 @@ class CallContext implements Context {
     return this.#call.signal;
   }
 
-  async takeQuota(operation: string, count: number): Promise<void> {
+  takeQuota(operation: string, count: number): Promise<void> | undefined {
     const limit = this.#call.standing?.quotas[operation];
-    if (limit !== undefined) await this.#takeQuota(this.tenantId, operation, limit, count);
+    return limit === undefined ? undefined : this.#takeQuota(this.tenantId, operation, limit, count);
   }
 
   readonly afterCommit = (action: () => void): void => {

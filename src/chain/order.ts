@@ -75,7 +75,9 @@ function accessSteps(plane: Plane, { config, authenticators, standings }: ChainP
 
 /** Asks whether a call that is under way, such as a stream, would still be let in. */
 export function recheckOf(plane: Plane, parts: ChainParts): (call: Call) => Promise<unknown> {
-  return composeChain(accessSteps(plane, parts), (call) => Promise.resolve(call.message!));
+  const check = composeChain(accessSteps(plane, parts), (call) => Promise.resolve(call.message!));
+  // A refusal is a rejection, also where the steps need not wait for anything.
+  return async (call) => check(call);
 }
 
 function rateLimitParts({ config, limiter, takeQuota }: ChainParts) {

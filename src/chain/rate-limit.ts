@@ -25,7 +25,7 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: 
     if (!verdict.allowed || told === undefined || verdict.remaining < Number(told)) tell(call, verdict, rps);
     if (!verdict.allowed) throw limited(verdict);
   };
-  return async (call, next) => {
+  const takeAll = async (call: Call, quota: number | undefined) => {
     const { tenantId, standing } = call;
     if (limiter !== undefined) {
       // The tenant's own first: what one tenant is refused must not be taken from everybody's.
@@ -33,9 +33,12 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: 
       if (rps > 0 && tenantId !== undefined) await take(call, `tenant:${tenantId}`, rps);
       if (globalRps > 0) await take(call, "global", globalRps);
     }
-    const quota = standing?.quotas["api.call"];
     if (quota !== undefined) await takeQuota(tenantId!, "api.call", quota);
-    return next(call);
+  };
+  return (call, next) => {
+    const quota = call.standing?.quotas["api.call"];
+    if (limiter === undefined && quota === undefined) return next(call);
+    return takeAll(call, quota).then(() => next(call));
   };
 }
 

@@ -1,6 +1,6 @@
 import { fail } from "../errors/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
-import type { Interceptor } from "./call.ts";
+import type { Call, Interceptor, Next } from "./call.ts";
 
 /** What the chain must know of a tenant on every call. */
 export interface TenantStanding {
@@ -18,22 +18,27 @@ export type TenantStandings = (tenantId: TenantId) => TenantStanding | undefined
 
 /** Step 7: the tenant is the caller's own and in good standing. It never comes from the request itself. */
 export function tenantExtraction(standings: TenantStandings): Interceptor {
-  return async (call, next) => {
+  function admit(call: Call, tenantId: TenantId, standing: TenantStanding | undefined, next: Next): ReturnType<Next> {
+    if (standing === undefined || standing.status === "deleted") {
+      throw fail("UNAUTHENTICATED", { public: "The credentials belong to no tenant." });
+    }
+    if (standing.status === "suspended") throw fail("TENANT_SUSPENDED", { public: "The tenant is suspended." });
+    call.tenantId = tenantId;
+    call.standing = standing;
+    return next(call);
+  }
+  return (call, next) => {
     const { principal } = call;
     if (principal === undefined) return next(call);
     const selected = call.header("x-tenant-id");
     if (selected !== undefined && selected !== principal.tenantId && !call.operation.governance.tenantExempt) {
       throw fail("TENANT_MISMATCH", { public: "X-Tenant-ID names a tenant other than the caller's own." });
     }
-    const found = standings(principal.tenantId);
-    const standing = found instanceof Promise ? await found : found;
-    if (standing === undefined || standing.status === "deleted") {
-      throw fail("UNAUTHENTICATED", { public: "The credentials belong to no tenant." });
-    }
-    if (standing.status === "suspended") throw fail("TENANT_SUSPENDED", { public: "The tenant is suspended." });
-    call.tenantId = principal.tenantId;
-    call.standing = standing;
-    return next(call);
+    const { tenantId } = principal;
+    const found = standings(tenantId);
+    return found instanceof Promise
+      ? found.then((standing) => admit(call, tenantId, standing, next))
+      : admit(call, tenantId, found, next);
   };
 }
 

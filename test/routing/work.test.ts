@@ -40,6 +40,23 @@ test("a worker gets as many items as it asks for, oldest first, with what they h
   await own.refused("NOT_FOUND", "POST", `/api/queues/${pool}/lease`, { recipient_id: "nobody" });
 });
 
+test("what an item holds comes back as it was sent, whatever characters it is made of", async () => {
+  const pool = await own.pool();
+  const odd = 'one\ntwo\r\n"three", \\N {4,5} \t\u2028 ü 🙂';
+  const nested = { [odd]: [odd, { [odd]: null }], empty: {}, zero: 0, exact: 0.1 };
+  const sent = [
+    { type: odd, key: odd, attributes: nested, payload: nested },
+    { type: "\n", key: "\n", attributes: {}, payload: { text: "" } },
+    { type: "NULL", key: "", attributes: { n: 1 }, payload: {} },
+  ];
+  await own.routeAll(sent.map((item) => ({ pool_id: pool, ...item })));
+  const leased = await own.lease(pool, { max_items: 3 });
+  assert.deepEqual(
+    leased.map(({ type, key, attributes, payload }) => ({ type, key, attributes, payload })),
+    sent,
+  );
+});
+
 test("an item that is done is completed for good", async () => {
   const { pool, items } = await poolWith(2);
   const [one, two] = await own.lease(pool, { max_items: 2 });

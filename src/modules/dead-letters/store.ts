@@ -122,7 +122,7 @@ export function deadLetterStore(sql: Sql) {
           max_retries, payload_digest, first_failed_at, last_failed_at)
         select distinct on (letter.pool_id, letter.queue_item_id)
           ${tenantId}, letter.pool_id, letter.queue_item_id, 'failed', letter.reason_code, letter.phase, letter.attempts,
-          letter.max_retries, coalesce(sha256(convert_to(payload::text, 'UTF8')), ''), failed_at, failed_at
+          letter.max_retries, coalesce(sha256(convert_to(payload::jsonb::text, 'UTF8')), ''), failed_at, failed_at
         from jsonb_to_recordset(${sql.json(rows as never)}) as letter(pool_id text, queue_item_id text,
           reason_code text, phase text, attempts jsonb, max_retries int, failed_at timestamptz)
         left join decisions on decisions.tenant_id = ${tenantId} and decisions.id = letter.queue_item_id

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
-import type { Sql } from "../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../platform/db/index.ts";
 import { type IdempotencyRecord, keyName } from "../../platform/idempotency/index.ts";
 import { ulidMs } from "../../platform/ids/ulid.ts";
 import { rankOf } from "./domain/queue-item.ts";
@@ -11,16 +11,16 @@ export interface DecisionRow {
   readonly poolId: string;
   readonly type: string;
   readonly key: string;
-  readonly attributes: Readonly<Record<string, unknown>>;
-  readonly requirements: Readonly<Record<string, unknown>>;
-  readonly payload: Readonly<Record<string, unknown>>;
+  readonly attributesJson: string;
+  readonly requirements: object;
+  readonly payloadJson: string;
   readonly priority: number;
   readonly outcome: string;
   readonly recipientId: string;
   /** In hexadecimal. */
   readonly snapshotDigest: string;
   readonly seed: number;
-  readonly evidence: Readonly<Record<string, unknown>>;
+  readonly evidence: object;
 }
 
 /** The work that a decision makes, as it is put on the queue. */
@@ -31,7 +31,7 @@ export interface ItemRow {
   /** How many seconds of waiting one point of priority is worth. */
   readonly ageingS: number;
   /** For an item that nobody fetches: how long it counts as in flight. */
-  readonly leaseS?: number;
+  readonly leaseS?: number | undefined;
   readonly dueAtMs: number | undefined;
   readonly holdReason: string;
   readonly expiresAtMs: number;
@@ -67,7 +67,6 @@ export interface Parcel {
 
 /**
  * Keeps what many calls bring, in one statement; answers with the indices of those whose key was used before.
- * Rows travel as one JSON text: they are wide and many, and one text costs both sides less than a dozen arrays.
  * Without a shard nothing is counted: whoever has more to do in the transaction counts at its end.
  */
 export async function insertParcels(
@@ -75,36 +74,107 @@ export async function insertParcels(
   parcels: readonly Parcel[],
   shard: number | undefined,
 ): Promise<ReadonlySet<number>> {
-  const rows = parcels.flatMap((parcel, at) => parcel.rows.map((row) => flat(row, at)));
+  const rows = parcels.flatMap((parcel) => parcel.rows);
+  // Of which parcel each row is.
+  const places = parcels.flatMap((parcel, at) => parcel.rows.map(() => at));
+  const keyed = parcels.some(({ record }) => record !== undefined);
+  const queued = rows.some(({ item }) => item !== undefined);
+  const taken = keyed ? sql`taken` : sql`input`;
+  const result = await sql<{ parcel: number }[]>`
+    with input as (${input(sql, rows, places)})
+    ${keyed ? claiming(sql, parcels) : sql``}
+    , decided as (
+      insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
+        recipient_id, snapshot_digest, seed, evidence)
+      select tenant_id, id, pool_id, type, key, attributes::json, requirements::json, payload::json, priority::int,
+        outcome, coalesce(decided_for, ''), decode(snapshot_digest, 'hex'), seed::bigint, evidence::json
+      from ${taken}
+    )
+    ${queued ? queueing(sql, taken) : sql``}
+    ${queued && shard !== undefined ? counting(sql, taken, shard) : sql``}
+    ${rows.some(({ events }) => events.length > 0) ? telling(sql, rows, places, keyed) : sql``}
+    select parcel::int from ${keyed ? sql`refused` : sql`input where false`}`;
+  return new Set(result.map(({ parcel }) => parcel));
+}
+
+type InputRow = Parcel["rows"][number];
+
+/** A column as one text: a line for each row, an empty one for null. Its values hold no line breaks. */
+function lines<Row>(rows: readonly Row[], value: (row: Row) => string | number | boolean | undefined): string {
+  return rows.map(value).join("\n");
+}
+
+/**
+ * The rows, sent by column. Texts of lines cost both sides least: arrays have to be escaped, and a list of objects has
+ * to be searched for each column of each row. Only what callers name freely may hold a line break.
+ */
+function input(sql: Sql, rows: readonly InputRow[], places: readonly number[]): Fragment {
+  const decided = (value: (decision: DecisionRow) => string | number) => lines(rows, ({ decision }) => value(decision));
+  const queued = (value: (item: ItemRow) => string | number | boolean | undefined) =>
+    lines(rows, ({ item }) => item && value(item));
+  return sql`
+    select * from rows from (
+      string_to_table(${places.join("\n")}, E'\\n', ''),
+      string_to_table(${decided(({ tenantId }) => tenantId)}, E'\\n', ''),
+      string_to_table(${decided(({ id }) => id)}, E'\\n', ''),
+      string_to_table(${decided(({ poolId }) => poolId)}, E'\\n', ''),
+      unnest(${rows.map(({ decision }) => decision.type)}::text[]),
+      unnest(${rows.map(({ decision }) => decision.key)}::text[]),
+      string_to_table(${decided(({ attributesJson }) => attributesJson)}, E'\\n', ''),
+      string_to_table(${decided(({ requirements }) => JSON.stringify(requirements))}, E'\\n', ''),
+      string_to_table(${decided(({ payloadJson }) => payloadJson)}, E'\\n', ''),
+      string_to_table(${decided(({ priority }) => priority)}, E'\\n', ''),
+      string_to_table(${decided(({ outcome }) => outcome)}, E'\\n', ''),
+      string_to_table(${decided(({ recipientId }) => recipientId)}, E'\\n', ''),
+      string_to_table(${decided(({ snapshotDigest }) => snapshotDigest)}, E'\\n', ''),
+      string_to_table(${decided(({ seed }) => seed)}, E'\\n', ''),
+      string_to_table(${decided(({ evidence }) => JSON.stringify(evidence))}, E'\\n', ''),
+      string_to_table(${queued(({ state }) => state)}, E'\\n', ''),
+      string_to_table(${queued(({ recipientId }) => recipientId)}, E'\\n', ''),
+      string_to_table(${queued(({ delivery }) => delivery)}, E'\\n', ''),
+      string_to_table(${lines(rows, ({ priority }) => priority)}, E'\\n', ''),
+      string_to_table(${lines(rows, rankIn)}, E'\\n', ''),
+      string_to_table(${queued(({ dueAtMs }) => dueAtMs)}, E'\\n', ''),
+      string_to_table(${queued(({ holdReason }) => holdReason)}, E'\\n', ''),
+      string_to_table(${queued(({ expiresAtMs }) => expiresAtMs)}, E'\\n', ''),
+      string_to_table(${queued(({ ownTtl }) => ownTtl)}, E'\\n', ''),
+      string_to_table(${queued(({ groups }) => groups.singleton)}, E'\\n', ''),
+      string_to_table(${queued(({ groups }) => groups.debounce)}, E'\\n', ''),
+      string_to_table(${queued(({ groups }) => groups.throttle)}, E'\\n', ''),
+      string_to_table(${queued(({ groups }) => groups.concurrency)}, E'\\n', ''),
+      string_to_table(${queued(({ hasSlot }) => hasSlot)}, E'\\n', ''),
+      string_to_table(${queued(({ leaseS }) => leaseS)}, E'\\n', '')
+    ) as input(parcel, tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
+      decided_for, snapshot_digest, seed, evidence, state, recipient_id, delivery, item_priority, rank, due_at_ms,
+      hold_reason, expires_at_ms, own_ttl, singleton_group, debounce_group, throttle_group, concurrency_group, has_slot,
+      lease_s)`;
+}
+
+function rankIn({ decision, item, priority }: InputRow): number | undefined {
+  return item && rankOf(ulidMs(decision.id), priority, item.ageingS);
+}
+
+/** Records the keys of calls, and leaves out the calls whose key was used before. */
+function claiming(sql: Sql, parcels: readonly Parcel[]): Fragment {
   // In one order everywhere, so that two nodes with the same keys never wait for each other.
   const records = parcels
-    .flatMap(({ record }, at) => (record === undefined ? [] : [{ name: keyName(record), row: recordRow(record, at) }]))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ row }) => row);
-  const events = parcels.flatMap((parcel, at) =>
-    parcel.rows.flatMap(({ decision, events: each }) => each.map((event) => eventRow(decision.tenantId, event, at))),
-  );
-  const keyed = records.length > 0;
-  const queued = rows.some((row) => row.state !== undefined);
-  const result = await sql<{ parcel: number }[]>`
-    with input as (
-      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-        parcel int, tenant_id text, id text, pool_id text, type text, key text, attributes jsonb, requirements jsonb,
-        payload jsonb, priority int, item_priority int, outcome text, decided_for text, snapshot_digest text, seed bigint, evidence jsonb,
-        recipient_id text, delivery text, state text, rank bigint, due_at timestamptz, hold_reason text,
-        expires_at timestamptz, own_ttl boolean, singleton_group text, debounce_group text, throttle_group text,
-        concurrency_group text, has_slot boolean, lease_s int)
-    )
-    ${
-      keyed
-        ? sql`, asked as (
-      select *, row_number() over (partition by tenant_id, principal, operation, key order by parcel) as nth
-      from json_to_recordset(${JSON.stringify(records)}::text::json) as asked(
-        parcel int, tenant_id text, principal text, operation text, key text, fingerprint text, response text,
-        created_at timestamptz)
+    .flatMap(({ record }, at) => (record === undefined ? [] : [{ name: keyName(record), record, at }]))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const texts = (value: (record: IdempotencyRecord) => string) => records.map(({ record }) => value(record));
+  return sql`, asked as (
+      select *, row_number() over (partition by tenant_id, principal, operation, key order by parcel::int) as nth
+      from rows from (
+        string_to_table(${lines(records, ({ at }) => at)}, E'\\n'),
+        unnest(${texts(({ tenantId }) => tenantId)}::text[]), unnest(${texts(({ principal }) => principal)}::text[]),
+        unnest(${texts(({ operation }) => operation)}::text[]), unnest(${texts(({ key }) => key)}::text[]),
+        unnest(${texts(({ fingerprint }) => fingerprint.toString("hex"))}::text[]),
+        unnest(${texts(({ response }) => response)}::text[]),
+        unnest(${texts(({ createdAt }) => createdAt.toISOString())}::text[])
+      ) as asked(parcel, tenant_id, principal, operation, key, fingerprint, response, created_at)
     ), claimed as (
       insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
-      select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response, created_at
+      select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response,
+        created_at::timestamptz
       from asked on conflict do nothing
       returning tenant_id, principal, operation, key
     ), refused as (
@@ -112,98 +182,48 @@ export async function insertParcels(
       select parcel from asked where nth > 1 or (tenant_id, principal, operation, key) not in (select * from claimed)
     ), taken as (
       select * from input where parcel not in (select parcel from refused)
-    )`
-        : sql`, taken as (select * from input)`
-    }, decided as (
-      insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
-        recipient_id, snapshot_digest, seed, evidence)
-      select tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome, decided_for,
-        decode(snapshot_digest, 'hex'), seed, evidence from taken
-    )
-    ${
-      queued
-        ? sql`, queued as (
+    )`;
+}
+
+/** Puts the work that decisions make on the queue. */
+function queueing(sql: Sql, taken: Fragment): Fragment {
+  return sql`, queued as (
       insert into queue_items (tenant_id, id, pool_id, recipient_id, state, delivery, priority, rank, due_at,
         hold_reason, expires_at, own_ttl, singleton_group, debounce_group, throttle_group, concurrency_group, has_slot,
         lease_until)
-      select tenant_id, id, pool_id, recipient_id, state, delivery, item_priority, rank, due_at, hold_reason, expires_at,
-        own_ttl, singleton_group, debounce_group, throttle_group, concurrency_group, has_slot,
-        now() + make_interval(secs => lease_s)
-      from taken where state is not null
-    )`
-        : sql``
-    }
-    ${
-      queued && shard !== undefined
-        ? sql`, deeper as (
+      select tenant_id, id, pool_id, coalesce(recipient_id, ''), state, delivery, item_priority::int, rank::bigint,
+        to_timestamp(due_at_ms::float8 / 1000), coalesce(hold_reason, ''), to_timestamp(expires_at_ms::float8 / 1000),
+        own_ttl::boolean, coalesce(singleton_group, ''), coalesce(debounce_group, ''), coalesce(throttle_group, ''),
+        coalesce(concurrency_group, ''), has_slot::boolean, now() + make_interval(secs => lease_s::int)
+      from ${taken} where state is not null
+    )`;
+}
+
+function counting(sql: Sql, taken: Fragment, shard: number): Fragment {
+  return sql`, deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
-      select tenant_id, pool_id, ${shard}, count(*) from taken
+      select tenant_id, pool_id, ${shard}, count(*) from ${taken}
       where state in ('pending', 'held', 'ready') group by tenant_id, pool_id order by tenant_id, pool_id
       on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
     ), counted as (
       insert into queue_days (tenant_id, pool_id, day, shard, accepted)
-      select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from taken
+      select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ${taken}
       where state is not null group by tenant_id, pool_id order by tenant_id, pool_id
       on conflict (tenant_id, pool_id, day, shard) do update set accepted = queue_days.accepted + excluded.accepted
-    )`
-        : sql``
-    }
-    ${
-      events.length > 0
-        ? sql`, told as (
+    )`;
+}
+
+function telling(sql: Sql, rows: readonly InputRow[], places: readonly number[], keyed: boolean): Fragment {
+  const events = rows.flatMap(({ decision, events: each }, nth) =>
+    each.map((event) => eventRow(decision.tenantId, event, places[nth]!)),
+  );
+  return sql`, told as (
       insert into events (tenant_id, id, type, source, subject, time, data)
       select tenant_id, id, type, source, subject, time, data
       from json_to_recordset(${JSON.stringify(events)}::text::json) as told(
-        parcel int, tenant_id text, id text, type text, source text, subject text, time timestamptz, data jsonb)
+        parcel text, tenant_id text, id text, type text, source text, subject text, time timestamptz, data jsonb)
       ${keyed ? sql`where parcel not in (select parcel from refused)` : sql``}
-    )`
-        : sql``
-    }
-    select parcel from ${keyed ? sql`refused` : sql`input where false`}`;
-  return new Set(result.map(({ parcel }) => parcel));
-}
-
-function flat({ decision, item, priority }: Parcel["rows"][number], parcel: number) {
-  const { tenantId, poolId, recipientId, snapshotDigest, ...rest } = decision;
-  return {
-    ...rest,
-    parcel,
-    tenant_id: tenantId,
-    pool_id: poolId,
-    decided_for: recipientId,
-    snapshot_digest: snapshotDigest,
-    state: item?.state,
-    ...(item && {
-      recipient_id: item.recipientId,
-      delivery: item.delivery,
-      item_priority: priority,
-      lease_s: item.leaseS,
-      rank: rankOf(ulidMs(decision.id), priority, item.ageingS),
-      due_at: item.dueAtMs === undefined ? undefined : new Date(item.dueAtMs),
-      hold_reason: item.holdReason,
-      expires_at: new Date(item.expiresAtMs),
-      own_ttl: item.ownTtl,
-      singleton_group: item.groups.singleton,
-      debounce_group: item.groups.debounce,
-      throttle_group: item.groups.throttle,
-      concurrency_group: item.groups.concurrency,
-      has_slot: item.hasSlot,
-    }),
-  };
-}
-
-function recordRow(record: IdempotencyRecord, parcel: number) {
-  const { tenantId, principal, operation, key, fingerprint, response, createdAt } = record;
-  return {
-    parcel,
-    tenant_id: tenantId,
-    principal,
-    operation,
-    key,
-    fingerprint: fingerprint.toString("hex"),
-    response,
-    created_at: createdAt,
-  };
+    )`;
 }
 
 function eventRow(tenantId: TenantId, event: ItemEventRow, parcel: number) {

@@ -23,6 +23,8 @@ export interface Proposal {
     readonly id: string;
     readonly poolId: string;
     readonly admission: AdmissionAsked | undefined;
+    /** Whether it is to be sent to its recipient. */
+    readonly push: boolean;
   }[];
   readonly nowMs: number;
   /** The call's idempotency key, if it has one. */
@@ -41,9 +43,12 @@ export interface Acceptor {
 interface Parts {
   readonly db: Database;
   readonly taking: AdmissionTaking;
-  /** Called after the commit, with the pools that have new work. */
-  readonly wake: (tenantId: TenantId, poolId: string) => void;
+  /** Called after the commit, with the pools that have new work, and whether some of it is to be sent. */
+  readonly wake: (tenantId: TenantId, poolId: string, push: boolean) => void;
 }
+
+/** What a statement costs on its own is shared by so many items. */
+const byItems = { batchMax: 500, besideMin: 100, weigh: ({ items }: Proposal) => items.length };
 
 /** Makes this node's acceptor. */
 export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
@@ -52,6 +57,7 @@ export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
 
   const free = createBatcher<Proposal, "accepted" | "duplicate">({
     lanes: 2,
+    ...byItems,
     async flush(proposals) {
       const parcels = proposals.map((proposal) => proposal.settle(proposal.items.map(() => undefined)));
       const refused = await insertParcels(db.sql, parcels, nextShard());
@@ -61,7 +67,7 @@ export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
 
   // One lane: those that share groups would only wait for each other.
   const constrained = createBatcher<Proposal, "accepted" | "duplicate">({
-    batchMax: 250,
+    ...byItems,
     async flush(proposals) {
       const refused = await taking.take(proposals, nextShard());
       return told(proposals, refused);
@@ -69,13 +75,14 @@ export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
   });
 
   function told(proposals: readonly Proposal[], refused: ReadonlySet<number>): ("accepted" | "duplicate")[] {
-    const pools = new Map<string, Proposal>();
-    const answers = proposals.map((proposal, at) => {
+    const pools = new Map<string, { tenantId: TenantId; push: boolean }>();
+    const answers = proposals.map(({ tenantId, items }, at) => {
       if (refused.has(at)) return "duplicate";
-      for (const { poolId } of proposal.items) pools.set(poolId, proposal);
+      for (const { poolId, push } of items)
+        pools.set(poolId, { tenantId, push: push || pools.get(poolId)?.push === true });
       return "accepted";
     });
-    for (const [poolId, { tenantId }] of pools) wake(tenantId, poolId);
+    for (const [poolId, { tenantId, push }] of pools) wake(tenantId, poolId, push);
     return answers;
   }
 

@@ -117,7 +117,9 @@ export function createFinishing({ db, followers, now, random }: Parts): Finishin
 
   const batcher = createBatcher<readonly Finish[], readonly Finished[]>({
     lanes: 2,
-    batchMax: 64,
+    batchMax: 500,
+    besideMin: 50,
+    weigh: (finishes) => finishes.length,
     async flush(calls) {
       const all = calls.flat();
       const { results, committed } = await db.transaction((tx) => finishIn(tx, all));

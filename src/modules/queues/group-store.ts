@@ -116,25 +116,19 @@ async function updateGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: numbe
 }
 
 function rowsOf(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
-  const moment = (ms: number | undefined) => (ms === undefined ? null : new Date(ms));
-  const rows = groups.map(({ tenantId, kind, groupId, environmentId, poolId, state }) => ({
-    tenant_id: tenantId,
-    kind,
-    group_id: groupId,
-    environment_id: environmentId,
-    pool_id: poolId,
-    item_id: state.itemId,
-    since: moment(state.sinceMs),
-    until: moment(state.untilMs),
-    tat_ms: state.tatMs,
-    slots: state.slots,
-    in_use: state.inUse,
-    updated_at: new Date(nowMs),
-  }));
+  const texts = (value: (group: OwnedGroup) => string) => groups.map(value);
+  const numbers = (value: (state: GroupState) => number | undefined) => groups.map(({ state }) => value(state) ?? null);
   return sql`
-    select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as rows(tenant_id text, kind text,
-      group_id text, environment_id text, pool_id text, item_id text, since timestamptz, until timestamptz,
-      tat_ms double precision, slots int, in_use int, updated_at timestamptz)`;
+    select tenant_id, kind, group_id, environment_id, pool_id, item_id, to_timestamp(since_ms / 1000) as since,
+      to_timestamp(until_ms / 1000) as until, tat_ms, slots, in_use, ${new Date(nowMs)}::timestamptz as updated_at
+    from unnest(
+      ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ kind }) => kind)}::text[],
+      ${texts(({ groupId }) => groupId)}::text[], ${texts(({ environmentId }) => environmentId)}::text[],
+      ${texts(({ poolId }) => poolId)}::text[], ${texts(({ state }) => state.itemId)}::text[],
+      ${numbers(({ sinceMs }) => sinceMs)}::float8[], ${numbers(({ untilMs }) => untilMs)}::float8[],
+      ${numbers(({ tatMs }) => tatMs)}::float8[], ${numbers(({ slots }) => slots)}::int[],
+      ${numbers(({ inUse }) => inUse)}::int[]
+    ) as rows(tenant_id, kind, group_id, environment_id, pool_id, item_id, since_ms, until_ms, tat_ms, slots, in_use)`;
 }
 
 function namesOf(sql: Sql, names: readonly GroupName[]): Fragment {

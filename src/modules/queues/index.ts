@@ -66,9 +66,10 @@ export type Queues = ReturnType<typeof createQueues>;
 export function createQueues(parts: Parts) {
   const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, mayAccept, keys, egress, secret } =
     parts;
-  const wake = (tenantId: string, poolId: string) => {
+  const wake = (tenantId: string, poolId: string, push = true) => {
     signals.wake(queueTopic(tenantId, poolId));
-    signals.wake(pushTopic);
+    // Whoever sends looks through all pools.
+    if (push) signals.wake(pushTopic);
   };
   const expect = (atMs: number) => sweeping.expect(atMs);
   const wakeDue = (tenantId: string, poolId: string) => {

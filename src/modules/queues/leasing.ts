@@ -50,6 +50,9 @@ const recipientsAtOnce = 64;
 const offeredAtOnce = 100;
 const pollMs = 1000;
 
+/** Workers share a statement up to so many items, and get one of their own beside it only for many. */
+const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: ({ max }: WorkAsked) => max };
+
 /** Whether a recipient gets what waits for it: one that drains works off what it has. */
 export function getsWork({ status }: Pick<Recipient, "status">): boolean {
   return status === "active" || status === "draining";
@@ -70,7 +73,7 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
     const known = batchers.get(key);
     if (known !== undefined) return known;
     if (batchers.size >= 10_000) batchers.clear();
-    const batcher = createBatcher<WorkAsked, LeasedRow[]>({ lanes: 2, batchMax: 64, flush });
+    const batcher = createBatcher<WorkAsked, LeasedRow[]>({ ...byItems, flush });
     batchers.set(key, batcher);
     return batcher;
   }

@@ -44,50 +44,43 @@ export interface Moved {
  */
 export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number): Promise<Moved[]> {
   if (moves.length === 0) return [];
-  const ended = new Date(nowMs);
-  const rows = moves.map((move, nth) => ({
-    nth,
-    tenant_id: move.tenantId,
-    id: move.id,
-    pool_id: move.poolId,
-    token: typeof move.from === "object" ? move.from.token : null,
-    overdue: typeof move.from === "object" && move.from.overdue === true,
-    waiting: move.from === "waiting" || move.from === "unfinished",
-    leased: move.from === "unfinished",
-    state: move.to,
-    due_at: move.dueAtMs === undefined ? null : new Date(move.dueAtMs),
-    hold_reason: move.holdReason ?? "",
-    survivor_id: move.survivorId ?? "",
-    recipient_id: move.recipientId ?? null,
-    delivery: move.delivery ?? null,
-    failure: move.failure ?? null,
-    ended_at: endStates.has(move.to) ? ended : null,
-  }));
+  const texts = (value: (move: Move) => string | null | undefined) => moves.map((move) => value(move) ?? null);
+  const flags = (value: (move: Move) => boolean) => moves.map((move) => Number(value(move)));
+  // By column: a list of objects would have to be searched for each of them.
   return tx<Moved[]>`
     with input as (
-      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-        nth int, tenant_id text, id text, pool_id text, token text, overdue boolean, waiting boolean, leased boolean,
-        state text, due_at timestamptz, hold_reason text, survivor_id text, recipient_id text, delivery text, failure jsonb, ended_at timestamptz)
+      select * from unnest(
+        ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ id }) => id)}::text[],
+        ${texts(({ poolId }) => poolId)}::text[],
+        ${texts(({ from }) => (typeof from === "object" ? from.token : null))}::text[],
+        ${flags(({ from }) => typeof from === "object" && from.overdue === true)}::int[],
+        ${flags(({ from }) => from === "waiting" || from === "unfinished")}::int[],
+        ${flags(({ from }) => from === "unfinished")}::int[], ${texts(({ to }) => to)}::text[],
+        ${moves.map(({ dueAtMs }) => dueAtMs ?? null)}::float8[],
+        ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ survivorId = "" }) => survivorId)}::text[],
+        ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
+        ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEnd(to))}::int[]
+      ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, state, due_at_ms, hold_reason,
+        survivor_id, recipient_id, delivery, failure, ends, nth)
     ), locked as (
-      select n.nth, q.tenant_id, q.id, q.state as from_state, q.has_slot as had_slot, q.leased_at, q.recipient_id
+      select n.*, q.state as from_state, q.has_slot as had_slot, q.leased_at, q.recipient_id as held_by
       from queue_items q join input n on q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
       where (n.token is not null and q.state = 'leased' and q.lease_token = n.token
-          and (not n.overdue or q.lease_until < now()))
-        or (n.waiting and q.state in ('pending', 'held', 'ready'))
-        or (n.leased and q.state = 'leased')
+          and (n.overdue = 0 or q.lease_until < now()))
+        or (n.waiting = 1 and q.state in ('pending', 'held', 'ready'))
+        or (n.leased = 1 and q.state = 'leased')
       order by q.tenant_id, q.id for update of q
     )
     update queue_items q set
-      state = n.state, due_at = n.due_at, hold_reason = n.hold_reason, survivor_id = n.survivor_id,
-      recipient_id = coalesce(n.recipient_id, q.recipient_id),
-      delivery = coalesce(n.delivery, q.delivery), ended_at = n.ended_at, lease_token = '',
-      lease_until = null, has_slot = q.has_slot and n.state = 'ready',
-      failures = case when n.failure is null then q.failures
-        else q.failures || (n.failure || jsonb_build_object('recipientId', q.recipient_id)) end
-    from locked l join input n on l.nth = n.nth
-    where q.tenant_id = l.tenant_id and q.id = l.id
-    returning l.nth, q.tenant_id, q.id, q.pool_id, l.recipient_id, l.from_state, l.had_slot, l.leased_at, q.attempt, q.revived,
-      q.failures, q.singleton_group, q.debounce_group, q.concurrency_group`;
+      state = l.state, due_at = to_timestamp(l.due_at_ms / 1000), hold_reason = l.hold_reason,
+      survivor_id = l.survivor_id, recipient_id = coalesce(l.recipient_id, q.recipient_id),
+      delivery = coalesce(l.delivery, q.delivery), ended_at = case l.ends when 1 then ${new Date(nowMs)}::timestamptz end,
+      lease_token = '', lease_until = null, has_slot = q.has_slot and l.state = 'ready',
+      failures = case when l.failure is null then q.failures
+        else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
+    from locked l where q.tenant_id = l.tenant_id and q.id = l.id
+    returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
+      l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group`;
 }
 
 const endStates: ReadonlySet<ItemState> = new Set([

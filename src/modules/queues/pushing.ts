@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
 import { webhookHeaders } from "../../platform/crypto/index.ts";
@@ -159,7 +158,9 @@ export function createPushing(parts: Parts): Pushing {
         log.warn({ err: error }, "items to be sent could not be looked for");
       }
       if ((served > 0 || lookedAt !== undefined) && sending.size < inFlightMax) continue;
-      await Promise.race([woken.promise, sleep(idleMs, undefined, { signal: stopping.signal }).catch(() => {})]);
+      const idle = setTimeout(woken.resolve, idleMs);
+      await woken.promise;
+      clearTimeout(idle);
       woken = Promise.withResolvers();
     }
   }
@@ -171,6 +172,7 @@ export function createPushing(parts: Parts): Pushing {
     },
     async stop() {
       stopping.abort();
+      woken.resolve();
       stopWaking?.();
       await loop;
       await Promise.all(sending);

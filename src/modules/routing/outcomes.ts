@@ -20,24 +20,22 @@ export interface Outcome {
 /** Keeps outcomes, in one statement; a decision that has one keeps it. Answers with those that are new. */
 export async function insertOutcomes(tx: Sql, outcomes: readonly Outcome[]): Promise<ReadonlySet<string>> {
   if (outcomes.length === 0) return new Set();
-  const rows = outcomes.map((each) => ({
-    tenant_id: each.tenantId,
-    decision_id: each.decisionId,
-    pool_id: each.poolId,
-    recipient_id: each.recipientId,
-    status: each.status,
-    latency_ms: each.latencyMs,
-    score: each.score,
-    cost: each.cost,
-    observed_at: each.observedAt,
-    recorded_at: each.recordedAt,
-  }));
+  const texts = (value: (outcome: Outcome) => string) => outcomes.map(value);
+  const numbers = (value: (outcome: Outcome) => number | null) => outcomes.map(value);
   const added = await tx<{ decisionId: string }[]>`
     insert into outcomes (tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost, observed_at,
       recorded_at)
-    select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as rows(tenant_id text, decision_id text,
-      pool_id text, recipient_id text, status text, latency_ms double precision, score double precision,
-      cost double precision, observed_at timestamptz, recorded_at timestamptz)
+    select tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost,
+      to_timestamp(observed_at_ms / 1000), to_timestamp(recorded_at_ms / 1000)
+    from unnest(
+      ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ decisionId }) => decisionId)}::text[],
+      ${texts(({ poolId }) => poolId)}::text[], ${texts(({ recipientId }) => recipientId)}::text[],
+      ${texts(({ status }) => status)}::text[], ${numbers(({ latencyMs }) => latencyMs)}::float8[],
+      ${numbers(({ score }) => score)}::float8[], ${numbers(({ cost }) => cost)}::float8[],
+      ${numbers(({ observedAt }) => observedAt.getTime())}::float8[],
+      ${numbers(({ recordedAt }) => recordedAt.getTime())}::float8[]
+    ) as rows(tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost, observed_at_ms,
+      recorded_at_ms)
     order by tenant_id, decision_id
     on conflict do nothing returning decision_id`;
   return new Set(added.map(({ decisionId }) => decisionId));

@@ -3,14 +3,14 @@ import { Failure, fail, invalid } from "../../errors/index.ts";
 import { mayUseEnvironment } from "../../platform/access/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { PoolDoor, PoolSnapshot, Pools } from "../pools/index.ts";
-import type { Acceptor, AdmissionAsked, Parcel, Proposal, Verdict } from "../queues/index.ts";
+import type { Acceptor, AdmissionAsked, Parcel, Proposal } from "../queues/index.ts";
 import { decisionMsMax, overdueAfter } from "./decision-time.ts";
 import { decide } from "./domain/decide.ts";
 import type { Decision } from "./domain/decision.ts";
 import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
-import type { LivePools, LiveView } from "./live-pools.ts";
-import { type AskedItem, itemRow, type Routed, settled } from "./settling.ts";
+import type { LivePools } from "./live-pools.ts";
+import { type AskedItem, itemRow, type Routed, settled, withVerdict } from "./settling.ts";
 
 interface Parts {
   readonly pools: PoolDoor & Pick<Pools, "poolsOf">;
@@ -41,66 +41,77 @@ const seedLimit = 2 ** 53;
 export function createRouteService(parts: Parts) {
   const { pools, live, acceptor, admissionOf, keepSnapshot, haveRoom, expect, isRecorded } = parts;
 
-  /** The pool that an item names, or the first whose rules want it. */
-  async function poolFor(context: Context, item: AskedItem): Promise<PoolSnapshot> {
-    if (item.poolId !== "") return taking(await pools.usable(context, item.poolId));
-    const { tenantId, principal, nowMs } = context;
+  /** The first pool whose rules want an item. */
+  async function poolByRules({ tenantId, principal, nowMs }: Context, { item }: AskedItem): Promise<PoolSnapshot> {
     const all = await pools.poolsOf(tenantId);
     for (const snapshot of all.pools.values()) {
       if (snapshot.rules.length === 0 || !mayUseEnvironment(principal, snapshot.environmentKey)) continue;
       const view = await live.view(snapshot);
       const at = { nowMs, seed: 0, waitedS: 0, overdue: overdueAfter(decisionMsMax) };
-      const { matchedRuleIds } = decide(view.pool, view.live, item.item, at);
+      const { matchedRuleIds } = decide(view.pool, view.live, item, at);
       if (matchedRuleIds.length > 0) return snapshot;
     }
     throw invalid("pool_id", "required", "must name a pool, since no pool has a rule for this item");
   }
 
-  /** Decides, going from pool to pool where rules say so, and notes at once who got the item: the next one has to know. */
-  async function decideFor(context: Context, asked: AskedItem, dryRun: boolean): Promise<Routed> {
+  /** Decides in a pool, and in those that its rules send the item on to; notes at once who got it: the next one has to know. */
+  function decideIn(
+    snapshot: PoolSnapshot,
+    context: Context,
+    asked: AskedItem,
+    dryRun: boolean,
+    passed: readonly TraceStepKept[] = [],
+    hops = 0,
+  ): Routed | Promise<Routed> {
     const { nowMs, tenantId } = context;
-    let snapshot = await poolFor(context, asked);
-    const passed: TraceStepKept[] = [];
-    for (let hops = 0; ; hops++) {
-      const known = live.view(snapshot);
-      const view: LiveView = known instanceof Promise ? await known : known;
+    return andThen(live.view(taking(snapshot)), (view) => {
       const seed = Math.floor(Math.random() * seedLimit);
       const at = { nowMs, seed, waitedS: 0, overdue: overdueAfter(decisionMsMax) };
       const decision = decide(view.pool, view.live, asked.item, at);
       if (decision.outcome === "no_match") throw nobody(decision);
       if (decision.outcome !== "redirected") {
         if (!dryRun && decision.recipientId !== "") live.assigned(view, decision.recipientId, nowMs);
-        const evidence = evidenceOf(decision, passed, nowMs);
-        return { id: ulid(nowMs), tenantId, asked, snapshot, view, decision, seed, evidence, verdict: undefined };
+        const unconstrained = { snapshot, asked, decision, admission: undefined, verdict: undefined };
+        const work = itemRow(unconstrained, nowMs);
+        const evidence = evidenceOf(decision, passed, work?.dueAtMs, nowMs);
+        return { id: ulid(nowMs), tenantId, ...unconstrained, view, seed, evidence, work };
       }
       if (hops === redirectsMax) throw failed("The item was sent from pool to pool too often.");
-      const next = await pools.snapshot(tenantId, decision.redirectPoolId);
-      if (next === undefined) throw failed("The pool that the item is sent on to is not there any more.");
-      passed.push(...decision.trace, { step: "redirect", id: decision.redirectPoolId, result: "redirected" });
-      snapshot = taking(next);
-    }
+      return andThen(pools.snapshot(tenantId, decision.redirectPoolId), (next) => {
+        if (next === undefined) throw failed("The pool that the item is sent on to is not there any more.");
+        const step = { step: "redirect", id: decision.redirectPoolId, result: "redirected" } as const;
+        return decideIn(next, context, asked, dryRun, [...passed, ...decision.trace, step], hops + 1);
+      });
+    });
   }
 
-  /** Decides, and makes sure that what was decided can be kept. */
-  async function prepare(context: Context, asked: AskedItem, dryRun: boolean): Promise<Routed> {
-    const routed = await decideFor(context, asked, dryRun);
-    if (dryRun) return routed;
-    const { snapshot } = routed;
-    try {
-      const row = itemRow(routed, context.nowMs);
-      // What is only named to its recipient waits nowhere.
-      const room = row === undefined || row.state === "leased" ? undefined : haveRoom(snapshot, 1);
-      if (room !== undefined) await room;
-      const kept = keepSnapshot(snapshot);
-      if (kept !== undefined) await kept;
-      const constrained = row !== undefined && row.delivery !== "none";
-      return {
-        ...routed,
-        admission: constrained ? admissionOf(snapshot, asked.item, row.state !== "ready") : undefined,
-      };
-    } catch (error) {
+  /** Decides, and makes sure that what was decided can be kept: at once where nothing has to be read for it. */
+  function prepare(context: Context, asked: AskedItem, dryRun: boolean): Routed | Promise<Routed> {
+    const found = asked.poolId === "" ? poolByRules(context, asked) : pools.usable(context, asked.poolId);
+    return andThen(found, (snapshot) => {
+      const decided = decideIn(snapshot, context, asked, dryRun);
+      return dryRun ? decided : andThen(decided, makeKeepable);
+    });
+  }
+
+  function makeKeepable(routed: Routed): Routed | Promise<Routed> {
+    const { snapshot, work, asked } = routed;
+    const refuse = (error: unknown): never => {
       giveBack([routed]);
       throw error;
+    };
+    try {
+      // What is only named to its recipient waits nowhere.
+      const room = work === undefined || work.state === "leased" ? undefined : haveRoom(snapshot, 1);
+      const kept = andThen(room, () => keepSnapshot(snapshot));
+      const constrained = andThen(kept, () => {
+        if (work === undefined || work.delivery === "none") return routed;
+        const admission = admissionOf(snapshot, asked.item, work.state !== "ready");
+        return admission === undefined ? routed : { ...routed, admission };
+      });
+      return constrained instanceof Promise ? constrained.catch(refuse) : constrained;
+    } catch (error) {
+      return refuse(error);
     }
   }
 
@@ -109,7 +120,8 @@ export function createRouteService(parts: Parts) {
     const results: RouteResult[] = [];
     for (const item of items) {
       try {
-        results.push(await prepare(context, item, dryRun));
+        const prepared = prepare(context, item, dryRun);
+        results.push(prepared instanceof Promise ? await prepared : prepared);
       } catch (error) {
         if (!(error instanceof Failure)) {
           giveBack(results.filter((each): each is Routed => !dryRun && !(each instanceof Failure)));
@@ -139,10 +151,15 @@ export function createRouteService(parts: Parts) {
     const proposal: Proposal = {
       tenantId: context.tenantId,
       nowMs: context.nowMs,
-      items: routed.map(({ id, snapshot, admission }) => ({ id, poolId: snapshot.pool.id, admission })),
+      items: routed.map(({ id, snapshot, admission, work }) => ({
+        id,
+        poolId: snapshot.pool.id,
+        admission,
+        push: work?.delivery === "push",
+      })),
       claim: keyed?.claim,
       settle(verdicts): Parcel {
-        final = routed.map((each, at) => withVerdict(each, verdicts[at]));
+        final = routed.map((each, at) => withVerdict(each, verdicts[at], context.nowMs));
         response = answer(final);
         return { rows: final.map((each) => settled(each, context.nowMs)), record: keyed?.record(response) };
       },
@@ -157,10 +174,7 @@ export function createRouteService(parts: Parts) {
       throw error;
     }
     giveBack(final.filter(({ verdict }) => verdict?.status === "deduplicated" || verdict?.status === "rejected"));
-    for (const each of final) {
-      const dueAtMs = itemRow(each, context.nowMs)?.dueAtMs;
-      if (dueAtMs !== undefined) expect(dueAtMs);
-    }
+    for (const { work } of final) if (work?.dueAtMs !== undefined) expect(work.dueAtMs);
     return response!;
   }
 
@@ -174,7 +188,8 @@ export function createRouteService(parts: Parts) {
     let taken = 0;
     let done: T | "duplicate";
     try {
-      await context.takeQuota("route", count);
+      const quota = context.takeQuota("route", count);
+      if (quota !== undefined) await quota;
       taken = count;
       done = await run();
     } catch (error) {
@@ -183,7 +198,7 @@ export function createRouteService(parts: Parts) {
       done = "duplicate";
     }
     // What cannot be given back because the day's quota is used up meanwhile makes no difference any more.
-    if (done === "duplicate" && taken > 0) await context.takeQuota("route", -taken).catch(() => {});
+    if (done === "duplicate" && taken > 0) await context.takeQuota("route", -taken)?.catch(() => {});
     return done;
   }
 
@@ -197,9 +212,11 @@ export function createRouteService(parts: Parts) {
       answer: (routed: Routed) => T & Parameters<KeyedCall["record"]>[0],
     ): Promise<T | "duplicate"> {
       if (dryRun) return answer(await prepare(context, asked, true));
-      return counted(context, 1, keyed, async () =>
-        accept(context, [await prepare(context, asked, false)], keyed, ([routed]) => answer(routed!)),
-      );
+      return counted(context, 1, keyed, async () => {
+        const prepared = prepare(context, asked, false);
+        const routed = prepared instanceof Promise ? await prepared : prepared;
+        return accept(context, [routed], keyed, ([final]) => answer(final!));
+      });
     },
 
     /** Routes many items; each has its own result, and those that were decided are kept together. */
@@ -224,17 +241,17 @@ export function createRouteService(parts: Parts) {
   };
 }
 
-function withVerdict(routed: Routed, verdict: Verdict | undefined): Routed {
-  if (verdict === undefined) return routed;
-  const step: TraceStepKept = {
-    step: "admission",
-    result: verdict.status,
-    ...(verdict.constraint !== undefined && { id: verdict.constraint }),
-  };
-  return { ...routed, verdict, evidence: { ...routed.evidence, trace: [...routed.evidence.trace, step] } };
+/** Goes on with what is there, or with what is still to come. */
+function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
-function evidenceOf(decision: Decision, passed: readonly TraceStepKept[], nowMs: number): Evidence {
+function evidenceOf(
+  decision: Decision,
+  passed: readonly TraceStepKept[],
+  dueAtMs: number | undefined,
+  nowMs: number,
+): Evidence {
   const { outcome, recipientId, priority, reason, message, matchedRuleIds, experimentKeys, trace, observed } = decision;
   return {
     reason,
@@ -245,6 +262,7 @@ function evidenceOf(decision: Decision, passed: readonly TraceStepKept[], nowMs:
     observed,
     decided: { outcome, recipientId, priority },
     nowMs,
+    ...(dueAtMs !== undefined && { dueAtMs }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   type Decision as DecisionMessage,
@@ -14,6 +14,7 @@ import {
   RouteResponseSchema,
   RouteResultSchema,
   type RoutingService as Rpc,
+  type TraceStep,
 } from "../../../gen/service/api/routing_pb.ts";
 import type { Context } from "../../chain/call.ts";
 import type { Handlers } from "../../chain/handlers.ts";
@@ -23,9 +24,10 @@ import { ulidMs } from "../../platform/ids/ulid.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { dateOf } from "../../platform/records/index.ts";
 import type { DecisionService } from "./decision-service.ts";
+import type { TraceStepKept } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { RouteResult, RouteService } from "./route-service.ts";
-import { type AskedItem, dueAtOf, itemRow, outcomeOf, type Routed, reasonOf } from "./settling.ts";
+import { type AskedItem, outcomeOf, type Routed } from "./settling.ts";
 import { decisionStore, type StoredDecision } from "./store.ts";
 
 /** The most bytes that an item's attributes and payload may take together. */
@@ -39,22 +41,24 @@ export function routingHandlers(
 ): Handlers<typeof Rpc> {
   return {
     route: {
-      async grouped(context: Context, request: RouteRequest, keyed) {
+      grouped(context: Context, request: RouteRequest, keyed) {
         const { dryRun } = request;
         return service.route(context, toAsked(request), dryRun, dryRun ? undefined : keyed, (routed) =>
-          create(RouteResponseSchema, { decision: fromRouted(routed, context.nowMs, dryRun) }),
+          fromDecided(RouteResponseSchema, fromRouted(routed, context.nowMs, dryRun)),
         );
       },
     },
 
     routeBatch: {
-      async grouped(context: Context, request: RouteBatchRequest, keyed) {
+      grouped(context: Context, request: RouteBatchRequest, keyed) {
         const { items, dryRun } = request;
         const asked = items.map((item, at) => toAsked(item, `items[${at}].`));
         return service.routeBatch(context, asked, dryRun, dryRun ? undefined : keyed, (results) => {
           const messages = results.map((result) => fromResult(result, context.nowMs, dryRun));
-          const acceptedCount = results.filter(isAccepted).length;
-          return create(RouteBatchResponseSchema, { results: messages, acceptedCount });
+          const response = create(RouteBatchResponseSchema);
+          response.results = messages;
+          response.acceptedCount = results.filter(isAccepted).length;
+          return response;
         });
       },
     },
@@ -96,9 +100,9 @@ export function routingHandlers(
 
 function toAsked(item: RouteItem | RouteRequest, path = ""): AskedItem {
   const attributes = item.attributes ?? {};
-  const payload = item.payload ?? {};
-  const bytes = Buffer.byteLength(JSON.stringify(attributes)) + Buffer.byteLength(JSON.stringify(payload));
-  if (bytes > itemBytesMax)
+  const attributesJson = JSON.stringify(attributes);
+  const payloadJson = item.payload === undefined ? "{}" : JSON.stringify(item.payload);
+  if (Buffer.byteLength(attributesJson) + Buffer.byteLength(payloadJson) > itemBytesMax)
     throw invalid(`${path}payload`, "max_bytes", "must take at most 256 KiB with the attributes");
   const { skills = {}, recipientId = "", excludedRecipientIds = [] } = item.requirements ?? {};
   const routable: RoutableItem = {
@@ -111,7 +115,8 @@ function toAsked(item: RouteItem | RouteRequest, path = ""): AskedItem {
   return {
     poolId: item.poolId,
     item: routable,
-    payload,
+    attributesJson,
+    payloadJson,
     notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
     ttlS: item.ttlS,
   };
@@ -122,40 +127,54 @@ function isAccepted(result: RouteResult): boolean {
 }
 
 function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): ResultMessage {
-  if (!(result instanceof Failure)) return create(RouteResultSchema, { decision: fromRouted(result, nowMs, dryRun) });
+  if (!(result instanceof Failure)) return fromDecided(RouteResultSchema, fromRouted(result, nowMs, dryRun));
   return create(RouteResultSchema, {
     errorCode: result.code,
     errorMessage: result.message,
   });
 }
 
+// Set afterwards: create() would go through the whole of it once more.
+function fromDecided<Desc extends typeof RouteResponseSchema | typeof RouteResultSchema>(
+  desc: Desc,
+  decision: DecisionMessage,
+): MessageShape<Desc> {
+  const message = create(desc) as MessageShape<Desc>;
+  message.decision = decision;
+  return message;
+}
+
 function fromRouted(routed: Routed, nowMs: number, dryRun: boolean): DecisionMessage {
-  const { id, tenantId, snapshot, decision, verdict, seed, asked, evidence } = routed;
+  const { id, tenantId, snapshot, decision, seed, asked, evidence, work } = routed;
   const outcome = outcomeOf(routed);
   const refused = outcome === "deduplicated" || outcome === "rejected";
-  const dueAtMs = dueAtOf(routed, nowMs);
-  const item = itemRow(routed, nowMs);
-  return create(DecisionSchema, {
+  // Written out: what create() does for every field costs more than the decision.
+  return {
+    $typeName: "service.api.Decision",
     decisionId: dryRun ? "" : id,
     tenantId,
     poolId: snapshot.pool.id,
     outcome,
-    reason: reasonOf(routed),
+    reason: evidence.reason,
     message: decision.message,
     recipientId: refused ? "" : decision.recipientId,
-    queueItemId: dryRun || item === undefined || item.delivery === "none" ? "" : id,
+    queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
     matchedRuleIds: evidence.ruleIds as string[],
-    trace: evidence.trace as never,
+    trace: evidence.trace.map(fromStep),
     snapshotDigest: snapshot.digest,
     seed: BigInt(seed),
     experimentKeys: evidence.experimentKeys as string[],
-    dueAt: dueAtMs === undefined ? undefined : timestampFromMs(dueAtMs),
-    existingItemId: verdict?.existingItemId ?? "",
+    dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
+    existingItemId: evidence.existingItemId ?? "",
     decidedAt: timestampFromMs(nowMs),
     dryRun,
     type: asked.item.type,
     key: asked.item.key,
-  });
+  };
+}
+
+function fromStep({ step, id = "", result, detail = "" }: TraceStepKept): TraceStep {
+  return { $typeName: "service.api.TraceStep", step, id, result, detail };
 }
 
 function fromStored(stored: StoredDecision): DecisionMessage {

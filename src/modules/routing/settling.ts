@@ -3,7 +3,7 @@ import { ulid } from "../../platform/ids/ulid.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import type { AdmissionAsked, DecisionRow, ItemRow, Parcel, Verdict } from "../queues/index.ts";
 import type { Decision } from "./domain/decision.ts";
-import type { Evidence } from "./domain/evidence.ts";
+import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LiveView } from "./live-pools.ts";
 
@@ -12,7 +12,9 @@ export interface AskedItem {
   /** Empty: rules pick one. */
   readonly poolId: string;
   readonly item: RoutableItem;
-  readonly payload: Readonly<Record<string, unknown>>;
+  /** The item's attributes as they are kept. */
+  readonly attributesJson: string;
+  readonly payloadJson: string;
   readonly notBeforeMs: number | undefined;
   /** 0: as the pool says. */
   readonly ttlS: number;
@@ -28,7 +30,9 @@ export interface Routed {
   readonly decision: Decision;
   readonly seed: number;
   readonly evidence: Evidence;
-  readonly admission?: AdmissionAsked | undefined;
+  /** The work that is put on the queue; undefined when there is none. */
+  readonly work: ItemRow | undefined;
+  readonly admission: AdmissionAsked | undefined;
   readonly verdict: Verdict | undefined;
 }
 
@@ -36,56 +40,77 @@ export interface Routed {
 export type RouteOutcome = "routed" | "queued" | "held" | "deduplicated" | "debounced" | "rejected";
 
 /** What became of an item: admission has the last word. */
-export function outcomeOf({ decision, verdict }: Routed): RouteOutcome {
+export function outcomeOf({ decision, verdict }: Pick<Routed, "decision" | "verdict">): RouteOutcome {
   if (verdict !== undefined && verdict.status !== "admitted") return verdict.status;
   return decision.outcome as RouteOutcome;
 }
 
-/** Why, as a word that does not change. */
-export function reasonOf({ decision, verdict }: Routed): string {
-  if (verdict === undefined || verdict.status === "admitted") return decision.reason;
-  return `${verdict.constraint}_${verdict.status}`;
-}
-
-/** When the item goes on, when that is known. */
-export function dueAtOf(routed: Routed, nowMs: number): number | undefined {
-  return itemRow(routed, nowMs)?.dueAtMs ?? routed.verdict?.dueAtMs;
+/** An item with what admission says of it. */
+export function withVerdict(routed: Routed, verdict: Verdict | undefined, nowMs: number): Routed {
+  if (verdict === undefined) return routed;
+  const { decision, evidence } = routed;
+  const { status, constraint, existingItemId } = verdict;
+  const step: TraceStepKept = {
+    step: "admission",
+    result: status,
+    ...(constraint !== undefined && { id: constraint }),
+  };
+  const work = itemRow({ ...routed, verdict }, nowMs);
+  const dueAtMs = work?.dueAtMs ?? verdict.dueAtMs;
+  return {
+    ...routed,
+    verdict,
+    work,
+    evidence: {
+      ...evidence,
+      // A word that does not change.
+      reason: status === "admitted" ? decision.reason : `${constraint}_${status}`,
+      trace: [...evidence.trace, step],
+      ...(dueAtMs !== undefined && { dueAtMs }),
+      ...(existingItemId !== "" && { existingItemId }),
+    },
+  };
 }
 
 const noGroups: ItemRow["groups"] = { singleton: "", debounce: "", throttle: "", concurrency: "" };
 
 /** The work that is put on the queue; undefined when there is none. */
-export function itemRow(routed: Routed, nowMs: number): ItemRow | undefined {
-  const { snapshot, asked, decision, verdict, admission } = routed;
+export function itemRow(
+  {
+    snapshot,
+    asked,
+    decision,
+    verdict,
+    admission,
+  }: Pick<Routed, "snapshot" | "asked" | "decision" | "verdict" | "admission">,
+  nowMs: number,
+): ItemRow | undefined {
   const { config } = snapshot.pool;
   const { outcome, deliveryMode, recipientId, holdS } = decision;
   if (outcome === "rejected" || verdict?.status === "deduplicated" || verdict?.status === "rejected") return undefined;
   const ttlS = asked.ttlS === 0 ? config.queue.ttlS : asked.ttlS;
-  const base = {
+  const tracked = deliveryMode === "decision_only";
+  // Nobody fetches it: it only counts against what the recipient can have at once, until its outcome is told.
+  if (tracked && !snapshot.recipients.some(({ id, capacity }) => id === recipientId && capacity > 0)) return undefined;
+  const { state, dueAtMs, holdReason } = tracked ? heldByRecipient : heldUntil(asked, decision, verdict, nowMs, holdS);
+  return {
     recipientId,
+    delivery: tracked ? "none" : deliveryMode === "push" ? "push" : "pull",
+    state,
+    dueAtMs,
+    holdReason,
     ageingS: config.queue.ageingS,
+    leaseS: tracked ? config.lease.durationS : undefined,
     expiresAtMs: nowMs + ttlS * 1000,
     ownTtl: asked.ttlS !== 0,
-    groups: noGroups,
-    hasSlot: false,
-    holdReason: "",
-    dueAtMs: undefined,
-  };
-  if (deliveryMode === "decision_only") {
-    // Nobody fetches it: it only counts against what the recipient can have at once, until its outcome is told.
-    const capacity = snapshot.recipients.find(({ id }) => id === recipientId)?.capacity ?? 0;
-    if (capacity === 0) return undefined;
-    return { ...base, delivery: "none", state: "leased", leaseS: config.lease.durationS };
-  }
-  const held = heldUntil(asked, decision, verdict, nowMs, holdS);
-  return {
-    ...base,
-    delivery: deliveryMode === "push" ? "push" : "pull",
-    ...held,
-    hasSlot: verdict?.hasSlot ?? false,
     groups: admission === undefined ? noGroups : groupsOf(admission),
+    hasSlot: verdict?.hasSlot ?? false,
   };
 }
+
+type Hold = Pick<ItemRow, "state" | "dueAtMs" | "holdReason">;
+const heldByRecipient: Hold = { state: "leased", dueAtMs: undefined, holdReason: "" };
+const heldByNobody: Hold = { state: "ready", dueAtMs: undefined, holdReason: "" };
 
 /** What an item has to wait for before it can be handed out. */
 function heldUntil(
@@ -94,7 +119,7 @@ function heldUntil(
   verdict: Verdict | undefined,
   nowMs: number,
   holdS: number,
-): Pick<ItemRow, "state" | "dueAtMs" | "holdReason"> {
+): Hold {
   if (verdict !== undefined && verdict.holdReason !== "") {
     const { dueAtMs, holdReason } = verdict;
     return { state: "held", holdReason, dueAtMs: dueAtMs === undefined ? undefined : Math.max(dueAtMs, notBeforeMs) };
@@ -103,7 +128,7 @@ function heldUntil(
     return { state: "held", holdReason: "rule", dueAtMs: Math.max(nowMs + holdS * 1000, notBeforeMs) };
   }
   if (notBeforeMs > nowMs) return { state: "pending", holdReason: "not_before", dueAtMs: notBeforeMs };
-  return { state: "ready", holdReason: "", dueAtMs: undefined };
+  return heldByNobody;
 }
 
 function groupsOf({ itemRefs }: AdmissionAsked): ItemRow["groups"] {
@@ -114,42 +139,37 @@ function groupsOf({ itemRefs }: AdmissionAsked): ItemRow["groups"] {
 
 /** What is kept of an item that was routed. */
 export function settled(routed: Routed, nowMs: number): Parcel["rows"][number] {
-  const { id, tenantId, asked, snapshot, seed, decision, evidence, verdict } = routed;
+  const { id, tenantId, asked, snapshot, seed, decision, evidence, work } = routed;
   const { pool, digest } = snapshot;
-  const item = itemRow(routed, nowMs);
   const outcome = outcomeOf(routed);
   const refused = outcome === "deduplicated" || outcome === "rejected";
-  const dueAtMs = dueAtOf(routed, nowMs);
   const row: DecisionRow = {
     tenantId,
     id,
     poolId: pool.id,
     type: asked.item.type,
     key: asked.item.key,
-    attributes: asked.item.attributes,
-    requirements: { ...asked.item.requirements },
-    payload: refused ? {} : asked.payload,
+    attributesJson: asked.attributesJson,
+    requirements: asked.item.requirements,
+    payloadJson: refused ? "{}" : asked.payloadJson,
     priority: asked.item.priority,
     outcome,
     recipientId: refused ? "" : decision.recipientId,
     snapshotDigest: digest,
     seed,
-    evidence: {
-      ...evidence,
-      reason: reasonOf(routed),
-      ...(dueAtMs !== undefined && { dueAtMs }),
-      ...(verdict !== undefined && verdict.existingItemId !== "" && { existingItemId: verdict.existingItemId }),
-    },
+    evidence,
   };
   return {
     decision: row,
     priority: decision.priority,
-    item,
-    events: pool.config.itemEvents ? [decidedEvent(row, nowMs)] : [],
+    item: work,
+    events: pool.config.itemEvents ? [decidedEvent(row, evidence.reason, nowMs)] : noEvents,
   };
 }
 
-function decidedEvent({ id, poolId, outcome, evidence, recipientId, type }: DecisionRow, nowMs: number) {
-  const data = { pool_id: poolId, outcome, reason: evidence.reason, recipient_id: recipientId, type };
+const noEvents: Parcel["rows"][number]["events"] = [];
+
+function decidedEvent({ id, poolId, outcome, recipientId, type }: DecisionRow, reason: string, nowMs: number) {
+  const data = { pool_id: poolId, outcome, reason, recipient_id: recipientId, type };
   return { id: ulid(nowMs), type: "route.decided", subject: id, data };
 }

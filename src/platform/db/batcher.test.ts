@@ -73,6 +73,42 @@ test("no more statements are in flight than there are lanes, and none carries mo
   );
 });
 
+test("a statement carries as much as it may by weight, and what is more than that travels alone", async () => {
+  const { held, flush } = heldStatements<number, number>();
+  const batcher = createBatcher({ flush, batchMax: 10, weigh: (size: number) => size });
+  const answers = [4, 6, 1, 25, 3].map((size) => batcher.run(size));
+  for (let ended = 0; ended < 4; ended++) {
+    await turn();
+    await turn();
+    held[ended]!.resolve(held[ended]!.inputs);
+  }
+  assert.deepEqual(await Promise.all(answers), [4, 6, 1, 25, 3]);
+  assert.deepEqual(
+    held.map((each) => each.inputs),
+    [[4, 6], [1], [25], [3]],
+  );
+});
+
+test("a statement begins beside another only when enough waits for it, and less goes when that one has ended", async () => {
+  const { held, flush } = heldStatements<number, number>();
+  const batcher = createBatcher({ flush, lanes: 2, besideMin: 3 });
+  const answers = [batcher.run(1)];
+  await turn();
+  answers.push(batcher.run(2), batcher.run(3));
+  await turn();
+  assert.equal(held.length, 1);
+  answers.push(batcher.run(4));
+  await turn();
+  assert.deepEqual(held[1]!.inputs, [2, 3, 4]);
+  answers.push(batcher.run(5));
+  held[0]!.resolve([1]);
+  held[1]!.resolve([2, 3, 4]);
+  await turn();
+  await turn();
+  held[2]!.resolve([5]);
+  assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4, 5]);
+});
+
 test("a row that the database refuses fails alone, wherever it stands and however many there are", async () => {
   for (const bad of [[0], [15], [7], [0, 15], [3, 4, 5], [...Array(16).keys()]]) {
     const written: number[] = [];

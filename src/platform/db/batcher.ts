@@ -10,6 +10,7 @@ export interface Batcher<In, Out> {
 
 interface Waiting<In, Out> {
   readonly input: In;
+  readonly weight: number;
   resolve(output: Out): void;
   reject(error: unknown): void;
 }
@@ -19,7 +20,12 @@ interface Options<In, Out> {
   readonly flush: (inputs: In[]) => Promise<readonly Out[]>;
   /** How many statements may be in flight at once. */
   readonly lanes?: number;
+  /** How much one statement carries; a request that is more than that travels alone. */
   readonly batchMax?: number;
+  /** How much must wait before a statement begins beside one in flight: few large ones cost less than many small ones. */
+  readonly besideMin?: number;
+  /** How much a request is: 1 unless told. */
+  readonly weigh?: (input: In) => number;
 }
 
 /**
@@ -27,23 +33,40 @@ interface Options<In, Out> {
  * There is no timer, so a lone request costs one round trip; a request whose data the database refuses
  * fails alone, because its batch is then run again in halves.
  */
-export function createBatcher<In, Out>({ flush, lanes = 1, batchMax = 500 }: Options<In, Out>): Batcher<In, Out> {
+export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, Out> {
+  const { flush, lanes = 1, batchMax = 500, besideMin = 1, weigh = () => 1 } = options;
   let queue: Waiting<In, Out>[] = [];
+  let queued = 0;
   let inFlight = 0;
   let scheduled = false;
   let idlers: (() => void)[] = [];
 
+  function mayBegin(): boolean {
+    return queue.length > 0 && (inFlight === 0 || (inFlight < lanes && queued >= besideMin));
+  }
+
+  /** Takes from the queue what the next statement carries. */
+  function nextBatch(): Waiting<In, Out>[] {
+    let count = 0;
+    let weight = 0;
+    while (count < queue.length && (count === 0 || weight + queue[count]!.weight <= batchMax)) {
+      weight += queue[count++]!.weight;
+    }
+    const batch = queue;
+    queue = batch.splice(count);
+    queued -= weight;
+    return batch;
+  }
+
   function schedule(): void {
-    if (scheduled || inFlight >= lanes || queue.length === 0) return;
+    if (scheduled || !mayBegin()) return;
     scheduled = true;
     // Requests that were parsed from the same read of the sockets join the same batch.
     setImmediate(() => {
       scheduled = false;
-      while (inFlight < lanes && queue.length > 0) {
-        const batch = queue.length <= batchMax ? queue : queue.slice(0, batchMax);
-        queue = queue.length <= batchMax ? [] : queue.slice(batchMax);
+      while (mayBegin()) {
         inFlight++;
-        void settle(batch).finally(() => {
+        void settle(nextBatch()).finally(() => {
           inFlight--;
           if (inFlight === 0 && queue.length === 0) {
             for (const idle of idlers) idle();
@@ -73,7 +96,9 @@ export function createBatcher<In, Out>({ flush, lanes = 1, batchMax = 500 }: Opt
   return {
     run: (input) =>
       new Promise((resolve, reject) => {
-        queue.push({ input, resolve, reject });
+        const weight = weigh(input);
+        queue.push({ input, weight, resolve, reject });
+        queued += weight;
         schedule();
       }),
     idle: () =>

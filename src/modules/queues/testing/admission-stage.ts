@@ -94,7 +94,14 @@ export function admissionStage(db: Database) {
       let verdict: Verdict | undefined;
       const proposal = {
         tenantId,
-        items: [{ id, poolId, admission: { config: pool.config.admission, refs, itemRefs: refs, environmentId } }],
+        items: [
+          {
+            id,
+            poolId,
+            admission: { config: pool.config.admission, refs, itemRefs: refs, environmentId },
+            push: false,
+          },
+        ],
         nowMs,
         claim: undefined,
         settle: ([said]: readonly (Verdict | undefined)[]) => {
@@ -164,7 +171,7 @@ const anItem: KeyedItem = {
 };
 
 function decisionRow(tenantId: TenantId, poolId: string, id: string, { status }: Verdict) {
-  const asked = { type: "ticket", key: "", attributes: {}, requirements: {}, payload: {}, priority: 0 };
+  const asked = { type: "ticket", key: "", attributesJson: "{}", requirements: {}, payloadJson: "{}", priority: 0 };
   const decided = { outcome: status, recipientId: "", snapshotDigest: "00", seed: 0, evidence: {} };
   return { decision: { tenantId, id, poolId, ...asked, ...decided }, priority: 0, events: [] };
 }
