@@ -48,6 +48,7 @@ test("every setting that stands open is listed with what it means", async () => 
     "authz.provider=none",
     "api.allowed_hosts=*",
     "cors.allowed_origins=*",
+    "notification.outbox.enabled=true",
   ];
   const { exitCode, out } = await doctor([...sound, ...open], "--json");
   assert.equal(exitCode, 0);

@@ -199,15 +199,16 @@ async function fillAllTables(tenantId: TenantId): Promise<void> {
   }
 }
 
-/** Any value of a type; where a check names the texts that it allows, the first of them. */
+/** Any value of a type; where a check names the texts that it allows, the first of them, or the least number. */
 function valueFor(type: string, checks: string | null): string | number | boolean | Date | Buffer | never[] {
   if (type === "ulid") return ulidNow();
   if (type.endsWith("[]")) return [];
-  if (type === "jsonb") return "{}";
+  if (type === "jsonb" || type === "json") return "{}";
   if (type === "bytea") return Buffer.from("x");
   if (type === "boolean") return false;
   if (type.startsWith("timestamp") || type === "date") return new Date();
-  return type === "text" ? (/'([a-z_]+)'::text/.exec(checks ?? "")?.[1] ?? "x") : 1;
+  if (type === "text") return /'([a-z_]+)'::text/.exec(checks ?? "")?.[1] ?? "x";
+  return Number(/>= (\d+)/.exec(checks ?? "")?.[1] ?? 1);
 }
 
 async function rowsOf(tenantId: TenantId): Promise<Record<string, number>> {
