@@ -120,6 +120,8 @@ create table notification_broadcasts (
   updated_at     timestamptz not null,
   primary key (tenant_id, transaction_id)
 );
+create index notification_broadcasts_ended on notification_broadcasts (updated_at)
+  where status in ('completed', 'failed');
 create index notification_broadcasts_open on notification_broadcasts (next_page_at)
   where status in ('accepted', 'expanding');
 
@@ -169,7 +171,10 @@ create table notification_deliveries (
 create unique index notification_deliveries_once on notification_deliveries (tenant_id, transaction_id, subscriber_id,
   channel, endpoint_id);
 create index notification_deliveries_by_subscriber on notification_deliveries (tenant_id, subscriber_id, id);
-create index notification_deliveries_queued on notification_deliveries (lane, next_attempt_at, id) where status = 'queued';
+create index notification_deliveries_by_broadcast on notification_deliveries (tenant_id, broadcast_id, id)
+  where broadcast_id <> '';
+create index notification_deliveries_queued on notification_deliveries (lane, tenant_id, next_attempt_at, id)
+  where status = 'queued';
 create index notification_deliveries_running on notification_deliveries (lease_until) where status = 'running';
 create index notification_deliveries_by_message on notification_deliveries (tenant_id, integration_id, provider_message_id)
   where provider_message_id <> '';
@@ -199,6 +204,10 @@ create table notification_dead_letters (
   primary key (tenant_id, id)
 );
 create index notification_dead_letters_by_age on notification_dead_letters (last_failed_at);
+create index notification_dead_letters_by_status on notification_dead_letters (tenant_id, status, id);
+create index notification_dead_letters_expiring on notification_dead_letters (payload_expires_at) where status = 'open';
+create index notification_dead_letters_of_pages on notification_dead_letters (tenant_id, broadcast_id)
+  where kind = 'fanout_page';
 
 create table notification_observations (
   tenant_id         ulid not null,

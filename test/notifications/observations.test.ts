@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
+import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "../routing/receiver.ts";
 import { type Answered, freshName, newSender, type Sender, serveChannel } from "./stage.ts";
@@ -12,15 +13,20 @@ before(async () => {
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-/** A tenant that has sent a text message by a gateway that tells what becomes of it. */
-async function sentMessage() {
+/** A tenant that has sent a text message by a gateway that tells what becomes of it, some of it at once. */
+async function sentMessage(
+  atOnce: (told: { tenantId: string; integrationId: string; messageId: string }) => unknown = () => {},
+) {
   const sender = await newSender(node);
-  const receiver = await startReceiver(() => ({ status: 200 }));
+  const receiver = await startReceiver(async ({ body }) => {
+    await atOnce({ tenantId: sender.id, integrationId: integration.id, messageId: JSON.parse(body).id });
+    return { status: 200 };
+  });
   const connection = {
     settings: { url: receiver.url, from: "S" },
     credentials: { token: "t", callback_secret: secret },
   };
-  const integration = await serveChannel(sender, "sms", "http_sms", connection);
+  const integration: Answered = await serveChannel(sender, "sms", "http_sms", connection);
   const { id } = await sender.subscriber();
   const endpoint = await sender.endpoint(id, { channel: "sms", identity: "+4930901820" });
   const workflow_key = await sender.workflow({ channels: { sms: { body: "B" } } });
@@ -53,24 +59,26 @@ async function tell({ tenantId, integrationId, events, signedWith = secret, at =
   return response.status;
 }
 
+/** An event as gateways tell it. */
+function eventOf(messageId: string, eventId: string, more: object = {}) {
+  const occurred_at = new Date().toISOString();
+  return { message_id: messageId, event_id: eventId, kind: "delivered", occurred_at, ...more };
+}
+
 const seenOf = async (sender: Sender, id: string): Promise<Answered[]> =>
   (await sender.rest.call("GET", `/api/v2/notifications/deliveries/${id}/observations`)).body.data;
 
 test("what a provider tells under its signature is kept, once, and the delivery's state only rises", async () => {
   const { sender, integration, delivery } = await sentMessage();
   assert.equal(delivery.observation_state, "awaiting");
-  const event = (kind: string, event_id: string) => ({
-    message_id: delivery.provider_message_id,
-    event_id,
-    kind,
-    occurred_at: new Date().toISOString(),
-  });
+  const event = (kind: string, id: string) => eventOf(delivery.provider_message_id, id, { kind });
   const told = { tenantId: sender.id, integrationId: integration.id };
   assert.equal(await tell({ ...told, events: [event("delivered", "e1")] }), 204);
   assert.equal((await sender.delivery(delivery.id)).observation_state, "delivered");
   assert.equal(await tell({ ...told, events: [event("clicked", "e2"), event("delivered", "e1")] }), 204);
-  assert.equal(await tell({ ...told, events: [event("bounced", "e3")] }), 204);
   assert.equal((await sender.delivery(delivery.id)).observation_state, "engaged");
+  assert.equal(await tell({ ...told, events: [event("bounced", "e3"), event("opened", "e4")] }), 204);
+  assert.equal((await sender.delivery(delivery.id)).observation_state, "undelivered");
   const seen = await seenOf(sender, delivery.id);
   assert.deepEqual(
     seen.map(({ sequence, kind, verification, provider_event_id }) => [
@@ -83,20 +91,14 @@ test("what a provider tells under its signature is kept, once, and the delivery'
       [1, "delivered", "signature", "e1"],
       [2, "clicked", "signature", "e2"],
       [3, "bounced", "signature", "e3"],
+      [4, "opened", "signature", "e4"],
     ],
   );
 });
 
 test("a callback that does not prove to be the provider's is refused and keeps nothing, whatever it names", async () => {
   const { sender, integration, delivery } = await sentMessage();
-  const events = [
-    {
-      message_id: delivery.provider_message_id,
-      event_id: "e",
-      kind: "delivered",
-      occurred_at: new Date().toISOString(),
-    },
-  ];
+  const events = [eventOf(delivery.provider_message_id, "e")];
   const told = { tenantId: sender.id, integrationId: integration.id, events };
   const stranger = await sentMessage();
   const wrong = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
@@ -110,20 +112,14 @@ test("a callback that does not prove to be the provider's is refused and keeps n
     assert.equal(await tell(each), 401);
   }
   // Another tenant's own integration may name the message, and says nothing about it.
-  assert.equal(await tell({ ...told, tenantId: stranger.sender.id, integrationId: stranger.integration.id }), 204);
+  assert.equal(await tell({ ...told, tenantId: stranger.sender.id, integrationId: stranger.integration.id }), 503);
   assert.deepEqual(await seenOf(sender, delivery.id), []);
   assert.equal((await sender.delivery(delivery.id)).observation_state, "awaiting");
 });
 
 test("an address that is gone for good is not written to again", async () => {
   const { sender, integration, delivery, endpoint, workflow_key, subscriberId } = await sentMessage();
-  const event = {
-    message_id: delivery.provider_message_id,
-    event_id: "e",
-    kind: "bounced",
-    severity: "hard",
-    occurred_at: new Date().toISOString(),
-  };
+  const event = eventOf(delivery.provider_message_id, "e", { kind: "bounced", severity: "hard" });
   assert.equal(await tell({ tenantId: sender.id, integrationId: integration.id, events: [event] }), 204);
   assert.equal((await sender.delivery(delivery.id)).observation_state, "undelivered");
   const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: subscriberId });
@@ -131,4 +127,64 @@ test("an address that is gone for good is not written to again", async () => {
     [outcomes[0].endpoint_id, outcomes[0].outcome, outcomes[0].failure_code],
     [endpoint.id, "skipped", "suppressed"],
   );
+});
+
+test("what is told before the send is written down is asked for again, and kept then", async () => {
+  const early: number[] = [];
+  const { sender, delivery, integration } = await sentMessage(async ({ messageId, ...told }) => {
+    early.push(await tell({ ...told, events: [eventOf(messageId, "e1")] }));
+  });
+  assert.deepEqual(early, [503]);
+  assert.deepEqual(await seenOf(sender, delivery.id), []);
+  const told = { tenantId: sender.id, integrationId: integration.id };
+  assert.equal(await tell({ ...told, events: [eventOf(delivery.provider_message_id, "e1")] }), 204);
+  assert.equal((await sender.delivery(delivery.id)).observation_state, "delivered");
+});
+
+test("of a list, what is known is kept at once and once; what was never sent from here is let go after a while", async () => {
+  const { sender, delivery, integration } = await sentMessage();
+  const told = { tenantId: sender.id, integrationId: integration.id };
+  const known = eventOf(delivery.provider_message_id, "e1");
+  const minutesAway = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+  for (let time = 0; time < 2; time++) {
+    assert.equal(await tell({ ...told, events: [known, eventOf("never-sent", "e2")] }), 503);
+    assert.equal((await seenOf(sender, delivery.id)).length, 1);
+  }
+  for (const minutes of [-3, 3]) {
+    const unknown = eventOf("never-sent", "e2", { occurred_at: minutesAway(minutes) });
+    assert.equal(await tell({ ...told, events: [known, unknown] }), 204);
+  }
+  assert.equal((await seenOf(sender, delivery.id)).length, 1);
+});
+
+test("a genuine callback that could not be kept is refused as malformed, all of it", async () => {
+  const { sender, delivery, integration } = await sentMessage();
+  const told = { tenantId: sender.id, integrationId: integration.id };
+  const event = (more: object) => eventOf(delivery.provider_message_id, freshName(), more);
+  for (const malformed of [
+    { attributes: { reason: "a\u0000b" } },
+    { attributes: { "\ud800": "half of a pair" } },
+    { occurred_at: "+275760-09-13T00:00:00Z" },
+    { occurred_at: "-200000-01-01T00:00:00Z" },
+    { event_id: "e".repeat(300) },
+    { kind: "constructor" },
+  ]) {
+    assert.equal(await tell({ ...told, events: [event({}), event(malformed)] }), 400, JSON.stringify(malformed));
+  }
+  assert.deepEqual(await seenOf(sender, delivery.id), []);
+});
+
+test("nothing is taken in for a tenant that is suspended or deleted", async () => {
+  const { sender, delivery, integration } = await sentMessage();
+  const platform = restClient(node.baseUrl, node.adminKey);
+  const about = (status: string) => platform.call("PATCH", `/api/tenants/${sender.id}`, { status });
+  const told = { tenantId: sender.id, integrationId: integration.id };
+  const events = [eventOf(delivery.provider_message_id, "e1")];
+  assert.equal((await about("STATUS_SUSPENDED")).status, 200);
+  assert.equal(await tell({ ...told, events }), 401);
+  assert.equal((await about("STATUS_ACTIVE")).status, 200);
+  assert.deepEqual(await seenOf(sender, delivery.id), []);
+  assert.equal(await tell({ ...told, events }), 204);
+  assert.equal((await platform.call("DELETE", `/api/tenants/${sender.id}`)).status, 200);
+  assert.equal(await tell({ ...told, events }), 401);
 });

@@ -6,7 +6,7 @@
  */
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
-import { createTenantCache, type Database } from "../../platform/db/index.ts";
+import { createTenantCache, type Database, type Sql } from "../../platform/db/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import type { ConditionValues } from "./domain/condition.ts";
 import type { Casing, Integration } from "./domain/integration.ts";
@@ -26,9 +26,16 @@ export interface Integrations {
     channel: Channel,
     values: ConditionValues,
     except: ReadonlySet<string>,
+    /** Only those of this provider; "" for any. */
+    providerKey: string,
   ): Promise<Integration | SelectionFault>;
   /** An integration that was not removed, active or not. */
   find(tenantId: TenantId, id: string): Promise<Integration | undefined>;
+  /**
+   * The same, of a tenant in good standing. It is read anew each time: strangers cause this, and what they name must not
+   * fill the memory.
+   */
+  findForCallback(sql: Sql, tenantId: TenantId, id: string): Promise<Integration | undefined>;
 }
 
 interface Parts extends IntegrationParts {
@@ -46,11 +53,12 @@ export function createIntegrations({ side, cursors, ...parts }: Parts): Integrat
   });
   return {
     handlers: integrationHandlers(createIntegrationService(parts), cursors),
-    async choose(tenantId, channel, values, except) {
-      return chooseIntegration(await selections.get(tenantId), channel, values, except);
+    async choose(tenantId, channel, values, except, providerKey) {
+      return chooseIntegration(await selections.get(tenantId), channel, values, except, providerKey);
     },
     async find(tenantId, id) {
       return (await selections.get(tenantId)).byId.get(id);
     },
+    findForCallback: (sql, tenantId, id) => integrationStore(sql).findOfActiveTenant(tenantId, id),
   };
 }

@@ -19,7 +19,7 @@ import {
   testDatabase,
 } from "../../../test/harness/context.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
-import { classifyDatabaseError, createSignals, createTenantChanges } from "../../platform/db/index.ts";
+import { classifyDatabaseError, createSignals, createTenantChanges, type Database } from "../../platform/db/index.ts";
 import type { Connection } from "../connectors/index.ts";
 import { integrationsMax } from "./domain/integration.ts";
 import { createIntegrations } from "./index.ts";
@@ -33,17 +33,19 @@ const connections = new Map<string, Pick<Connection, "providerKey" | "status">>(
   ["mail-3", { providerKey: "smtp", status: "needs_reauth" }],
   ["sms-1", { providerKey: "http_sms", status: "active" }],
 ]);
-const integrations = createIntegrations({
-  side: db,
+const parts = {
   cursors: createCursors(randomBytes(32)),
   changes,
   events,
-  connectors: { find: async (_sql, _tenantId, id) => connections.get(id) as Connection | undefined },
+  connectors: {
+    find: async (_sql: unknown, _tenantId: unknown, id: string) => connections.get(id) as Connection | undefined,
+  },
   providers: {
     keys: { email: ["smtp", "development"], sms: ["http_sms", "development"], push: [], chat: [], in_app: ["in_app"] },
-    needsConnection: (key) => key === "smtp" || key === "http_sms",
+    needsConnection: (key: string) => key === "smtp" || key === "http_sms",
   },
-});
+};
+const integrations = createIntegrations({ ...parts, side: db });
 const { handlers } = integrations;
 
 type Request = MessageInitShape<typeof CreateIntegrationRequestSchema>;
@@ -167,17 +169,46 @@ test("another tenant's integration is not there", async () => {
   await assert.rejects(remove(other, id), failsWith("NOT_FOUND", /^No such integration\.$/));
   await assert.rejects(replace(other, id), failsWith("NOT_FOUND"));
   assert.equal(await integrations.find(other.tenantId, id), undefined);
-  assert.equal(await integrations.choose(other.tenantId, "email", values, nobody), "none_active");
+  assert.equal(await integrations.choose(other.tenantId, "email", values, nobody, ""), "none_active");
+});
+
+test("whoever calls back is looked up without anything being read into memory", async () => {
+  const tenantId = freshTenant();
+  const { id } = await make({ tenantId });
+  const forgetful = createIntegrations({
+    ...parts,
+    side: {
+      get sql(): never {
+        throw new Error("This would be kept.");
+      },
+    } as unknown as Database,
+  });
+  await assert.rejects(forgetful.find(tenantId, id), /would be kept/);
+  assert.equal(await forgetful.findForCallback(db.sql, tenantId, id), undefined, "there is no such tenant");
+  await db.sql`
+    insert into tenants (id, name, slug, status, created_at, updated_at)
+    values (${tenantId}, 'Callbacks', ${tenantId.toLowerCase()}, 'active', now(), now())`;
+  assert.equal((await forgetful.findForCallback(db.sql, tenantId, id))!.id, id);
+  await db.sql`update tenants set status = 'suspended' where id = ${tenantId}`;
+  assert.equal(await forgetful.findForCallback(db.sql, tenantId, id), undefined);
 });
 
 async function chosen(
   tenantId: Parameters<typeof integrations.choose>[0],
   except = nobody,
   more = {},
+  providerKey = "",
 ): Promise<string> {
-  const found = await integrations.choose(tenantId, "email", { ...values, ...more }, except);
+  const found = await integrations.choose(tenantId, "email", { ...values, ...more }, except, providerKey);
   return typeof found === "string" ? found : found.name;
 }
+
+test("where an address is one provider's, only its integrations are asked", async () => {
+  const tenantId = freshTenant();
+  const { name, providerKey } = await make({ tenantId });
+  assert.equal(await chosen(tenantId, nobody, {}, providerKey), name);
+  assert.equal(await chosen(tenantId, nobody, {}, "another"), "none_active");
+});
 
 test("the lowest priority wins, then the oldest, of those that are active, match and were not tried", async () => {
   const tenantId = freshTenant();

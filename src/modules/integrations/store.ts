@@ -35,6 +35,15 @@ export function integrationStore(sql: Sql) {
       return row;
     },
 
+    /** The same, where the tenant is in good standing. */
+    async findOfActiveTenant(tenantId: TenantId, id: string): Promise<Integration | undefined> {
+      const [row] = await sql<Integration[]>`
+        select ${columns} from notification_integrations
+        where tenant_id = ${tenantId} and id = ${id} and removed_at is null
+          and exists (select from tenants where tenants.id = ${tenantId} and tenants.status = 'active')`;
+      return row;
+    },
+
     /** Replaces all of an integration that can change; a version that is given must be current. */
     async update(
       tenantId: TenantId,

@@ -1,10 +1,10 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { NotificationWorkflow, Preferences } from "../preferences/index.ts";
-import type { Attempted, Attempting, Prepared, Way, Work } from "./attempt.ts";
 import type { DeliveryRow } from "./delivery-store.ts";
 import { type PlannedDelivery, planDeliveries } from "./domain/plan.ts";
 import type { Trigger } from "./domain/trigger.ts";
+import type { Kept, NotSent, Prepare, Prepared, Way, Work } from "./preparing.ts";
 import type { Recipient } from "./recipients.ts";
 
 /** What all recipients of a trigger have in common. */
@@ -28,13 +28,13 @@ export interface Begun {
 
 interface Parts {
   readonly preferences: Pick<Preferences, "resolve">;
-  readonly attempting: Pick<Attempting, "prepare">;
+  readonly prepare: Prepare;
   readonly verifiedOnly: boolean;
 }
 
 /** Decides what one recipient gets on an occasion. */
 export async function begin(
-  { preferences, attempting, verifiedOnly }: Parts,
+  { preferences, prepare, verifiedOnly }: Parts,
   occasion: Occasion,
   { subscriber, endpoints, layers }: Recipient,
   contextKeys: readonly string[],
@@ -47,9 +47,9 @@ export async function begin(
   for (const plan of plans) {
     const { tenantId, transactionId, workflowKey } = occasion;
     const delivery = { tenantId, id: ulid(nowMs), transactionId, workflowKey, channel: plan.channel };
-    const work: Work = { delivery, target: plan.target, subscriber, workflow, overrides, payload };
+    const work: Work = { delivery, target: plan.target, subscriber, workflow, overrides, payload, onlyBy: "" };
     const isNow = plan.skipped === undefined && (occasion.leaseToken !== undefined || plan.channel === "in_app");
-    const prepared = isNow ? await attempting.prepare(work) : undefined;
+    const prepared = isNow ? await prepare(work) : undefined;
     begun.push({ plan, work, prepared, row: rowOf(occasion, plan, work, prepared, contextKeys) });
   }
   return begun;
@@ -81,6 +81,7 @@ function rowOf(
     case "kept":
       return { ...base, ...wayFields(prepared), status: "sent", ...keptFields(prepared) };
     case "failed":
+      if (prepared.retryable) return { ...base, status: "queued", ...failureFields(prepared.failure) };
       return {
         ...base,
         ...wayFields(prepared),
@@ -102,7 +103,7 @@ export function wayFields({ integrationId, providerKey, connectionId, layoutId, 
 }
 
 /** What the inbox or the outbox gets, as it is written down. */
-export function keptFields({ as, message, recipient }: Extract<Attempted, { kind: "kept" }>) {
+export function keptFields({ as, message, recipient }: Kept) {
   const { subject, title, text, html, data } = message;
   return {
     kept_in: as,
@@ -114,6 +115,6 @@ export function keptFields({ as, message, recipient }: Extract<Attempted, { kind
 }
 
 /** Why something was not sent, as it is written down. */
-export function failureFields({ phase, code, detail }: Extract<Attempted, { kind: "failed" }>["failure"]) {
-  return { failure_phase: phase, failure_code: code, failure_detail: detail.slice(0, 256) };
+export function failureFields({ phase, code, detail }: NotSent["failure"]) {
+  return { failure_phase: phase, failure_code: code, failure_detail: detail.slice(0, 256).toWellFormed() };
 }

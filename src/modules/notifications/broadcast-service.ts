@@ -38,7 +38,7 @@ export function createBroadcastService({ db, topics, events, hasQueue, payloadKe
       answer: (broadcast: Broadcast) => Answer,
     ): Promise<Answer | "duplicate"> {
       if (!hasQueue) {
-        throw fail("UNAVAILABLE", {
+        throw fail("FAILED_PRECONDITION", {
           public:
             "queue_unavailable: topics are notified through a durable queue, and notification.dispatch.queue is none.",
         });

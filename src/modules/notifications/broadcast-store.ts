@@ -1,6 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import { lowestUlid } from "../../platform/ids/ulid.ts";
 import type { Broadcast } from "./domain/broadcast.ts";
 import type { Carried } from "./domain/trigger.ts";
 
@@ -40,6 +39,7 @@ export function broadcastStore(sql: Sql) {
       const [row] = await sql<Broadcast[]>`
         select ${columns} from notification_broadcasts
         where status in ('accepted', 'expanding') and next_page_at <= now()
+          and exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')
         order by next_page_at limit 1 for update skip locked`;
       return row;
     },
@@ -81,13 +81,12 @@ export function broadcastStore(sql: Sql) {
       return row;
     },
 
-    /** Forgets a tenant's broadcasts from before a moment that have ended, a bite at a time; answers how many. */
-    async forget(tenantId: TenantId, beforeMs: number, limit: number): Promise<number> {
+    /** Forgets broadcasts of all tenants that ended before a moment, a bite at a time; answers how many. */
+    async forget(before: Date, limit: number): Promise<number> {
       const gone = await sql`
         delete from notification_broadcasts where ctid = any(array(
           select ctid from notification_broadcasts
-          where tenant_id = ${tenantId} and transaction_id < ${lowestUlid(beforeMs)}
-            and status in ('completed', 'failed') limit ${limit}))`;
+          where updated_at < ${before} and status in ('completed', 'failed') order by updated_at limit ${limit}))`;
       return gone.count;
     },
   };

@@ -25,6 +25,7 @@ import { notFound } from "../../platform/db/index.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { optionalTime } from "../../platform/records/index.ts";
 import type { BroadcastService } from "./broadcast-service.ts";
+import { broadcastStore } from "./broadcast-store.ts";
 import type { DeadLetterService } from "./dead-letter-service.ts";
 import { deadLetterStore } from "./dead-letter-store.ts";
 import { type DeliveryFilter, deliveryStore } from "./delivery-store.ts";
@@ -47,7 +48,7 @@ export function deliveryHandlers({
 }: Parts): Omit<Handlers<typeof NotificationService>, "triggerNotification"> {
   return {
     async listDeliveries({ sql, tenantId, operation }, request) {
-      const filter = toFilter(request);
+      const filter = await filterOf({ sql, tenantId }, request);
       const page = await readPage(
         cursors,
         request,
@@ -106,11 +107,17 @@ export function deliveryHandlers({
   };
 }
 
-function toFilter({ transactionId, subscriberId }: { transactionId: string; subscriberId: string }): DeliveryFilter {
+async function filterOf(
+  { sql, tenantId }: Pick<Context, "sql" | "tenantId">,
+  { transactionId, subscriberId }: { readonly transactionId: string; readonly subscriberId: string },
+): Promise<DeliveryFilter> {
   if ((transactionId === "") === (subscriberId === "")) {
-    throw invalid("transaction_id", "one_of", "or else subscriber_id must be given: exactly one of the two");
+    throw invalid("transaction_id", "one_of", "give either this or subscriber_id, and not both");
   }
-  return transactionId !== "" ? { transactionId } : { subscriberId };
+  if (subscriberId !== "") return { subscriberId };
+  // Those of a broadcast are many, and found in another way.
+  const broadcast = (await broadcastStore(sql).find(tenantId, transactionId)) !== undefined;
+  return { transactionId, broadcast };
 }
 
 async function findDelivery({ sql, tenantId }: Context, id: string): Promise<Delivery> {

@@ -175,7 +175,9 @@ export function deliveryColumns(sql: Sql) {
 }
 
 /** Which deliveries a list shows: those of one transaction, or of one subscriber. */
-export type DeliveryFilter = { readonly transactionId: string } | { readonly subscriberId: string };
+export type DeliveryFilter =
+  | { readonly transactionId: string; readonly broadcast: boolean }
+  | { readonly subscriberId: string };
 
 /** The SQL of deliveries as they are looked at, and forgotten. */
 export function deliveryStore(sql: Sql) {
@@ -192,7 +194,9 @@ export function deliveryStore(sql: Sql) {
       const ofSubscriber = "subscriberId" in filter;
       const where = ofSubscriber
         ? sql`tenant_id = ${tenantId} and subscriber_id = ${filter.subscriberId}`
-        : sql`tenant_id = ${tenantId} and transaction_id = ${filter.transactionId}`;
+        : filter.broadcast
+          ? sql`tenant_id = ${tenantId} and broadcast_id = ${filter.transactionId} and broadcast_id <> ''`
+          : sql`tenant_id = ${tenantId} and transaction_id = ${filter.transactionId}`;
       const table = "notification_deliveries";
       return readKeyset<Delivery>(sql, { columns, table, where, newestFirst: ofSubscriber }, page);
     },

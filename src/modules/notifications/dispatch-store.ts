@@ -1,9 +1,9 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import { type IdempotencyRecord, reviseResponses } from "../../platform/idempotency/index.ts";
 import { deliveryColumns, leaseS } from "./delivery-store.ts";
 import type { Delivery, DeliveryStatus, Lane } from "./domain/delivery.ts";
 import type { Carried } from "./domain/trigger.ts";
+import type { Report } from "./reporting.ts";
 
 /** A delivery that this node may send until its lease ends. */
 export interface LeasedDelivery extends Delivery {
@@ -30,8 +30,6 @@ export interface Settlement {
   readonly row: SettledRow;
   /** The id of the dead letter that it becomes, if it has none. */
   readonly newDeadLetterId: string | undefined;
-  /** The answer that its trigger's idempotency key is to have from now on. */
-  readonly record: IdempotencyRecord | undefined;
 }
 
 /** What is written down of a delivery's end, or of an attempt that was not the last; what is absent is empty. */
@@ -60,21 +58,52 @@ export interface SettledRow {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
+/** What is to be leased. */
+export interface LeaseAsked {
+  readonly lane: Lane;
+  readonly limit: number;
+  readonly each: number;
+  /** "" to begin with the first. */
+  readonly afterTenant: string;
+  readonly busyTenants: readonly string[];
+  readonly token: string;
+}
+
+/** How many tenants are looked at in one turn. */
+const tenantsAtOnce = 64;
+
 /** The SQL of sending. The database's clock counts for all nodes. */
 export function dispatchStore(sql: Sql) {
   const columns = deliveryColumns(sql);
   return {
-    /** Leases deliveries of a lane that are due, those that have waited longest first. Undefined stands for any lane. */
-    async lease(lane: Lane | undefined, limit: number, token: string): Promise<LeasedDelivery[]> {
+    /**
+     * Leases deliveries of a lane that are due: tenants take turns from the one after `afterTenant`, up to `each` of a
+     * tenant's that have waited longest. Tenants that are not active, or have enough on their way, are passed over.
+     */
+    async lease({ lane, limit, each, afterTenant, busyTenants, token }: LeaseAsked): Promise<LeasedDelivery[]> {
+      const queued = sql`lane = ${lane} and status = 'queued'`;
       return sql<LeasedDelivery[]>`
+        with recursive turn as (
+          (select tenant_id, 1 as nth from notification_deliveries where ${queued} and tenant_id > ${afterTenant}
+           order by tenant_id limit 1)
+          union all
+          select next.tenant_id, turn.nth + 1 from turn cross join lateral (
+            select tenant_id from notification_deliveries where ${queued} and tenant_id > turn.tenant_id
+            order by tenant_id limit 1) next
+          where turn.nth < ${tenantsAtOnce}
+        ), due as (
+          select due.place from turn join tenants on tenants.id = turn.tenant_id and tenants.status = 'active'
+          cross join lateral (
+            select ctid as place from notification_deliveries
+            where ${queued} and tenant_id = turn.tenant_id and next_attempt_at <= now()
+            order by next_attempt_at, id limit ${each} for update skip locked) due
+          where turn.tenant_id <> all(${busyTenants as string[]}::text[])
+          limit ${limit}
+        )
         update notification_deliveries set status = 'running', lease_token = ${token},
           lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,
           next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
-        where ctid = any(array(
-          select ctid from notification_deliveries
-          where status = 'queued' and next_attempt_at <= now()
-            ${lane === undefined ? sql`` : sql`and lane = ${lane}`}
-          order by next_attempt_at, id limit ${limit} for update skip locked))
+        where ctid = any(array(select place from due))
         returning ${columns}, lease_token`;
     },
 
@@ -111,8 +140,7 @@ export function dispatchStore(sql: Sql) {
         new_letter: newDeadLetterId !== undefined,
       }));
       const has = (test: (row: (typeof rows)[number]) => boolean) => rows.some(test);
-      const [settled] = await Promise.all([
-        sql<{ id: string }[]>`
+      const settled = await sql<{ id: string }[]>`
         with input as (
           select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
             tenant_id text, id text, lease_token text, status text, wait_ms float8, letter_id text, new_letter boolean,
@@ -205,12 +233,7 @@ export function dispatchStore(sql: Sql) {
         )`
             : sql``
         }
-        select id from settled`,
-        reviseResponses(
-          sql,
-          settlements.flatMap(({ record }) => record ?? []),
-        ),
-      ]);
+        select id from settled`;
       return new Set(settled.map(({ id }) => id));
     },
 
@@ -218,8 +241,8 @@ export function dispatchStore(sql: Sql) {
      * Ends what nodes left behind that are gone. What the service keeps itself was not kept then and waits again; of
      * what went to a provider nobody knows whether it arrived, and so it is never sent once more by itself.
      */
-    async endAbandoned(limit: number, letterIds: readonly string[]): Promise<{ tenantId: TenantId; id: string }[]> {
-      return sql<{ tenantId: TenantId; id: string }[]>`
+    async endAbandoned(limit: number, letterIds: readonly string[]): Promise<Report[]> {
+      return sql<Report[]>`
         with lost as (
           select tenant_id, id, channel, row_number() over (order by lease_until) as nth from (
             select tenant_id, id, channel, lease_until from notification_deliveries
@@ -253,7 +276,7 @@ export function dispatchStore(sql: Sql) {
             failure_phase = excluded.failure_phase, failure_code = excluded.failure_code,
             failure_detail = excluded.failure_detail, attempts = letter.attempts + excluded.attempts
         )
-        select tenant_id, id from ended`;
+        select tenant_id, id, subscriber_id, channel, status, failure_phase, failure_code, dead_letter_id from ended`;
     },
   };
 }

@@ -6,11 +6,13 @@ import { ulid } from "../../platform/ids/ulid.ts";
 import { oneAtATime } from "../../platform/jobs/index.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Preferences } from "../preferences/index.ts";
-import type { Attempting } from "./attempt.ts";
+import type { Send } from "./attempt.ts";
 import { dispatchStore, type KeptPayload, type LeasedDelivery } from "./dispatch-store.ts";
 import type { DeliveryFailure, Lane } from "./domain/delivery.ts";
 import { targetOf } from "./domain/plan.ts";
+import { failedWithin, type Prepare } from "./preparing.ts";
 import { type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
+import type { Reporting } from "./reporting.ts";
 import type { Settled, Settling } from "./settling.ts";
 
 /** The topic that tells nodes of deliveries that are due. */
@@ -20,6 +22,8 @@ export const dispatchTopic = "notifications_due";
 const roomOf: Readonly<Record<Lane, number>> = { single: 64, broadcast: 32 };
 /** How much of the room must be free before more is leased: a few together cost hardly more than one. */
 const freeShare = 0.25;
+/** How much of the room one tenant's may take, so that one slow provider does not hold up everybody. */
+const tenantShare = 0.5;
 const abandonedAtOnce = 500;
 const graceMs = 12_000;
 
@@ -29,11 +33,13 @@ interface Parts extends RecipientParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
-  readonly attempting: Attempting;
+  readonly prepare: Prepare;
+  readonly send: Send;
   readonly settling: Settling;
+  readonly reporting: Reporting;
   readonly verifiedOnly: boolean;
-  /** Whether lanes are served apart; otherwise what has waited longest comes first, whatever it is. */
-  readonly tiered: boolean;
+  /** Whether anything is sent: what a node left behind that is gone is ended either way. */
+  readonly enabled: boolean;
   readonly pollMs?: number;
 }
 
@@ -46,31 +52,48 @@ export interface Dispatching {
 
 /** Makes this node's dispatching. Other nodes have theirs; leases keep them apart. */
 export function createDispatching(parts: Parts): Dispatching {
-  const { db, signals, clock, log, settling, tiered, pollMs = 1000 } = parts;
+  const { db, signals, clock, log, settling, reporting, enabled, pollMs = 1000 } = parts;
   const store = dispatchStore(db.sql);
-  const lanes = tiered
-    ? [laneOf("single", roomOf.single), laneOf("broadcast", roomOf.broadcast)]
-    : [laneOf(undefined, roomOf.single + roomOf.broadcast)];
-  const leaving = new AbortController();
+  const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
+  let leaving = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
 
-  function laneOf(lane: Lane | undefined, room: number) {
-    const flights = new Set<Promise<void>>();
+  function laneOf(lane: Lane) {
+    const room = roomOf[lane];
+    const flights = new Map<Promise<void>, string>();
+    let afterTenant = "";
 
     /** Takes no more than can be sent at once: of what a node holds when it dies nobody knows whether it was sent. */
     async function take(): Promise<void> {
       const free = room - flights.size;
       if (free < room * freeShare) return;
-      const leased = await store.lease(lane, free, randomUUID());
+      const leased = await store.lease({
+        lane,
+        limit: free,
+        each: room * freeShare,
+        afterTenant,
+        busyTenants: busyAmong([...flights.values()], room * tenantShare),
+        token: randomUUID(),
+      });
+      const fromMidway = afterTenant !== "";
+      // Whoever comes next has the next turn; when there was room for more, everybody had one.
+      afterTenant =
+        leased.length < free
+          ? ""
+          : leased
+              .map(({ tenantId }) => tenantId)
+              .sort()
+              .at(-1)!;
       const context = contextOf(leased);
       for (const delivery of leased) {
         const flight: Promise<void> = fly(delivery, context).finally(() => {
           flights.delete(flight);
           turns.run();
         });
-        flights.add(flight);
+        flights.set(flight, delivery.tenantId);
       }
+      if (leased.length > 0 || fromMidway) turns.run();
     }
 
     const turns = oneAtATime(take, (error) => log.warn({ err: error }, "notifications that are due cannot be leased"));
@@ -79,7 +102,7 @@ export function createDispatching(parts: Parts): Dispatching {
       start: turns.start,
       async stop() {
         await turns.stop();
-        await Promise.all(flights);
+        await Promise.all(flights.keys());
       },
     };
   }
@@ -108,12 +131,21 @@ export function createDispatching(parts: Parts): Dispatching {
   }
 
   async function fly(delivery: LeasedDelivery, reading: Promise<DispatchContext>): Promise<void> {
-    try {
-      const { recipientOf, carriedBy } = await reading;
-      await settling.settle([await execute(delivery, recipientOf(delivery), carriedBy(delivery))]);
-    } catch (error) {
+    const settled = await attempt(delivery, reading);
+    await settling.settle([settled]).catch((error) => {
       // It is ended when its lease is over, as one of which nobody knows.
       log.error({ err: error, delivery_id: delivery.id }, "a notification was not settled");
+    });
+  }
+
+  async function attempt(delivery: LeasedDelivery, reading: Promise<DispatchContext>): Promise<Settled> {
+    try {
+      const { recipientOf, carriedBy } = await reading;
+      return await execute(delivery, recipientOf(delivery), carriedBy(delivery));
+    } catch (error) {
+      // Nothing was sent: sending itself never throws.
+      log.error({ err: error, delivery_id: delivery.id }, "a notification could not be taken up");
+      return settling.settlementOf(delivery, failedWithin());
     }
   }
 
@@ -135,17 +167,25 @@ export function createDispatching(parts: Parts): Dispatching {
     if (!decided.allowed) return settling.skipped(delivery, decided, undefined);
     const target = targetOf({ subscriber, endpoints, verifiedOnly: parts.verifiedOnly }, channel, delivery.endpointId);
     if ("code" in target) return settling.skipped(delivery, decided, target);
-    const work = { delivery, target, subscriber, workflow, overrides, payload };
-    const prepared = await parts.attempting.prepare(work);
-    return settling.settlementOf(delivery, await parts.attempting.send(work, prepared, leaving.signal), decided);
+    // Whoever may have it is the only one who may be given it again.
+    const onlyBy = delivery.reconciliationRequired ? delivery.integrationId : "";
+    const work = { delivery, target, subscriber, workflow, overrides, payload, onlyBy };
+    const prepared = await parts.prepare(work);
+    return settling.settlementOf(delivery, await parts.send(work, prepared, leaving.signal), decided);
   }
 
   /** Ends what nodes left behind that are gone. */
   async function sweep(): Promise<void> {
     const nowMs = clock.now();
     const letterIds = Array.from({ length: abandonedAtOnce }, () => ulid(nowMs));
-    const ended = await store.endAbandoned(abandonedAtOnce, letterIds);
-    if (ended.length > 0) log.warn({ count: ended.length }, "notifications were left behind by a node that is gone");
+    const { ended, told } = await db.transaction(async (tx) => {
+      const ended = await dispatchStore(tx).endAbandoned(abandonedAtOnce, letterIds);
+      return { ended, told: await reporting.record(tx, ended) };
+    });
+    if (ended.length === 0) return;
+    told.wake();
+    reporting.count(ended);
+    log.warn({ count: ended.length }, "notifications were left behind by a node that is gone");
   }
 
   const sweeping = oneAtATime(sweep, (error) => log.warn({ err: error }, "notifications left behind cannot be found"));
@@ -156,6 +196,7 @@ export function createDispatching(parts: Parts): Dispatching {
 
   return {
     start() {
+      leaving = new AbortController();
       stopWaking = signals.onWake(dispatchTopic, lookAll);
       timer = setInterval(poll, pollMs);
       for (const lane of lanes) lane.start();
@@ -181,6 +222,12 @@ interface DispatchContext {
 
 function groupOf({ tenantId, workflowKey, userId, topicKey }: LeasedDelivery): string {
   return [tenantId, workflowKey, userId, topicKey].join("\0");
+}
+
+/** The tenants that have so many on their way, or more. */
+function busyAmong(tenantIds: readonly string[], atLeast: number): string[] {
+  const counts = Map.groupBy(tenantIds, (tenantId) => tenantId);
+  return [...counts].flatMap(([tenantId, { length }]) => (length >= atLeast ? tenantId : []));
 }
 
 const gone: DeliveryFailure = { phase: "recipient", code: "subscriber_not_found", detail: "The subscriber is gone." };

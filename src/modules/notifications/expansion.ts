@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
@@ -6,20 +7,26 @@ import type { Log } from "../../platform/log/log.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { TopicMember, Topics } from "../topics/index.ts";
-import type { Attempting } from "./attempt.ts";
 import { begin, type Occasion } from "./beginning.ts";
 import { broadcastStore } from "./broadcast-store.ts";
 import { deadLetterStore } from "./dead-letter-store.ts";
 import { type DeliveryRow, keepParcels } from "./delivery-store.ts";
 import { dispatchStore, type KeptPayload } from "./dispatch-store.ts";
 import type { Broadcast } from "./domain/broadcast.ts";
+import type { Lane } from "./domain/delivery.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
+import type { Prepare } from "./preparing.ts";
 import { type RecipientParts, readRecipients } from "./recipients.ts";
+import { type Reporting, reportsOf } from "./reporting.ts";
 
 /** The topic that tells nodes of broadcasts that have work. */
 export const broadcastTopic = "notifications_broadcast";
 
 const membersAtOnce = 1000;
+/** A page is cut short after so long: whoever reads in the order of transactions waits for its end. */
+const pageMsMax = 250;
+/** How long others on this node wait at most for a page. */
+const stretchMs = 10;
 /** How often a page is tried before the broadcast has failed. */
 const failuresMax = 8;
 
@@ -31,10 +38,15 @@ interface Parts extends RecipientParts {
   readonly events: EventRecorder;
   readonly topics: Pick<Topics, "membersAt" | "countAt">;
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
-  readonly attempting: Attempting;
+  readonly prepare: Prepare;
+  readonly reporting: Reporting;
   readonly verifiedOnly: boolean;
+  /** In which queue deliveries wait. */
+  readonly lane: Lane;
   readonly wakeInbox: WakeInbox;
   readonly wakeDispatch: () => void;
+  /** Whether anything is sent. */
+  readonly enabled: boolean;
   /** How often to look for what nobody told of. */
   readonly pollMs?: number;
 }
@@ -97,6 +109,7 @@ export function createExpanding(parts: Parts): Expanding {
 
   return {
     start() {
+      if (!parts.enabled) return;
       stopWaking = signals.onWake(broadcastTopic, look.run);
       timer = setInterval(look.run, pollMs);
       look.start();
@@ -125,23 +138,27 @@ async function expandPage(parts: Parts, onHeld: (broadcast: Broadcast) => void):
       dispatchStore(tx).carriedBy([broadcast]),
     ]);
     if (carried === undefined) throw new Error("what the broadcast carries is gone");
-    const isLast = members.length < membersAtOnce;
-    const rows = members.length === 0 ? [] : await rowsOf(parts, tx, broadcast, carried, members, nowMs);
+    const { rows, done } = await rowsOf(parts, tx, broadcast, carried, members, nowMs);
+    const isLast = members.length < membersAtOnce && done === members.length;
     const next: Broadcast = {
       ...broadcast,
       status: isLast ? "completed" : "expanding",
-      position: members.at(-1)?.id ?? position,
-      expanded: expanded + members.length,
+      position: members[done - 1]?.id ?? position,
+      expanded: expanded + done,
       total,
       updatedAt: new Date(nowMs),
     };
-    await Promise.all([keep(tx, broadcast, carried, rows, nowMs), broadcastStore(tx).advance(next)]);
-    const told = isLast ? await events.recordMany(tx, [completed(next)], nowMs) : undefined;
+    await Promise.all([keep(tx, broadcast, parts.lane, carried, rows, nowMs), broadcastStore(tx).advance(next)]);
+    const told = [
+      await parts.reporting.record(tx, reportsOf(tenantId, rows)),
+      await events.recordMany(tx, isLast ? [completed(next)] : [], nowMs),
+    ];
     return { tenantId, rows, told };
   });
   if (done === undefined) return false;
   const { tenantId, rows, told } = done;
-  told?.wake();
+  for (const { wake } of told) wake();
+  parts.reporting.count(reportsOf(tenantId, rows));
   wakeInbox(
     tenantId,
     rows.flatMap(({ kept_in, subscriber_id }) => (kept_in === "inbox" ? subscriber_id : [])),
@@ -150,7 +167,7 @@ async function expandPage(parts: Parts, onHeld: (broadcast: Broadcast) => void):
   return true;
 }
 
-/** What the members of a page get. */
+/** What members of a page get, and how many of them that are: as many as there is time for. */
 async function rowsOf(
   parts: Parts,
   tx: Sql,
@@ -158,7 +175,8 @@ async function rowsOf(
   { body }: KeptPayload,
   members: readonly TopicMember[],
   nowMs: number,
-): Promise<DeliveryRow[]> {
+): Promise<{ rows: DeliveryRow[]; done: number }> {
+  if (members.length === 0) return { rows: [], done: 0 };
   const { tenantId, transactionId, workflowKey, topicKey, manifest } = broadcast;
   const { userId, channels } = manifest;
   const ids = members.map(({ subscriberId }) => subscriberId);
@@ -179,17 +197,28 @@ async function rowsOf(
     leaseToken: undefined,
   };
   const rows: DeliveryRow[] = [];
+  const startedAtMs = performance.now();
+  let stretchedSinceMs = startedAtMs;
+  let done = 0;
   for (const { subscriberId, contextKeys } of members) {
     const recipient = recipients.get(subscriberId);
-    if (recipient === undefined) continue;
-    for (const { row } of await begin(parts, occasion, recipient, contextKeys)) rows.push(row);
+    const begun = recipient === undefined ? [] : await begin(parts, occasion, recipient, contextKeys);
+    for (const { row } of begun) rows.push(row);
+    done++;
+    const atMs = performance.now();
+    if (atMs - startedAtMs > pageMsMax) break;
+    if (atMs - stretchedSinceMs > stretchMs) {
+      await setImmediate();
+      stretchedSinceMs = performance.now();
+    }
   }
-  return rows;
+  return { rows, done };
 }
 
 async function keep(
   tx: Sql,
   broadcast: Broadcast,
+  lane: Lane,
   { digest, expiresAt }: KeptPayload,
   rows: readonly DeliveryRow[],
   nowMs: number,
@@ -204,7 +233,7 @@ async function keep(
       workflowKey,
       topicKey,
       userId: manifest.userId,
-      lane: "broadcast",
+      lane,
       at: new Date(nowMs),
       payload: { body: undefined, digest, expiresAt },
       rows,

@@ -1,6 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import { lowestUlid } from "../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
 
 /** A message in a subscriber's inbox. */
@@ -104,7 +103,7 @@ export function inboxStore(sql: Sql) {
     ): Promise<(InboxMessage & { xid: string })[]> {
       return sql<(InboxMessage & { xid: string })[]>`
         select ${columns}, xid::text from notification_inbox
-        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id >= ${lowestUlid(sinceMs - slackMs)}
+        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and created_at >= ${new Date(sinceMs - slackMs)}
           and (xid, id) > (${xid}::text::xid8, ${id}) and xid < pg_snapshot_xmin(pg_current_snapshot())
           ${snapshot === undefined ? sql`` : sql`and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`}
         order by notification_inbox.xid, id limit ${limit}`;

@@ -25,7 +25,7 @@ import type { Preferences } from "../preferences/index.ts";
 import type { Providers } from "../providers/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import type { Topics } from "../topics/index.ts";
-import { createAttempting } from "./attempt.ts";
+import { createSend } from "./attempt.ts";
 import { createBroadcastService } from "./broadcast-service.ts";
 import { createDeadLetterService } from "./dead-letter-service.ts";
 import { deliveryHandlers } from "./delivery-handler.ts";
@@ -36,6 +36,8 @@ import { inboxHandlers } from "./inbox-handler.ts";
 import { forgetNotificationsJob } from "./jobs.ts";
 import { createObservationService, type ObservationService } from "./observation-service.ts";
 import { outboxHandlers } from "./outbox-handler.ts";
+import { createPrepare } from "./preparing.ts";
+import { createReporting } from "./reporting.ts";
 import { createSettling } from "./settling.ts";
 import { triggerHandlers } from "./trigger-handler.ts";
 import { createTriggerService } from "./trigger-service.ts";
@@ -104,9 +106,11 @@ export function createNotifications(parts: Parts): Notifications {
   const wakeDispatch = () => signals.wake(dispatchTopic);
   const payloadKeptMs = settings.payloadRetentionDays * dayMs;
   const hasQueue = queue !== "none";
-  const attempting = createAttempting({ ...parts, outbox: settings.outbox });
-  const settling = createSettling({ ...parts, retries: hasQueue, wakeInbox, random });
-  const sending = { ...parts, attempting, settling, verifiedOnly, wakeInbox };
+  const prepare = createPrepare({ ...parts, outbox: settings.outbox });
+  const send = createSend({ ...parts, prepare });
+  const reporting = createReporting(parts);
+  const settling = createSettling({ ...parts, reporting, retries: hasQueue, wakeInbox, random });
+  const sending = { ...parts, prepare, send, settling, reporting, verifiedOnly, wakeInbox };
   const triggers = createTriggerService({ ...sending, payloadKeptMs });
   const broadcasts = createBroadcastService({ ...parts, hasQueue, payloadKeptMs, wakeExpanding });
   const deadLetters = createDeadLetterService({ events, wakeExpanding, wakeDispatch });
@@ -121,8 +125,13 @@ export function createNotifications(parts: Parts): Notifications {
       outbox: outboxHandlers(cursors),
     },
     jobs: [forgetNotificationsJob({ ...parts, sql: db.sql, retentionDays: settings.retentionDays })],
-    expanding: createExpanding({ ...sending, wakeDispatch }),
-    dispatching: createDispatching({ ...sending, tiered: queue === "tiered" }),
+    expanding: createExpanding({
+      ...sending,
+      enabled: settings.enabled,
+      lane: queue === "tiered" ? "broadcast" : "single",
+      wakeDispatch,
+    }),
+    dispatching: createDispatching({ ...sending, enabled: settings.enabled }),
     receive: observations.receive,
     async idle() {
       await triggers.idle();

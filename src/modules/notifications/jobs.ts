@@ -32,8 +32,8 @@ export function forgetNotificationsJob({ sql, clock, retentionDays, platformTena
       const beforeMs = nowMs - retentionDays * dayMs;
       for (const tenantId of await deliveryStore(sql).tenantsBefore(beforeMs)) {
         await all(() => deliveryStore(sql).forget(tenantId, beforeMs, bite));
-        await all(() => broadcastStore(sql).forget(tenantId, beforeMs, bite));
       }
+      await all(() => broadcastStore(sql).forget(new Date(beforeMs), bite));
       await all(() => forgetPayloads(sql, new Date(nowMs), bite));
       await all(() => deadLetterStore(sql).expire(new Date(nowMs), bite));
       await all(() => deadLetterStore(sql).forget(new Date(beforeMs), bite));

@@ -16,7 +16,7 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: Pick<EventRecorder, "recordMany">;
-  readonly integrations: Pick<Integrations, "find">;
+  readonly integrations: Pick<Integrations, "findForCallback">;
   readonly connectors: Pick<Connectors, "open">;
   readonly providers: Pick<Providers, "callback">;
   readonly subscribers: Pick<Subscribers, "suppressEndpoint">;
@@ -25,6 +25,14 @@ interface Parts {
 /** The version of the adapters that read what providers tell. */
 const adapterVersion = "1";
 const attributeBytesMax = 4096;
+/** As long as this after an event, the send that it is about may not be written down yet. */
+const commitMsMax = 2 * 60_000;
+
+/**
+ * What became of a callback. refused: it does not prove to be the provider's. malformed: it does, and is not understood.
+ * early: it tells of a message that nobody knows, yet may know soon; what it tells of others is kept.
+ */
+type Received = "taken" | "refused" | "malformed" | "early";
 
 /** Takes in what is seen of deliveries. */
 export type ObservationService = ReturnType<typeof createObservationService>;
@@ -61,9 +69,9 @@ export function createObservationService(parts: Parts) {
     integration: { readonly id: string; readonly providerKey: string; readonly connectionId: string },
     told: readonly ProviderEvent[],
     evidence: Buffer,
-  ): Promise<void> {
+  ): Promise<"taken" | "early"> {
     const nowMs = clock.now();
-    const { wake } = await db.transaction(async (tx) => {
+    const { wake, isEarly } = await db.transaction(async (tx) => {
       const messageIds = [...new Set(told.map(({ providerMessageId }) => providerMessageId))];
       const deliveries = await observationStore(tx).lockByMessage(tenantId, integration.id, messageIds);
       const byMessage = new Map(deliveries.map((delivery) => [delivery.providerMessageId, delivery]));
@@ -78,26 +86,30 @@ export function createObservationService(parts: Parts) {
         subject: deliveryId,
         data: { kind, category },
       }));
-      return events.recordMany(tx, entries, nowMs);
+      const isEarly = told.some(
+        ({ providerMessageId, occurredAtMs }) =>
+          !byMessage.has(providerMessageId) && Math.abs(nowMs - occurredAtMs) <= commitMsMax,
+      );
+      return { ...(await events.recordMany(tx, entries, nowMs)), isEarly };
     });
     wake();
+    return isEarly ? "early" : "taken";
   }
 
   return {
     /**
      * Takes in what a provider tells by calling us. Whoever cannot prove to be the provider of an integration of the
-     * tenant is refused, and is not told whether there is one.
+     * tenant in good standing is refused, and is not told whether there is one.
      */
-    async receive(tenantId: string, integrationId: string, callback: ProviderCallback): Promise<"taken" | "refused"> {
+    async receive(tenantId: string, integrationId: string, callback: ProviderCallback): Promise<Received> {
       if (!isUlid(tenantId) || !isUlid(integrationId)) return "refused";
-      const integration = await integrations.find(tenantId as TenantId, integrationId);
+      const integration = await integrations.findForCallback(db.sql, tenantId as TenantId, integrationId);
       if (integration === undefined) return "refused";
       const connection = await connectors.open(tenantId as TenantId, integration.connectionId);
       if (typeof connection === "string") return "refused";
       const told = providers.callback(integration.providerKey, connection, callback);
-      if (told === "refused") return "refused";
-      if (told.length > 0) await keepCallback(tenantId as TenantId, integration, told, callback.rawBody);
-      return "taken";
+      if (typeof told === "string") return told;
+      return told.length === 0 ? "taken" : keepCallback(tenantId as TenantId, integration, told, callback.rawBody);
     },
 
     /** Notes that messages of an inbox were read, in the transaction that marked them. */

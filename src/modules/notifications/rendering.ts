@@ -66,7 +66,7 @@ const bytesMax: Readonly<Record<Channel, number>> = {
 export async function render(layouts: Pick<Layouts, "layoutFor" | "wrap">, input: RenderInput) {
   const { tenantId, channel, content } = input;
   if (content === undefined || (content.body === "" && content.title === "" && content.subject === "")) {
-    return failed("template_missing", `The workflow says nothing on the channel ${channel}.`);
+    return failed("template_missing", `No notification workflow says anything on the channel ${channel}.`);
   }
   const layout = await layouts.layoutFor(tenantId, channel, content.layoutId);
   if (layout === undefined && content.layoutId !== "") {
@@ -102,12 +102,13 @@ function rendered(
   const said = { body: own.body, text: own.text || (isMail ? plainText(own.body) : own.body) };
   const { body, text } = layout === undefined ? said : layouts.wrap(layout, said, values, marked);
   const spoken = isMail ? text || said.text : body;
-  const heading = (source: string) => applyCasing(oneLine(put(source, plain)), casing, locale);
+  // A filter may have cut a character in two; nobody takes half of one.
+  const heading = (source: string) => applyCasing(oneLine(put(source, plain)), casing, locale).toWellFormed();
   return {
     subject: heading(content.subject),
     title: heading(content.title),
-    text: channel === "sms" ? applyCasing(spoken, casing, locale) : spoken,
-    html: isMail ? body : "",
+    text: (channel === "sms" ? applyCasing(spoken, casing, locale) : spoken).toWellFormed(),
+    html: isMail ? body.toWellFormed() : "",
     data: content.data,
     layoutId: layout?.id ?? "",
     layoutVersion: layout?.version ?? 0,

@@ -1,10 +1,8 @@
 import type { Clock } from "../../platform/clock/clock.ts";
 import { createBatcher, type Database } from "../../platform/db/index.ts";
-import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
+import { type IdempotencyRecord, reviseResponses } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { Log } from "../../platform/log/log.ts";
-import type { Metrics } from "../../platform/telemetry/index.ts";
-import type { EventRecorder } from "../events/index.ts";
 import type { Resolution } from "../preferences/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import type { Attempted } from "./attempt.ts";
@@ -13,11 +11,21 @@ import { dispatchStore, type LeasedDelivery, type SettledRow, type Settlement } 
 import { attemptsMax, type DeliveryFailure } from "./domain/delivery.ts";
 import { retryWaitMs } from "./domain/retry.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
+import type { NotSent } from "./preparing.ts";
+import type { Report, Reporting } from "./reporting.ts";
 
 /** What of a delivery its settlement needs. */
 export type Settleable = Pick<
   LeasedDelivery,
-  "tenantId" | "id" | "subscriberId" | "channel" | "endpointId" | "leaseToken" | "executionAttempt" | "deadLetterId"
+  | "tenantId"
+  | "id"
+  | "subscriberId"
+  | "channel"
+  | "endpointId"
+  | "leaseToken"
+  | "executionAttempt"
+  | "reconciliationRequired"
+  | "deadLetterId"
 >;
 
 /** How a delivery's settlement is written down, and what else follows from it. */
@@ -26,12 +34,18 @@ export interface Settled extends Settlement {
   readonly suppressEndpoint: boolean;
 }
 
+/** What one call or one attempt came to: written down together. */
+interface Bundle {
+  readonly settled: readonly Settled[];
+  /** The answer that the call's idempotency key is to have from now on. */
+  readonly record: IdempotencyRecord | undefined;
+}
+
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: Metrics;
-  readonly events: Pick<EventRecorder, "recordMany">;
+  readonly reporting: Reporting;
   readonly subscribers: Pick<Subscribers, "suppressEndpoint">;
   /** Whether what failed is tried again: not without a queue. */
   readonly retries: boolean;
@@ -45,72 +59,59 @@ export type Settling = ReturnType<typeof createSettling>;
 
 /** Makes this node's settling. */
 export function createSettling(parts: Parts) {
-  const { db, clock, log, metrics, events, subscribers, retries, wakeInbox, random } = parts;
-  const outcomes = metrics.counter({
-    name: "notification_deliveries_total",
-    help: "Attempts to deliver notifications, by channel and by what came of them.",
-    labels: ["channel", "outcome"],
-  });
+  const { db, clock, log, reporting, subscribers, retries, wakeInbox, random } = parts;
 
-  const writer = createBatcher<Settled, void>({
+  const writer = createBatcher<Bundle, boolean>({
     lanes: 2,
     batchMax: 200,
-    async flush(settled) {
+    weigh: ({ settled }) => settled.length,
+    async flush(bundles) {
+      const settled = bundles.flatMap((bundle) => bundle.settled);
       const { owned, told } = await db.transaction(async (tx) => {
         const store = dispatchStore(tx);
         const [, owned] = await Promise.all([store.planAnew(), store.settle(settled)]);
-        const failed = settled.filter(({ delivery, status }) => status === "failed" && owned.has(delivery.id));
-        const entries = failed.map(({ delivery, row, newDeadLetterId }) => ({
-          tenantId: delivery.tenantId,
-          type: "notification.delivery.failed" as const,
-          subject: delivery.id,
-          data: {
-            channel: delivery.channel,
-            subscriber_id: delivery.subscriberId,
-            failure_phase: row.failure_phase,
-            failure_code: row.failure_code,
-            dead_letter_id: newDeadLetterId ?? delivery.deadLetterId,
-          },
-        }));
-        return { owned, told: await events.recordMany(tx, entries, clock.now()) };
+        const isOwned = ({ delivery }: Settled) => owned.has(delivery.id);
+        const gone = settled.filter(({ suppressEndpoint, delivery }) => suppressEndpoint && delivery.endpointId !== "");
+        // What another has ended meanwhile is as that one has told it.
+        const records = bundles.filter((bundle) => bundle.settled.every(isOwned)).flatMap(({ record }) => record ?? []);
+        await reviseResponses(tx, records);
+        await Promise.all(
+          gone.map(({ delivery }) =>
+            subscribers.suppressEndpoint(tx, delivery.tenantId, delivery.endpointId, clock.now()),
+          ),
+        );
+        return { owned, told: await reporting.record(tx, settled.filter(isOwned).map(reportOf)) };
       });
       told.wake();
-      for (const { delivery, status, row, suppressEndpoint } of settled) {
-        outcomes.inc({ channel: delivery.channel, outcome: status });
+      reporting.count(settled.map(reportOf));
+      for (const { delivery, status, row } of settled) {
         if (!owned.has(delivery.id)) {
           log.warn({ delivery_id: delivery.id, outcome: status }, "a notification was settled too late");
-        }
-        if (row.kept_in === "inbox") wakeInbox(delivery.tenantId, [delivery.subscriberId]);
-        if (suppressEndpoint && delivery.endpointId !== "") await suppress(delivery);
+        } else if (row.kept_in === "inbox") wakeInbox(delivery.tenantId, [delivery.subscriberId]);
       }
-      return settled.map(() => undefined);
+      return bundles.map((bundle) => bundle.settled.every(({ delivery }) => owned.has(delivery.id)));
     },
   });
 
-  async function suppress({ tenantId, endpointId }: Settleable): Promise<void> {
-    await subscribers
-      .suppressEndpoint(db.sql, tenantId, endpointId, clock.now())
-      .catch((error) => log.warn({ err: error, endpoint_id: endpointId }, "an endpoint could not be suppressed"));
-  }
-
   function failed(
     delivery: Settleable,
-    attempted: Extract<Attempted, { kind: "failed" }>,
+    attempted: NotSent,
   ): Pick<Settled, "status" | "waitMs" | "row" | "newDeadLetterId"> {
     const { failure, retryable, retryAfterMs } = attempted;
-    const way = { ...wayFields(attempted), provider_attempts: attempted.providerAttempts };
+    // Once a provider may have it, it may have it until it is known to.
+    const doubt = delivery.reconciliationRequired || attempted.mayHaveArrived;
+    const way = {
+      ...wayFields(attempted),
+      provider_attempts: attempted.providerAttempts,
+      reconciliation_required: doubt,
+    };
     if (retryable && retries && delivery.executionAttempt < attemptsMax) {
       const waitMs = retryWaitMs(delivery.executionAttempt, retryAfterMs, random());
       const row = { ...way, ...failureFields(failure), retryable: true };
       return { status: "queued", waitMs, row, newDeadLetterId: undefined };
     }
-    const isUnknown = failure.code === "outcome_unknown";
     const told = retryable && retries ? exhausted(failure) : failure;
-    const row: SettledRow = {
-      ...way,
-      ...failureFields(told),
-      ...(isUnknown && { reconciliation_required: true, observation_state: "unknown" }),
-    };
+    const row: SettledRow = { ...way, ...failureFields(told), ...(doubt && { observation_state: "unknown" }) };
     const newDeadLetterId = delivery.deadLetterId === "" ? ulid(clock.now()) : undefined;
     return { status: "failed", waitMs: 0, row, newDeadLetterId };
   }
@@ -118,7 +119,7 @@ export function createSettling(parts: Parts) {
   return {
     /** How an attempt is to be written down. */
     settlementOf(delivery: Settleable, attempted: Attempted, decided?: Resolution): Settled {
-      const base = { delivery, waitMs: 0, newDeadLetterId: undefined, record: undefined, suppressEndpoint: false };
+      const base = { delivery, waitMs: 0, newDeadLetterId: undefined, suppressEndpoint: false };
       const reason = decided && { reason: decided.reasonCode, layer: decided.winningLayer };
       const way = { ...reason, ...wayFields(attempted), provider_attempts: attempted.providerAttempts };
       switch (attempted.kind) {
@@ -145,17 +146,30 @@ export function createSettling(parts: Parts) {
       const row = {
         ...(decided && { reason: decided.reasonCode, layer: decided.winningLayer }),
         ...(failure && failureFields(failure)),
+        reconciliation_required: delivery.reconciliationRequired,
       };
-      const base = { delivery, waitMs: 0, newDeadLetterId: undefined, record: undefined, suppressEndpoint: false };
+      const base = { delivery, waitMs: 0, newDeadLetterId: undefined, suppressEndpoint: false };
       return { ...base, status: "skipped", row };
     },
 
-    /** Resolves when everything is committed; the answer of the call that caused it is kept with the last of it. */
-    async settle(settled: readonly Settled[], record?: IdempotencyRecord): Promise<void> {
-      await Promise.all(settled.map((each, at) => writer.run(at === settled.length - 1 ? { ...each, record } : each)));
-    },
+    /**
+     * Resolves when everything is committed, with whether all of it was still this node's; the answer of the call that
+     * caused it is kept with it then.
+     */
+    settle: (settled: readonly Settled[], record?: IdempotencyRecord): Promise<boolean> =>
+      writer.run({ settled, record }),
 
     idle: () => writer.idle(),
+  };
+}
+
+function reportOf({ delivery, status, row, newDeadLetterId }: Settled): Report {
+  return {
+    ...delivery,
+    status,
+    failurePhase: row.failure_phase ?? "",
+    failureCode: row.failure_code ?? "",
+    deadLetterId: newDeadLetterId ?? delivery.deadLetterId,
   };
 }
 

@@ -76,7 +76,7 @@ function toTrigger(request: TriggerNotificationRequest): Trigger {
 function toProfile({ subscriberExternalId, subscriber }: TriggerNotificationRequest): NamedProfile | undefined {
   if (subscriber === undefined) return undefined;
   if (subscriberExternalId === "") {
-    throw invalid("subscriber", "external_id", "is what is known of the one that subscriber_external_id names");
+    throw invalid("subscriber", "external_id", "goes with subscriber_external_id only");
   }
   const { firstName, lastName, email, phone, avatar, locale, timezone, data } = subscriber;
   return { externalId: subscriberExternalId, firstName, lastName, email, phone, avatar, locale, timezone, data };

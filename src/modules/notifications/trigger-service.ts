@@ -7,12 +7,14 @@ import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { NamedProfile, Subscribers } from "../subscribers/index.ts";
-import type { Attempting } from "./attempt.ts";
+import type { Send } from "./attempt.ts";
 import { type Begun, begin, type Occasion } from "./beginning.ts";
 import { keepParcels, type Parcel } from "./delivery-store.ts";
 import { bodyOf, type Carried, type Trigger } from "./domain/trigger.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
+import type { Prepare } from "./preparing.ts";
 import { type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
+import { type Reporting, reportsOf } from "./reporting.ts";
 import type { Settled, Settling } from "./settling.ts";
 
 /** What became of one message of a trigger. */
@@ -40,8 +42,10 @@ interface Parts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert">;
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
-  readonly attempting: Attempting;
+  readonly prepare: Prepare;
+  readonly send: Send;
   readonly settling: Settling;
+  readonly reporting: Reporting;
   readonly verifiedOnly: boolean;
   /** How long what a trigger carries is kept. */
   readonly payloadKeptMs: number;
@@ -54,17 +58,32 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Makes the use case of single sends. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, attempting, settling, payloadKeptMs, wakeInbox } = parts;
+  const { db, subscribers, preferences, send, settling, reporting, payloadKeptMs, wakeInbox } = parts;
   const reading = createReading(parts);
   const flights = new Set<Promise<unknown>>();
 
   const writer = createBatcher<Parcel, "kept" | "duplicate">({
     lanes: 2,
     async flush(parcels) {
-      const refused = await keepParcels(db.sql, parcels);
+      const refused = parcels.some(hasFailed) ? await keepAndTell(parcels) : await keepParcels(db.sql, parcels);
+      for (const [at, { tenantId, rows }] of parcels.entries()) {
+        if (!refused.has(at)) reporting.count(reportsOf(tenantId, rows));
+      }
       return parcels.map((_, at) => (refused.has(at) ? "duplicate" : "kept"));
     },
   });
+
+  /** Keeps triggers of which something failed at once, together with the events that tell of it. */
+  async function keepAndTell(parcels: readonly Parcel[]): Promise<ReadonlySet<number>> {
+    const { refused, told } = await db.transaction(async (tx) => {
+      const refused = await keepParcels(tx, parcels);
+      const kept = parcels.filter((_, at) => !refused.has(at));
+      const reports = kept.flatMap(({ tenantId, rows }) => reportsOf(tenantId, rows));
+      return { refused, told: await reporting.record(tx, reports) };
+    });
+    told.wake();
+    return refused;
+  }
 
   /** Creates or changes the recipient as the trigger says; once, however often the trigger is sent under one key. */
   async function upsertInline(context: Context, profile: NamedProfile, keyed: KeyedCall | undefined) {
@@ -85,10 +104,11 @@ export function createTriggerService(parts: Parts) {
           endpointId: work.target.endpointId,
           leaseToken,
           executionAttempt: 1,
+          reconciliationRequired: false,
           deadLetterId: "",
         };
         // A message that is on its way is not called back, even when whoever had it sent leaves.
-        return settling.settlementOf(delivery, await attempting.send(work, prepared!, neverAborted));
+        return settling.settlementOf(delivery, await send(work, prepared!, neverAborted));
       }),
     );
     return new Map(settled.map((each) => [each.delivery.id, each]));
@@ -105,7 +125,9 @@ export function createTriggerService(parts: Parts) {
     const begun = await begin(parts, occasion, recipient, []);
     const outcomes = begun.map((each): Outcome => ({ ...each, settled: undefined }));
     const first = answer({ transactionId, outcomes });
-    const isOpen = begun.some(({ row }) => row.status === "running" || row.dead_letter_id !== undefined);
+    const isOpen = begun.some(
+      ({ row }) => row.status === "running" || row.status === "queued" || row.dead_letter_id !== undefined,
+    );
     const kept = await writer.run({
       tenantId,
       transactionId,
@@ -129,34 +151,38 @@ export function createTriggerService(parts: Parts) {
     const ends = await sendAll(outgoing, occasion.leaseToken!);
     const ended = outcomes.map((each) => ({ ...each, settled: ends.get(each.row.id) }));
     const last = answer({ transactionId, outcomes: ended });
-    await settling.settle([...ends.values()], keyed?.record(last));
-    return last;
+    // Ended by another meanwhile: what is told then is what was known at first, and the deliveries tell the rest.
+    return (await settling.settle([...ends.values()], keyed?.record(last))) ? last : first;
+  }
+
+  async function run<Answer extends Message>(
+    context: Context,
+    single: SingleTrigger<Answer>,
+  ): Promise<Answer | "duplicate"> {
+    const { tenantId, nowMs } = context;
+    const { trigger, profile, keyed } = single;
+    const carried = bodyOf(trigger);
+    if (profile !== undefined && (await upsertInline(context, profile, keyed)) === "duplicate") return "duplicate";
+    const [recipient, workflow] = await Promise.all([
+      reading.recipient(tenantId, trigger),
+      preferences.workflow(tenantId, trigger.workflowKey),
+    ]);
+    const occasion = {
+      ...trigger,
+      tenantId,
+      transactionId: ulid(nowMs),
+      topicKey: "",
+      workflow,
+      nowMs,
+      leaseToken: randomUUID(),
+    };
+    return notify(occasion, recipient, carried, single);
   }
 
   return {
     /** Notifies one recipient. */
-    async trigger<Answer extends Message>(
-      context: Context,
-      single: SingleTrigger<Answer>,
-    ): Promise<Answer | "duplicate"> {
-      const { tenantId, nowMs } = context;
-      const { trigger, profile, keyed } = single;
-      const carried = bodyOf(trigger);
-      if (profile !== undefined && (await upsertInline(context, profile, keyed)) === "duplicate") return "duplicate";
-      const [recipient, workflow] = await Promise.all([
-        reading.recipient(tenantId, trigger),
-        preferences.workflow(tenantId, trigger.workflowKey),
-      ]);
-      const occasion = {
-        ...trigger,
-        tenantId,
-        transactionId: ulid(nowMs),
-        topicKey: "",
-        workflow,
-        nowMs,
-        leaseToken: randomUUID(),
-      };
-      const flight = notify(occasion, recipient, carried, single);
+    trigger<Answer extends Message>(context: Context, single: SingleTrigger<Answer>): Promise<Answer | "duplicate"> {
+      const flight = run(context, single);
       flights.add(flight);
       return flight.finally(() => flights.delete(flight));
     },
@@ -166,6 +192,10 @@ export function createTriggerService(parts: Parts) {
       await Promise.allSettled(flights);
     },
   };
+}
+
+function hasFailed({ rows }: Parcel): boolean {
+  return rows.some(({ status }) => status === "failed");
 }
 
 const neverAborted = new AbortController().signal;

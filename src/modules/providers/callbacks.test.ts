@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
+import type { ProviderEvent } from "./index.ts";
 import { connectionTo, startProviders } from "./testing/rig.ts";
 
 const nowMs = Date.parse("2027-01-31T12:00:00Z");
@@ -64,7 +65,7 @@ for (const key of ["http_sms", "chat_webhook"]) {
     assert.notEqual(read({ ...request, headers: { ...request.headers, "webhook-signature": several } }), "refused");
   });
 
-  test(`${key}: what is unsigned, altered, signed by another, old, from the future or not understood is refused`, () => {
+  test(`${key}: what is unsigned, altered, signed by another, old or from the future is refused`, () => {
     const good = signed({ events: [event] });
     const without = (name: string) => ({ ...good, headers: { ...good.headers, [name]: "" } });
     const refused = [
@@ -77,16 +78,40 @@ for (const key of ["http_sms", "chat_webhook"]) {
       signed({ events: [event] }, { by: `whsec_${Buffer.from("what somebody else has").toString("base64")}` }),
       signed({ events: [event] }, { at: nowMs - 301_000 }),
       signed({ events: [event] }, { at: nowMs + 301_000 }),
-      signed("no JSON"),
-      signed("null"),
-      signed({ events: "none" }),
-      signed({ events: [{ ...event, kind: "exploded" }] }),
-      signed({ events: [{ ...event, event_id: "" }] }),
-      signed({ events: [{ ...event, occurred_at: "yesterday" }] }),
-      signed({ events: [event, null] }),
     ];
     for (const [i, request] of refused.entries()) assert.equal(read(request), "refused", String(i));
     assert.notEqual(read(signed({ events: [event] }, { at: nowMs - 299_000 })), "refused");
+  });
+
+  test(`${key}: what is genuine and not understood, or could not be kept, is malformed as a whole`, () => {
+    const malformed: Readonly<Record<string, unknown>>[] = [
+      { kind: "exploded" },
+      { kind: "constructor" },
+      { event_id: "" },
+      { event_id: "e".repeat(257) },
+      { event_id: "e\u0000" },
+      { message_id: "m".repeat(257) },
+      { message_id: "\ud800" },
+      { occurred_at: "yesterday" },
+      { occurred_at: "1969-12-31T23:59:59Z" },
+      { occurred_at: "2100-01-01T00:00:00Z" },
+      { occurred_at: "+275760-09-13T00:00:00Z" },
+      { attributes: { reason: "a\u0000b" } },
+      { attributes: { "a\u0000b": 1 } },
+      { attributes: { deep: [{ reason: "\udc00" }] } },
+    ];
+    for (const change of malformed) {
+      assert.equal(read(signed({ events: [event, { ...event, ...change }] })), "malformed", JSON.stringify(change));
+    }
+    const levels = 100_000;
+    const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    const nested = JSON.stringify({ events: [{ ...event, attributes: "deep" }] }).replace('"deep"', deep);
+    for (const body of ["no JSON", "null", { events: "none" }, { events: [event, null] }, nested]) {
+      assert.equal(read(signed(body)), "malformed", JSON.stringify(body).slice(0, 80));
+    }
+    // What only looks like it is kept as it is.
+    const [kept] = read(signed({ events: [{ ...event, attributes: { reason: "\\u0000 😀" } }] })) as ProviderEvent[];
+    assert.deepEqual(kept!.attributes, { reason: "\\u0000 😀" });
   });
 
   test(`${key}: without a secret, or with another provider's connection, nothing is believed`, () => {
@@ -158,12 +183,19 @@ test("twilio: what is unsigned, altered, signed by another or for another URL is
     { ...good, rawBody: Buffer.from("MessageSid=SM2&MessageStatus=delivered") },
     { ...good, url: `${url}0` },
     status(parameters, "another token"),
-    status({ MessageStatus: "delivered" }),
   ];
   for (const [i, request] of refused.entries()) {
     assert.equal(providers.callback("twilio", twilio, request), "refused", String(i));
   }
   assert.equal(providers.callback("twilio", connectionTo("twilio", {}), status(parameters, "")), "refused");
+});
+
+test("twilio: a status of nothing that can be named is malformed, and one that nobody knows tells nothing", () => {
+  const read = (parameters: Readonly<Record<string, string>>) =>
+    providers.callback("twilio", twilio, status({ MessageStatus: "delivered", ...parameters }));
+  for (const MessageSid of ["", "SM\u0000", "SM 1", "SM".repeat(200)]) assert.equal(read({ MessageSid }), "malformed");
+  assert.equal(read({}), "malformed");
+  assert.deepEqual(read({ MessageSid: "SM1", MessageStatus: "constructor" }), []);
 });
 
 test("providers that call nobody back are believed nothing", () => {

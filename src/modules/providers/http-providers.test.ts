@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { EgressError, type EgressFault } from "../../platform/egress/index.ts";
 import type { OpenConnection } from "../connectors/index.ts";
+import { failed } from "./domain/failure.ts";
 import { failureOf } from "./http-send.ts";
 import type { OutgoingMessage } from "./index.ts";
 import { type Answer, httpServer } from "./testing/http-server.ts";
@@ -69,6 +70,8 @@ const idempotent = new Set(["http_sms", "chat_webhook"]);
 
 for (const key of Object.keys(providersOfHttp)) {
   test(`${key}: what statuses mean`, async () => {
+    // Behind these the message may have been taken: it is repeated only where the provider knows it again.
+    const inDoubt = idempotent.has(key) ? "provider/unavailable retry doubt" : "provider/outcome_unknown doubt";
     const meanings: readonly (readonly [number, string])[] = [
       [200, "accepted"],
       [400, "provider/content_rejected"],
@@ -79,8 +82,9 @@ for (const key of Object.keys(providersOfHttp)) {
       [413, "provider/content_rejected"],
       [425, "provider/unavailable retry failover"],
       [429, "provider/rate_limited retry failover"],
-      [500, "provider/unavailable retry"],
-      [502, "provider/unavailable retry"],
+      [500, inDoubt],
+      [502, inDoubt],
+      [504, inDoubt],
       [503, "provider/unavailable retry failover"],
       [302, "provider/unclassified"],
     ];
@@ -106,7 +110,7 @@ for (const key of Object.keys(providersOfHttp)) {
   });
 
   test(`${key}: an answer that never came is unknown, and retried only where the provider knows the message again`, async () => {
-    const expected = idempotent.has(key) ? "provider/outcome_unknown retry" : "provider/outcome_unknown";
+    const expected = idempotent.has(key) ? "provider/outcome_unknown retry doubt" : "provider/outcome_unknown doubt";
     assert.equal((await sendTo(key, "hang up")).outcome, expected);
     const leaving = new AbortController();
     const server = await httpServer(({ path }) => {
@@ -165,7 +169,7 @@ test("twilio posts a form under the account, and knows numbers that are dead", a
   const other = await refused(21617);
   assert.equal(other.outcome, "provider/content_rejected");
   assert.ok(other.result.kind === "failed" && !other.result.detail.includes("+49"));
-  assert.equal((await sendTo("twilio", { status: 201 })).outcome, "provider/outcome_unknown");
+  assert.equal((await sendTo("twilio", { status: 201 })).outcome, "provider/outcome_unknown doubt");
 });
 
 test("slack gets a text, and blocks where the message has some; a webhook that is gone is not the reader's fault", async () => {
@@ -203,12 +207,12 @@ test("a failure never tells what the other side wrote, nor a secret", async () =
 test("whether an exchange that failed may be repeated depends on whether the request can have arrived", () => {
   const meanings: readonly (readonly [EgressFault, arrived: boolean, idempotent: boolean, string])[] = [
     ["timeout", false, false, "provider/timeout retry failover"],
-    ["timeout", true, false, "provider/outcome_unknown"],
-    ["timeout", true, true, "provider/timeout retry"],
-    ["too_large", true, false, "provider/outcome_unknown"],
-    ["connection_lost", true, true, "provider/outcome_unknown retry"],
+    ["timeout", true, false, "provider/outcome_unknown doubt"],
+    ["timeout", true, true, "provider/timeout retry doubt"],
+    ["too_large", true, false, "provider/outcome_unknown doubt"],
+    ["connection_lost", true, true, "provider/outcome_unknown retry doubt"],
     ["cancelled", false, false, "system/cancelled retry"],
-    ["cancelled", true, false, "provider/outcome_unknown"],
+    ["cancelled", true, false, "provider/outcome_unknown doubt"],
     ["tls_failed", false, false, "egress/tls_failed retry failover"],
     ["dns_failed", false, true, "egress/dns_failed retry failover"],
   ];
@@ -216,4 +220,9 @@ test("whether an exchange that failed may be repeated depends on whether the req
     const failure = failureOf(new EgressError(reason, "host: failed", arrived), idempotentProvider);
     assert.equal(outcome(failure), expected, reason);
   }
+});
+
+test("what may have arrived is never left to another provider, whatever else is said of it", () => {
+  const { failover, retryable } = failed("unavailable", "It broke.", { mayHaveArrived: true, failover: true });
+  assert.deepEqual({ failover, retryable }, { failover: false, retryable: true });
 });

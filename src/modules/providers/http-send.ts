@@ -38,20 +38,19 @@ export async function post(
     throw error;
   }
   if (answer.status >= 200 && answer.status < 300) return answer;
-  return exceptions(answer) ?? refusalOf(answer, now());
+  return exceptions(answer) ?? refusalOf(answer, idempotent, now());
 }
 
 /** What an answer other than 2xx means. */
-function refusalOf({ status, headers }: EgressAnswer, nowMs: number): SendFailure {
+function refusalOf({ status, headers }: EgressAnswer, idempotent: boolean, nowMs: number): SendFailure {
   const detail = `The provider answered ${status}.`;
+  // 503 says that the message was turned away; behind any other 5xx it may have been taken.
+  const mayHaveArrived = status >= 500 && status !== 503;
+  if (mayHaveArrived && !idempotent) return failed("outcome_unknown", `${detail} It may have taken the message.`);
   const fault = faultOf(status);
   if (fault !== "rate_limited" && fault !== "unavailable") return failed(fault, detail);
   const waitMs = retryAfterMs(headers["retry-after"], nowMs);
-  return failed(fault, detail, {
-    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
-    // These say that the message was turned away; behind any other 5xx it may have been taken.
-    failover: [408, 425, 429, 503].includes(status),
-  });
+  return failed(fault, detail, { ...(waitMs !== undefined && { retryAfterMs: waitMs }), mayHaveArrived });
 }
 
 function faultOf(status: number): Fault {
@@ -78,7 +77,7 @@ export function failureOf({ reason, mayHaveArrived }: EgressError, idempotent: b
     if (!idempotent)
       return failed("outcome_unknown", "The provider may have taken the message: its answer is missing.");
     const detail = "The provider's answer is missing; it knows the message when it comes again.";
-    return failed(reason === "timeout" ? "timeout" : "outcome_unknown", detail, { retryable: true, failover: false });
+    return failed(reason === "timeout" ? "timeout" : "outcome_unknown", detail, { retryable: true, mayHaveArrived });
   }
   switch (reason) {
     case "denied":

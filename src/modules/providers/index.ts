@@ -15,6 +15,7 @@ import { chatWebhook } from "./chat-webhook.ts";
 import { type FailureCode, type FailurePhase, failed } from "./domain/failure.ts";
 import { fieldViolations } from "./domain/fields.ts";
 import type {
+  CallbackReading,
   OutgoingMessage,
   Provider,
   ProviderCallback,
@@ -60,11 +61,7 @@ export interface Providers {
     signal: AbortSignal,
   ): Promise<SendResult>;
   /** What a provider tells about messages, when the callback proves to come from it. */
-  callback(
-    providerKey: string,
-    connection: OpenConnection | undefined,
-    request: ProviderCallback,
-  ): readonly ProviderEvent[] | "refused";
+  callback(providerKey: string, connection: OpenConnection | undefined, request: ProviderCallback): CallbackReading;
   /** Lets go of connections that were kept for later. */
   close(): void;
 }

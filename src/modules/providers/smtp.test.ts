@@ -149,7 +149,7 @@ const large = "A line of a long mail.\n".repeat(100_000);
 // More than the system keeps for a server that has stopped reading.
 const huge = large.repeat(10);
 const lost = "provider/unavailable retry failover";
-const unknown = "provider/outcome_unknown";
+const unknown = "provider/outcome_unknown doubt";
 const cuts: readonly (readonly [
   when: string,
   outcome: string,

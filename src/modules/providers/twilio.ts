@@ -3,9 +3,9 @@ import type { EgressAnswer } from "../../platform/egress/index.ts";
 import type { OpenConnection } from "../connectors/index.ts";
 import { failed, type SendFailure } from "./domain/failure.ts";
 import { matching, oneLine, textOf } from "./domain/fields.ts";
-import type { Provider, ProviderCallback, ProviderEvent } from "./domain/provider.ts";
+import type { CallbackReading, Provider, ProviderCallback, ProviderEvent } from "./domain/provider.ts";
 import { type HttpParts, idIn, jsonOf, post } from "./http-send.ts";
-import { equalTexts } from "./signed-callback.ts";
+import { equalTexts, isName } from "./signed-callback.ts";
 
 const baseUrlDefault = "https://api.twilio.com";
 
@@ -74,12 +74,12 @@ function refusal(answer: EgressAnswer): SendFailure | undefined {
 }
 
 /** What Twilio's statuses say; those on the way say nothing. */
-const kindByStatus: Readonly<Record<string, ProviderEvent["kind"]>> = {
-  delivered: "delivered",
-  read: "read",
-  undelivered: "bounced",
-  failed: "rejected",
-};
+const kindByStatus: ReadonlyMap<string, ProviderEvent["kind"]> = new Map([
+  ["delivered", "delivered"],
+  ["read", "read"],
+  ["undelivered", "bounced"],
+  ["failed", "rejected"],
+]);
 
 /** Codes of what is blocked or filtered, and of numbers that do not exist or cannot take messages. */
 const blockedCodes: ReadonlySet<string> = new Set(["30004", "30007"]);
@@ -90,7 +90,7 @@ function callback(
   { credentials }: OpenConnection,
   { headers, rawBody, url }: ProviderCallback,
   nowMs: number,
-): readonly ProviderEvent[] | "refused" {
+): CallbackReading {
   const parameters = new URLSearchParams(rawBody.toString("utf8"));
   const names = [...new Set(parameters.keys())].sort();
   const signed = names.map((name) =>
@@ -108,8 +108,8 @@ function callback(
   const sid = parameters.get("MessageSid") ?? "";
   const status = parameters.get("MessageStatus") ?? "";
   const code = parameters.get("ErrorCode") ?? "";
-  const kind = kindByStatus[status];
-  if (sid === "") return "refused";
+  const kind = kindByStatus.get(status);
+  if (!isName(sid)) return "malformed";
   if (kind === undefined) return [];
   return [
     {

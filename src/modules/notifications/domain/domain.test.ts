@@ -110,7 +110,9 @@ test("what is known of a message only rises, and a machine's opening is no reade
     machineGenerated,
   });
   assert.equal(stateAfter("awaiting", seen("bounced")), "undelivered");
-  assert.equal(stateAfter("delivered", seen("bounced")), "delivered");
+  assert.equal(stateAfter("delivered", seen("bounced")), "undelivered");
+  assert.equal(stateAfter("undelivered", seen("delivered")), "undelivered");
+  assert.equal(stateAfter("unknown", seen("delivered")), "delivered");
   assert.equal(stateAfter("delivered", seen("deferred")), "delivered");
   assert.equal(stateAfter("awaiting", seen("opened", true)), "delivered");
   assert.equal(stateAfter("engaged", seen("complained")), "complained");

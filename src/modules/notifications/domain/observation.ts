@@ -38,14 +38,17 @@ export const kinds: Readonly<Record<ObservationKind, KindMeaning>> = {
   token_invalidated: { category: "delivery", state: "undelivered", suppresses: "always" },
 };
 
-/** From weakest to strongest: a state only ever rises. A complaint outlasts whatever else is seen. */
+/**
+ * From weakest to strongest: a state only ever rises. What came back after all was not delivered, and a complaint
+ * outlasts whatever else is seen.
+ */
 const precedence: readonly ObservationState[] = [
   "not_expected",
   "awaiting",
   "unknown",
-  "undelivered",
   "delivered",
   "engaged",
+  "undelivered",
   "complained",
 ];
 

@@ -17,6 +17,8 @@ export interface Target {
   readonly endpointId: string;
   readonly identity: string;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The provider whose address it is; "" when any serves it. */
+  readonly providerKey: string;
   /** A connection of the address's own; "" when its integration's serves it. */
   readonly connectionId: string;
 }
@@ -104,12 +106,7 @@ function planChannel(
   if (own.length > 0) {
     return own.map((endpoint) => ({
       ...decided,
-      target: {
-        endpointId: endpoint.id,
-        identity: endpoint.identity,
-        metadata: endpoint.metadata,
-        connectionId: endpoint.connectionId,
-      },
+      target: targetAt(endpoint),
       skipped: endpointProblem(endpoint, verifiedOnly),
     }));
   }
@@ -121,7 +118,20 @@ function planChannel(
   return [{ ...decided, target: { ...nowhere, identity }, skipped: undefined }];
 }
 
-const nowhere: Target = { endpointId: "", identity: "", metadata: {}, connectionId: "" };
+const nowhere: Target = { endpointId: "", identity: "", metadata: {}, providerKey: "", connectionId: "" };
+
+/** What endpoints say that name no provider. */
+const anyProvider = "default";
+
+function targetAt({ id, identity, metadata, providerKey, connectionId }: Endpoint): Target {
+  return {
+    endpointId: id,
+    identity,
+    metadata,
+    providerKey: providerKey === anyProvider ? "" : providerKey,
+    connectionId,
+  };
+}
 
 function endpointProblem(endpoint: Endpoint, verifiedOnly: boolean): DeliveryFailure | undefined {
   if (endpoint.suppressedAt !== null) {
@@ -153,6 +163,5 @@ export function targetOf(
   }
   const endpoint = endpoints.find(({ id }) => id === endpointId);
   if (endpoint === undefined) return { phase: "endpoint", code: "removed", detail: "The address was removed." };
-  const { identity, metadata, connectionId } = endpoint;
-  return endpointProblem(endpoint, verifiedOnly) ?? { endpointId, identity, metadata, connectionId };
+  return endpointProblem(endpoint, verifiedOnly) ?? targetAt(endpoint);
 }

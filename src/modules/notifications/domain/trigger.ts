@@ -30,11 +30,7 @@ export function audienceOf(asked: {
 }): Audience {
   const { subscriberExternalId: externalId, subscriberId, topic: topicKey } = asked;
   if ([externalId, subscriberId, topicKey].filter((name) => name !== "").length !== 1) {
-    throw invalid(
-      "subscriber_external_id",
-      "one_recipient",
-      "or else subscriber_id or topic must be given: exactly one of the three",
-    );
+    throw invalid("subscriber_external_id", "one_recipient", "give exactly one of this, subscriber_id and topic");
   }
   if (externalId !== "") return { kind: "external", name: externalId };
   return subscriberId !== "" ? { kind: "subscriber", name: subscriberId } : { kind: "topic", name: topicKey };

@@ -40,13 +40,15 @@ export interface SendFailure {
   readonly retryAfterMs?: number;
   /** Nothing was sent and another provider may do better: it may be tried at once. */
   readonly failover: boolean;
+  /** The provider may have taken it all the same: the message must not go by any other, now or later. */
+  readonly mayHaveArrived: boolean;
   /** The address is gone for good. */
   readonly suppressEndpoint: boolean;
 }
 
 type Verdict = Omit<SendFailure, "kind" | "detail" | "retryAfterMs">;
 
-const settled = { retryable: false, failover: false, suppressEndpoint: false } as const;
+const settled = { retryable: false, failover: false, mayHaveArrived: false, suppressEndpoint: false } as const;
 const elsewhere = { ...settled, failover: true } as const;
 const later = { ...settled, retryable: true, failover: true } as const;
 
@@ -64,7 +66,7 @@ const verdicts = {
   // Another provider would be told the same.
   recipient_rejected: { phase: "provider", code: "recipient_rejected", ...settled },
   content_rejected: { phase: "provider", code: "content_rejected", ...settled },
-  outcome_unknown: { phase: "provider", code: "outcome_unknown", ...settled },
+  outcome_unknown: { phase: "provider", code: "outcome_unknown", ...settled, mayHaveArrived: true },
   unclassified: { phase: "provider", code: "unclassified", ...settled },
   connection_missing: { phase: "credential", code: "connection_missing", ...elsewhere },
   refresh_failed: { phase: "credential", code: "refresh_failed", ...elsewhere },
@@ -81,7 +83,14 @@ const detailCharsMax = 256;
 export function failed(
   fault: Fault,
   detail: string,
-  different: Partial<Pick<SendFailure, "retryable" | "failover" | "suppressEndpoint" | "retryAfterMs">> = {},
+  different: Partial<Omit<SendFailure, "kind" | "phase" | "code" | "detail">> = {},
 ): SendFailure {
-  return { kind: "failed", ...verdicts[fault], detail: detail.slice(0, detailCharsMax), ...different };
+  const failure = {
+    kind: "failed",
+    ...verdicts[fault],
+    detail: detail.slice(0, detailCharsMax),
+    ...different,
+  } as const;
+  // Whatever else is said of it: what may have arrived is not sent by another provider.
+  return failure.mayHaveArrived ? { ...failure, failover: false } : failure;
 }

@@ -56,6 +56,9 @@ export interface ProviderEvent {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
+/** What a callback tells: "refused" when it does not prove to be the provider's, "malformed" when it does and is not understood. */
+export type CallbackReading = readonly ProviderEvent[] | "refused" | "malformed";
+
 /** What a provider sent to the address for its callbacks. */
 export interface ProviderCallback {
   /** By lower-case name. */
@@ -78,11 +81,7 @@ export interface Provider {
   /** Sends; whatever it throws counts as a failure within. */
   send(connection: OpenConnection, message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
   /** Reads a callback that proves to come from the provider; undefined for one that makes none. */
-  readonly callback?: (
-    connection: OpenConnection,
-    request: ProviderCallback,
-    nowMs: number,
-  ) => readonly ProviderEvent[] | "refused";
+  readonly callback?: (connection: OpenConnection, request: ProviderCallback, nowMs: number) => CallbackReading;
   /** Lets go of connections that were kept for later. */
   readonly close?: () => void;
 }

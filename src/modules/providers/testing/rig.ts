@@ -69,8 +69,13 @@ export function message(more: Partial<Omit<OutgoingMessage, "to">> & { readonly 
 /** What matters of a result: "accepted", or the failure with what may be done about it. */
 export function outcome(result: SendResult): string {
   if (result.kind === "accepted") return "accepted";
-  const { phase, code, retryable, failover, suppressEndpoint } = result;
-  const notes = [retryable && "retry", failover && "failover", suppressEndpoint && "suppress"].filter(Boolean);
+  const { phase, code, retryable, failover, mayHaveArrived, suppressEndpoint } = result;
+  const notes = [
+    retryable && "retry",
+    failover && "failover",
+    mayHaveArrived && "doubt",
+    suppressEndpoint && "suppress",
+  ].filter(Boolean);
   return [`${phase}/${code}`, ...notes].join(" ");
 }
 

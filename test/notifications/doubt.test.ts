@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
+import { createServer } from "node:net";
+import { after, before, test } from "node:test";
+import type postgres from "postgres";
+import { connect } from "../harness/postgres-server.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { startReceiver } from "../routing/receiver.ts";
+import { type Answered, newSender, type Sender, serveChannel, shown } from "./stage.ts";
+
+let node: TestService;
+let sql: postgres.Sql;
+before(async () => {
+  node = await startService();
+  sql = connect(node.databaseUrl, 1);
+});
+after(() => sql.end());
+
+const connectionTo = (url: string) => ({ settings: { url, from: "S" }, credentials: { token: "t" } });
+
+/** A gateway that reads the first message and hangs up, and answers all later ones with a status. */
+async function cuttingGateway(status: number) {
+  let count = 0;
+  const server = http.createServer((request, response) => {
+    request.resume();
+    request.on("end", () => {
+      if (count++ === 0) request.socket.destroy();
+      else response.writeHead(status).end();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, count: () => count };
+}
+
+/** A port that nobody listens on, until somebody does. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function textable(owner: Sender): Promise<{ workflow_key: string; subscriber_id: string }> {
+  const workflow_key = await owner.workflow({ channels: { sms: { body: "B" } } });
+  const { id: subscriber_id } = await owner.subscriber({ phone: "+4930901820" });
+  return { workflow_key, subscriber_id };
+}
+
+test("a message that a provider may have is given to no other, at once or later, and ends with the one that may have it", async () => {
+  const sender = await newSender(node);
+  const port = await freePort();
+  await serveChannel(sender, "sms", "http_sms", connectionTo(`http://127.0.0.1:${port}`), { priority: 1 });
+  const gateway = await cuttingGateway(200);
+  const second = await serveChannel(sender, "sms", "http_sms", connectionTo(gateway.url), { priority: 2 });
+  const { outcomes } = await sender.trigger(await textable(sender));
+  const [{ outcome, retryable, reconciliation_required, delivery_id }] = outcomes;
+  assert.deepEqual([outcome, retryable, reconciliation_required], ["failed", true, true]);
+  // The first choice is there again, and is not asked.
+  let asked = 0;
+  const first = http.createServer((_, response) => {
+    asked++;
+    response.writeHead(200).end();
+  });
+  first.listen(port, "127.0.0.1");
+  await once(first, "listening");
+  const sent = await shown(
+    () => sender.delivery(delivery_id),
+    ({ status }) => status === "sent",
+  );
+  first.close();
+  assert.deepEqual(
+    [sent.integration_id, sent.reconciliation_required, asked, gateway.count()],
+    [second.id, false, 0, 2],
+  );
+});
+
+test("the doubt whether a message arrived outlasts a later refusal", async () => {
+  const sender = await newSender(node);
+  const gateway = await cuttingGateway(422);
+  await serveChannel(sender, "sms", "http_sms", connectionTo(gateway.url));
+  const { outcomes } = await sender.trigger(await textable(sender));
+  const failed = await shown(
+    () => sender.delivery(outcomes[0].delivery_id),
+    ({ status }) => status === "failed",
+  );
+  assert.deepEqual(
+    [failed.failure_code, failed.reconciliation_required, failed.observation_state],
+    ["content_rejected", true, "unknown"],
+  );
+});
+
+test("what fails within the service before anything leaves is tried again and in no doubt", async () => {
+  const sender = await newSender(node);
+  const receiver = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
+  await serveChannel(sender, "sms", "http_sms", connectionTo(receiver.url));
+  await sql`alter table notification_preferences rename to elsewhere`;
+  const target = await textable(sender);
+  const refused = await sender.rest.call("POST", "/api/v2/notifications/trigger", target);
+  assert.equal(refused.status, 500);
+  await sql`alter table elsewhere rename to notification_preferences`;
+  const { outcomes } = await sender.trigger(target);
+  await sql`alter table notification_preferences rename to elsewhere`;
+  const [{ delivery_id }] = outcomes;
+  const within = await shown(
+    () => sender.delivery(delivery_id),
+    (each) => each.failure_phase === "system",
+  );
+  assert.deepEqual([within.status, within.failure_code, within.reconciliation_required], ["queued", "internal", false]);
+  await sql`alter table elsewhere rename to notification_preferences`;
+  await shown(
+    () => sender.delivery(delivery_id),
+    ({ status }) => status === "sent",
+  );
+});
+
+test("a name that a template cuts in two harms neither its own message nor those of others", async () => {
+  const sender = await newSender(node);
+  const members = await Promise.all(["😀Ada", "Grace"].map((first_name) => sender.subscriber({ first_name })));
+  const content = { engine: "liquid", title: "{{ subscriber.first_name | slice: 0 }}", body: "B" };
+  const workflow_key = await sender.workflow({ channels: { in_app: content } });
+  const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: members[0].id });
+  assert.equal(outcomes[0].outcome, "sent");
+  await sender.trigger({ workflow_key, topic: await sender.topic(members.map(({ id }) => id)) });
+  const [title] = await shown(
+    async () => (await sender.inbox(members[1].id)).map((message: Answered) => message.title),
+    (titles) => titles.length === 1,
+  );
+  assert.equal(title, "G");
+});
+
+test("a tenant that is suspended sends nothing until it is active again", async () => {
+  const sender = await newSender(node);
+  const receiver = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
+  await serveChannel(sender, "sms", "http_sms", connectionTo(receiver.url));
+  const { outcomes } = await sender.trigger(await textable(sender));
+  await sql`update tenants set status = 'suspended' where id = ${sender.id}`;
+  await sql`update notification_deliveries set next_attempt_at = now() where tenant_id = ${sender.id}`;
+  // Another's, which came later, is sent: this one's turn has passed.
+  const other = await newSender(node);
+  const theirs = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
+  await serveChannel(other, "sms", "http_sms", connectionTo(theirs.url));
+  const { outcomes: later } = await other.trigger(await textable(other));
+  await shown(
+    () => other.delivery(later[0].delivery_id),
+    ({ status }) => status === "sent",
+  );
+  assert.equal(receiver.received.length, 1);
+  await sql`update tenants set status = 'active' where id = ${sender.id}`;
+  await shown(
+    async () => receiver.received.length,
+    (count) => count === 2,
+  );
+  assert.ok(outcomes[0].delivery_id);
+});
+
+test("whatever becomes a dead letter is told by an event", async () => {
+  const sender = await newSender(node);
+  const { id } = await sender.subscriber();
+  const { outcomes } = await sender.trigger({ workflow_key: "nothing_said", subscriber_id: id, channels: ["in_app"] });
+  const path = "/api/events?types=notification.delivery.failed";
+  const [event] = (await sender.rest.call("GET", path)).body.data;
+  assert.equal(event.subject, outcomes[0].delivery_id);
+  assert.equal(event.data.failure_code, "template_missing");
+  assert.equal(event.data.dead_letter_id, (await sender.delivery(outcomes[0].delivery_id)).dead_letter_id);
+});
