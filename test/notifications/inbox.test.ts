@@ -90,6 +90,22 @@ test("a broadcast reaches those who watch", async () => {
   feed.close();
 });
 
+test("a message that comes late by a redrive is seen by those who watch", async () => {
+  const { id } = await sender.subscriber();
+  const late = `late.${id.toLowerCase()}`;
+  const { outcomes } = await sender.trigger({ workflow_key: late, subscriber_id: id, channels: ["in_app"] });
+  const { data } = await sender.rest.call("GET", "/api/v2/notifications/dead-letters").then(({ body }) => body);
+  const letter = data.find((each: { delivery_id: string }) => each.delivery_id === outcomes[0].delivery_id);
+  await sender.ok("PUT", `/api/v2/notification/workflows/${late}`, {
+    channels: { in_app: { title: "Late", body: "B" } },
+  });
+  const feed = await openEvents(`${node.baseUrl}${inboxOf(id)}:watch`, { "x-api-key": sender.key });
+  await feed.see(/: connected/);
+  await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
+  assert.equal((await feed.take(1))[0]!.data.title, "Late");
+  feed.close();
+});
+
 test("an inbox is its own tenant's", async () => {
   const { id } = await sender.subscriber();
   const { outcomes } = await say(id, 1);

@@ -171,6 +171,22 @@ test("a workflow that says nothing fails where it was to be said, and can be red
   );
 });
 
+test("what is no template, and a profile that is none, are refused by name, and nothing is sent", async () => {
+  const { id } = await sender.subscriber();
+  const topic = await sender.topic([id]);
+  const workflow_key = await sender.workflow();
+  const path = "/api/v2/notifications/trigger";
+  const overrides = { email: { body: "{{#each payload}}" } };
+  for (const to of [{ subscriber_id: id }, { topic }]) {
+    const { body } = await sender.refused("INVALID_ARGUMENT", "POST", path, { workflow_key, overrides, ...to });
+    assert.equal(body.violations[0].field, "overrides.email.body");
+  }
+  const inline = { subscriber_external_id: freshName(), subscriber: { email: "not an address" } };
+  const { body } = await sender.refused("INVALID_ARGUMENT", "POST", path, { workflow_key, ...inline });
+  assert.equal(body.violations[0].field, "subscriber.email");
+  assert.deepEqual(await sender.inbox(id), []);
+});
+
 test("a variable that is missing leaves a gap, or fails where the workflow is strict", async () => {
   const { id } = await sender.subscriber();
   const lax = await sender.workflow({ channels: { in_app: { body: "Order {{ payload.order }}!" } } });

@@ -6,14 +6,17 @@ import { type Database, notFound } from "../../platform/db/index.ts";
 import { claim, complete } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../events/index.ts";
+import type { Preferences } from "../preferences/index.ts";
 import type { Topics } from "../topics/index.ts";
 import { broadcastStore } from "./broadcast-store.ts";
 import type { Broadcast } from "./domain/broadcast.ts";
+import { overriddenContents } from "./domain/plan.ts";
 import { bodyOf, type Trigger } from "./domain/trigger.ts";
 
 interface Parts {
   readonly db: Database;
   readonly topics: Pick<Topics, "find" | "cutoff">;
+  readonly preferences: Pick<Preferences, "workflow" | "checkContents">;
   readonly events: Pick<EventRecorder, "record">;
   /** Whether there is a queue that broadcasts can wait in. */
   readonly hasQueue: boolean;
@@ -25,7 +28,15 @@ interface Parts {
 export type BroadcastService = ReturnType<typeof createBroadcastService>;
 
 /** Makes the use cases of broadcasts. */
-export function createBroadcastService({ db, topics, events, hasQueue, payloadKeptMs, wakeExpanding }: Parts) {
+export function createBroadcastService({
+  db,
+  topics,
+  preferences,
+  events,
+  hasQueue,
+  payloadKeptMs,
+  wakeExpanding,
+}: Parts) {
   return {
     /**
      * Accepts a broadcast: what it carries, what is sent to whom and the work that is to be done are committed together,
@@ -45,6 +56,8 @@ export function createBroadcastService({ db, topics, events, hasQueue, payloadKe
       }
       const { tenantId, nowMs } = context;
       const { body, text } = bodyOf(trigger);
+      const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
+      preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
       const now = new Date(nowMs);
       const transactionId = ulid(nowMs);
       const accepted = await db.transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../chain/call.ts";
+import { Failure, invalid } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import { createBatcher, type Database, notFound } from "../../platform/db/index.ts";
 import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
@@ -10,6 +11,7 @@ import type { NamedProfile, Subscribers } from "../subscribers/index.ts";
 import type { Send } from "./attempt.ts";
 import { type Begun, begin, type Occasion } from "./beginning.ts";
 import { keepParcels, type Parcel } from "./delivery-store.ts";
+import { overriddenContents } from "./domain/plan.ts";
 import { bodyOf, type Carried, type Trigger } from "./domain/trigger.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
 import type { Prepare } from "./preparing.ts";
@@ -41,7 +43,7 @@ export interface SingleTrigger<Answer> {
 interface Parts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert">;
-  readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
+  readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve" | "checkContents">;
   readonly prepare: Prepare;
   readonly send: Send;
   readonly settling: Settling;
@@ -90,7 +92,9 @@ export function createTriggerService(parts: Parts) {
     const { tenantId, nowMs, afterCommit } = context;
     return db.transaction(async (tx) => {
       if (keyed !== undefined && (await usedKeys(tx, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
-      return subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile);
+      return subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile).catch((error) => {
+        throw within("subscriber", error);
+      });
     });
   }
 
@@ -167,6 +171,7 @@ export function createTriggerService(parts: Parts) {
       reading.recipient(tenantId, trigger),
       preferences.workflow(tenantId, trigger.workflowKey),
     ]);
+    preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
     const occasion = {
       ...trigger,
       tenantId,
@@ -192,6 +197,12 @@ export function createTriggerService(parts: Parts) {
       await Promise.allSettled(flights);
     },
   };
+}
+
+/** Names the fields of a refusal as they stand in the request. */
+function within(path: string, error: unknown): unknown {
+  const [violation] = error instanceof Failure ? error.violations : [];
+  return violation === undefined ? error : invalid(`${path}.${violation.field}`, violation.rule, violation.message);
 }
 
 function hasFailed({ rows }: Parcel): boolean {

@@ -11,7 +11,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import type { Database, Sql } from "../../platform/db/index.ts";
 import type { Channel, Subscribers } from "../subscribers/index.ts";
-import type { CheckTemplate, TemplateProblem } from "./domain/check-content.ts";
+import { type CheckTemplate, checkContents, type TemplateProblem } from "./domain/check-content.ts";
 import type { Layers, SubscriberLayers } from "./domain/layers.ts";
 import { type ReasonCode, type Resolution, resolverVersion, type TracedResolution } from "./domain/resolution.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./domain/resolver.ts";
@@ -61,6 +61,8 @@ export interface Preferences extends WorkflowSnapshots {
   resolve(input: ResolveInput): ReadonlyMap<Channel, Resolution>;
   /** Decides in the very same way, and tells how. */
   resolveWithTrace(input: ResolveInput): TracedResolution[];
+  /** Refuses what is to be said on channels when it is no template, or too much; fields stand below a path. */
+  checkContents(path: string, contents: NotificationWorkflow["channels"]): void;
   /** The keys of workflows that name a layout, in their order. */
   layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
 }
@@ -85,6 +87,7 @@ export function createPreferences({ db, cursors, subscribers, ...parts }: Parts)
     layersOf,
     resolve,
     resolveWithTrace,
+    checkContents: (path, contents) => checkContents(path, contents, parts.checkTemplate),
     layoutUses: (sql, tenantId, layoutId, limit) => workflowStore(sql).keysWithLayout(tenantId, layoutId, limit),
   };
 }

@@ -60,7 +60,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       expectedVersion: number | undefined,
     ): Promise<NotificationWorkflow> {
       const { sql, tenantId, nowMs } = context;
-      checkContents(content.channels, checkTemplate);
+      checkContents("channels", content.channels, checkTemplate);
       if (content.preferences !== undefined) checkSettings("preferences.", content.preferences);
       await checkLayouts(context, content.channels);
       const store = workflowStore(sql);

@@ -78,6 +78,18 @@ export function contentOf(
   return { ...(base ?? emptyContent), ...Object.fromEntries(given) };
 }
 
+/** What is said on the channels that a trigger has other words for. */
+export function overriddenContents(
+  workflow: NotificationWorkflow | undefined,
+  overrides: Overrides,
+): NotificationWorkflow["channels"] {
+  const said = channels.flatMap((channel) => {
+    const content = overrides[channel] && contentOf(workflow, overrides, channel);
+    return content === undefined ? [] : [[channel, content] as const];
+  });
+  return Object.fromEntries(said);
+}
+
 const emptyContent: ChannelContent = {
   engine: "handlebars",
   subject: "",

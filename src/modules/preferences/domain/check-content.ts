@@ -1,5 +1,4 @@
 import { invalid } from "../../../errors/index.ts";
-import type { Channel } from "../../subscribers/index.ts";
 import { channels } from "./settings.ts";
 import type { ChannelContent, Engine, WorkflowContent } from "./workflow.ts";
 
@@ -20,23 +19,23 @@ const templates = { subject: "subject", title: "title", body: "body", textBody: 
 
 const dataBytesMax = 16 * 1024;
 
-/** Refuses contents with a template that is none, or with more data than a message takes along. */
-export function checkContents(contents: WorkflowContent["channels"], checkTemplate: CheckTemplate): void {
+/** Refuses contents with a template that is none, or with more data than a message takes along. Fields stand below a path. */
+export function checkContents(path: string, contents: WorkflowContent["channels"], checkTemplate: CheckTemplate): void {
   for (const channel of channels) {
     const content = contents[channel];
-    if (content !== undefined) checkContent(channel, content, checkTemplate);
+    if (content !== undefined) checkContent(`${path}.${channel}`, content, checkTemplate);
   }
 }
 
-function checkContent(channel: Channel, content: ChannelContent, checkTemplate: CheckTemplate): void {
+function checkContent(path: string, content: ChannelContent, checkTemplate: CheckTemplate): void {
   for (const [name, field] of Object.entries(templates) as [keyof typeof templates, string][]) {
     const problem = content[name] === "" ? undefined : checkTemplate(content.engine, content[name]);
     if (problem === undefined) continue;
     const { code, message, line, column } = problem;
     const place = line === undefined ? "" : `line ${line}${column === undefined ? "" : `, column ${column}`}: `;
-    throw invalid(`channels.${channel}.${field}`, `template.${code}`, `${place}${message}`);
+    throw invalid(`${path}.${field}`, `template.${code}`, `${place}${message}`);
   }
   if (Buffer.byteLength(JSON.stringify(content.data)) > dataBytesMax) {
-    throw invalid(`channels.${channel}.data`, "max_bytes", `must have at most ${dataBytesMax} bytes as JSON`);
+    throw invalid(`${path}.data`, "max_bytes", `must have at most ${dataBytesMax} bytes as JSON`);
   }
 }

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import { type ParsedMail, simpleParser } from "mailparser";
+import { SMTPServer } from "smtp-server";
+import { startService, type TestService } from "../harness/service.ts";
+import { type Answered, newSender, type Sender, serveChannel, shown } from "./stage.ts";
+
+let node: TestService;
+before(async () => {
+  node = await startService();
+});
+
+/** A mail server that refuses recipients as it is told, and a tenant whose mail goes there. */
+async function mailing(refusal: (nth: number) => { code: number; text: string } | undefined) {
+  const arrived: ParsedMail[] = [];
+  let asked = 0;
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS", "AUTH"],
+    logger: false,
+    onRcptTo(_address, _session, done) {
+      const refused = refusal(asked++);
+      done(refused && Object.assign(new Error(refused.text), { responseCode: refused.code }));
+    },
+    async onData(stream, _session, done) {
+      arrived.push(await simpleParser(Buffer.concat(await stream.toArray())));
+      done();
+    },
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  after(() => server.close(() => {}));
+  const { port } = server.server.address() as AddressInfo;
+  const sender = await newSender(node);
+  const settings = { host: "127.0.0.1", port, tls: "none", from: "Shop <shop@example.org>" };
+  const integration = await serveChannel(sender, "email", "smtp", { settings, credentials: {} });
+  return { sender, integration, arrived, asked: () => asked };
+}
+
+/** A layout around mails, a workflow that writes them and somebody who gets them. */
+async function reader(sender: Sender): Promise<{ workflow_key: string; subscriber_id: string }> {
+  const layout: Answered = await sender.ok("POST", "/api/v2/layouts", {
+    name: "frame",
+    channel: "email",
+    engine: "liquid",
+    body: "<html><body><h1>Shop</h1>{{ content }}<p>Bye, {{ subscriber.first_name }}</p></body></html>",
+  });
+  const email = {
+    subject: "Order {{ payload.order }}\r\nBcc: all@example.org",
+    body: "<p>Dear {{ subscriber.first_name }}, see <a href='https://example.org/o'>your order</a>.</p>",
+    layout_id: layout.data.id,
+  };
+  const workflow_key = await sender.workflow({ channels: { email } });
+  const { id } = await sender.subscriber({ first_name: "Zoë <b>", email: "zoe@example.org" });
+  return { workflow_key, subscriber_id: id };
+}
+
+test("a mail arrives in its layout as text and HTML, escaped once, and no template makes it a header", async () => {
+  const { sender, integration, arrived } = await mailing(() => undefined);
+  const { outcomes } = await sender.trigger({ ...(await reader(sender)), payload: { order: 7 } });
+  assert.equal(outcomes[0].outcome, "sent");
+  const [mail] = arrived;
+  assert.equal(mail!.subject, "Order 7 Bcc: all@example.org");
+  assert.equal(mail!.bcc, undefined);
+  assert.deepEqual([(mail!.to as Answered).text, mail!.from!.text], ["zoe@example.org", '"Shop" <shop@example.org>']);
+  assert.ok((mail!.html as string).includes("<h1>Shop</h1><p>Dear Zoë &lt;b&gt;, see"), mail!.html as string);
+  assert.ok((mail!.html as string).includes("Bye, Zoë &lt;b&gt;"));
+  assert.match(mail!.text!, /Dear Zoë <b>, see your order \(https:\/\/example\.org\/o\)/);
+  const delivery = await sender.delivery(outcomes[0].delivery_id);
+  assert.equal(delivery.integration_id, integration.id);
+  assert.equal(delivery.layout_version, 1);
+  assert.ok(mail!.messageId!.toLowerCase().includes(delivery.id.toLowerCase()));
+});
+
+test("a mail that is put off is sent later, and one that is refused is not", async () => {
+  const later = await mailing((nth) => (nth === 0 ? { code: 451, text: "4.3.0 later" } : undefined));
+  const put = await later.sender.trigger(await reader(later.sender));
+  assert.deepEqual([put.outcomes[0].outcome, put.outcomes[0].retryable], ["failed", true]);
+  await shown(
+    () => later.sender.delivery(put.outcomes[0].delivery_id),
+    ({ status }) => status === "sent",
+  );
+  assert.equal(later.arrived.length, 1);
+
+  const never = await mailing(() => ({ code: 550, text: "5.1.1 no such user" }));
+  const refused = await never.sender.trigger(await reader(never.sender));
+  const [{ outcome, retryable, failure_code }] = refused.outcomes;
+  assert.deepEqual([outcome, retryable, failure_code], ["failed", false, "recipient_rejected"]);
+  assert.equal(never.asked(), 1);
+});
