@@ -52,7 +52,7 @@ export function renderOutbox(root: string): string {
     root,
     main: `<main class="page outbox">
 <h1>Outbox</h1>
-<p class="lead">What no integration serves is kept here instead of being sent.</p>
+<p class="lead">What no integration serves, or the development provider does, is kept here instead of being sent.</p>
 <form id="asked" hidden><label>API key <input name="key" type="password" autocomplete="off" required></label> <button>Show</button></form>
 <p><label>Channel <select id="channel"><option value="">all</option><option>email</option><option>sms</option><option>push</option><option>chat</option></select></label> <span id="status" class="quiet" role="status"></span></p>
 <div id="messages"></div>

@@ -22,7 +22,7 @@ import { type Reporting, reportsOf } from "./reporting.ts";
 /** The topic that tells nodes of broadcasts that have work. */
 export const broadcastTopic = "notifications_broadcast";
 
-const membersAtOnce = 1000;
+const membersAtOnce = 500;
 /** A page is cut short after so long: whoever reads in the order of transactions waits for its end. */
 const pageMsMax = 250;
 /** How long others on this node wait at most for a page. */

@@ -61,7 +61,7 @@ function show(message) {
     element("span", message.channel, "channel"),
     element("strong", message.subject || message.title || message.body.slice(0, 80)),
     element("span", message.recipient, "quiet"),
-    element("time", new Date(message.created_at).toLocaleTimeString(), "quiet"),
+    element("time", new Date(message.created_at).toLocaleString(), "quiet"),
   );
   entry.append(summary);
   entry.addEventListener("toggle", () => entry.childElementCount === 1 && entry.append(...contents(message)));

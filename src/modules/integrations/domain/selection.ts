@@ -35,8 +35,9 @@ function byPrecedence(one: Integration, other: Integration): number {
 }
 
 /**
- * The first integration whose condition holds, of those that were not tried already: of one provider, if one is named. One whose condition cannot be
- * told is passed over: an error must never route a message to a provider that it was not meant for.
+ * The first integration whose condition holds, of those that were not tried already: of one provider, if one is named.
+ * One whose condition cannot be told is passed over: an error must never route a message to a provider that it was not
+ * meant for.
  */
 export function chooseIntegration(
   { candidates }: Selection,

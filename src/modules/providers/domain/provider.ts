@@ -56,7 +56,7 @@ export interface ProviderEvent {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** What a callback tells: "refused" when it does not prove to be the provider's, "malformed" when it does and is not understood. */
+/** What a callback tells. refused: it does not prove to be the provider's. malformed: it does, and is not understood. */
 export type CallbackReading = readonly ProviderEvent[] | "refused" | "malformed";
 
 /** What a provider sent to the address for its callbacks. */
