@@ -1,7 +1,8 @@
 import type { TenantId } from "../../platform/access/index.ts";
-import type { Sql } from "../../platform/db/index.ts";
+import { createBatcher, type Database, notFound, type Sql } from "../../platform/db/index.ts";
 import type { Preferences, SubscriberLayers } from "../preferences/index.ts";
 import type { Endpoint, Subscriber, Subscribers } from "../subscribers/index.ts";
+import type { Trigger } from "./domain/trigger.ts";
 
 /** Someone who is to be notified, with all that decides whether and where. */
 export interface Recipient {
@@ -35,4 +36,68 @@ export async function readRecipients(
       { subscriber, endpoints: endpoints.get(id) ?? [], layers: layers.of(id) },
     ]),
   );
+}
+
+interface ReadingParts extends RecipientParts {
+  readonly db: Database;
+  readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId">;
+}
+
+/** Reads the recipients of single sends, those of many callers at once. */
+export function createRecipientReading(parts: ReadingParts) {
+  const { db, subscribers } = parts;
+
+  const recipients = createBatcher<Reading, Recipient | undefined>({
+    lanes: 2,
+    async flush(readings) {
+      const groups = Map.groupBy(readings, groupOf);
+      const found = new Map<string, Map<string, Recipient>>();
+      await Promise.all(
+        [...groups].map(async ([group, members]) => {
+          const ids = [...new Set(members.map(({ subscriberId }) => subscriberId))];
+          found.set(
+            group,
+            await readRecipients(parts, db.sql, members[0]!.tenantId, { ...members[0]!, topicKey: "" }, ids),
+          );
+        }),
+      );
+      return readings.map((each) => found.get(groupOf(each))!.get(each.subscriberId));
+    },
+  });
+
+  const names = createBatcher<{ tenantId: TenantId; externalId: string }, string | undefined>({
+    lanes: 2,
+    async flush(asked) {
+      const found = new Map<TenantId, Map<string, string>>();
+      await Promise.all(
+        [...Map.groupBy(asked, ({ tenantId }) => tenantId)].map(async ([tenantId, group]) => {
+          const externalIds = [...new Set(group.map(({ externalId }) => externalId))];
+          found.set(tenantId, await subscribers.idsByExternalId(db.sql, tenantId, externalIds));
+        }),
+      );
+      return asked.map(({ tenantId, externalId }) => found.get(tenantId)!.get(externalId));
+    },
+  });
+
+  return {
+    async recipient(tenantId: TenantId, { audience, workflowKey, userId }: Trigger): Promise<Recipient> {
+      const subscriberId =
+        audience.kind === "external" ? await names.run({ tenantId, externalId: audience.name }) : audience.name;
+      const recipient =
+        subscriberId === undefined ? undefined : await recipients.run({ tenantId, workflowKey, userId, subscriberId });
+      if (recipient === undefined) throw notFound("subscriber");
+      return recipient;
+    },
+  };
+}
+
+interface Reading {
+  readonly tenantId: TenantId;
+  readonly workflowKey: string;
+  readonly userId: string;
+  readonly subscriberId: string;
+}
+
+function groupOf({ tenantId, workflowKey, userId }: Reading): string {
+  return [tenantId, workflowKey, userId].join("\0");
 }

@@ -2,8 +2,7 @@ import { hash, randomUUID } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../chain/call.ts";
 import { Failure, invalid } from "../../errors/index.ts";
-import type { TenantId } from "../../platform/access/index.ts";
-import { createBatcher, type Database, notFound } from "../../platform/db/index.ts";
+import { createBatcher, type Database } from "../../platform/db/index.ts";
 import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { Preferences } from "../preferences/index.ts";
@@ -15,7 +14,7 @@ import { overriddenContents } from "./domain/plan.ts";
 import { bodyOf, type Carried, type Trigger } from "./domain/trigger.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
 import type { Prepare } from "./preparing.ts";
-import { type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
+import { createRecipientReading, type Recipient, type RecipientParts } from "./recipients.ts";
 import { type Reporting, reportsOf } from "./reporting.ts";
 import type { Settled, Settling } from "./settling.ts";
 
@@ -61,7 +60,7 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 /** Makes the use case of single sends. */
 export function createTriggerService(parts: Parts) {
   const { db, subscribers, preferences, send, settling, reporting, payloadKeptMs, wakeInbox } = parts;
-  const reading = createReading(parts);
+  const reading = createRecipientReading(parts);
   const flights = new Set<Promise<unknown>>();
 
   const writer = createBatcher<Parcel, "kept" | "duplicate">({
@@ -210,62 +209,3 @@ function hasFailed({ rows }: Parcel): boolean {
 }
 
 const neverAborted = new AbortController().signal;
-
-/** Reads recipients for many triggers at once. */
-function createReading(parts: Pick<Parts, "db" | "subscribers" | "preferences">) {
-  const { db, subscribers } = parts;
-
-  const recipients = createBatcher<Reading, Recipient | undefined>({
-    lanes: 2,
-    async flush(readings) {
-      const groups = Map.groupBy(readings, groupOf);
-      const found = new Map<string, Map<string, Recipient>>();
-      await Promise.all(
-        [...groups].map(async ([group, members]) => {
-          const ids = [...new Set(members.map(({ subscriberId }) => subscriberId))];
-          found.set(
-            group,
-            await readRecipients(parts, db.sql, members[0]!.tenantId, { ...members[0]!, topicKey: "" }, ids),
-          );
-        }),
-      );
-      return readings.map((each) => found.get(groupOf(each))!.get(each.subscriberId));
-    },
-  });
-
-  const names = createBatcher<{ tenantId: TenantId; externalId: string }, string | undefined>({
-    lanes: 2,
-    async flush(asked) {
-      const found = new Map<TenantId, Map<string, string>>();
-      await Promise.all(
-        [...Map.groupBy(asked, ({ tenantId }) => tenantId)].map(async ([tenantId, group]) => {
-          const externalIds = [...new Set(group.map(({ externalId }) => externalId))];
-          found.set(tenantId, await subscribers.idsByExternalId(db.sql, tenantId, externalIds));
-        }),
-      );
-      return asked.map(({ tenantId, externalId }) => found.get(tenantId)!.get(externalId));
-    },
-  });
-
-  return {
-    async recipient(tenantId: TenantId, { audience, workflowKey, userId }: Trigger): Promise<Recipient> {
-      const subscriberId =
-        audience.kind === "external" ? await names.run({ tenantId, externalId: audience.name }) : audience.name;
-      const recipient =
-        subscriberId === undefined ? undefined : await recipients.run({ tenantId, workflowKey, userId, subscriberId });
-      if (recipient === undefined) throw notFound("subscriber");
-      return recipient;
-    },
-  };
-}
-
-interface Reading {
-  readonly tenantId: TenantId;
-  readonly workflowKey: string;
-  readonly userId: string;
-  readonly subscriberId: string;
-}
-
-function groupOf({ tenantId, workflowKey, userId }: Reading): string {
-  return [tenantId, workflowKey, userId].join("\0");
-}
