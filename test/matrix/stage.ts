@@ -148,6 +148,14 @@ export async function requestFor(operation: Operation, party: Party): Promise<Js
   return validRequest(operation, given);
 }
 
+/** A valid request of a party's for every operation, one after another: among them are limits of what may be done at once. */
+export async function requestsForAll(party: Party): Promise<ReadonlyMap<Operation, Json>> {
+  const requests = new Map<Operation, Json>();
+  for (const operation of operations) requests.set(operation, await requestFor(operation, party));
+  await atRest(party.sql);
+  return requests;
+}
+
 /** The least that a list must be told. There is something to be listed. */
 export async function listRequestFor(operation: Operation, party: Party): Promise<Json> {
   const inPath = [...operation.bindings[0]!.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);

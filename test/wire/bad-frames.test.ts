@@ -10,7 +10,7 @@ import { catalogue, grpcCodes } from "../../src/errors/index.ts";
 import type { Json } from "../harness/operations.ts";
 import { type Rows, readRows } from "../harness/rows.ts";
 import { enveloped, type Outcome, send } from "../harness/wire.ts";
-import { callerFor, operations, requestFor, type Stage, setStage } from "../matrix/stage.ts";
+import { callerFor, operations, requestsForAll, type Stage, setStage } from "../matrix/stage.ts";
 
 let stage: Stage;
 let held: Rows;
@@ -18,9 +18,7 @@ let requests: ReadonlyMap<Operation, Json>;
 let session: http2.ClientHttp2Session;
 before(async () => {
   stage = await setStage({ "api.max_request_body_size": "1048576" });
-  requests = new Map(
-    await Promise.all(operations.map(async (each) => [each, await requestFor(each, stage.platform)] as const)),
-  );
+  requests = await requestsForAll(stage.platform);
   held = await readRows(stage.sql);
   session = http2.connect(stage.service.baseUrl);
   session.unref();
@@ -164,7 +162,8 @@ function messageFaults(
         ),
       ];
     default:
-      return [put("a broken message", holding(bytesOf(0x0a, 0x7f)))];
+      // A field that no message has, and that ends too early.
+      return [put("a broken message", holding(bytesOf(0x7a, 0x7f)))];
   }
 }
 

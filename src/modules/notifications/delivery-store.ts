@@ -88,7 +88,7 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
   const keyed = records.length > 0;
   const has = (test: (row: DeliveryRow) => boolean) => parcels.some((parcel) => parcel.rows.some(test));
   const result = await sql<{ parcel: number }[]>`
-    ${keyed ? sql`${claimParcels(sql, records)},` : sql`with`} head as (
+    with ${keyed ? sql`${claimParcels(sql, records)},` : sql``} head as (
       select * from json_to_recordset(${JSON.stringify(heads)}::text::json) as head(
         parcel int, tenant_id text, transaction_id text, broadcast_id text, workflow_key text, topic_key text,
         user_id text, lane text, at timestamptz, payload jsonb, digest text, expires_at timestamptz)

@@ -102,29 +102,24 @@ export interface ParcelRecord {
 }
 
 /**
- * The beginning of a statement that keeps what many callers bring: `with asked …, claimed …, refused`, where `refused`
- * has the numbers of the parcels whose key was recorded before. The rest of the statement leaves those out.
+ * The part of a statement that keeps what many callers bring, `asked …, claimed …, refused`: `refused` has the numbers of
+ * the parcels whose key was recorded before, and the rest of the statement leaves those out.
  */
 export function claimParcels(sql: Sql, records: readonly ParcelRecord[]): Fragment {
   // In one order everywhere, so that two nodes with the same keys never wait for each other.
-  const rows = [...records]
-    .sort((a, b) => (keyName(a.record) < keyName(b.record) ? -1 : 1))
-    .map(({ parcel, record }) => ({
-      parcel,
-      tenant_id: record.tenantId,
-      principal: record.principal,
-      operation: record.operation,
-      key: record.key,
-      fingerprint: record.fingerprint.toString("hex"),
-      response: record.response,
-      created_at: record.createdAt,
-    }));
+  const sorted = records
+    .map(({ parcel, record }) => ({ name: keyName(record), parcel, record }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const texts = (value: (record: IdempotencyRecord) => string) => sorted.map(({ record }) => value(record));
   return sql`
-    with asked as (
+    asked as (
       select *, row_number() over (partition by tenant_id, principal, operation, key order by parcel) as nth
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as asked(
-        parcel int, tenant_id text, principal text, operation text, key text, fingerprint text, response text,
-        created_at timestamptz)
+      from unnest(${sorted.map(({ parcel }) => parcel)}::int[],
+        ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ principal }) => principal)}::text[],
+        ${texts(({ operation }) => operation)}::text[], ${texts(({ key }) => key)}::text[],
+        ${texts(({ fingerprint }) => fingerprint.toString("hex"))}::text[], ${texts(({ response }) => response)}::text[],
+        ${texts(({ createdAt }) => createdAt.toISOString())}::timestamptz[]
+      ) as asked(parcel, tenant_id, principal, operation, key, fingerprint, response, created_at)
     ), claimed as (
       insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
       select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response, created_at
