@@ -1,8 +1,9 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../platform/db/index.ts";
-import { type IdempotencyRecord, keyName } from "../../platform/idempotency/index.ts";
+import { claimParcels, type IdempotencyRecord } from "../../platform/idempotency/index.ts";
 import { ulidMs } from "../../platform/ids/ulid.ts";
 import { rankOf } from "./domain/queue-item.ts";
+import { lines } from "./lines.ts";
 
 /** A decision as it is kept. */
 export interface DecisionRow {
@@ -99,15 +100,7 @@ export async function insertParcels(
 
 type InputRow = Parcel["rows"][number];
 
-/** A column as one text: a line for each row, an empty one for null. Its values hold no line breaks. */
-function lines<Row>(rows: readonly Row[], value: (row: Row) => string | number | boolean | undefined): string {
-  return rows.map(value).join("\n");
-}
-
-/**
- * The rows, sent by column. Texts of lines cost both sides least: arrays have to be escaped, and a list of objects has
- * to be searched for each column of each row. Only what callers name freely may hold a line break.
- */
+/** The rows, sent by column. Only what callers name freely may hold a line break. */
 function input(sql: Sql, rows: readonly InputRow[], places: readonly number[]): Fragment {
   const decided = (value: (decision: DecisionRow) => string | number) => lines(rows, ({ decision }) => value(decision));
   const queued = (value: (item: ItemRow) => string | number | boolean | undefined) =>
@@ -156,32 +149,9 @@ function rankIn({ decision, item, priority }: InputRow): number | undefined {
 
 /** Records the keys of calls, and leaves out the calls whose key was used before. */
 function claiming(sql: Sql, parcels: readonly Parcel[]): Fragment {
-  // In one order everywhere, so that two nodes with the same keys never wait for each other.
-  const records = parcels
-    .flatMap(({ record }, at) => (record === undefined ? [] : [{ name: keyName(record), record, at }]))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-  const texts = (value: (record: IdempotencyRecord) => string) => records.map(({ record }) => value(record));
-  return sql`, asked as (
-      select *, row_number() over (partition by tenant_id, principal, operation, key order by parcel::int) as nth
-      from rows from (
-        string_to_table(${lines(records, ({ at }) => at)}, E'\\n'),
-        unnest(${texts(({ tenantId }) => tenantId)}::text[]), unnest(${texts(({ principal }) => principal)}::text[]),
-        unnest(${texts(({ operation }) => operation)}::text[]), unnest(${texts(({ key }) => key)}::text[]),
-        unnest(${texts(({ fingerprint }) => fingerprint.toString("hex"))}::text[]),
-        unnest(${texts(({ response }) => response)}::text[]),
-        unnest(${texts(({ createdAt }) => createdAt.toISOString())}::text[])
-      ) as asked(parcel, tenant_id, principal, operation, key, fingerprint, response, created_at)
-    ), claimed as (
-      insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
-      select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response,
-        created_at::timestamptz
-      from asked on conflict do nothing
-      returning tenant_id, principal, operation, key
-    ), refused as (
-      -- Of two calls with one key that travel together the first counts.
-      select parcel from asked where nth > 1 or (tenant_id, principal, operation, key) not in (select * from claimed)
-    ), taken as (
-      select * from input where parcel not in (select parcel from refused)
+  const records = parcels.flatMap(({ record }, parcel) => (record === undefined ? [] : [{ parcel, record }]));
+  return sql`, ${claimParcels(sql, records)}, taken as (
+      select * from input where parcel::int not in (select parcel from refused)
     )`;
 }
 
@@ -221,7 +191,7 @@ function telling(sql: Sql, rows: readonly InputRow[], places: readonly number[],
       insert into events (tenant_id, id, type, source, subject, time, data)
       select tenant_id, id, type, source, subject, time, data
       from json_to_recordset(${JSON.stringify(events)}::text::json) as told(
-        parcel text, tenant_id text, id text, type text, source text, subject text, time timestamptz, data jsonb)
+        parcel int, tenant_id text, id text, type text, source text, subject text, time timestamptz, data jsonb)
       ${keyed ? sql`where parcel not in (select parcel from refused)` : sql``}
     )`;
 }

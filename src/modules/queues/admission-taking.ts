@@ -3,7 +3,7 @@ import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
 import type { Proposal } from "./accept.ts";
 import { insertParcels, type Parcel } from "./accept-store.ts";
 import { addCounts, type CountChange } from "./counts.ts";
-import { admit, type GroupState, groupKey, type Verdict } from "./domain/admission.ts";
+import { admit, displaces, type GroupState, groupKey, groupsToAdmit, type Verdict } from "./domain/admission.ts";
 import {
   type GroupName,
   groupNamesOf,
@@ -12,7 +12,7 @@ import {
   readGroups,
   saveGroups,
 } from "./group-store.ts";
-import type { Move } from "./move-store.ts";
+import type { Move, Moved } from "./move-store.ts";
 import { moveUncounted } from "./moving.ts";
 
 /** Lets items in through their constraints: checked and taken, all or nothing, in one transaction. */
@@ -44,29 +44,37 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
 }
 
 async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
-  const named = proposals.flatMap(namesIn);
+  const { named, displacing } = namesIn(proposals);
   const claims = proposals.flatMap(({ claim }) => (claim === undefined ? [] : [claim]));
-  const [used, holders] = await Promise.all([usedKeys(tx, claims), groupsOfHolders(tx, named)]);
-  const owned = new Map(await readGroups(tx, [...named, ...holders], true));
+  const [used, holders] = await Promise.all([usedKeys(tx, claims), groupsOfHolders(tx, displacing)]);
+  const locked = [...named, ...holders];
+  const owned = new Map(await readGroups(tx, locked, true));
   const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
 
+  const { nowMs } = proposals[0]!;
   const repeated = repeatsAmong(proposals, used);
   const changed = new Map<string, OwnedGroup>();
   const moves: Move[] = [];
   const verdicts = proposals.map((proposal, at) => (repeated.has(at) ? [] : judge(proposal)));
   const fresh = proposals.flatMap((proposal, at) => (repeated.has(at) ? [] : [proposal.settle(verdicts[at]!)]));
+  const letIn = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
 
-  // Those that were let in first, since one of them may already be superseded by a later one.
-  const refused = await insertParcels(tx, fresh, undefined);
-  if (refused.size > 0) throw new Raced();
-  await saveAll(tx, [...changed.values()], proposals);
-  const locked = [...named, ...holders];
-  const { moved, promoted, counts } = await moveUncounted(tx, moves, locked, proposals[0]!.nowMs);
-  // Whoever took the place meanwhile may be in groups that are not locked, and could not give theirs back.
+  // Sent together, and carried out in this order. Those that were let in come before moves, since one of them may
+  // already be superseded by a later one; counts come last.
+  const [refused, saved] = await Promise.all([
+    insertParcels(tx, fresh, undefined),
+    saveGroups(tx, [...changed.values()], nowMs),
+    moves.length === 0 && addCounts(tx, letIn, shard),
+  ]);
+  // A group that somebody else began meanwhile is not one that was seen as fresh.
+  if (refused.size > 0 || saved < changed.size) throw new Raced();
+  if (moves.length === 0) return { repeated, promoted: [] };
+  const { moved, promoted, counts } = await moveUncounted(tx, moves, locked, nowMs);
+  // Whoever took the place meanwhile may have places in groups that are not locked, and could not give them back.
   const keys = new Set(locked.map(groupKey));
-  const known = moved.every((item) => groupNamesOf(item).every((name) => keys.has(groupKey(name))));
+  const known = moved.every((item) => placesOf(item).every((name) => keys.has(groupKey(name))));
   if (moved.length < moves.length || !known) throw new Raced();
-  await addCounts(tx, [...fresh.flatMap(({ rows }) => rows.flatMap(letIn)), ...counts], shard);
+  await addCounts(tx, [...letIn, ...counts], shard);
   return { repeated, promoted };
 
   function judge({ tenantId, items, nowMs }: Proposal): (Verdict | undefined)[] {
@@ -91,16 +99,32 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
   }
 }
 
+/** The groups in which an item may have had a place. */
+function placesOf(item: Moved): GroupName[] {
+  return groupNamesOf(item).filter(({ kind }) => kind !== "concurrency" || item.hadSlot);
+}
+
 /** What an item that was let in adds to the counts of its pool. */
-function letIn({ decision: { tenantId, poolId }, item }: Parcel["rows"][number]): CountChange[] {
+function countOf({ decision: { tenantId, poolId }, item }: Parcel["rows"][number]): CountChange[] {
   if (item === undefined) return [];
   return [{ tenantId, poolId, accepted: 1, depth: item.state === "leased" ? 0 : 1 }];
 }
 
-function namesIn({ tenantId, items }: Proposal): GroupName[] {
-  return items.flatMap(({ admission }) =>
-    (admission?.refs ?? []).map(({ kind, groupId }) => ({ tenantId, kind, groupId })),
-  );
+/** The groups that are asked, and those of them whose holder may have to go. */
+function namesIn(proposals: readonly Proposal[]): { named: GroupName[]; displacing: GroupName[] } {
+  const named: GroupName[] = [];
+  const displacing: GroupName[] = [];
+  for (const { tenantId, items } of proposals) {
+    for (const { admission } of items) {
+      if (admission === undefined) continue;
+      for (const { kind, groupId } of groupsToAdmit(admission)) {
+        const name = { tenantId, kind, groupId };
+        named.push(name);
+        if (displaces(kind, admission.config)) displacing.push(name);
+      }
+    }
+  }
+  return { named, displacing };
 }
 
 /** Those whose key was recorded before, or stands a second time in this batch: the first one counts. */
@@ -114,10 +138,4 @@ function repeatsAmong(proposals: readonly Proposal[], used: ReadonlySet<string>)
     else seen.add(name);
   });
   return repeated;
-}
-
-async function saveAll(tx: Sql, changed: readonly OwnedGroup[], [first]: readonly Proposal[]): Promise<void> {
-  const saved = await saveGroups(tx, changed, first!.nowMs);
-  // A group that somebody else began meanwhile is not one that was seen as fresh.
-  if (saved < changed.length) throw new Raced();
 }

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../platform/db/index.ts";
 import { type ConstraintKind, type GroupState, groupKey } from "./domain/admission-group.ts";
+import { lines } from "./lines.ts";
 
 /** Names one group of one tenant. */
 export interface GroupName {
@@ -34,7 +35,10 @@ interface GroupRow {
   readonly clearedAt: Date | null;
 }
 
-/** Reads groups; with a lock they stay as they are until the transaction ends. Those never used are left out. */
+/**
+ * Reads groups; with a lock they stay as they are until the transaction ends. Those never used are left out.
+ * They are locked in one order everywhere, so that nobody waits in a ring.
+ */
 export async function readGroups(
   sql: Sql,
   names: readonly GroupName[],
@@ -42,15 +46,20 @@ export async function readGroups(
 ): Promise<ReadonlyMap<string, OwnedGroup>> {
   if (names.length === 0) return new Map();
   const rows = await sql<GroupRow[]>`
-    with wanted as (${namesOf(sql, names)})
-    select g.tenant_id, g.kind, g.group_id, g.environment_id, g.pool_id, g.item_id, g.since, g.until, g.tat_ms,
-      g.in_use, g.cleared_at,
-      -- The limit as the pool has it now: one that was lowered holds at once.
-      coalesce((select (p.config -> 'admission' -> 'concurrency' ->> 'limit')::int from pools p
-        where g.kind = 'concurrency' and p.tenant_id = g.tenant_id and p.id = g.pool_id), g.slots) as slots,
-      (select i.state = 'leased' from queue_items i where i.tenant_id = g.tenant_id and i.id = g.item_id) as item_started
-    from admission_groups g join wanted using (tenant_id, kind, group_id)
-    ${lock ? sql`order by g.tenant_id, g.kind, g.group_id for update of g` : sql``}`;
+    select g.* from (${namesOf(sql, names)}) wanted cross join lateral (
+      select g.tenant_id, g.kind, g.group_id, g.environment_id, g.pool_id, g.item_id, g.since, g.until, g.tat_ms,
+        g.in_use, g.cleared_at,
+        -- The limit as the pool has it now: one that was lowered holds at once.
+        case when g.kind = 'concurrency' then coalesce((
+          select (p.config -> 'admission' -> 'concurrency' ->> 'limit')::int from pools p
+          where p.tenant_id = g.tenant_id and p.id = g.pool_id), g.slots) else g.slots end as slots,
+        case when g.item_id <> '' then (
+          select i.state = 'leased' from queue_items i
+          where i.tenant_id = g.tenant_id and i.id = g.item_id) end as item_started
+      from admission_groups g
+      where g.tenant_id = wanted.tenant_id and g.kind = wanted.kind and g.group_id = wanted.group_id
+      limit 1 ${lock ? sql`for update` : sql``}
+    ) g`;
   return new Map(rows.map((row) => [groupKey(row), ownedGroup(row)]));
 }
 
@@ -60,11 +69,13 @@ export async function groupsOfHolders(sql: Sql, names: readonly GroupName[]): Pr
   const rows = await sql<
     { tenantId: TenantId; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]
   >`
-    with wanted as (${namesOf(sql, names)})
-    select i.tenant_id, i.singleton_group, i.debounce_group, i.concurrency_group
-    from admission_groups g join wanted using (tenant_id, kind, group_id)
-    join queue_items i on i.tenant_id = g.tenant_id and i.id = g.item_id
-    where i.state in ('pending', 'held', 'ready', 'leased')`;
+    select holder.* from (${namesOf(sql, names)}) wanted cross join lateral (
+      select i.tenant_id, i.singleton_group, i.debounce_group, i.concurrency_group
+      from admission_groups g join queue_items i on i.tenant_id = g.tenant_id and i.id = g.item_id
+      where g.tenant_id = wanted.tenant_id and g.kind = wanted.kind and g.group_id = wanted.group_id
+        and i.state in ('pending', 'held', 'ready', 'leased')
+      limit 1
+    ) holder`;
   return rows.flatMap(groupNamesOf);
 }
 
@@ -97,45 +108,65 @@ export async function saveGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: 
 
 async function insertGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<number> {
   const done = await tx`
-    insert into admission_groups (tenant_id, kind, group_id, environment_id, pool_id, item_id, since, until, tat_ms,
-      slots, in_use, updated_at)
-    select tenant_id, kind, group_id, environment_id, pool_id, item_id, since, until, tat_ms, slots, in_use, updated_at
-    from (${rowsOf(tx, groups, nowMs)}) as input order by tenant_id, kind, group_id
+    insert into admission_groups (${groupColumns(tx)}) ${rowsOf(tx, groups, nowMs)}
     on conflict do nothing`;
   return done.count;
 }
 
+/** Written as an insert, which finds each row by its key; for an update the planner may read the table end to end. */
 async function updateGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<number> {
   const done = await tx`
-    update admission_groups g set item_id = input.item_id, since = input.since, until = input.until,
-      tat_ms = input.tat_ms, slots = input.slots, in_use = input.in_use, updated_at = input.updated_at,
-      cleared_at = null, cleared_by = '', cleared_reason = ''
-    from (${rowsOf(tx, groups, nowMs)}) as input
-    where g.tenant_id = input.tenant_id and g.kind = input.kind and g.group_id = input.group_id`;
+    insert into admission_groups (${groupColumns(tx)}) ${rowsOf(tx, groups, nowMs)}
+    on conflict (tenant_id, kind, group_id) do update set item_id = excluded.item_id, since = excluded.since,
+      until = excluded.until, tat_ms = excluded.tat_ms, slots = excluded.slots, in_use = excluded.in_use,
+      updated_at = excluded.updated_at, cleared_at = null, cleared_by = '', cleared_reason = ''`;
   return done.count;
 }
 
-function rowsOf(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
-  const texts = (value: (group: OwnedGroup) => string) => groups.map(value);
-  const numbers = (value: (state: GroupState) => number | undefined) => groups.map(({ state }) => value(state) ?? null);
+function groupColumns(sql: Sql): Fragment {
   return sql`
-    select tenant_id, kind, group_id, environment_id, pool_id, item_id, to_timestamp(since_ms / 1000) as since,
-      to_timestamp(until_ms / 1000) as until, tat_ms, slots, in_use, ${new Date(nowMs)}::timestamptz as updated_at
-    from unnest(
-      ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ kind }) => kind)}::text[],
-      ${texts(({ groupId }) => groupId)}::text[], ${texts(({ environmentId }) => environmentId)}::text[],
-      ${texts(({ poolId }) => poolId)}::text[], ${texts(({ state }) => state.itemId)}::text[],
-      ${numbers(({ sinceMs }) => sinceMs)}::float8[], ${numbers(({ untilMs }) => untilMs)}::float8[],
-      ${numbers(({ tatMs }) => tatMs)}::float8[], ${numbers(({ slots }) => slots)}::int[],
-      ${numbers(({ inUse }) => inUse)}::int[]
-    ) as rows(tenant_id, kind, group_id, environment_id, pool_id, item_id, since_ms, until_ms, tat_ms, slots, in_use)`;
+    tenant_id, kind, group_id, environment_id, pool_id, item_id, since, until, tat_ms, slots, in_use, updated_at`;
 }
 
-function namesOf(sql: Sql, names: readonly GroupName[]): Fragment {
+/** Groups as rows, in order. */
+function rowsOf(sql: Sql, unsorted: readonly OwnedGroup[], nowMs: number): Fragment {
+  const groups = inOrder(unsorted);
   return sql`
-    select distinct * from unnest(${names.map(({ tenantId }) => tenantId)}::text[],
-      ${names.map(({ kind }) => kind)}::text[], ${names.map(({ groupId }) => groupId)}::text[])
-      as names(tenant_id, kind, group_id)`;
+    select tenant_id, kind, group_id, environment_id, pool_id, coalesce(item_id, '') as item_id,
+      to_timestamp(since_ms::float8 / 1000) as since, to_timestamp(until_ms::float8 / 1000) as until,
+      tat_ms::float8 as tat_ms, slots::int as slots, in_use::int as in_use,
+      ${new Date(nowMs)}::timestamptz as updated_at
+    from rows from (
+      string_to_table(${lines(groups, ({ tenantId }) => tenantId)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ kind }) => kind)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ groupId }) => groupId)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ environmentId }) => environmentId)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ poolId }) => poolId)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ state }) => state.itemId)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ state }) => state.sinceMs)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ state }) => state.untilMs)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ state }) => state.tatMs)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ state }) => state.slots)}, E'\\n', ''),
+      string_to_table(${lines(groups, ({ state }) => state.inUse)}, E'\\n', '')
+    ) with ordinality as rows(tenant_id, kind, group_id, environment_id, pool_id, item_id, since_ms, until_ms, tat_ms,
+      slots, in_use, nth) order by nth`;
+}
+
+/** Names as rows, in order. Whoever joins them looks each up by its key, one after the other. */
+function namesOf(sql: Sql, names: readonly GroupName[]): Fragment {
+  const wanted = inOrder(names);
+  return sql`
+    select tenant_id, kind, group_id from rows from (
+      string_to_table(${lines(wanted, ({ tenantId }) => tenantId)}, E'\\n'),
+      string_to_table(${lines(wanted, ({ kind }) => kind)}, E'\\n'),
+      string_to_table(${lines(wanted, ({ groupId }) => groupId)}, E'\\n')
+    ) with ordinality as names(tenant_id, kind, group_id, nth) order by nth`;
+}
+
+/** Each group once, and in the one order in which all lock and insert them. */
+function inOrder<Name extends GroupName>(names: readonly Name[]): Name[] {
+  const known = new Map(names.map((name) => [`${name.tenantId}:${groupKey(name)}`, name]));
+  return [...known].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, name]) => name);
 }
 
 function ownedGroup(row: GroupRow): OwnedGroup {

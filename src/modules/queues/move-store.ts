@@ -40,7 +40,8 @@ export interface Moved {
 
 /**
  * Moves items that stand where the move expects them; the others are left as they are and out of the answer.
- * Rows are locked in one order, so that two that move the same items wait and never in a ring.
+ * Rows are locked in one order, so that two that move the same items wait and never in a ring; and they are looked up
+ * one by one, since a join may have the planner read everything that waits.
  */
 export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number): Promise<Moved[]> {
   if (moves.length === 0) return [];
@@ -62,14 +63,13 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
         ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEnd(to))}::int[]
       ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, state, due_at_ms, hold_reason,
         survivor_id, recipient_id, delivery, failure, ends, nth)
-    ), locked as (
-      select n.*, q.state as from_state, q.has_slot as had_slot, q.leased_at, q.recipient_id as held_by
-      from queue_items q join input n on q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
-      where (n.token is not null and q.state = 'leased' and q.lease_token = n.token
-          and (n.overdue = 0 or q.lease_until < now()))
-        or (n.waiting = 1 and q.state in ('pending', 'held', 'ready'))
-        or (n.leased = 1 and q.state = 'leased')
-      order by q.tenant_id, q.id for update of q
+    ), locked as materialized (
+      select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
+        select q.state as from_state, q.lease_token, q.lease_until, q.has_slot as had_slot, q.leased_at,
+          q.recipient_id as held_by
+        from queue_items q where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
+        limit 1 for update
+      ) q
     )
     update queue_items q set
       state = l.state, due_at = to_timestamp(l.due_at_ms / 1000), hold_reason = l.hold_reason,
@@ -78,7 +78,11 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
       lease_token = '', lease_until = null, has_slot = q.has_slot and l.state = 'ready',
       failures = case when l.failure is null then q.failures
         else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
-    from locked l where q.tenant_id = l.tenant_id and q.id = l.id
+    from locked l where q.tenant_id = l.tenant_id and q.id = l.id and (
+      (l.token is not null and l.from_state = 'leased' and l.lease_token = l.token
+        and (l.overdue = 0 or l.lease_until < now()))
+      or (l.waiting = 1 and l.from_state in ('pending', 'held', 'ready'))
+      or (l.leased = 1 and l.from_state = 'leased'))
     returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
       l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group`;
 }

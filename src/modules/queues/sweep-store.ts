@@ -90,18 +90,14 @@ export interface Onward {
 
 /** Has locked items go on. */
 export async function goOn(tx: Sql, items: readonly Onward[]): Promise<void> {
-  const rows = items.map((item) => ({
-    tenant_id: item.tenantId,
-    id: item.id,
-    state: item.state,
-    due_at: item.dueAtMs === undefined ? null : new Date(item.dueAtMs),
-    hold_reason: item.holdReason,
-    has_slot: item.hasSlot,
-  }));
   await tx`
-    update queue_items q set state = n.state, due_at = n.due_at, hold_reason = n.hold_reason, has_slot = n.has_slot
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as n(tenant_id text, id text, state text,
-      due_at timestamptz, hold_reason text, has_slot boolean)
+    update queue_items q set state = n.state, due_at = to_timestamp(n.due_at_ms / 1000), hold_reason = n.hold_reason,
+      has_slot = n.has_slot = 1
+    from unnest(
+      ${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[],
+      ${items.map(({ state }) => state)}::text[], ${items.map(({ dueAtMs }) => dueAtMs ?? null)}::float8[],
+      ${items.map(({ holdReason }) => holdReason)}::text[], ${items.map(({ hasSlot }) => Number(hasSlot))}::int[]
+    ) as n(tenant_id, id, state, due_at_ms, hold_reason, has_slot)
     where q.tenant_id = n.tenant_id and q.id = n.id`;
 }
 

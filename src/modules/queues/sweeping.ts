@@ -4,7 +4,7 @@ import type { Log } from "../../platform/log/log.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolDoor } from "../pools/index.ts";
 import { shardCount } from "./counts.ts";
-import { type GroupRef, type GroupState, groupKey, resume } from "./domain/admission.ts";
+import { type GroupRef, type GroupState, groupKey, groupsToResume, resume } from "./domain/admission.ts";
 import type { Finish, Finishing } from "./finishing.ts";
 import { type GroupName, groupNamesOf, type OwnedGroup, readGroups, saveGroups } from "./group-store.ts";
 import { groupsOfItems } from "./move-store.ts";
@@ -80,24 +80,20 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
   }
 
   async function resumeAll(tx: Sql, items: readonly store.DueItem[], nowMs: number) {
-    const names: GroupName[] = items.flatMap((item) => [
-      ...groupNamesOf(item),
-      ...(item.throttleGroup === ""
-        ? []
-        : [{ tenantId: item.tenantId, kind: "throttle" as const, groupId: item.throttleGroup }]),
-    ]);
+    const names: GroupName[] = items.flatMap((item) =>
+      groupsToResume(refsOf(item), passedBy(item)).map((ref) => ({ tenantId: item.tenantId, ...ref })),
+    );
     const owned = new Map(await readGroups(tx, names, true));
     const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
     const due = await store.lockDue(tx, items, nowMs);
     const changed = new Map<string, OwnedGroup>();
     const onward: (store.Onward & { poolId: string })[] = [];
     for (const item of items) {
-      const { tenantId, id, poolId, holdReason } = item;
+      const { tenantId, id, poolId } = item;
       const snapshot = await pools.snapshot(tenantId, poolId);
       if (!due.has(id) || snapshot === undefined) continue;
-      const passed = holdReason === "debounce" ? "debounce" : "throttle";
       const config = snapshot.pool.config.admission;
-      const { verdict, next } = resume({ itemId: id, refs: refsOf(item), config, nowMs }, states, passed);
+      const { verdict, next } = resume({ itemId: id, refs: refsOf(item), config, nowMs }, states, passedBy(item));
       for (const state of next) {
         const key = groupKey(state);
         const base = { tenantId, kind: state.kind, groupId: state.groupId, poolId, stored: false };
@@ -228,6 +224,11 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
       await running;
     },
   };
+}
+
+/** The constraint that an item has waited for. */
+function passedBy({ holdReason }: store.DueItem): "debounce" | "throttle" {
+  return holdReason === "debounce" ? "debounce" : "throttle";
 }
 
 function refsOf({ singletonGroup, debounceGroup, throttleGroup, concurrencyGroup }: store.DueItem): GroupRef[] {

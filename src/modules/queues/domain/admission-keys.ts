@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { fail } from "../../../errors/index.ts";
 import { type CelExpression, type CelVariables, compileCel } from "../../../platform/cel/index.ts";
 import { canonicalJson } from "../../../platform/crypto/index.ts";
@@ -47,15 +47,16 @@ const tenantKeysMax = 10_000;
 
 /** Makes the finder; the secret belongs to the installation and each tenant's own is derived from it. */
 export function createAdmissionKeys(secret: Buffer): AdmissionKeys {
-  const tenantKeys = new Map<string, Buffer>();
+  // Key objects, because bare bytes are turned into one on every call, at many times the cost of the HMAC.
+  const tenantKeys = new Map<string, KeyObject>();
   // A pool's snapshot is immutable, and its configuration with it: its keys are compiled once and go when it goes.
   const compiled = new WeakMap<object, readonly Constraint[]>();
 
-  function tenantKey(tenantId: string): Buffer {
+  function tenantKey(tenantId: string): KeyObject {
     const known = tenantKeys.get(tenantId);
     if (known !== undefined) return known;
     if (tenantKeys.size >= tenantKeysMax) tenantKeys.clear();
-    const made = createHmac("sha256", secret).update(tenantId).digest();
+    const made = createSecretKey(createHmac("sha256", secret).update(tenantId).digest());
     tenantKeys.set(tenantId, made);
     return made;
   }

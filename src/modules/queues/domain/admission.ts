@@ -97,6 +97,23 @@ export function resume(
   return { verdict, next: [vacated(window), ...next] };
 }
 
+/** The groups that letting an item in looks at and may change. */
+export function groupsToAdmit({ refs, config }: Pick<Candidate, "refs" | "config">): readonly GroupRef[] {
+  // A debounced item always waits: what comes after is asked at the end of its window.
+  if (config.debounce === undefined || !refs.some(({ kind }) => kind === "debounce")) return refs;
+  return refs.filter(({ kind }) => kind === "singleton" || kind === "debounce");
+}
+
+/** Whether a constraint may give the place of one item to another; others only let in or hold back. */
+export function displaces(kind: ConstraintKind, { singleton }: AdmissionConfig): boolean {
+  return kind === "debounce" || (kind === "singleton" && singleton?.mode !== "skip");
+}
+
+/** The groups that having an item go on looks at and may change. */
+export function groupsToResume(refs: readonly GroupRef[], passed: "debounce" | "throttle"): readonly GroupRef[] {
+  return refs.filter(({ kind }) => (passed === "debounce" ? kind !== "singleton" : kind === "concurrency"));
+}
+
 /** The debounce group in which the item still is the one that waits; a newer one may have begun another window. */
 function windowOf({ refs, itemId }: Candidate, groups: ReadonlyMap<string, GroupState>): GroupState | undefined {
   const ref = refs.find(({ kind }) => kind === "debounce");
