@@ -79,13 +79,14 @@ test("a broadcast to 100,000 members, with nodes killed at random and members co
   let crashes = 0;
   for (let now = await status(); now.status !== "completed"; now = await status()) {
     assert.notEqual(now.status, "failed");
-    await delay(150 + chance() * 500);
+    await delay(chance() * 300);
     // One at a time, so that somebody is there to answer.
     if (crashes < 5) await nodes[crashes++ % 2]!.crash();
   }
   over = true;
   await churning;
-  assert.ok(crashes >= 3, `only ${crashes} crashes`);
+  assert.ok(crashes >= 2, `only ${crashes} crashes`);
+  t.diagnostic(`${crashes} crashes`);
 
   const { cutoff, expanded } = await status();
   const [compared] = await sql<Record<string, number>[]>`
