@@ -82,6 +82,28 @@ test("a message that a provider may have is given to no other, at once or later,
   );
 });
 
+test("a failure of the service itself does not make it forget who may have a message", async () => {
+  const sender = await newSender(node);
+  const gateway = await cuttingGateway(200);
+  const first = await serveChannel(sender, "sms", "http_sms", connectionTo(gateway.url), { priority: 1 });
+  const { outcomes } = await sender.trigger(await textable(sender));
+  const other = await startReceiver(() => ({ status: 200 }));
+  await serveChannel(sender, "sms", "http_sms", connectionTo(other.url), { priority: 0 });
+  await sql`alter table notification_preferences rename to elsewhere`;
+  const [{ delivery_id }] = outcomes;
+  const within = await shown(
+    () => sender.delivery(delivery_id),
+    ({ failure_phase }) => failure_phase === "system",
+  );
+  assert.deepEqual([within.integration_id, within.reconciliation_required], [first.id, true]);
+  await sql`alter table elsewhere rename to notification_preferences`;
+  const sent = await shown(
+    () => sender.delivery(delivery_id),
+    ({ status }) => status === "sent",
+  );
+  assert.deepEqual([sent.integration_id, other.received.length, gateway.count()], [first.id, 0, 2]);
+});
+
 test("the doubt whether a message arrived outlasts a later refusal", async () => {
   const sender = await newSender(node);
   const gateway = await cuttingGateway(422);

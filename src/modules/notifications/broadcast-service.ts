@@ -54,7 +54,7 @@ export function createBroadcastService({
             "queue_unavailable: topics are notified through a durable queue, and notification.dispatch.queue is none.",
         });
       }
-      const { tenantId, nowMs } = context;
+      const { tenantId, nowMs, afterCommit } = context;
       const { body, text } = bodyOf(trigger);
       const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
       preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
@@ -85,15 +85,9 @@ export function createBroadcastService({
         };
         await broadcastStore(tx).insert(broadcast, body, new Date(nowMs + payloadKeptMs));
         const { workflowKey, topicKey } = broadcast;
-        await events.record(
-          { ...context, afterCommit: context.afterCommit, sql: tx },
-          "notification.broadcast.accepted",
-          transactionId,
-          {
-            workflow_key: workflowKey,
-            topic_key: topicKey,
-          },
-        );
+        const data = { workflow_key: workflowKey, topic_key: topicKey };
+        const within = { tenantId, nowMs, afterCommit, sql: tx };
+        await events.record(within, "notification.broadcast.accepted", transactionId, data);
         const response = answer(broadcast);
         if (keyed !== undefined) await complete(tx, keyed.record(response));
         return response;

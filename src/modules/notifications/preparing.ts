@@ -137,7 +137,7 @@ const unserved = {
 const internal: DeliveryFailure = { phase: "system", code: "internal", detail: "The service failed to send it." };
 
 /** Of a message that has not got a way. */
-const noWay: Way = { integrationId: "", providerKey: "", connectionId: "", layoutId: "", layoutVersion: 0 };
+export const noWay: Way = { integrationId: "", providerKey: "", connectionId: "", layoutId: "", layoutVersion: 0 };
 
 /** What is told of a message that no provider was given. */
 export function notSent(way: Way, failure: DeliveryFailure): NotSent {

@@ -11,12 +11,13 @@ import { dispatchStore, type LeasedDelivery, type SettledRow, type Settlement } 
 import { attemptsMax, type DeliveryFailure } from "./domain/delivery.ts";
 import { retryWaitMs } from "./domain/retry.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
-import type { NotSent } from "./preparing.ts";
+import type { NotSent, Way } from "./preparing.ts";
 import type { Report, Reporting } from "./reporting.ts";
 
-/** What of a delivery its settlement needs. */
+/** What of a delivery its settlement needs, by which way it was to go before among it. */
 export type Settleable = Pick<
   LeasedDelivery,
+  | keyof Way
   | "tenantId"
   | "id"
   | "subscriberId"
@@ -100,8 +101,10 @@ export function createSettling(parts: Parts) {
     const { failure, retryable, retryAfterMs } = attempted;
     // Once a provider may have it, it may have it until it is known to.
     const doubt = delivery.reconciliationRequired || attempted.mayHaveArrived;
+    // One that came to nobody this time still is with whom it may be.
+    const by = attempted.integrationId === "" && delivery.reconciliationRequired ? delivery : attempted;
     const way = {
-      ...wayFields(attempted),
+      ...wayFields(by),
       provider_attempts: attempted.providerAttempts,
       reconciliation_required: doubt,
     };
@@ -146,7 +149,7 @@ export function createSettling(parts: Parts) {
       const row = {
         ...(decided && { reason: decided.reasonCode, layer: decided.winningLayer }),
         ...(failure && failureFields(failure)),
-        reconciliation_required: delivery.reconciliationRequired,
+        ...(delivery.reconciliationRequired && { ...wayFields(delivery), reconciliation_required: true }),
       };
       const base = { delivery, waitMs: 0, newDeadLetterId: undefined, suppressEndpoint: false };
       return { ...base, status: "skipped", row };

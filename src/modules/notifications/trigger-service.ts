@@ -13,7 +13,7 @@ import { keepParcels, type Parcel } from "./delivery-store.ts";
 import { overriddenContents } from "./domain/plan.ts";
 import { bodyOf, type Carried, type Trigger } from "./domain/trigger.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
-import type { Prepare } from "./preparing.ts";
+import { noWay, type Prepare } from "./preparing.ts";
 import { createRecipientReading, type Recipient, type RecipientParts } from "./recipients.ts";
 import { type Reporting, reportsOf } from "./reporting.ts";
 import type { Settled, Settling } from "./settling.ts";
@@ -103,6 +103,7 @@ export function createTriggerService(parts: Parts) {
       begun.map(async ({ work, prepared }) => {
         const delivery = {
           ...work.delivery,
+          ...noWay,
           subscriberId: work.subscriber.id,
           endpointId: work.target.endpointId,
           leaseToken,
