@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Sql } from "../platform/db/index.ts";
 import { forgetRecords } from "../platform/idempotency/index.ts";
-import type { JobKind } from "../platform/jobs/index.ts";
+import { inBites, type JobKind } from "../platform/jobs/index.ts";
 
 interface Parts {
   readonly sql: Sql;
@@ -20,10 +20,7 @@ export function idempotencyJob({ sql, clock, ttlHours, platformTenantId }: Parts
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - ttlHours * hourMs);
-      for (let gone = rowsAtOnce; gone === rowsAtOnce; ) {
-        signal.throwIfAborted();
-        gone = await forgetRecords(sql, before, rowsAtOnce);
-      }
+      await inBites(signal, rowsAtOnce, (limit) => forgetRecords(sql, before, limit));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { JobKind } from "../../platform/jobs/index.ts";
+import { inBites, type JobKind } from "../../platform/jobs/index.ts";
 import { anomalyStore } from "./store.ts";
 import { createWatching, type WatchingParts } from "./watching.ts";
 
@@ -35,10 +35,7 @@ export function anomalyJobs(parts: JobParts): JobKind[] {
       every: { ms: dayMs, tenantId: platformTenantId },
       async handler({ signal }) {
         const before = new Date(clock.now() - keptDays * dayMs);
-        for (let gone = rowsAtOnce; gone === rowsAtOnce; ) {
-          signal.throwIfAborted();
-          gone = await anomalyStore(db.sql).forget(before, rowsAtOnce);
-        }
+        await inBites(signal, rowsAtOnce, (limit) => anomalyStore(db.sql).forget(before, limit));
       },
     },
   ];

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import type { JobKind } from "../../platform/jobs/index.ts";
+import { inBites, type JobKind } from "../../platform/jobs/index.ts";
 import { broadcastStore } from "./broadcast-store.ts";
 import { deadLetterStore } from "./dead-letter-store.ts";
 import { deliveryStore, forgetPayloads } from "./delivery-store.ts";
@@ -22,21 +22,16 @@ export function forgetNotificationsJob({ sql, clock, retentionDays, platformTena
     kind: "notifications.forget",
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
-      const all = async (forget: () => Promise<number>) => {
-        for (let gone = bite; gone === bite; ) {
-          signal.throwIfAborted();
-          gone = await forget();
-        }
-      };
+      const all = (forget: (limit: number) => Promise<number>) => inBites(signal, bite, forget);
       const nowMs = clock.now();
       const beforeMs = nowMs - retentionDays * dayMs;
       for (const tenantId of await deliveryStore(sql).tenantsBefore(beforeMs)) {
-        await all(() => deliveryStore(sql).forget(tenantId, beforeMs, bite));
+        await all((limit) => deliveryStore(sql).forget(tenantId, beforeMs, limit));
       }
-      await all(() => broadcastStore(sql).forget(new Date(beforeMs), bite));
-      await all(() => forgetPayloads(sql, new Date(nowMs), bite));
-      await all(() => deadLetterStore(sql).expire(new Date(nowMs), bite));
-      await all(() => deadLetterStore(sql).forget(new Date(beforeMs), bite));
+      await all((limit) => broadcastStore(sql).forget(new Date(beforeMs), limit));
+      await all((limit) => forgetPayloads(sql, new Date(nowMs), limit));
+      await all((limit) => deadLetterStore(sql).expire(new Date(nowMs), limit));
+      await all((limit) => deadLetterStore(sql).forget(new Date(beforeMs), limit));
     },
   };
 }

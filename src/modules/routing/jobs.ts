@@ -2,7 +2,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import { lowestUlid } from "../../platform/ids/ulid.ts";
-import type { JobKind } from "../../platform/jobs/index.ts";
+import { inBites, type JobKind } from "../../platform/jobs/index.ts";
 import { forgetOutcomes } from "./outcomes.ts";
 import { forgetDecisions, forgetSnapshots, tenantsWithDecisions } from "./store.ts";
 
@@ -19,9 +19,6 @@ const bite = 2000;
 
 /** Forgets decisions, outcomes and snapshots that are older than they are kept. Work that is not done stays. */
 export function forgetRoutingJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
-  async function all(forget: () => Promise<number>, signal: AbortSignal): Promise<void> {
-    for (let gone = bite; gone === bite && !signal.aborted; ) gone = await forget();
-  }
   return {
     kind: "routing.forget",
     every: { ms: everyMs, tenantId: platformTenantId },
@@ -29,11 +26,11 @@ export function forgetRoutingJob({ sql, clock, retentionDays, platformTenantId }
       const beforeMs = clock.now() - retentionDays * dayMs;
       const below = lowestUlid(beforeMs);
       for (const tenantId of await tenantsWithDecisions(sql, below)) {
-        await all(() => forgetDecisions(sql, tenantId as TenantId, below, bite), signal);
-        await all(() => forgetOutcomes(sql, tenantId as TenantId, below, bite), signal);
+        await inBites(signal, bite, (limit) => forgetDecisions(sql, tenantId as TenantId, below, limit));
+        await inBites(signal, bite, (limit) => forgetOutcomes(sql, tenantId as TenantId, below, limit));
       }
       // Marked as in use every half day: whatever still has decisions stays.
-      await all(() => forgetSnapshots(sql, new Date(beforeMs - 2 * dayMs), bite), signal);
+      await inBites(signal, bite, (limit) => forgetSnapshots(sql, new Date(beforeMs - 2 * dayMs), limit));
     },
   };
 }

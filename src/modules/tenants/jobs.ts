@@ -1,5 +1,5 @@
 import type { Sql } from "../../platform/db/index.ts";
-import type { JobKind } from "../../platform/jobs/index.ts";
+import { inBites, type JobKind } from "../../platform/jobs/index.ts";
 
 /** The kind of the job that removes a deleted tenant's data. */
 export const purgeTenantKind = "tenant.purge";
@@ -21,14 +21,12 @@ export function purgeTenantJob(sql: Sql): JobKind {
           and c.table_name <> 'jobs'
         order by c.table_name`;
       for (const { name } of tables) {
-        for (let removed = rowsAtOnce; removed === rowsAtOnce; ) {
-          signal.throwIfAborted();
-          removed = (
-            await sql`
-              delete from ${sql(name)} where ctid = any(array(
-                select ctid from ${sql(name)} where tenant_id = ${tenantId} limit ${rowsAtOnce}))`
-          ).count;
-        }
+        await inBites(signal, rowsAtOnce, async (limit) => {
+          const removed = await sql`
+            delete from ${sql(name)} where ctid = any(array(
+              select ctid from ${sql(name)} where tenant_id = ${tenantId} limit ${limit}))`;
+          return removed.count;
+        });
       }
       await sql`delete from jobs where tenant_id = ${tenantId} and id <> ${id}`;
       await sql`delete from tenants where id = ${tenantId} and status = 'deleted'`;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import type { JobKind } from "../../platform/jobs/index.ts";
+import { inBites, type JobKind } from "../../platform/jobs/index.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 
 const hourMs = 3_600_000;
@@ -22,10 +22,7 @@ export function forgetSubscriptionsJob({ sql, clock, platformTenantId }: Parts):
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - keptMs);
-      for (let gone = rowsAtOnce; gone === rowsAtOnce; ) {
-        signal.throwIfAborted();
-        gone = await subscriptionStore(sql).forget(before, rowsAtOnce);
-      }
+      await inBites(signal, rowsAtOnce, (limit) => subscriptionStore(sql).forget(before, limit));
     },
   };
 }

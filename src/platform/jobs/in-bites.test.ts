@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inBites } from "./in-bites.ts";
+
+test("bites are taken until one is not a whole one, and none after the signal", async () => {
+  const left = [3, 3, 1, 3];
+  const limits: number[] = [];
+  await inBites(new AbortController().signal, 3, async (limit) => {
+    limits.push(limit);
+    return left.shift()!;
+  });
+  assert.deepEqual([limits, left], [[3, 3, 3], [3]]);
+
+  const stopping = new AbortController();
+  let taken = 0;
+  const endless = inBites(stopping.signal, 3, async () => {
+    if (++taken === 2) stopping.abort(new Error("The node stops."));
+    return 3;
+  });
+  await assert.rejects(endless, /stops/);
+  assert.equal(taken, 2);
+});
