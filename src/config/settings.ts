@@ -136,7 +136,7 @@ export const settings = {
   "notification.dispatch.queue": choice(
     ["tiered", "flat", "none"],
     "tiered",
-    "What keeps notifications that wait: `tiered` serves what is sent to one apart from broadcasts, `flat` in the order of waiting, `none` keeps nothing, so that topics cannot be notified and nothing is tried twice. The enterprise profile demands `tiered`.",
+    "What keeps notifications that wait: `tiered` serves what is sent to one apart from broadcasts, `flat` serves both together, `none` keeps nothing, so that topics cannot be notified and nothing is tried twice. The enterprise profile demands `tiered`.",
   ),
   "notification.verified_endpoints_only": flag(
     false,
@@ -148,10 +148,8 @@ export const settings = {
   ),
   "notification.payload_retention_days": integer(
     7,
-    "How long what a notification carries is kept for later attempts.",
-    {
-      minimum: 1,
-    },
+    "How long what a notification carries is kept for later attempts; no longer than it is known who was in a topic.",
+    { minimum: 1, maximum: 7 },
   ),
   "notification.retention_days": integer(30, "How long deliveries, inboxes and observations are kept.", { minimum: 1 }),
 
