@@ -115,7 +115,8 @@ function contextOf(call: Call, { db, clock, takeQuota }: Parts): CallContext {
   return new CallContext(call, clock.now(), db.sql, takeQuota);
 }
 
-// A class, because an object literal with a getter would get a hidden class of its own at every call.
+// A class, because an object literal with a getter would get a hidden class of its own at every call; and a function that
+// is written down as the value of a property would be among the old at once, with all that it can see.
 class CallContext implements Context {
   readonly operation: Operation;
   readonly plane: Context["plane"];
@@ -127,7 +128,8 @@ class CallContext implements Context {
   sql: Sql;
   readonly #call: Call;
   readonly #takeQuota: Parts["takeQuota"];
-  readonly #actions: (() => void)[] = [];
+  readonly afterCommit: Context["afterCommit"];
+  readonly #actions: (() => void)[];
 
   constructor(call: Call, nowMs: number, sql: Sql, takeQuota: Parts["takeQuota"]) {
     this.operation = call.operation;
@@ -140,6 +142,12 @@ class CallContext implements Context {
     this.sql = sql;
     this.#call = call;
     this.#takeQuota = takeQuota;
+    const actions: (() => void)[] = [];
+    const afterCommit = (action: () => void) => {
+      actions.push(action);
+    };
+    this.#actions = actions;
+    this.afterCommit = afterCommit;
   }
 
   get signal(): AbortSignal {
@@ -150,10 +158,6 @@ class CallContext implements Context {
     const limit = this.#call.standing?.quotas[operation];
     return limit === undefined ? undefined : this.#takeQuota(this.tenantId, operation, limit, count);
   }
-
-  readonly afterCommit = (action: () => void): void => {
-    this.#actions.push(action);
-  };
 
   committed(): void {
     for (const action of this.#actions) action();

@@ -34,12 +34,12 @@ export function newCall(
 }
 
 // A class, because an object literal with a getter gets a hidden class of its own at every call: each would outlive the
-// young generation, and the collector would take longer than the call.
+// young generation, and the collector would take longer than the call. For the same reason no function is written down as
+// the value of a property here: V8 puts such a function among the old at once, and with it all that it can see.
 class ExchangeCall implements Call {
   readonly operation: Operation;
   readonly plane: Plane;
   readonly protocol: Call["protocol"];
-  readonly header: Call["header"];
   readonly peerCertificate: Call["peerCertificate"];
   readonly remoteAddress: string;
   readonly decode: Call["decode"];
@@ -66,12 +66,15 @@ class ExchangeCall implements Call {
     this.operation = operation;
     this.plane = exchange.plane;
     this.protocol = protocol;
-    this.header = (name) => headerOf(request, name);
     this.peerCertificate = peerCertificateOf(request);
     this.remoteAddress = request.socket.remoteAddress ?? "";
     this.decode = decode;
     this.#exchange = exchange;
     if (timeoutMs !== undefined) this.#signal = endOfCall(exchange, operation, timeoutMs);
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.#exchange.request, name);
   }
 
   // Most calls end before anybody asks for the signal.

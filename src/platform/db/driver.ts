@@ -43,6 +43,14 @@ const mends: Readonly<Record<string, readonly Mend[]>> = {
       "if (query || sent.length) error(Errors.connection('CONNECTION_CLOSED', options, socket))\n    query = results = errorResponse = null\n    result = new Result()",
     ],
   ],
+  // Functions that are written down as the value of a property are put among the old by V8 at once, and with them the
+  // statement and all that it carries: the collector would then copy every one of them before it can forget it.
+  "postgres/src/query.js": [
+    [
+      "    this.resolve = x => (this.active = false, resolve(x))\n    this.reject = x => (this.active = false, reject(x))\n\n    this.active",
+      "    const settled = x => (this.active = false, resolve(x))\n    const failed = x => (this.active = false, reject(x))\n    this.resolve = settled\n    this.reject = failed\n\n    this.active",
+    ],
+  ],
   "postgres/src/index.js": [
     [", prepare = null\n", ", prepare = null\n      , lost = null\n"],
     ["connection.onclose = reject)", "connection.onclose = e => (lost = e, reject(e)))"],
