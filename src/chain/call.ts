@@ -29,7 +29,8 @@ export interface Call {
   readonly startedAtMs: number;
 
   requestId: string;
-  traceId: string;
+  /** Set by telemetry; its id is made when it is first read. */
+  span: { readonly traceId: string } | undefined;
   apiVersion: string;
   principal: Principal | undefined;
   tenantId: TenantId | undefined;

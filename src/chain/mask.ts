@@ -12,7 +12,7 @@ export function mask(error: unknown, call: Call, log: Log): Failure {
     if (error.entry.http >= 500 && error.cause !== undefined && !masked.has(error)) {
       masked.add(error);
       log.warn(
-        { err: error.cause, code: error.code, request_id: call.requestId, trace_id: call.traceId },
+        { err: error.cause, code: error.code, request_id: call.requestId, trace_id: call.span?.traceId },
         error.message,
       );
     }
@@ -24,7 +24,7 @@ export function mask(error: unknown, call: Call, log: Log): Failure {
       err: error instanceof Failure && error.cause !== undefined ? error.cause : error,
       ref: reference,
       request_id: call.requestId,
-      trace_id: call.traceId,
+      trace_id: call.span?.traceId,
       operation: call.operation.id,
     },
     "internal error",

@@ -14,7 +14,7 @@ export function slowRequest(thresholdMs: number, log: Log): Interceptor {
             operation: call.operation.id,
             took_ms: Math.round(tookMs),
             request_id: call.requestId,
-            trace_id: call.traceId,
+            trace_id: call.span?.traceId,
           },
           "slow request",
         );

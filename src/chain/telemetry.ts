@@ -20,7 +20,7 @@ export function telemetry({ calls, tracing, audit }: Parts): Interceptor {
       kind: "server",
       attributes: { "rpc.method": operation.id, "rpc.system.name": protocol },
     });
-    call.traceId = span.traceId;
+    call.span = span;
     calls.begin(protocol, plane);
     const end = (error: unknown) => {
       const code = error === undefined ? "OK" : error instanceof Failure ? error.code : "INTERNAL";

@@ -46,7 +46,7 @@ class ExchangeCall implements Call {
   readonly responseHeaders: Record<string, string> = {};
   readonly startedAtMs = performance.now();
   requestId = "";
-  traceId = "";
+  span: Call["span"] = undefined;
   apiVersion = "";
   principal: Call["principal"] = undefined;
   tenantId: Call["tenantId"] = undefined;

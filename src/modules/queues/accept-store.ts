@@ -13,7 +13,7 @@ export interface DecisionRow {
   readonly type: string;
   readonly key: string;
   readonly attributesJson: string;
-  readonly requirements: object;
+  readonly requirementsJson: string;
   readonly payloadJson: string;
   readonly priority: number;
   readonly outcome: string;
@@ -21,7 +21,7 @@ export interface DecisionRow {
   /** In hexadecimal. */
   readonly snapshotDigest: string;
   readonly seed: number;
-  readonly evidence: object;
+  readonly evidenceJson: string;
 }
 
 /** The work that a decision makes, as it is put on the queue. */
@@ -80,9 +80,10 @@ export async function insertParcels(
   const places = parcels.flatMap((parcel, at) => parcel.rows.map(() => at));
   const keyed = parcels.some(({ record }) => record !== undefined);
   const queued = rows.some(({ item }) => item !== undefined);
+  const usual = rows.every(isUsual);
   const taken = keyed ? sql`taken` : sql`input`;
   const result = await sql<{ parcel: number }[]>`
-    with input as (${input(sql, rows, places)})
+    with input as (${input(sql, rows, places, usual)})
     ${keyed ? claiming(sql, parcels) : sql``}
     , decided as (
       insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
@@ -91,7 +92,7 @@ export async function insertParcels(
         outcome, coalesce(decided_for, ''), decode(snapshot_digest, 'hex'), seed::bigint, evidence::json
       from ${taken}
     )
-    ${queued ? queueing(sql, taken) : sql``}
+    ${queued ? (usual ? queueingUsual(sql, taken) : queueing(sql, taken)) : sql``}
     ${queued && shard !== undefined ? counting(sql, taken, shard) : sql``}
     ${rows.some(({ events }) => events.length > 0) ? telling(sql, rows, places, keyed) : sql``}
     select parcel::int from ${keyed ? sql`refused` : sql`input where false`}`;
@@ -100,8 +101,19 @@ export async function insertParcels(
 
 type InputRow = Parcel["rows"][number];
 
-/** The rows, sent by column. Only what callers name freely may hold a line break. */
-function input(sql: Sql, rows: readonly InputRow[], places: readonly number[]): Fragment {
+/** Whether an item can be handed out at once and nothing about it is out of the ordinary: most are so. */
+function isUsual({ decision, priority, item }: InputRow): boolean {
+  if (item === undefined || item.state !== "ready" || item.ownTtl || item.hasSlot) return false;
+  if (item.recipientId !== decision.recipientId || priority !== decision.priority) return false;
+  const { singleton, debounce, throttle, concurrency } = item.groups;
+  return singleton === "" && debounce === "" && throttle === "" && concurrency === "";
+}
+
+/**
+ * The rows, sent by column: those of usual items without what they have not got, since every column costs something.
+ * Only what callers name freely may hold a line break.
+ */
+function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], usual: boolean): Fragment {
   const decided = (value: (decision: DecisionRow) => string | number) => lines(rows, ({ decision }) => value(decision));
   const queued = (value: (item: ItemRow) => string | number | boolean | undefined) =>
     lines(rows, ({ item }) => item && value(item));
@@ -114,33 +126,41 @@ function input(sql: Sql, rows: readonly InputRow[], places: readonly number[]): 
       unnest(${rows.map(({ decision }) => decision.type)}::text[]),
       unnest(${rows.map(({ decision }) => decision.key)}::text[]),
       string_to_table(${decided(({ attributesJson }) => attributesJson)}, E'\\n', ''),
-      string_to_table(${decided(({ requirements }) => JSON.stringify(requirements))}, E'\\n', ''),
+      string_to_table(${decided(({ requirementsJson }) => requirementsJson)}, E'\\n', ''),
       string_to_table(${decided(({ payloadJson }) => payloadJson)}, E'\\n', ''),
       string_to_table(${decided(({ priority }) => priority)}, E'\\n', ''),
       string_to_table(${decided(({ outcome }) => outcome)}, E'\\n', ''),
       string_to_table(${decided(({ recipientId }) => recipientId)}, E'\\n', ''),
       string_to_table(${decided(({ snapshotDigest }) => snapshotDigest)}, E'\\n', ''),
       string_to_table(${decided(({ seed }) => seed)}, E'\\n', ''),
-      string_to_table(${decided(({ evidence }) => JSON.stringify(evidence))}, E'\\n', ''),
+      string_to_table(${decided(({ evidenceJson }) => evidenceJson)}, E'\\n', ''),
       string_to_table(${queued(({ state }) => state)}, E'\\n', ''),
-      string_to_table(${queued(({ recipientId }) => recipientId)}, E'\\n', ''),
       string_to_table(${queued(({ delivery }) => delivery)}, E'\\n', ''),
-      string_to_table(${lines(rows, ({ priority }) => priority)}, E'\\n', ''),
       string_to_table(${lines(rows, rankIn)}, E'\\n', ''),
-      string_to_table(${queued(({ dueAtMs }) => dueAtMs)}, E'\\n', ''),
-      string_to_table(${queued(({ holdReason }) => holdReason)}, E'\\n', ''),
-      string_to_table(${queued(({ expiresAtMs }) => expiresAtMs)}, E'\\n', ''),
-      string_to_table(${queued(({ ownTtl }) => ownTtl)}, E'\\n', ''),
-      string_to_table(${queued(({ groups }) => groups.singleton)}, E'\\n', ''),
-      string_to_table(${queued(({ groups }) => groups.debounce)}, E'\\n', ''),
-      string_to_table(${queued(({ groups }) => groups.throttle)}, E'\\n', ''),
-      string_to_table(${queued(({ groups }) => groups.concurrency)}, E'\\n', ''),
-      string_to_table(${queued(({ hasSlot }) => hasSlot)}, E'\\n', ''),
-      string_to_table(${queued(({ leaseS }) => leaseS)}, E'\\n', '')
+      string_to_table(${queued(({ expiresAtMs }) => expiresAtMs)}, E'\\n', '')
+      ${
+        usual
+          ? sql``
+          : sql`,
+            string_to_table(${queued(({ recipientId }) => recipientId)}, E'\\n', ''),
+            string_to_table(${lines(rows, ({ priority }) => priority)}, E'\\n', ''),
+            string_to_table(${queued(({ dueAtMs }) => dueAtMs)}, E'\\n', ''),
+            string_to_table(${queued(({ holdReason }) => holdReason)}, E'\\n', ''),
+            string_to_table(${queued(({ ownTtl }) => ownTtl)}, E'\\n', ''),
+            string_to_table(${queued(({ groups }) => groups.singleton)}, E'\\n', ''),
+            string_to_table(${queued(({ groups }) => groups.debounce)}, E'\\n', ''),
+            string_to_table(${queued(({ groups }) => groups.throttle)}, E'\\n', ''),
+            string_to_table(${queued(({ groups }) => groups.concurrency)}, E'\\n', ''),
+            string_to_table(${queued(({ hasSlot }) => hasSlot)}, E'\\n', ''),
+            string_to_table(${queued(({ leaseS }) => leaseS)}, E'\\n', '')`
+      }
     ) as input(parcel, tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
-      decided_for, snapshot_digest, seed, evidence, state, recipient_id, delivery, item_priority, rank, due_at_ms,
-      hold_reason, expires_at_ms, own_ttl, singleton_group, debounce_group, throttle_group, concurrency_group, has_slot,
-      lease_s)`;
+      decided_for, snapshot_digest, seed, evidence, state, delivery, rank, expires_at_ms ${
+        usual
+          ? sql``
+          : sql`, recipient_id, item_priority, due_at_ms, hold_reason, own_ttl, singleton_group, debounce_group,
+            throttle_group, concurrency_group, has_slot, lease_s`
+      })`;
 }
 
 function rankIn({ decision, item, priority }: InputRow): number | undefined {
@@ -166,6 +186,16 @@ function queueing(sql: Sql, taken: Fragment): Fragment {
         own_ttl::boolean, coalesce(singleton_group, ''), coalesce(debounce_group, ''), coalesce(throttle_group, ''),
         coalesce(concurrency_group, ''), has_slot::boolean, now() + make_interval(secs => lease_s::int)
       from ${taken} where state is not null
+    )`;
+}
+
+/** The same for usual items. */
+function queueingUsual(sql: Sql, taken: Fragment): Fragment {
+  return sql`, queued as (
+      insert into queue_items (tenant_id, id, pool_id, recipient_id, state, delivery, priority, rank, expires_at)
+      select tenant_id, id, pool_id, coalesce(decided_for, ''), state, delivery, priority::int, rank::bigint,
+        to_timestamp(expires_at_ms::float8 / 1000)
+      from ${taken}
     )`;
 }
 

@@ -6,8 +6,9 @@ import { notFound } from "../../platform/db/index.ts";
 import type { PoolId, Pools, SnapshotBody } from "../pools/index.ts";
 import { compilePool } from "./domain/compiled-pool.ts";
 import { replay } from "./domain/decide.ts";
+import { type Evidence, wholeEvidence } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
-import { decisionStore, type FoundDecision, type StoredDecision } from "./store.ts";
+import { decisionStore, type FoundDecision } from "./store.ts";
 
 /** The use cases of decisions that were made. */
 export type DecisionService = ReturnType<typeof createDecisionService>;
@@ -34,7 +35,8 @@ export function createDecisionService(pools: Pick<Pools, "snapshotFrom" | "snaps
       if (body === undefined) {
         throw fail("FAILED_PRECONDITION", { public: "What the decision was made from is not kept any more." });
       }
-      const { evidence, seed, type, key, attributes, priority } = stored;
+      const { seed, type, key, attributes, priority } = stored;
+      const evidence = wholeEvidence(stored.evidence, stored);
       const requirements = stored.requirements as unknown as RoutableItem["requirements"];
       const item: RoutableItem = { type, key, attributes, requirements, priority };
       const snapshot = await pools.snapshotFrom(body as SnapshotBody);
@@ -57,7 +59,7 @@ export function createDecisionService(pools: Pick<Pools, "snapshotFrom" | "snaps
 }
 
 /** The steps of the last pool's decision, without those of pools that sent the item on and without admission. */
-function ownTrace(trace: StoredDecision["evidence"]["trace"]) {
+function ownTrace(trace: Evidence["trace"]) {
   const last = trace.findLastIndex(({ step }) => step === "redirect");
   return trace.slice(last + 1).filter(({ step }) => step !== "admission");
 }

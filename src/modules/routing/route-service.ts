@@ -71,10 +71,11 @@ export function createRouteService(parts: Parts) {
       if (decision.outcome === "no_match") throw nobody(decision);
       if (decision.outcome !== "redirected") {
         if (!dryRun && decision.recipientId !== "") live.assigned(view, decision.recipientId, nowMs);
-        const unconstrained = { snapshot, asked, decision, admission: undefined, verdict: undefined };
-        const work = itemRow(unconstrained, nowMs);
+        const [admission, verdict] = [undefined, undefined];
+        const work = itemRow({ snapshot, asked, decision, admission, verdict }, nowMs);
         const evidence = evidenceOf(decision, passed, work?.dueAtMs, nowMs);
-        return { id: ulid(nowMs), tenantId, ...unconstrained, view, seed, evidence, work };
+        const id = ulid(nowMs);
+        return { id, tenantId, asked, snapshot, view, decision, seed, evidence, work, admission, verdict };
       }
       if (hops === redirectsMax) throw failed("The item was sent from pool to pool too often.");
       return andThen(pools.snapshot(tenantId, decision.redirectPoolId), (next) => {
@@ -255,14 +256,15 @@ function evidenceOf(
   const { outcome, recipientId, priority, reason, message, matchedRuleIds, experimentKeys, trace, observed } = decision;
   return {
     reason,
-    ...(message !== "" && { message }),
+    message,
     ruleIds: matchedRuleIds,
     experimentKeys,
     trace: passed.length === 0 ? trace : [...passed, ...trace],
     observed,
     decided: { outcome, recipientId, priority },
     nowMs,
-    ...(dueAtMs !== undefined && { dueAtMs }),
+    existingItemId: "",
+    dueAtMs,
   };
 }
 

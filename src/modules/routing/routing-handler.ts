@@ -6,6 +6,7 @@ import {
   GetDecisionResponseSchema,
   ListDecisionsResponseSchema,
   ReplayDecisionResponseSchema,
+  type Requirements,
   type RouteResult as ResultMessage,
   type RouteBatchRequest,
   RouteBatchResponseSchema,
@@ -24,8 +25,8 @@ import { ulidMs } from "../../platform/ids/ulid.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { dateOf } from "../../platform/records/index.ts";
 import type { DecisionService } from "./decision-service.ts";
-import type { TraceStepKept } from "./domain/evidence.ts";
-import type { RoutableItem } from "./domain/item.ts";
+import { type TraceStepKept, wholeEvidence } from "./domain/evidence.ts";
+import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import type { RouteResult, RouteService } from "./route-service.ts";
 import { type AskedItem, outcomeOf, type Routed } from "./settling.ts";
 import { decisionStore, type StoredDecision } from "./store.ts";
@@ -102,14 +103,13 @@ function toAsked(item: RouteItem | RouteRequest, path = ""): AskedItem {
   const attributes = item.attributes ?? {};
   const attributesJson = JSON.stringify(attributes);
   const payloadJson = item.payload === undefined ? "{}" : JSON.stringify(item.payload);
-  if (Buffer.byteLength(attributesJson) + Buffer.byteLength(payloadJson) > itemBytesMax)
+  if (takesTooMuch(attributesJson, payloadJson))
     throw invalid(`${path}payload`, "max_bytes", "must take at most 256 KiB with the attributes");
-  const { skills = {}, recipientId = "", excludedRecipientIds = [] } = item.requirements ?? {};
   const routable: RoutableItem = {
     type: item.type,
     key: item.key,
     attributes,
-    requirements: { skills, recipientId, excludedRecipientIds },
+    requirements: item.requirements === undefined ? noRequirements : requirementsOf(item.requirements),
     priority: item.priority,
   };
   return {
@@ -120,6 +120,16 @@ function toAsked(item: RouteItem | RouteRequest, path = ""): AskedItem {
     notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
     ttlS: item.ttlS,
   };
+}
+
+function requirementsOf({ skills, recipientId, excludedRecipientIds }: Requirements): RoutableItem["requirements"] {
+  return { skills, recipientId, excludedRecipientIds };
+}
+
+function takesTooMuch(attributesJson: string, payloadJson: string): boolean {
+  // No character takes more than three bytes for each of its code units, so most need no counting.
+  if (3 * (attributesJson.length + payloadJson.length) <= itemBytesMax) return false;
+  return Buffer.byteLength(attributesJson) + Buffer.byteLength(payloadJson) > itemBytesMax;
 }
 
 function isAccepted(result: RouteResult): boolean {
@@ -165,7 +175,7 @@ function fromRouted(routed: Routed, nowMs: number, dryRun: boolean): DecisionMes
     seed: BigInt(seed),
     experimentKeys: evidence.experimentKeys as string[],
     dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
-    existingItemId: evidence.existingItemId ?? "",
+    existingItemId: evidence.existingItemId,
     decidedAt: timestampFromMs(nowMs),
     dryRun,
     type: asked.item.type,
@@ -178,14 +188,14 @@ function fromStep({ step, id = "", result, detail = "" }: TraceStepKept): TraceS
 }
 
 function fromStored(stored: StoredDecision): DecisionMessage {
-  const { evidence } = stored;
+  const evidence = wholeEvidence(stored.evidence, stored);
   return create(DecisionSchema, {
     decisionId: stored.id,
     tenantId: stored.tenantId,
     poolId: stored.poolId,
     outcome: stored.outcome,
     reason: evidence.reason,
-    message: evidence.message ?? "",
+    message: evidence.message,
     recipientId: stored.recipientId,
     queueItemId: stored.queued ? stored.id : "",
     matchedRuleIds: evidence.ruleIds as string[],
@@ -194,7 +204,7 @@ function fromStored(stored: StoredDecision): DecisionMessage {
     seed: BigInt(stored.seed),
     experimentKeys: evidence.experimentKeys as string[],
     dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
-    existingItemId: evidence.existingItemId ?? "",
+    existingItemId: evidence.existingItemId,
     decidedAt: timestampFromMs(ulidMs(stored.id)),
     type: stored.type,
     key: stored.key,

@@ -3,8 +3,8 @@ import { ulid } from "../../platform/ids/ulid.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import type { AdmissionAsked, DecisionRow, ItemRow, Parcel, Verdict } from "../queues/index.ts";
 import type { Decision } from "./domain/decision.ts";
-import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
-import type { RoutableItem } from "./domain/item.ts";
+import { type Evidence, keptEvidence, type TraceStepKept } from "./domain/evidence.ts";
+import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import type { LiveView } from "./live-pools.ts";
 
 /** An item as a caller asks for it to be routed. */
@@ -66,8 +66,8 @@ export function withVerdict(routed: Routed, verdict: Verdict | undefined, nowMs:
       // A word that does not change.
       reason: status === "admitted" ? decision.reason : `${constraint}_${status}`,
       trace: [...evidence.trace, step],
-      ...(dueAtMs !== undefined && { dueAtMs }),
-      ...(existingItemId !== "" && { existingItemId }),
+      existingItemId,
+      dueAtMs: dueAtMs ?? evidence.dueAtMs,
     },
   };
 }
@@ -143,21 +143,23 @@ export function settled(routed: Routed, nowMs: number): Parcel["rows"][number] {
   const { pool, digest } = snapshot;
   const outcome = outcomeOf(routed);
   const refused = outcome === "deduplicated" || outcome === "rejected";
+  const { type, key, requirements, priority } = asked.item;
+  const recipientId = refused ? "" : decision.recipientId;
   const row: DecisionRow = {
     tenantId,
     id,
     poolId: pool.id,
-    type: asked.item.type,
-    key: asked.item.key,
+    type,
+    key,
     attributesJson: asked.attributesJson,
-    requirements: asked.item.requirements,
+    requirementsJson: requirements === noRequirements ? noRequirementsJson : JSON.stringify(requirements),
     payloadJson: refused ? "{}" : asked.payloadJson,
-    priority: asked.item.priority,
+    priority,
     outcome,
-    recipientId: refused ? "" : decision.recipientId,
+    recipientId,
     snapshotDigest: digest,
     seed,
-    evidence,
+    evidenceJson: JSON.stringify(keptEvidence(evidence, { id, outcome, recipientId, priority })),
   };
   return {
     decision: row,
@@ -167,6 +169,7 @@ export function settled(routed: Routed, nowMs: number): Parcel["rows"][number] {
   };
 }
 
+const noRequirementsJson = JSON.stringify(noRequirements);
 const noEvents: Parcel["rows"][number]["events"] = [];
 
 function decidedEvent({ id, poolId, outcome, recipientId, type }: DecisionRow, reason: string, nowMs: number) {

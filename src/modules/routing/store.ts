@@ -1,7 +1,7 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
-import type { Evidence } from "./domain/evidence.ts";
+import type { KeptEvidence } from "./domain/evidence.ts";
 
 /** A decision as it is kept. */
 export interface StoredDecision {
@@ -17,7 +17,7 @@ export interface StoredDecision {
   readonly recipientId: string;
   readonly snapshotDigest: Buffer;
   readonly seed: number;
-  readonly evidence: Evidence;
+  readonly evidence: KeptEvidence;
   /** Whether work was put on a queue for it. */
   readonly queued: boolean;
 }

@@ -171,8 +171,15 @@ const anItem: KeyedItem = {
 };
 
 function decisionRow(tenantId: TenantId, poolId: string, id: string, { status }: Verdict) {
-  const asked = { type: "ticket", key: "", attributesJson: "{}", requirements: {}, payloadJson: "{}", priority: 0 };
-  const decided = { outcome: status, recipientId: "", snapshotDigest: "00", seed: 0, evidence: {} };
+  const asked = {
+    type: "ticket",
+    key: "",
+    attributesJson: "{}",
+    requirementsJson: "{}",
+    payloadJson: "{}",
+    priority: 0,
+  };
+  const decided = { outcome: status, recipientId: "", snapshotDigest: "00", seed: 0, evidenceJson: "{}" };
   return { decision: { tenantId, id, poolId, ...asked, ...decided }, priority: 0, events: [] };
 }
 

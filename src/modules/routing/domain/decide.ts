@@ -59,25 +59,40 @@ function run(pool: CompiledPool, facts: Facts, item: RoutableItem, at: DecisionP
   const ruling = applyRules(pool, { item, candidates, waitedS: at.waitedS, evaluation, facts, trace });
   const findings = ruling.ending === undefined ? find(work, ruling) : ended(ruling.ending);
   if (evaluation.exhausted) return tooCostly(work);
-  return {
-    ...nothing,
-    ...findings,
-    matchedRuleIds: ruling.matchedRuleIds,
-    priority: ruling.priority,
-    experimentKeys: ruling.experimentKeys,
-    trace: trace.steps,
-    observed: facts.observed(false),
-  };
+  return decisionOf(findings, ruling, trace.steps, facts.observed(false));
 }
 
-const nothing = {
-  recipientId: "",
-  deliveryMode: "",
-  holdS: 0,
-  redirectPoolId: "",
-  message: "",
-  nextStepInS: 0,
-} as const;
+function decisionOf(
+  findings: Findings,
+  { matchedRuleIds, priority, experimentKeys }: Pick<Ruling, "matchedRuleIds" | "priority" | "experimentKeys">,
+  trace: Decision["trace"],
+  observed: Observed,
+): Decision {
+  const { outcome, reason } = findings;
+  const {
+    recipientId = "",
+    deliveryMode = "",
+    holdS = 0,
+    redirectPoolId = "",
+    message = "",
+    nextStepInS = 0,
+  } = findings;
+  return {
+    outcome,
+    recipientId,
+    deliveryMode,
+    matchedRuleIds,
+    priority,
+    holdS,
+    redirectPoolId,
+    reason,
+    message,
+    experimentKeys,
+    nextStepInS,
+    trace,
+    observed,
+  };
+}
 
 function traceTerms({ pool, item, facts, trace }: Work): void {
   const { skills, recipientId, excludedRecipientIds } = item.requirements;
@@ -176,13 +191,7 @@ function nobody({ pool }: Work, reason: NobodyReason, mayStillFind: boolean): Fi
 
 /** Given up: how far it came is left out, since that depends on what happened to be remembered. */
 function tooCostly(work: Work): Decision {
-  return {
-    ...nothing,
-    ...nobody(work, "rules_too_costly", false),
-    matchedRuleIds: [],
-    priority: work.item.priority,
-    experimentKeys: [],
-    trace: [{ step: "rule", result: "rules_too_costly" }],
-    observed: work.facts.observed(true),
-  };
+  const findings = nobody(work, "rules_too_costly", false);
+  const unruled = { matchedRuleIds: [], priority: work.item.priority, experimentKeys: [] };
+  return decisionOf(findings, unruled, [{ step: "rule", result: "rules_too_costly" }], work.facts.observed(true));
 }

@@ -16,3 +16,6 @@ export interface Requirements {
   readonly recipientId: string;
   readonly excludedRecipientIds: readonly string[];
 }
+
+/** The requirements of an item that has none. */
+export const noRequirements: Requirements = { skills: {}, recipientId: "", excludedRecipientIds: [] };

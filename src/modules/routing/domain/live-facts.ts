@@ -54,11 +54,19 @@ export class LiveFacts implements Facts {
   }
 
   turn(nth: number): number {
-    if (nth === 0) this.#order = this.#live.turns.inOrder();
-    const next = this.#order?.next();
-    const index = next === undefined || next.done === true ? -1 : next.value;
+    const index = nth === 0 ? this.#live.turns.first : this.#nextInTurn();
     this.#turns.push(index);
     return index;
+  }
+
+  /** Whoever comes next after the first and those that were asked for before. */
+  #nextInTurn(): number {
+    if (this.#order === undefined) {
+      this.#order = this.#live.turns.inOrder();
+      this.#order.next();
+    }
+    const { done, value } = this.#order.next();
+    return done === true ? -1 : value;
   }
 
   witness(search: () => number): number {
@@ -82,15 +90,15 @@ export class LiveFacts implements Facts {
 
   observed(exhausted: boolean): Observed {
     if (exhausted) return { v: 1, exhausted: true };
-    return {
-      v: 1,
-      ...(this.ejectionIgnored && { ejectionIgnored: true }),
-      ...(this.#standings !== "" && { standings: this.#standings }),
-      ...(this.#inFlight.length > 0 && { inFlight: this.#inFlight }),
-      ...(this.#turns.length > 0 && { turns: this.#turns }),
-      ...(this.#witnesses.length > 0 && { witnesses: this.#witnesses }),
-      ...(this.#surveys.length > 0 && { surveys: this.#surveys }),
-    };
+    // Set one by one, since an object that is put together from others costs as much as the decision.
+    const observed: { -readonly [Name in keyof Observed]: Observed[Name] } = { v: 1 };
+    if (this.ejectionIgnored) observed.ejectionIgnored = true;
+    if (this.#standings !== "") observed.standings = this.#standings;
+    if (this.#inFlight.length > 0) observed.inFlight = this.#inFlight;
+    if (this.#turns.length > 0) observed.turns = this.#turns;
+    if (this.#witnesses.length > 0) observed.witnesses = this.#witnesses;
+    if (this.#surveys.length > 0) observed.surveys = this.#surveys;
+    return observed;
   }
 
   #look(survey: Survey): SurveyResult {

@@ -82,6 +82,12 @@ export class TurnQueue {
     }
   }
 
+  /** Whose turn it is; -1 when there is nobody. */
+  get first(): number {
+    const { first } = this.#begun;
+    return first >= 0 ? first : this.#waiting.first;
+  }
+
   /** Everyone in the order of their turns. */
   *inOrder(): Generator<number, void> {
     yield* this.#begun.inOrder();
