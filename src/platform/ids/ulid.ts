@@ -2,31 +2,43 @@ import { randomFillSync } from "node:crypto";
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const pattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const codes = Buffer.from(alphabet, "latin1");
+const timeLength = 10;
 
 const pool = Buffer.alloc(16 * 512);
 let poolAt = pool.length;
 let lastMs = -1;
+/** The five bits that each of the last one's 16 characters of randomness stands for. */
 const lastRandom = new Uint8Array(16);
+/** The last one's characters: most of them are those of the next one too. */
+const lastText = Buffer.alloc(timeLength + lastRandom.length);
 
 /** Makes a ULID: sorts by creation time, and strictly rises within this process. */
 export function ulid(nowMs: number): string {
   if (nowMs > lastMs) {
-    lastMs = nowMs;
+    setTime(nowMs);
     if (poolAt === pool.length) {
       randomFillSync(pool);
       poolAt = 0;
     }
-    // Each of the 16 characters of randomness takes five bits of one byte.
-    for (let i = 0; i < 16; i++) lastRandom[i] = pool[poolAt++]! & 31;
+    for (let i = 0; i < 16; i++) setRandom(i, pool[poolAt++]! & 31);
   } else {
     let i = 15;
-    while (i >= 0 && lastRandom[i] === 31) lastRandom[i--] = 0;
-    if (i < 0) lastMs++;
-    else lastRandom[i]!++;
+    while (i >= 0 && lastRandom[i] === 31) setRandom(i--, 0);
+    if (i < 0) setTime(lastMs + 1);
+    else setRandom(i, lastRandom[i]! + 1);
   }
-  let random = "";
-  for (let i = 0; i < 16; i++) random += alphabet[lastRandom[i]!];
-  return timePart(lastMs) + random;
+  return lastText.toString("latin1");
+}
+
+function setTime(ms: number): void {
+  lastMs = ms;
+  lastText.write(timePart(ms), "latin1");
+}
+
+function setRandom(at: number, bits: number): void {
+  lastRandom[at] = bits;
+  lastText[timeLength + at] = codes[bits]!;
 }
 
 /** The lowest ULID of a moment: every one that was made before is lower. */
