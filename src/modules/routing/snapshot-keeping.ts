@@ -13,13 +13,15 @@ const knownMax = 10_000;
 /** After so long a snapshot is marked again as in use. */
 const againMs = 12 * 3_600_000;
 
-/** Makes it. Most calls only look up the digest in memory. */
+/** Makes it. Most calls only look up the snapshot in memory. */
 export function createSnapshotKeeping(
   sql: Sql,
   clock: Clock,
   bodyOf: (snapshot: PoolSnapshot) => SnapshotBody,
 ): SnapshotKeeping {
   const keptAtMs = new Map<string, number>();
+  // A key that is put together anew for each call costs more than all the rest of it.
+  const freshUntilMs = new WeakMap<PoolSnapshot, number>();
   const writing = new Map<string, Promise<void>>();
 
   async function write(key: string, snapshot: PoolSnapshot): Promise<void> {
@@ -32,9 +34,14 @@ export function createSnapshotKeeping(
 
   return {
     keep(snapshot) {
+      const nowMs = clock.now();
+      if (nowMs < (freshUntilMs.get(snapshot) ?? 0)) return undefined;
       const key = snapshot.pool.tenantId + snapshot.digest;
       const at = keptAtMs.get(key);
-      if (at !== undefined && clock.now() - at < againMs) return undefined;
+      if (at !== undefined && nowMs - at < againMs) {
+        freshUntilMs.set(snapshot, at + againMs);
+        return undefined;
+      }
       const known = writing.get(key);
       if (known !== undefined) return known;
       const written = write(key, snapshot).finally(() => writing.delete(key));
