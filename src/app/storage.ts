@@ -37,8 +37,10 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
       throw new ConfigError(`database.url: cannot be reached: ${cause.message}`, { cause });
     });
     if (applied.length > 0) log.info({ applied }, "schema migrated");
+    const maxConnections = config["database.max_connections"];
     const db = openDatabase(url, {
-      maxConnections: config["database.max_connections"],
+      maxConnections,
+      steadyConnections: Math.floor(maxConnections / 4),
       statementMs: config["api.request_timeout_s"] * 1000,
     });
     const side = openDatabase(url, { maxConnections: sideConnections });

@@ -188,6 +188,27 @@ test("however many callers ask two nodes at once, no period sees more items pass
   for (const times of passed.values()) checkWindows(times, 45, 2000);
 });
 
+test("a call that is repeated under its idempotency key takes no second place, in whatever company it comes", async () => {
+  const pool = await own.pool({
+    config: {
+      admission: {
+        concurrency: { key: "item.type", limit: 100 },
+        throttle: { key: "item.type", limit: 100, period_s: 3600, burst: 100 },
+      },
+    },
+  });
+  const send = (key: string) =>
+    own.rest.call("POST", "/api/route", { pool_id: pool, type: "t" }, { "idempotency-key": key });
+  await send("first");
+  const [, before] = await groupsOf(pool);
+  await Promise.all(["first", "first", "second", "first", "third"].map(send));
+  const [concurrency, throttle] = await groupsOf(pool);
+  assert.equal(concurrency!.in_use, 3);
+  assert.equal((await own.status(pool)).depth, 3);
+  // Two more tokens of 36 seconds each.
+  assert.equal(throttle!.tat_ms - before!.tat_ms, 72_000);
+});
+
 test("a place among those that run is free again when its item ends, whichever way", async () => {
   const pool = await own.pool({
     config: {

@@ -176,6 +176,23 @@ test("higher priority goes first, but what has waited long enough goes before it
   assert.deepEqual(ids(leased), [highest, old.queue_item_id, high, plain, low]);
 });
 
+test("what should go first does so also when it comes while others are being handed out one by one", async () => {
+  const pool = await own.pool({ config: { retry: { initial_ms: 1, max_ms: 1, jitter: 0 } } });
+  await own.routeAll(Array.from({ length: 12 }, () => ({ pool_id: pool, type: "t" })));
+  const first = await own.leaseOne(pool);
+  for (let round = 0; round < 3; round++) {
+    await own.leaseOne(pool);
+    const urgent = await own.route(pool, { priority: 100 });
+    assert.deepEqual(ids(await own.lease(pool)), [urgent.queue_item_id]);
+  }
+  // What is tried again is as old as it was.
+  await own.fail(first);
+  await own.itemIn(pool, first.queue_item_id, "ready");
+  assert.deepEqual(ids(await own.lease(pool)), [first.queue_item_id]);
+  const others = await own.lease(pool, { max_items: 100 });
+  assert.equal(others.length, 8);
+});
+
 test("an item is not handed out before its time", async () => {
   const pool = await own.pool();
   const not_before = new Date(Date.now() + 1200).toISOString();

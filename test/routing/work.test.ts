@@ -152,6 +152,37 @@ test("the batch forms tell each item's own result, in order, and do what they ca
   assert.equal((await own.item(pool, items[2]!)).failures[0].reason_code, "later");
 });
 
+test("of many who complete the same items at the same moment each item is one's, and it is counted once", async () => {
+  const { pool } = await poolWith(6);
+  const recipient = await own.recipient(pool);
+  const given = await own.route(pool, { requirements: { recipient_id: recipient } });
+  const leased = await own.lease(pool, { max_items: 7 });
+  const items = [...leased, ...leased].map(ref);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, n) =>
+      own.ok("POST", `/api/queues/${pool}/items:complete`, { items: n % 2 === 0 ? items : items.toReversed() }),
+    ),
+  );
+  const results = answers.flatMap(({ data }) => data.results);
+  const done = results.filter(({ state }: Answered) => state === "completed");
+  assert.deepEqual(ids(done).sort(), ids(leased).sort());
+  assert.ok(results.every(({ state, error_code }: Answered) => state === "completed" || error_code === "LEASE_LOST"));
+  const { depth, in_flight, throughput_today } = await own.status(pool);
+  assert.deepEqual([depth, in_flight, throughput_today], [0, 0, 7]);
+  const { data } = await own.ok("GET", `/api/outcomes/${given.queue_item_id}`);
+  assert.deepEqual([data.status, data.recipient_id], ["success", recipient]);
+});
+
+test("a dead letter that is tried again and done is no dead letter any more", async () => {
+  const { pool, items } = await poolWith(1);
+  await own.fail(await own.leaseOne(pool), { retryable: false });
+  assert.equal((await own.deadLetters(pool)).length, 1);
+  await own.ok("POST", `/api/dlq/${pool}/retry`, { queue_item_ids: items });
+  assert.equal((await own.complete(await own.leaseOne(pool))).state, "completed");
+  const { data } = await own.ok("POST", `/api/dlq/${pool}/retry`, { queue_item_ids: items });
+  assert.deepEqual(data.skipped, [{ queue_item_id: items[0], reason: "not_found" }]);
+});
+
 test("whoever holds an item ends it, also when one whose lease is over speaks up in the same moment", async () => {
   const { pool } = await poolWith(1, { config: quick });
   const old = await own.leaseOne(pool);

@@ -1,9 +1,9 @@
 import type { TenantId } from "../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../platform/db/index.ts";
+import { type Fragment, lines, type Sql } from "../../platform/db/index.ts";
 import { claimParcels, type IdempotencyRecord } from "../../platform/idempotency/index.ts";
 import { ulidMs } from "../../platform/ids/ulid.ts";
+import { type ConstraintKind, constraintKinds } from "./domain/admission-group.ts";
 import { rankOf } from "./domain/queue-item.ts";
-import { lines } from "./lines.ts";
 
 /** A decision as it is kept. */
 export interface DecisionRow {
@@ -69,21 +69,25 @@ export interface Parcel {
 /**
  * Keeps what many calls bring, in one statement; answers with the indices of those whose key was used before.
  * Without a shard nothing is counted: whoever has more to do in the transaction counts at its end.
+ * Where there is to be room for all of it (see roomIn) the statement fails when there is none, and nothing is kept.
  */
 export async function insertParcels(
   sql: Sql,
   parcels: readonly Parcel[],
   shard: number | undefined,
+  room?: Fragment,
 ): Promise<ReadonlySet<number>> {
   const rows = parcels.flatMap((parcel) => parcel.rows);
   // Of which parcel each row is.
   const places = parcels.flatMap((parcel, at) => parcel.rows.map(() => at));
   const keyed = parcels.some(({ record }) => record !== undefined);
   const queued = rows.some(({ item }) => item !== undefined);
-  const usual = rows.every(isUsual);
+  const shape = shapeOf(rows);
   const taken = keyed ? sql`taken` : sql`input`;
   const result = await sql<{ parcel: number }[]>`
-    with input as (${input(sql, rows, places, usual)})
+    with ${room === undefined ? sql`` : sql`${room},`} input as (
+      ${input(sql, rows, places, shape)} ${room === undefined ? sql`` : sql`where (select room from room)`}
+    )
     ${keyed ? claiming(sql, parcels) : sql``}
     , decided as (
       insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
@@ -92,7 +96,7 @@ export async function insertParcels(
         outcome, coalesce(decided_for, ''), decode(snapshot_digest, 'hex'), seed::bigint, evidence::json
       from ${taken}
     )
-    ${queued ? (usual ? queueingUsual(sql, taken) : queueing(sql, taken)) : sql``}
+    ${queued ? queueing(sql, taken, shape) : sql``}
     ${queued && shard !== undefined ? counting(sql, taken, shard) : sql``}
     ${rows.some(({ events }) => events.length > 0) ? telling(sql, rows, places, keyed) : sql``}
     select parcel::int from ${keyed ? sql`refused` : sql`input where false`}`;
@@ -101,19 +105,32 @@ export async function insertParcels(
 
 type InputRow = Parcel["rows"][number];
 
-/** Whether an item can be handed out at once and nothing about it is out of the ordinary: most are so. */
+/** What has to be sent of the items in a statement: what none of them has got is left out. */
+interface Shape {
+  /** Whether one of them cannot be handed out at once, or is out of the ordinary otherwise: few are. */
+  readonly unusual: boolean;
+  /** The kinds of groups that some of them are in. */
+  readonly kinds: readonly ConstraintKind[];
+}
+
+function shapeOf(rows: readonly InputRow[]): Shape {
+  return {
+    unusual: !rows.every(isUsual),
+    kinds: constraintKinds.filter((kind) => rows.some(({ item }) => item !== undefined && item.groups[kind] !== "")),
+  };
+}
+
 function isUsual({ decision, priority, item }: InputRow): boolean {
-  if (item === undefined || item.state !== "ready" || item.ownTtl || item.hasSlot) return false;
-  if (item.recipientId !== decision.recipientId || priority !== decision.priority) return false;
-  const { singleton, debounce, throttle, concurrency } = item.groups;
-  return singleton === "" && debounce === "" && throttle === "" && concurrency === "";
+  if (item === undefined || item.state !== "ready" || item.ownTtl) return false;
+  return item.recipientId === decision.recipientId && priority === decision.priority;
 }
 
 /**
- * The rows, sent by column: those of usual items without what they have not got, since every column costs something.
+ * The rows, sent by column, without those that nobody has a use for: every column costs something.
  * Only what callers name freely may hold a line break.
  */
-function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], usual: boolean): Fragment {
+function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], shape: Shape): Fragment {
+  const { unusual, kinds } = shape;
   const decided = (value: (decision: DecisionRow) => string | number) => lines(rows, ({ decision }) => value(decision));
   const queued = (value: (item: ItemRow) => string | number | boolean | undefined) =>
     lines(rows, ({ item }) => item && value(item));
@@ -138,29 +155,32 @@ function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], u
       string_to_table(${queued(({ delivery }) => delivery)}, E'\\n', ''),
       string_to_table(${lines(rows, rankIn)}, E'\\n', ''),
       string_to_table(${queued(({ expiresAtMs }) => expiresAtMs)}, E'\\n', '')
+      ${ofKinds(sql, kinds, (kind) => sql`, string_to_table(${queued(({ groups }) => groups[kind])}, E'\\n', '')`)}
+      ${kinds.includes("concurrency") ? sql`, string_to_table(${queued(({ hasSlot }) => hasSlot)}, E'\\n', '')` : sql``}
       ${
-        usual
-          ? sql``
-          : sql`,
+        unusual
+          ? sql`,
             string_to_table(${queued(({ recipientId }) => recipientId)}, E'\\n', ''),
             string_to_table(${lines(rows, ({ priority }) => priority)}, E'\\n', ''),
             string_to_table(${queued(({ dueAtMs }) => dueAtMs)}, E'\\n', ''),
             string_to_table(${queued(({ holdReason }) => holdReason)}, E'\\n', ''),
             string_to_table(${queued(({ ownTtl }) => ownTtl)}, E'\\n', ''),
-            string_to_table(${queued(({ groups }) => groups.singleton)}, E'\\n', ''),
-            string_to_table(${queued(({ groups }) => groups.debounce)}, E'\\n', ''),
-            string_to_table(${queued(({ groups }) => groups.throttle)}, E'\\n', ''),
-            string_to_table(${queued(({ groups }) => groups.concurrency)}, E'\\n', ''),
-            string_to_table(${queued(({ hasSlot }) => hasSlot)}, E'\\n', ''),
             string_to_table(${queued(({ leaseS }) => leaseS)}, E'\\n', '')`
+          : sql``
       }
     ) as input(parcel, tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
-      decided_for, snapshot_digest, seed, evidence, state, delivery, rank, expires_at_ms ${
-        usual
-          ? sql``
-          : sql`, recipient_id, item_priority, due_at_ms, hold_reason, own_ttl, singleton_group, debounce_group,
-            throttle_group, concurrency_group, has_slot, lease_s`
-      })`;
+      decided_for, snapshot_digest, seed, evidence, state, delivery, rank, expires_at_ms ${groupColumns(sql, kinds)}
+      ${unusual ? sql`, recipient_id, item_priority, due_at_ms, hold_reason, own_ttl, lease_s` : sql``})`;
+}
+
+/** The names of the columns of groups, each with a comma before it. */
+function groupColumns(sql: Sql, kinds: readonly ConstraintKind[]): Fragment {
+  const names = ofKinds(sql, kinds, (kind) => sql`, ${sql(`${kind}_group`)}`);
+  return kinds.includes("concurrency") ? sql`${names}, has_slot` : names;
+}
+
+function ofKinds(sql: Sql, kinds: readonly ConstraintKind[], part: (kind: ConstraintKind) => Fragment): Fragment {
+  return kinds.reduce((before, kind) => sql`${before}${part(kind)}`, sql``);
 }
 
 function rankIn({ decision, item, priority }: InputRow): number | undefined {
@@ -176,26 +196,20 @@ function claiming(sql: Sql, parcels: readonly Parcel[]): Fragment {
 }
 
 /** Puts the work that decisions make on the queue. */
-function queueing(sql: Sql, taken: Fragment): Fragment {
+function queueing(sql: Sql, taken: Fragment, { unusual, kinds }: Shape): Fragment {
   return sql`, queued as (
-      insert into queue_items (tenant_id, id, pool_id, recipient_id, state, delivery, priority, rank, due_at,
-        hold_reason, expires_at, own_ttl, singleton_group, debounce_group, throttle_group, concurrency_group, has_slot,
-        lease_until)
-      select tenant_id, id, pool_id, coalesce(recipient_id, ''), state, delivery, item_priority::int, rank::bigint,
-        to_timestamp(due_at_ms::float8 / 1000), coalesce(hold_reason, ''), to_timestamp(expires_at_ms::float8 / 1000),
-        own_ttl::boolean, coalesce(singleton_group, ''), coalesce(debounce_group, ''), coalesce(throttle_group, ''),
-        coalesce(concurrency_group, ''), has_slot::boolean, now() + make_interval(secs => lease_s::int)
+      insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
+        recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until` : sql``})
+      select tenant_id, id, pool_id, state, delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
+        ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)}
+        ${kinds.includes("concurrency") ? sql`, has_slot::boolean` : sql``},
+        ${
+          unusual
+            ? sql`coalesce(recipient_id, ''), item_priority::int, to_timestamp(due_at_ms::float8 / 1000),
+              coalesce(hold_reason, ''), own_ttl::boolean, now() + make_interval(secs => lease_s::int)`
+            : sql`coalesce(decided_for, ''), priority::int`
+        }
       from ${taken} where state is not null
-    )`;
-}
-
-/** The same for usual items. */
-function queueingUsual(sql: Sql, taken: Fragment): Fragment {
-  return sql`, queued as (
-      insert into queue_items (tenant_id, id, pool_id, recipient_id, state, delivery, priority, rank, expires_at)
-      select tenant_id, id, pool_id, coalesce(decided_for, ''), state, delivery, priority::int, rank::bigint,
-        to_timestamp(expires_at_ms::float8 / 1000)
-      from ${taken}
     )`;
 }
 

@@ -65,8 +65,9 @@ export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
     },
   });
 
-  // One lane: those that share groups would only wait for each other.
+  // Apart from the others: what has to look at its groups, or waits for those who share them, keeps nobody else waiting.
   const constrained = createBatcher<Proposal, "accepted" | "duplicate">({
+    lanes: 2,
     ...byItems,
     async flush(proposals) {
       const refused = await taking.take(proposals, nextShard());

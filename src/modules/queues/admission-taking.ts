@@ -3,13 +3,26 @@ import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
 import type { Proposal } from "./accept.ts";
 import { insertParcels, type Parcel } from "./accept-store.ts";
 import { addCounts, type CountChange } from "./counts.ts";
-import { admit, displaces, type GroupState, groupKey, groupsToAdmit, type Verdict } from "./domain/admission.ts";
+import {
+  admit,
+  type Candidate,
+  displaces,
+  type GroupState,
+  groupKey,
+  groupsToAdmit,
+  type Verdict,
+} from "./domain/admission.ts";
+import { createAdmissionOutlook } from "./domain/admission-outlook.ts";
+import { passAll } from "./domain/admission-passing.ts";
 import {
   type GroupName,
   groupNamesOf,
   groupsOfHolders,
+  noRoom,
   type OwnedGroup,
+  passGroups,
   readGroups,
+  roomIn,
   saveGroups,
 } from "./group-store.ts";
 import type { Move, Moved } from "./move-store.ts";
@@ -28,8 +41,29 @@ const triesMax = 8;
 
 /** Makes it. */
 export function createAdmissionTaking(db: Database, wake: (tenantId: string, poolId: string) => void): AdmissionTaking {
+  const outlook = createAdmissionOutlook();
+
+  /** Lets all of them in without a look at their groups first; says whether that was possible, and nothing is kept if not. */
+  async function pass(proposals: readonly Proposal[], shard: number): Promise<boolean> {
+    const pools = poolsOf(proposals);
+    if (!outlook.isFair(pools)) return false;
+    const passing = passingOf(proposals);
+    if (passing === undefined) return false;
+    try {
+      await passIn(db, passing, shard);
+      outlook.passed(pools);
+      return true;
+    } catch (error) {
+      if (error instanceof Raced) return false;
+      if (!noRoom(error)) throw error;
+      outlook.failed(pools);
+      return false;
+    }
+  }
+
   return {
     async take(proposals, shard) {
+      if (await pass(proposals, shard)) return new Set();
       for (let tries = 1; ; tries++) {
         try {
           const { repeated, promoted } = await db.transaction((tx) => takeIn(tx, proposals, shard));
@@ -41,6 +75,55 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
       }
     },
   };
+}
+
+/** What is kept when all are let in. */
+interface Passing {
+  readonly parcels: readonly Parcel[];
+  readonly groups: readonly OwnedGroup[];
+  readonly nowMs: number;
+}
+
+/** What letting all in comes to if every group has room for them; undefined when that cannot be told. */
+function passingOf(proposals: readonly Proposal[]): Passing | undefined {
+  // All at one moment, the latest: what is taken of a group can then be added to what others took.
+  const nowMs = Math.max(...proposals.map((proposal) => proposal.nowMs));
+  const owners = new Map<string, Pick<OwnedGroup, "tenantId" | "environmentId" | "poolId">>();
+  const candidates: Candidate[] = [];
+  for (const { tenantId, items } of proposals) {
+    for (const { id, poolId, admission } of items) {
+      if (admission === undefined) continue;
+      const { config, refs, environmentId } = admission;
+      const owner = { tenantId, environmentId, poolId };
+      for (const ref of refs) owners.set(groupKey(ref), owner);
+      candidates.push({ itemId: id, refs, config, nowMs });
+    }
+  }
+  const passage = passAll(candidates);
+  if (passage === undefined) return undefined;
+  let nth = 0;
+  const parcels = proposals.map(({ items, settle }) =>
+    settle(items.map(({ admission }) => (admission === undefined ? undefined : passage.verdicts[nth++]!))),
+  );
+  const groups = passage.taken.map((state) => {
+    const { kind, groupId } = state;
+    return { ...owners.get(groupKey(state))!, kind, groupId, state, stored: false };
+  });
+  return { parcels, groups, nowMs };
+}
+
+async function passIn(db: Database, { parcels, groups, nowMs }: Passing, shard: number): Promise<void> {
+  if (parcels.every(({ record }) => record === undefined)) {
+    const room = groups.length === 0 ? undefined : roomIn(db.sql, groups, nowMs);
+    await insertParcels(db.sql, parcels, shard, room);
+    return;
+  }
+  await db.transaction(async (tx) => {
+    // Sent together: where a group has no room, the rest is not carried out.
+    const [, refused] = await Promise.all([passGroups(tx, groups, nowMs), insertParcels(tx, parcels, shard)]);
+    // Whoever repeats a call takes no places: in one statement it would have taken them.
+    if (refused.size > 0) throw new Raced();
+  });
 }
 
 async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
@@ -57,14 +140,12 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
   const moves: Move[] = [];
   const verdicts = proposals.map((proposal, at) => (repeated.has(at) ? [] : judge(proposal)));
   const fresh = proposals.flatMap((proposal, at) => (repeated.has(at) ? [] : [proposal.settle(verdicts[at]!)]));
-  const letIn = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
 
   // Sent together, and carried out in this order. Those that were let in come before moves, since one of them may
   // already be superseded by a later one; counts come last.
-  const [refused, saved] = await Promise.all([
-    insertParcels(tx, fresh, undefined),
+  const [saved, refused] = await Promise.all([
     saveGroups(tx, [...changed.values()], nowMs),
-    moves.length === 0 && addCounts(tx, letIn, shard),
+    insertParcels(tx, fresh, moves.length === 0 ? shard : undefined),
   ]);
   // A group that somebody else began meanwhile is not one that was seen as fresh.
   if (refused.size > 0 || saved < changed.size) throw new Raced();
@@ -74,6 +155,7 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
   const keys = new Set(locked.map(groupKey));
   const known = moved.every((item) => placesOf(item).every((name) => keys.has(groupKey(name))));
   if (moved.length < moves.length || !known) throw new Raced();
+  const letIn = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
   await addCounts(tx, [...letIn, ...counts], shard);
   return { repeated, promoted };
 
@@ -97,6 +179,12 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
       return verdict;
     });
   }
+}
+
+/** The pools whose constraints are asked. */
+function poolsOf(proposals: readonly Proposal[]): ReadonlySet<string> {
+  const asked = proposals.flatMap(({ items }) => items.filter(({ admission }) => admission !== undefined));
+  return new Set(asked.map(({ poolId }) => poolId));
 }
 
 /** The groups in which an item may have had a place. */

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import { createBatcher, type Database, type Sql } from "../../platform/db/index.ts";
+import { type CompletedRow, completePlainItems } from "./completing-store.ts";
 import { shardCount } from "./counts.ts";
 import type { ItemFailure } from "./domain/queue-item.ts";
 import { afterFailure, type RetryPolicy } from "./domain/retry.ts";
@@ -72,6 +73,9 @@ export interface Finishing {
   idle(): Promise<void>;
 }
 
+/** Workers share a transaction up to so many items, and get one of their own beside it only for many. */
+const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: (finishes: readonly Finish[]) => finishes.length };
+
 /** Makes this node's finishing: many workers' ends travel in one transaction. */
 export function createFinishing({ db, followers, now, random }: Parts): Finishing {
   let turn = 0;
@@ -116,20 +120,85 @@ export function createFinishing({ db, followers, now, random }: Parts): Finishin
   }
 
   const batcher = createBatcher<readonly Finish[], readonly Finished[]>({
-    lanes: 2,
-    batchMax: 500,
-    besideMin: 50,
-    weigh: (finishes) => finishes.length,
+    ...byItems,
     async flush(calls) {
-      const all = calls.flat();
-      const { results, committed } = await db.transaction((tx) => finishIn(tx, all));
+      const { results, committed } = await db.transaction((tx) => finishIn(tx, calls.flat()));
       committed();
       const own = results.values();
       return calls.map((call) => own.take(call.length).toArray());
     },
   });
 
-  return { finish: (finishes) => batcher.run(finishes), finishIn, idle: batcher.idle };
+  /** What most workers have to say, in one statement; undefined for what it did not come to. */
+  const plainly = createBatcher<readonly Finish[], readonly Finished[]>({
+    ...byItems,
+    async flush(calls) {
+      const nowMs = now();
+      // Each item once, in the order in which items are locked. What is left out is asked for in the usual way.
+      const leases = new Map<string, Finish>();
+      for (const call of calls)
+        for (const finish of call) if (!leases.has(nameOf(finish))) leases.set(nameOf(finish), finish);
+      const done = [...leases].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, finish]) => finish);
+      const rows = await completePlainItems(db.steady.sql, done, nowMs, turn++ % shardCount);
+      const ended = rows.map((row) => endOf(leases.get(nameOf(row))!, row, nowMs));
+      followers.committed(ended, [], nowMs);
+      const those = new Set(ended.map(({ finish }) => finish));
+      return calls.map((call) => call.map((finish) => (those.has(finish) ? completed : undefined)));
+    },
+  });
+
+  return {
+    async finish(finishes) {
+      if (!finishes.every(isPlain)) return batcher.run(finishes);
+      const results = await plainly.run(finishes);
+      if (!results.includes(undefined)) return results;
+      // Lost, or more than plain after all.
+      const rest = (await batcher.run(finishes.filter((_, at) => results[at] === undefined))).values();
+      return results.map((result) => result ?? rest.next().value);
+    },
+    finishIn,
+    async idle() {
+      await plainly.idle();
+      await batcher.idle();
+    },
+  };
+}
+
+const completed: Finished = { state: "completed", retryAtMs: undefined };
+
+/** Names an item; by these names items come in the order of their ids. */
+function nameOf({ tenantId, id }: Pick<Finish, "tenantId" | "id">): string {
+  return tenantId + id;
+}
+
+const idShape = /^[0-9A-Z]{26}$/;
+
+/** Whether there is nothing to be done for an item but to complete it. */
+function isPlain({ failure, itemEvents, cost, score, id, token }: Finish): boolean {
+  if (failure !== undefined || itemEvents || cost !== undefined || score !== undefined) return false;
+  return idShape.test(id) && leaseOf(token)?.grouped === false;
+}
+
+function endOf(finish: Finish, { recipientId, leasedAtMs, attempt }: CompletedRow, nowMs: number): Ended {
+  const { tenantId, poolId, id } = finish;
+  const moved: Moved = {
+    nth: 0,
+    tenantId,
+    id,
+    poolId,
+    recipientId,
+    fromState: "leased",
+    hadSlot: false,
+    leasedAt: leasedAtMs === null ? null : new Date(leasedAtMs),
+    attempt,
+    revived: false,
+    failures: [],
+    singletonGroup: "",
+    debounceGroup: "",
+    concurrencyGroup: "",
+  };
+  const tookMs = leasedAtMs === null ? undefined : Math.max(0, nowMs - leasedAtMs);
+  return { finish, moved, to: "completed", retryAtMs: undefined, tookMs };
 }
 
 function moveOf(finish: Finish, attempt: number, nowMs: number, chance: number): Move {

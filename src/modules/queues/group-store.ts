@@ -1,7 +1,7 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../platform/db/index.ts";
+import { lines } from "../../platform/db/index.ts";
 import { type ConstraintKind, type GroupState, groupKey } from "./domain/admission-group.ts";
-import { lines } from "./lines.ts";
 
 /** Names one group of one tenant. */
 export interface GroupName {
@@ -123,33 +123,97 @@ async function updateGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: numbe
   return done.count;
 }
 
+/**
+ * Takes places in groups that have room for them, whatever else they hold, without a look at them first. Fails with
+ * `noRoom` when one of them has none, or has to be looked at: nothing is to be kept then.
+ */
+export async function passGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<void> {
+  if (groups.length > 0) await tx`with ${roomIn(tx, groups, nowMs)} select room from room`;
+}
+
+/**
+ * The beginning of a statement that takes places: `room` is true, or else the statement fails.
+ *
+ * There is room where nobody else has the place of a singleton or waits in a debounce group; where all before are paid
+ * for in a throttle, or another one still has its turn after these, by which the fraction of a millisecond that is cut
+ * off its times makes no difference; and where the places taken of a concurrency group are within its limit, together
+ * with those of others.
+ */
+export function roomIn(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
+  const behindMs = sql`greatest(g.tat_ms - ${nowMs}::float8, 0)`;
+  return sql`
+    passed as (
+      insert into admission_groups as g (${groupColumns(sql)}) ${rowsOf(sql, groups, nowMs)}
+      on conflict (tenant_id, kind, group_id) do update set item_id = excluded.item_id, since = excluded.since,
+        until = excluded.until + make_interval(secs => floor(${behindMs}) / 1000),
+        tat_ms = excluded.tat_ms + ${behindMs}, slots = excluded.slots, in_use = g.in_use + excluded.in_use,
+        updated_at = excluded.updated_at
+      where g.cleared_at is null and case g.kind
+        when 'throttle' then ${behindMs} = 0
+          or excluded.until + make_interval(secs => ceil(${behindMs}) / 1000) <= excluded.updated_at
+        when 'concurrency' then g.in_use + excluded.in_use <= excluded.slots
+        else g.item_id = '' or g.until <= excluded.updated_at
+        end
+      returning 1
+    ), room as (
+      select 1 / (count(*) = ${groups.length})::int = 1 as room from passed
+    )`;
+}
+
+/** Whether an error is of passGroups, and says that a group has no room. */
+export function noRoom(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "22012";
+}
+
 function groupColumns(sql: Sql): Fragment {
   return sql`
     tenant_id, kind, group_id, environment_id, pool_id, item_id, since, until, tat_ms, slots, in_use, updated_at`;
 }
 
-/** Groups as rows, in order. */
+/**
+ * Groups as rows, in order. Every column costs something before its first row, so those that are the same for all, and
+ * those that no group among them uses, are not sent as such.
+ */
 function rowsOf(sql: Sql, unsorted: readonly OwnedGroup[], nowMs: number): Fragment {
   const groups = inOrder(unsorted);
+  const has = (...kinds: ConstraintKind[]) => groups.some(({ kind }) => kinds.includes(kind));
+  const [held, debounced, throttled, limited] = [
+    has("singleton", "debounce"),
+    has("debounce"),
+    has("throttle"),
+    has("concurrency"),
+  ];
+  const timed = held || throttled;
+  const { tenantId, environmentId, poolId } = groups[0]!;
+  const ofOne = groups.every((each) => each.poolId === poolId && each.tenantId === tenantId);
+  const none = sql``;
+  const column = (value: (group: OwnedGroup) => string | number | undefined): Fragment =>
+    sql`string_to_table(${lines(groups, value)}, E'\\n', '')`;
   return sql`
-    select tenant_id, kind, group_id, environment_id, pool_id, coalesce(item_id, '') as item_id,
-      to_timestamp(since_ms::float8 / 1000) as since, to_timestamp(until_ms::float8 / 1000) as until,
-      tat_ms::float8 as tat_ms, slots::int as slots, in_use::int as in_use,
+    select
+      ${ofOne ? sql`${tenantId}::text as tenant_id` : sql`tenant_id`}, kind, group_id,
+      ${ofOne ? sql`${environmentId}::text as environment_id` : sql`environment_id`},
+      ${ofOne ? sql`${poolId}::text as pool_id` : sql`pool_id`},
+      ${held ? sql`coalesce(item_id, '')` : sql`''`} as item_id,
+      ${debounced ? sql`to_timestamp(since_ms::float8 / 1000)` : sql`null::timestamptz`} as since,
+      ${timed ? sql`to_timestamp(until_ms::float8 / 1000)` : sql`null::timestamptz`} as until,
+      ${throttled ? sql`tat_ms::float8` : sql`0`} as tat_ms,
+      ${limited ? sql`slots::int` : sql`0`} as slots, ${limited ? sql`in_use::int` : sql`0`} as in_use,
       ${new Date(nowMs)}::timestamptz as updated_at
     from rows from (
-      string_to_table(${lines(groups, ({ tenantId }) => tenantId)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ kind }) => kind)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ groupId }) => groupId)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ environmentId }) => environmentId)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ poolId }) => poolId)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ state }) => state.itemId)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ state }) => state.sinceMs)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ state }) => state.untilMs)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ state }) => state.tatMs)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ state }) => state.slots)}, E'\\n', ''),
-      string_to_table(${lines(groups, ({ state }) => state.inUse)}, E'\\n', '')
-    ) with ordinality as rows(tenant_id, kind, group_id, environment_id, pool_id, item_id, since_ms, until_ms, tat_ms,
-      slots, in_use, nth) order by nth`;
+      ${ofOne ? none : sql`${column((group) => group.tenantId)},`}
+      ${ofOne ? none : sql`${column((group) => group.environmentId)},`}
+      ${ofOne ? none : sql`${column((group) => group.poolId)},`}
+      ${held ? sql`${column(({ state }) => state.itemId)},` : none}
+      ${debounced ? sql`${column(({ state }) => state.sinceMs)},` : none}
+      ${timed ? sql`${column(({ state }) => state.untilMs)},` : none}
+      ${throttled ? sql`${column(({ state }) => state.tatMs)},` : none}
+      ${limited ? sql`${column(({ state }) => state.slots)}, ${column(({ state }) => state.inUse)},` : none}
+      ${column(({ kind }) => kind)}, ${column(({ groupId }) => groupId)}
+    ) with ordinality as rows(
+      ${ofOne ? none : sql`tenant_id, environment_id, pool_id,`} ${held ? sql`item_id,` : none}
+      ${debounced ? sql`since_ms,` : none} ${timed ? sql`until_ms,` : none} ${throttled ? sql`tat_ms,` : none}
+      ${limited ? sql`slots, in_use,` : none} kind, group_id, nth) order by nth`;
 }
 
 /** Names as rows, in order. Whoever joins them looks each up by its key, one after the other. */

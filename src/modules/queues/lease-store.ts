@@ -1,5 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
-import type { Sql } from "../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../platform/db/index.ts";
 
 /** What is asked for. */
 export interface LeaseAsked {
@@ -11,6 +11,10 @@ export interface LeaseAsked {
   /** Only these, to be given to this recipient. */
   readonly chosen?: { readonly ids: readonly string[]; readonly recipientId: string };
   readonly count: number;
+  /** Leaves out what goes before: whoever asks knows that nothing is left there but traces of what was handed out. */
+  readonly fromRank?: number | undefined;
+  /** How many this recipient may have at once, those asked for included; its places have to be locked. */
+  readonly bound?: { readonly recipientId: string; readonly capacity: number } | undefined;
   readonly leaseS: number;
   /** What one point of priority is worth. */
   readonly ageingMs: number;
@@ -41,22 +45,30 @@ export interface LeasedRow {
  * one where a join would have the planner read a table of some ten thousand from end to end.
  */
 export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow[]> {
-  const { tenantId, poolId, delivery, recipientIds, chosen, count, leaseS, ageingMs, stem, shard } = asked;
+  const { tenantId, poolId, delivery, recipientIds, chosen, count, fromRank, bound, leaseS, ageingMs, stem, shard } =
+    asked;
   const ready = sql`
     select q.id, q.rank from queue_items q
     where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.delivery = ${delivery}
-      and q.expires_at > now() ${chosen === undefined ? sql`` : sql`and q.id = any(${chosen.ids as string[]}::text[])`}`;
-  const order = sql`order by q.rank, q.id limit ${count} for update skip locked`;
+      and q.expires_at > now() ${chosen === undefined ? sql`` : sql`and q.id = any(${chosen.ids as string[]}::text[])`}
+      ${fromRank === undefined ? sql`` : sql`and q.rank >= ${fromRank}`}`;
+  const most =
+    bound === undefined
+      ? sql`${count}`
+      : sql`least(${count}::bigint, greatest(0, ${bound.capacity}::bigint - (
+          select count(*) from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
+            and h.recipient_id = ${bound.recipientId} and h.state = 'leased')))`;
+  const order = sql`order by q.rank, q.id limit ${most} for update skip locked`;
   const rows = await sql<LeasedRow[]>`
     with picked as (
       ${
         recipientIds.length === 1
           ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
-              and not exists (${stopped(sql, tenantId, poolId)}) ${order}`
+              and ${goesOn(sql, tenantId, poolId)} ${order}`
           : sql`
             select each.id, each.rank from unnest(${recipientIds}::text[]) as wanted(recipient_id)
             cross join lateral (${ready} and q.recipient_id = wanted.recipient_id ${order}) each
-            where not exists (${stopped(sql, tenantId, poolId)})
+            where ${goesOn(sql, tenantId, poolId)}
             order by each.rank, each.id limit ${count}`
       }
     ), leased as (
@@ -68,7 +80,8 @@ export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow
       where q.tenant_id = ${tenantId} and q.id = any(array(select id from picked))
       returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank
     ), waits as (
-      select count(*) as n, coalesce(sum(extract(epoch from now()) * 1000 - rank - priority * ${ageingMs}::bigint), 0) as ms from leased
+      select count(*) as n, coalesce(count(*) * floor(extract(epoch from now()) * 1000)
+        - sum(rank + priority * ${ageingMs}::bigint), 0) as ms from leased
     ), deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
       select ${tenantId}, ${poolId}, ${shard}, -n from waits where n > 0
@@ -111,22 +124,16 @@ export async function offeredItems(
     order by q.rank, q.id limit ${limit}`;
 }
 
-/** Something where nothing is handed out: the queue is paused, or its pool is off. */
-function stopped(sql: Sql, tenantId: TenantId, poolId: string) {
+/** True unless the queue is paused or its pool off. Both are asked for by their keys alone, so that no other index will do. */
+function goesOn(sql: Sql, tenantId: TenantId, poolId: string): Fragment {
   return sql`
-    select from queue_states s where s.tenant_id = ${tenantId} and s.pool_id = ${poolId} and s.paused
-    union all
-    select from pools p where p.tenant_id = ${tenantId} and p.id = ${poolId} and p.status = 'disabled'`;
+    (select s.paused from queue_states s where s.tenant_id = ${tenantId} and s.pool_id = ${poolId}) is not true
+    and (select p.status from pools p where p.tenant_id = ${tenantId} and p.id = ${poolId}) is distinct from 'disabled'`;
 }
 
-/** Locks a recipient's places until the transaction ends, and answers how many are taken. */
-export async function lockInFlight(tx: Sql, tenantId: TenantId, poolId: string, recipientId: string): Promise<number> {
-  // The count must be of after the lock: a statement of its own.
+/** Locks a recipient's places until the transaction ends. What is counted in its next statement is of after the lock. */
+export async function lockPlaces(tx: Sql, recipientId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${recipientId}, 7))`;
-  const [row] = await tx<{ n: number }[]>`
-    select count(*)::int as n from queue_items
-    where tenant_id = ${tenantId} and pool_id = ${poolId} and recipient_id = ${recipientId} and state = 'leased'`;
-  return row!.n;
 }
 
 /** Makes leases last longer; answers with those that were still held. */

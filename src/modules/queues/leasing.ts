@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { TenantId } from "../../platform/access/index.ts";
 import {
   type Batcher,
+  type Connections,
   createBatcher,
   type Database,
   nextWake,
@@ -10,7 +11,15 @@ import {
 } from "../../platform/db/index.ts";
 import type { Recipient } from "../pools/index.ts";
 import { shardCount } from "./counts.ts";
-import { type LeasedRow, leaseItems, lockInFlight, type OfferedItem, offeredItems } from "./lease-store.ts";
+import {
+  type LeaseAsked,
+  type LeasedRow,
+  leaseItems,
+  lockPlaces,
+  type OfferedItem,
+  offeredItems,
+} from "./lease-store.ts";
+import { createQueueFront, type QueueFront } from "./queue-front.ts";
 
 /** A worker that asks for work. */
 export interface WorkAsked {
@@ -63,28 +72,57 @@ export function queueTopic(tenantId: string, poolId: string): string {
   return `queue:${tenantId}:${poolId}`;
 }
 
+/** What workers who ask for the same share: statements, and where the queue begins. */
+interface Line {
+  readonly batcher: Batcher<WorkAsked, LeasedRow[]>;
+  readonly front: QueueFront;
+}
+
+/** What a statement is narrowed down to. */
+type Narrowed = Pick<LeaseAsked, "fromRank"> & { readonly ids?: readonly string[] };
+
 /** Makes this node's leasing. Workers of one pool who ask at the same time are served by one statement. */
 export function createLeasing({ db, signals }: { db: Database; signals: Signals }): Leasing {
-  const batchers = new Map<string, Batcher<WorkAsked, LeasedRow[]>>();
+  const lines = new Map<string, Line>();
   let turn = 0;
 
-  function batcherOf(asked: WorkAsked): Batcher<WorkAsked, LeasedRow[]> {
-    const key = [asked.tenantId, asked.poolId, asked.recipientId, asked.leaseS, asked.delivery].join("/");
-    const known = batchers.get(key);
+  function lineOf(asked: WorkAsked): Line {
+    const { tenantId, poolId, recipientId, leaseS, delivery } = asked;
+    const key = `${tenantId}/${poolId}/${recipientId}/${leaseS}/${delivery}`;
+    const known = lines.get(key);
     if (known !== undefined) return known;
-    if (batchers.size >= 10_000) batchers.clear();
-    const batcher = createBatcher<WorkAsked, LeasedRow[]>({ ...byItems, flush });
-    batchers.set(key, batcher);
-    return batcher;
+    if (lines.size >= 10_000) {
+      for (const { front } of lines.values()) front.stop();
+      lines.clear();
+    }
+    const front = createQueueFront(signals, queueTopic(tenantId, poolId));
+    const line = {
+      front,
+      batcher: createBatcher({ ...byItems, flush: (workers: WorkAsked[]) => flush(front, workers) }),
+    };
+    lines.set(key, line);
+    return line;
   }
 
-  async function flush(workers: WorkAsked[]): Promise<LeasedRow[][]> {
+  async function flush(front: QueueFront, workers: WorkAsked[]): Promise<LeasedRow[][]> {
     // A worker that has gone gets nothing: its items would only wait for their leases to end.
     const present = workers.filter(({ signal }) => !signal.aborted);
     const wanted = present.reduce((sum, { max }) => sum + max, 0);
-    const rows = wanted === 0 ? [] : await take(present.at(-1)!, Math.min(wanted, 1000));
+    const rows = wanted === 0 ? [] : await takeNext(front, present.at(-1)!, Math.min(wanted, 1000));
+    if (workers.length === 1) return [rows];
     const shares = share(present, rows);
     return workers.map((worker) => shares.get(worker) ?? []);
+  }
+
+  async function takeNext(front: QueueFront, asked: WorkAsked, count: number): Promise<LeasedRow[]> {
+    // Whoever sees only some of the recipients at a time knows of no beginning.
+    if (asked.recipientId === "" && asked.recipientIds.length > recipientsAtOnce) return take(asked, count);
+    const look = front.look();
+    const rows = await take(asked, count, { fromRank: look.fromRank });
+    if (rows.length === count) front.passed(look, rows.at(-1)!.rank);
+    else front.forget();
+    // That there is nothing is to be said only by who has seen all.
+    return rows.length === 0 && look.fromRank !== undefined ? take(asked, count) : rows;
   }
 
   async function takeOffered(asked: WorkAsked, offered: Offered, keep: Keep | undefined): Promise<LeasedRow[]> {
@@ -92,44 +130,52 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
     const open = await Promise.all(items.map(offered));
     const ids = items.filter((_, at) => open[at]).map(({ id }) => id);
     if (ids.length === 0) return [];
-    return keep === undefined ? take(asked, asked.max, ids) : takeAndKeep(asked, keep, ids);
+    return keep === undefined ? take(asked, asked.max, { ids }) : takeAndKeep(asked, keep, { ids });
   }
 
-  function takeAndKeep(asked: WorkAsked, keep: Keep, ids?: readonly string[]): Promise<LeasedRow[]> {
-    return db.transaction(async (tx) => {
-      const rows = await takeIn(tx, asked, asked.max, ids);
+  function takeAndKeep(asked: WorkAsked, keep: Keep, narrowed: Narrowed = {}): Promise<LeasedRow[]> {
+    return connectionsFor(narrowed).transaction(async (tx) => {
+      const rows = await takeIn(tx, asked, asked.max, narrowed);
       if (rows.length > 0) await keep(tx, rows);
       return rows;
     });
   }
 
-  async function take(asked: WorkAsked, count: number, ids?: readonly string[]): Promise<LeasedRow[]> {
+  async function take(asked: WorkAsked, count: number, narrowed: Narrowed = {}): Promise<LeasedRow[]> {
+    const connections = connectionsFor(narrowed);
     // What a recipient has is counted and added to in one transaction.
-    if (isBounded(asked)) return db.transaction((tx) => takeIn(tx, asked, count, ids));
-    return takeIn(db.sql, asked, count, ids);
+    if (isBounded(asked)) return connections.transaction((tx) => takeIn(tx, asked, count, narrowed));
+    return takeIn(connections.sql, asked, count, narrowed);
   }
 
-  async function takeIn(
-    sql: Sql,
-    asked: WorkAsked,
-    count: number,
-    ids: readonly string[] | undefined,
-  ): Promise<LeasedRow[]> {
+  // Which way to items by name is short depends on how many they are, and on where they stand.
+  function connectionsFor({ ids }: Narrowed): Connections {
+    return ids === undefined ? db.steady : db;
+  }
+
+  async function takeIn(sql: Sql, asked: WorkAsked, count: number, narrowed: Narrowed): Promise<LeasedRow[]> {
     const { tenantId, poolId, recipientId, delivery, capacity, leaseS, ageingMs } = asked;
+    const { ids, fromRank } = narrowed;
     const lease = {
       tenantId,
       poolId,
       delivery,
+      count,
+      fromRank,
       leaseS,
       ageingMs,
       ...(ids && { chosen: { ids, recipientId } }),
       recipientIds: recipientId === "" ? everyone(asked) : [ids === undefined ? recipientId : ""],
-      stem: randomBytes(12).toString("base64url"),
+      stem: nextStem(),
       shard: turn++ % shardCount,
     };
-    if (!isBounded(asked)) return leaseItems(sql, { ...lease, count });
-    const places = capacity - (await lockInFlight(sql, tenantId, poolId, recipientId));
-    return places <= 0 ? [] : leaseItems(sql, { ...lease, count: Math.min(count, places) });
+    if (!isBounded(asked)) return leaseItems(sql, lease);
+    // Both are sent at once, and done one after the other.
+    const [, rows] = await Promise.all([
+      lockPlaces(sql, recipientId),
+      leaseItems(sql, { ...lease, bound: { recipientId, capacity } }),
+    ]);
+    return rows;
   }
 
   function everyone({ unchosen, recipientIds }: WorkAsked): readonly string[] {
@@ -146,15 +192,20 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
   return {
     async lease(asked, offered, keep) {
       const mayHave = () => asked.max > 0 && !asked.signal.aborted;
-      const look = () => (keep === undefined ? batcherOf(asked).run(asked) : takeAndKeep(asked, keep));
+      const look = async () => {
+        let rows: LeasedRow[] = [];
+        if (mayHave()) rows = await (keep === undefined ? lineOf(asked).batcher.run(asked) : takeAndKeep(asked, keep));
+        if (rows.length === 0 && offered !== undefined && mayHave()) rows = await takeOffered(asked, offered, keep);
+        return rows;
+      };
+      if (asked.waitMs === 0) return look();
       const until = performance.now() + asked.waitMs;
       for (;;) {
         // Listen before looking: what becomes ready in between then wakes us.
         const waitMs = Math.max(0, Math.min(pollMs, until - performance.now()));
         const woken = nextWake(signals, queueTopic(asked.tenantId, asked.poolId), asked.signal, waitMs);
         try {
-          let rows = mayHave() ? await look() : [];
-          if (rows.length === 0 && offered !== undefined && mayHave()) rows = await takeOffered(asked, offered, keep);
+          const rows = await look();
           if (rows.length > 0 || performance.now() >= until || asked.signal.aborted) return rows;
           await woken.reason;
         } finally {
@@ -163,6 +214,17 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
       }
     },
   };
+}
+
+const stemBytes = 12;
+let chance = Buffer.alloc(0);
+
+/** What nobody can guess, for the tokens of one statement. Chance is fetched for many at a time: it is dear in small. */
+function nextStem(): string {
+  if (chance.length === 0) chance = randomBytes(stemBytes * 256);
+  const stem = chance.toString("base64url", 0, stemBytes);
+  chance = chance.subarray(stemBytes);
+  return stem;
 }
 
 /** Whether there is a bound to what the recipient may have at once. */

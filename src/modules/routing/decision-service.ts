@@ -6,9 +6,9 @@ import { notFound } from "../../platform/db/index.ts";
 import type { PoolId, Pools, SnapshotBody } from "../pools/index.ts";
 import { compilePool } from "./domain/compiled-pool.ts";
 import { replay } from "./domain/decide.ts";
-import { type Evidence, wholeEvidence } from "./domain/evidence.ts";
+import type { Evidence } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
-import { decisionStore, type FoundDecision } from "./store.ts";
+import { decisionStore, evidenceOf, type FoundDecision } from "./store.ts";
 
 /** The use cases of decisions that were made. */
 export type DecisionService = ReturnType<typeof createDecisionService>;
@@ -36,7 +36,7 @@ export function createDecisionService(pools: Pick<Pools, "snapshotFrom" | "snaps
         throw fail("FAILED_PRECONDITION", { public: "What the decision was made from is not kept any more." });
       }
       const { seed, type, key, attributes, priority } = stored;
-      const evidence = wholeEvidence(stored.evidence, stored);
+      const evidence = evidenceOf(stored);
       const requirements = stored.requirements as unknown as RoutableItem["requirements"];
       const item: RoutableItem = { type, key, attributes, requirements, priority };
       const snapshot = await pools.snapshotFrom(body as SnapshotBody);

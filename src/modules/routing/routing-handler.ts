@@ -25,11 +25,11 @@ import { ulidMs } from "../../platform/ids/ulid.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { dateOf } from "../../platform/records/index.ts";
 import type { DecisionService } from "./decision-service.ts";
-import { type TraceStepKept, wholeEvidence } from "./domain/evidence.ts";
+import type { TraceStepKept } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import type { RouteResult, RouteService } from "./route-service.ts";
 import { type AskedItem, outcomeOf, type Routed } from "./settling.ts";
-import { decisionStore, type StoredDecision } from "./store.ts";
+import { decisionStore, evidenceOf, type StoredDecision } from "./store.ts";
 
 /** The most bytes that an item's attributes and payload may take together. */
 const itemBytesMax = 256 * 1024;
@@ -188,7 +188,7 @@ function fromStep({ step, id = "", result, detail = "" }: TraceStepKept): TraceS
 }
 
 function fromStored(stored: StoredDecision): DecisionMessage {
-  const evidence = wholeEvidence(stored.evidence, stored);
+  const evidence = evidenceOf(stored);
   return create(DecisionSchema, {
     decisionId: stored.id,
     tenantId: stored.tenantId,

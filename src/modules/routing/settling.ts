@@ -1,5 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
-import { ulid } from "../../platform/ids/ulid.ts";
+import { ulid, ulidMs } from "../../platform/ids/ulid.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import type { AdmissionAsked, DecisionRow, ItemRow, Parcel, Verdict } from "../queues/index.ts";
 import type { Decision } from "./domain/decision.ts";
@@ -159,7 +159,7 @@ export function settled(routed: Routed, nowMs: number): Parcel["rows"][number] {
     recipientId,
     snapshotDigest: digest,
     seed,
-    evidenceJson: JSON.stringify(keptEvidence(evidence, { id, outcome, recipientId, priority })),
+    evidenceJson: JSON.stringify(keptEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority })),
   };
   return {
     decision: row,

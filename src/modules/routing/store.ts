@@ -1,7 +1,8 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
+import { ulidMs } from "../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
-import type { KeptEvidence } from "./domain/evidence.ts";
+import { type Evidence, type KeptEvidence, wholeEvidence } from "./domain/evidence.ts";
 
 /** A decision as it is kept. */
 export interface StoredDecision {
@@ -26,6 +27,11 @@ export interface StoredDecision {
 export interface FoundDecision extends StoredDecision {
   /** Whoever has or had the work last; whoever was chosen where there is none. */
   readonly heldBy: string;
+}
+
+/** All that is known of a decision, also what its row tells otherwise. */
+export function evidenceOf({ id, outcome, recipientId, priority, evidence }: StoredDecision): Evidence {
+  return wholeEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority });
 }
 
 /** What is listed. */

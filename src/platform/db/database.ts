@@ -8,12 +8,21 @@ export type Sql = Postgres.ISql<{ bigint: number }>;
 /** A piece of SQL to be put into a statement. */
 export type Fragment = Postgres.PendingQuery<Postgres.Row[]>;
 
-/** A pool of connections to one PostgreSQL. */
-export interface Database {
+/** What statements are run on. */
+export interface Connections {
   /** Runs single statements, each in a transaction of its own. */
   readonly sql: Sql;
   /** Runs statements in one transaction: committed when the work resolves, rolled back when it throws. */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+}
+
+/** A pool of connections to one PostgreSQL. */
+export interface Database extends Connections {
+  /**
+   * Connections that plan a statement once and keep to it, for the few that run all the time and take longer to plan
+   * than to run. They reach rows by indexes and by nothing else: such a plan is older than most of what it reads.
+   */
+  readonly steady: Connections;
   /** Calls back at every notification on a channel, and once whenever listening starts (anew). */
   listen(
     channel: string,
@@ -34,16 +43,49 @@ const moments = {
 
 interface DatabaseOptions {
   readonly maxConnections: number;
+  /** How many of them are steady; without any, the others do their work. */
+  readonly steadyConnections?: number;
   readonly applicationName?: string;
   /** How long a statement may take before it is ended. */
   readonly statementMs?: number;
 }
 
+/** What a plan goes by that is made without knowing the values or how large the tables will be. */
+const steadyPlans = {
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_bitmapscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  enable_sort: "off",
+};
+
 /** Opens a pool; connections are made as they are needed. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const sql = postgres(url, {
+  const { maxConnections, steadyConnections = 0 } = options;
+  const sql = connect(url, options, maxConnections - steadyConnections);
+  const steady = steadyConnections === 0 ? sql : connect(url, options, steadyConnections, steadyPlans);
+  return {
+    ...connectionsOf(sql),
+    steady: connectionsOf(steady),
+    listen: (channel, onNotify, onListen) => sql.listen(channel, onNotify, onListen),
+    ping: async () => {
+      await sql`select 1`;
+    },
+    close: async () => {
+      await Promise.all([...new Set([sql, steady])].map((each) => each.end({ timeout: 5 })));
+    },
+  };
+}
+
+function connectionsOf(sql: Postgres.Sql<{ bigint: number }>): Connections {
+  return { sql, transaction: (work) => sql.begin((tx) => work(tx)) as Promise<never> };
+}
+
+function connect(url: string, options: DatabaseOptions, max: number, more: Record<string, string> = {}) {
+  return postgres(url, {
     host: socketHost(url),
-    max: options.maxConnections,
+    max,
     idle_timeout: 60,
     connect_timeout: 5,
     // Seconds between attempts: the driver's own grow to 20, and callers would wait that long for a database that is back.
@@ -59,15 +101,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       // A node that froze in mid-transaction would hold back everybody who reads in the order of transactions.
       idle_in_transaction_session_timeout: 60_000,
       TimeZone: "UTC",
+      ...more,
     },
   });
-  return {
-    sql,
-    transaction: (work) => sql.begin((tx) => work(tx)) as Promise<never>,
-    listen: (channel, onNotify, onListen) => sql.listen(channel, onNotify, onListen),
-    ping: async () => {
-      await sql`select 1`;
-    },
-    close: () => sql.end({ timeout: 5 }),
-  };
 }

@@ -6,7 +6,7 @@
  */
 import { fail } from "../../errors/index.ts";
 import type { TenantId } from "../access/index.ts";
-import type { Fragment, Sql } from "../db/index.ts";
+import { type Fragment, lines, type Sql } from "../db/index.ts";
 
 /** An idempotency key and what it stands for. */
 export interface Claim {
@@ -110,19 +110,24 @@ export function claimParcels(sql: Sql, records: readonly ParcelRecord[]): Fragme
   const sorted = records
     .map(({ parcel, record }) => ({ name: keyName(record), parcel, record }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  const texts = (value: (record: IdempotencyRecord) => string) => sorted.map(({ record }) => value(record));
+  const texts = (value: (record: IdempotencyRecord) => string | number) => lines(sorted, ({ record }) => value(record));
   return sql`
     asked as (
       select *, row_number() over (partition by tenant_id, principal, operation, key order by parcel) as nth
-      from unnest(${sorted.map(({ parcel }) => parcel)}::int[],
-        ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ principal }) => principal)}::text[],
-        ${texts(({ operation }) => operation)}::text[], ${texts(({ key }) => key)}::text[],
-        ${texts(({ fingerprint }) => fingerprint.toString("hex"))}::text[], ${texts(({ response }) => response)}::text[],
-        ${texts(({ createdAt }) => createdAt.toISOString())}::timestamptz[]
-      ) as asked(parcel, tenant_id, principal, operation, key, fingerprint, response, created_at)
+      from rows from (
+        unnest(${sorted.map(({ parcel }) => parcel)}::int[]),
+        unnest(${sorted.map(({ record }) => record.principal)}::text[]),
+        string_to_table(${texts(({ tenantId }) => tenantId)}, E'\\n'),
+        string_to_table(${texts(({ operation }) => operation)}, E'\\n'),
+        string_to_table(${texts(({ key }) => key)}, E'\\n'),
+        string_to_table(${texts(({ fingerprint }) => fingerprint.toString("hex"))}, E'\\n'),
+        string_to_table(${texts(({ response }) => response)}, E'\\n'),
+        string_to_table(${texts(({ createdAt }) => createdAt.getTime())}, E'\\n')
+      ) as asked(parcel, principal, tenant_id, operation, key, fingerprint, response, created_at_ms)
     ), claimed as (
       insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
-      select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response, created_at
+      select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response,
+        to_timestamp(created_at_ms::float8 / 1000)
       from asked on conflict do nothing
       returning tenant_id, principal, operation, key
     ), refused as (

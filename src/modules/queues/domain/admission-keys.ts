@@ -1,7 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { fail } from "../../../errors/index.ts";
 import { type CelExpression, type CelVariables, compileCel } from "../../../platform/cel/index.ts";
-import { canonicalJson } from "../../../platform/crypto/index.ts";
 import type { Pool } from "../../pools/index.ts";
 import { type ConstraintKind, constraintKinds, type GroupRef } from "./admission-group.ts";
 
@@ -78,7 +77,7 @@ export function createAdmissionKeys(secret: Buffer): AdmissionKeys {
       return constraints.map(({ kind, scopeId, key }) => {
         const text = key === undefined ? "" : keyText(kind, key, values);
         const groupId = createHmac("sha256", tenantKey(tenantId))
-          .update(canonicalJson([kind, scopeId, text]))
+          .update(JSON.stringify([kind, scopeId, text]))
           .digest("hex")
           .slice(0, 32);
         return { kind, groupId };

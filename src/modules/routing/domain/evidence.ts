@@ -1,4 +1,3 @@
-import { ulidMs } from "../../../platform/ids/ulid.ts";
 import type { Decision, TraceStep } from "./decision.ts";
 import type { Observed } from "./observed.ts";
 
@@ -30,7 +29,8 @@ export type TraceStepKept = Omit<TraceStep, "step"> & { readonly step: TraceStep
 
 /** What the rest of a decision's row tells. */
 interface Told {
-  readonly id: string;
+  /** When its id was made. */
+  readonly madeAtMs: number;
   readonly outcome: string;
   readonly recipientId: string;
   readonly priority: number;
@@ -40,7 +40,7 @@ interface Told {
 export type KeptEvidence = Pick<Evidence, "reason" | "trace" | "observed"> & Partial<Evidence>;
 
 /** What is kept of evidence. */
-export function keptEvidence(evidence: Evidence, { id, outcome, recipientId, priority }: Told): KeptEvidence {
+export function keptEvidence(evidence: Evidence, { madeAtMs, outcome, recipientId, priority }: Told): KeptEvidence {
   const { reason, message, ruleIds, experimentKeys, trace, observed, decided, nowMs, existingItemId, dueAtMs } =
     evidence;
   const told = decided.outcome === outcome && decided.recipientId === recipientId && decided.priority === priority;
@@ -52,20 +52,20 @@ export function keptEvidence(evidence: Evidence, { id, outcome, recipientId, pri
     trace,
     observed,
     decided: told ? undefined : decided,
-    nowMs: ulidMs(id) === nowMs ? undefined : nowMs,
+    nowMs: nowMs === madeAtMs ? undefined : nowMs,
     existingItemId: existingItemId || undefined,
     dueAtMs,
   } as KeptEvidence;
 }
 
 /** The evidence that something was kept of. */
-export function wholeEvidence(kept: KeptEvidence, { id, outcome, recipientId, priority }: Told): Evidence {
+export function wholeEvidence(kept: KeptEvidence, { madeAtMs, outcome, recipientId, priority }: Told): Evidence {
   return {
     message: "",
     ruleIds: [],
     experimentKeys: [],
     decided: { outcome: outcome as Decision["outcome"], recipientId, priority },
-    nowMs: ulidMs(id),
+    nowMs: madeAtMs,
     existingItemId: "",
     dueAtMs: undefined,
     ...kept,

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { freshDatabase } from "../../../test/harness/postgres.ts";
+import { openDatabase, type Sql } from "./database.ts";
+
+async function opened(t: TestContext, maxConnections: number, steadyConnections: number) {
+  const { url, sql: admin, drop } = await freshDatabase();
+  const db = openDatabase(url, { maxConnections, steadyConnections, applicationName: "under test" });
+  t.after(async () => {
+    await db.close();
+    await drop();
+  });
+  return { db, admin };
+}
+
+async function setting(sql: Sql, name: string): Promise<string> {
+  const [row] = await sql<{ value: string }[]>`select current_setting(${name}) as value`;
+  return row!.value;
+}
+
+test("steady connections keep to their plans and reach rows by indexes; the others are as PostgreSQL has them", async (t) => {
+  const { db } = await opened(t, 3, 1);
+  assert.equal(await setting(db.steady.sql, "plan_cache_mode"), "force_generic_plan");
+  assert.equal(await setting(db.steady.sql, "enable_seqscan"), "off");
+  const inTransaction = await db.steady.transaction((tx) => setting(tx, "plan_cache_mode"));
+  assert.equal(inTransaction, "force_generic_plan");
+  assert.equal(await setting(db.sql, "plan_cache_mode"), "auto");
+  assert.equal(await setting(db.sql, "enable_seqscan"), "on");
+});
+
+test("steady connections and the others are together no more than allowed", async (t) => {
+  for (const [max, steady] of [
+    [1, 0],
+    [3, 1],
+    [8, 2],
+  ] as const) {
+    const { db, admin } = await opened(t, max, steady);
+    const hold = (tx: Sql) => tx`select pg_sleep(0.05)`;
+    await Promise.all(
+      [db, db.steady].flatMap(({ transaction }) => Array.from({ length: 10 }, () => transaction(hold))),
+    );
+    const [row] = await admin<{ n: number }[]>`
+      select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and application_name = 'under test'`;
+    assert.equal(row!.n, max);
+  }
+});
