@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { failsWith, freshTenant, testDatabase } from "../../../test/harness/context.ts";
+import { until } from "../../../test/harness/embedded-owner.ts";
 import { readRows } from "../../../test/harness/rows.ts";
 import { forgetGroupsJob } from "./admission-jobs.ts";
 import { type ConstraintKind, freshGroup, type GroupState, groupStatus } from "./domain/admission.ts";
@@ -181,4 +182,29 @@ describe("groups", () => {
     assert.equal((await stage.enqueue(pool, { key: "ended" })).verdict.status, "admitted");
     assert.equal((await stage.enqueue(pool, { key: "working, old" })).verdict.holdReason, "concurrency");
   });
+});
+
+test("one who makes a group and one who has locked another do not wait for each other for good", async () => {
+  const throttle = { ...constraints.throttle, key: "item.type", limit: 1000, burst: 1000 };
+  const pool = await stage.pool({ singleton: constraints.singleton, throttle });
+  await stage.enqueue(pool, { key: "first" });
+  const { verdicts } = await stage.preview(pool, { key: "second" });
+  const { groupId } = verdicts.find(({ constraintKind }) => constraintKind === "singleton")!;
+  let entering: ReturnType<typeof stage.enqueue> | undefined;
+  const looking = db.transaction(async (tx) => {
+    await tx`select from admission_groups where tenant_id = ${pool.tenantId} and kind = 'throttle' for update`;
+    entering = stage.enqueue(pool, { key: "second" });
+    // It has made its group, and waits for the other one.
+    await until(async () => {
+      const waiting = await db.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length === 1;
+    });
+    await tx`
+      insert into admission_groups (tenant_id, kind, group_id, environment_id, pool_id, updated_at)
+      values (${pool.tenantId}, 'singleton', ${groupId}, ${pool.environmentId}, ${pool.poolId}, now())`;
+  });
+  // PostgreSQL sends one of them back, and it may be this one.
+  await looking.catch((error: { code?: string }) => assert.equal(error.code, "40P01"));
+  assert.equal((await entering!).verdict.status, "admitted");
 });

@@ -37,6 +37,14 @@ export interface AdmissionTaking {
 /** Something changed between the look and the lock; the whole is tried again. */
 class Raced extends Error {}
 
+/**
+ * Whether to try again. Those who look lock the groups that there are before they make new ones, and those who pass take
+ * all in one order: where they share groups of both sorts, PostgreSQL may have to send one of them back.
+ */
+function isRace(error: unknown): boolean {
+  return error instanceof Raced || (error as { code?: unknown } | null)?.code === "40P01";
+}
+
 const triesMax = 8;
 
 /** Makes it. */
@@ -54,7 +62,7 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
       outlook.passed(pools);
       return true;
     } catch (error) {
-      if (error instanceof Raced) return false;
+      if (isRace(error)) return false;
       if (!noRoom(error)) throw error;
       outlook.failed(pools);
       return false;
@@ -70,7 +78,7 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
           for (const { tenantId, poolId } of promoted) wake(tenantId, poolId);
           return repeated;
         } catch (error) {
-          if (!(error instanceof Raced) || tries === triesMax) throw error;
+          if (!isRace(error) || tries === triesMax) throw error;
         }
       }
     },

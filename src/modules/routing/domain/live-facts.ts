@@ -54,6 +54,8 @@ export class LiveFacts implements Facts {
   }
 
   turn(nth: number): number {
+    // Every try begins with the first.
+    if (nth === 0) this.#order = undefined;
     const index = nth === 0 ? this.#live.turns.first : this.#nextInTurn();
     this.#turns.push(index);
     return index;
