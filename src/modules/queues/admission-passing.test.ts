@@ -16,6 +16,7 @@ import {
 } from "./domain/admission.ts";
 import { passAll } from "./domain/admission-passing.ts";
 import { noRoom, type OwnedGroup, passGroups, readGroups, saveGroups } from "./group-store.ts";
+import { debounces, singletons } from "./testing/arbitrary-constraints.ts";
 
 const db = await testDatabase();
 const nowMs = 1_800_000_000_000;
@@ -23,17 +24,8 @@ const places = { environmentId: ulid(nowMs), poolId: ulid(nowMs) };
 
 const around = fc.integer({ min: -20_000, max: 20_000 }).map((offset) => nowMs + offset);
 const constraints = {
-  singleton: fc.record({
-    key: fc.constant(""),
-    mode: fc.constantFrom("skip" as const, "replace_pending" as const, "cancel_running" as const),
-    ttlS: fc.integer({ min: 1, max: 10 }),
-  }),
-  debounce: fc.record({
-    key: fc.constant(""),
-    periodS: fc.integer({ min: 1, max: 5 }),
-    maxDelayS: fc.integer({ min: 1, max: 10 }),
-    take: fc.constant("last" as const),
-  }),
+  singleton: singletons,
+  debounce: debounces,
   throttle: fc.record({
     key: fc.constant(""),
     limit: fc.integer({ min: 1, max: 50 }),

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import { createBatcher, type Database, type Sql } from "../../platform/db/index.ts";
+import { isUlid } from "../../platform/ids/ulid.ts";
 import { type CompletedRow, completePlainItems } from "./completing-store.ts";
 import { shardCount } from "./counts.ts";
 import type { ItemFailure } from "./domain/queue-item.ts";
@@ -171,12 +172,10 @@ function nameOf({ tenantId, id }: Pick<Finish, "tenantId" | "id">): string {
   return tenantId + id;
 }
 
-const idShape = /^[0-9A-Z]{26}$/;
-
 /** Whether there is nothing to be done for an item but to complete it. */
 function isPlain({ failure, itemEvents, cost, score, id, token }: Finish): boolean {
   if (failure !== undefined || itemEvents || cost !== undefined || score !== undefined) return false;
-  return idShape.test(id) && leaseOf(token)?.grouped === false;
+  return isUlid(id) && leaseOf(token)?.grouped === false;
 }
 
 function endOf(finish: Finish, { recipientId, leasedAtMs, attempt }: CompletedRow, nowMs: number): Ended {

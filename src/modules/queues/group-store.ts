@@ -1,6 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../platform/db/index.ts";
-import { lines } from "../../platform/db/index.ts";
+import { type Fragment, lines, type Sql } from "../../platform/db/index.ts";
 import { type ConstraintKind, type GroupState, groupKey } from "./domain/admission-group.ts";
 
 /** Names one group of one tenant. */

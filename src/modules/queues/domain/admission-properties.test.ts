@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { debounces, singletons } from "../testing/arbitrary-constraints.ts";
 import {
   type Admission,
   type AdmissionConfig,
@@ -29,17 +30,8 @@ const throttles = fc.record({
 });
 const configs: fc.Arbitrary<AdmissionConfig> = fc.record(
   {
-    singleton: fc.record({
-      key: fc.constant(""),
-      mode: fc.constantFrom("skip" as const, "replace_pending" as const, "cancel_running" as const),
-      ttlS: fc.integer({ min: 1, max: 10 }),
-    }),
-    debounce: fc.record({
-      key: fc.constant(""),
-      periodS: fc.integer({ min: 1, max: 5 }),
-      maxDelayS: fc.integer({ min: 1, max: 10 }),
-      take: fc.constant("last" as const),
-    }),
+    singleton: singletons,
+    debounce: debounces,
     throttle: throttles,
     concurrency: fc.record({
       key: fc.constant(""),
