@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Plane } from "../chain/call.ts";
-import { type Config, ConfigError, isLoopback } from "../config/index.ts";
+import { type Config, ConfigError, environmentName, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks.ts";
 import { createDocs } from "../gateway/docs/index.ts";
@@ -44,7 +44,7 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
     try {
       listeners[name] = await listen(config[key], edge, tls);
     } catch (cause) {
-      throw new ConfigError(`${key}: ${(cause as Error).message}`, { cause });
+      throw new ConfigError(`${key}: ${listenProblem(key, config[key], cause as Error)}`, { cause });
     }
   };
   const stopping = new AbortController();
@@ -74,6 +74,20 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
     await close(0);
     throw error;
   }
+}
+
+/** Why an address cannot be bound; for a port in use also how to choose another. */
+function listenProblem(key: AddressKey, address: string, error: Error): string {
+  if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "EADDRINUSE") return error.message;
+  const colon = address.lastIndexOf(":");
+  const host = address.slice(0, colon);
+  const port = Number(address.slice(colon + 1));
+  const other = `${host}:${port + 1}`;
+  return [
+    `port ${port}${host === "" ? "" : ` of ${host}`} is in use by another program.`,
+    `  Stop it, or choose another port: --set ${key}=${other}`,
+    `  (in the environment: ${environmentName(key)}=${other})`,
+  ].join("\n");
 }
 
 function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: () => string): Edge {

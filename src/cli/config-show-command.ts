@@ -16,9 +16,10 @@ export async function configShowCommand(io: Io, options: SettingsOptions & { jso
       source: loaded.sources[key],
       environment: environmentName(key),
     }));
-    io.out(`${JSON.stringify({ settings: shown }, null, 2)}\n`);
+    io.out(`${JSON.stringify({ file: loaded.file, settings: shown }, null, 2)}\n`);
     return 0;
   }
+  if (loaded.file !== undefined) io.err(`Settings file: ${loaded.file}\n`);
   const rows = keys.map((key) => [key, valueText(shownValue(loaded, key)), loaded.sources[key]]);
   io.out(`${tableText(["key", "value", "source"], rows, Number.POSITIVE_INFINITY)}\n`);
   return 0;

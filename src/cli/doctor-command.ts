@@ -1,9 +1,9 @@
 import type { LoadedConfig } from "../config/index.ts";
 import { checkCache, checkDatabase, checkFiles, checkIssuer, checkKeyring } from "./doctor-checks.ts";
-import { type Finding, ok, warn } from "./doctor-finding.ts";
-import { CliError, exitCodes } from "./exit-codes.ts";
+import { type Finding, fails, ok, warn } from "./doctor-finding.ts";
+import { exitCodes } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
-import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
+import { resolveSettings, SettingsError, type SettingsOptions } from "./settings-options.ts";
 
 interface DoctorOptions extends SettingsOptions {
   readonly json?: boolean;
@@ -29,12 +29,19 @@ async function examine(io: Io, options: DoctorOptions): Promise<Finding[]> {
   try {
     loaded = await resolveSettings(io, options);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    return [{ status: "fail", check: "settings", message: error.message, remedy: "Mend this setting first." }];
+    if (!(error instanceof SettingsError)) throw error;
+    return error.problems.map((problem) => {
+      const [check = "settings", ...why] = problem.split(": ");
+      return fails(
+        check,
+        why.join(": "),
+        "Correct this setting; docs/reference/settings.md lists what each one takes.",
+      );
+    });
   }
   const { config } = loaded;
   return [
-    ok("settings", "every setting resolves"),
+    ok("settings", `every setting resolves${loaded.file === undefined ? "" : ` (${loaded.file})`}`),
     ...checkFiles(config),
     ...(await checkDatabase(config)),
     ...checkKeyring(config),

@@ -72,6 +72,44 @@ test("an unknown key, a bad value or a contradiction stops the start and is name
   refuses({ file: "/nowhere/settings.yaml" }, /cannot be read/);
 });
 
+test("every setting that is wrong is named at once, whichever source it came from", () => {
+  const inputs = {
+    file: fileWith("log: { level: loud }\nnot: { known: 1 }\n"),
+    environment: { SERVICE_AUTH_ENABLED: "perhaps", SERVICE_NO_SUCH: "1" },
+    overrides: ["auth.bcrypt_cost=3", "no-equals-sign", "cache.backend=redis", "api.oidc_issuer=id.example"],
+  };
+  assert.throws(
+    () => loadConfig(inputs),
+    (error: unknown) => {
+      assert.ok(error instanceof ConfigError);
+      const named = error.problems.map((problem) => problem.slice(0, problem.indexOf(":")));
+      assert.deepEqual(named, [
+        "log.level",
+        "not.known",
+        "SERVICE_AUTH_ENABLED",
+        "SERVICE_NO_SUCH",
+        "auth.bcrypt_cost",
+        "--set no-equals-sign",
+        "cache.redis_url",
+        "api.oidc_audience",
+        "api.oidc_issuer",
+        "server.internal_addr",
+      ]);
+      return true;
+    },
+  );
+  refuses(
+    { overrides: ["security_profile=enterprise", "auth.enabled=false", "egress.mode=shadow"] },
+    /^auth\.enabled: .*\negress\.mode: .*\naudit\.sink: .*\nserver\.internal_addr: /,
+  );
+});
+
+test("a mistyped setting is answered with the one that was meant", () => {
+  refuses({ overrides: ["server.htpp_addr=:1"] }, /^server\.htpp_addr: .*did you mean server\.http_addr\?/);
+  refuses({ environment: { SERVICE_LOG_LEVLE: "warn" } }, /^SERVICE_LOG_LEVLE: .*did you mean SERVICE_LOG_LEVEL\?/);
+  refuses({ overrides: ["nothing.like.it=1"] }, /^nothing\.like\.it: there is no such setting$/m);
+});
+
 test("networks and domains that may be reached are taken as they are written", () => {
   const { config } = loadConfig({
     overrides: [

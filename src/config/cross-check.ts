@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { ConfigError, type LoadedConfig } from "./loaded.ts";
+import type { LoadedConfig } from "./loaded.ts";
 import type { Config, SettingKey } from "./settings.ts";
 
 /** What the enterprise profile demands: these values, whatever the defaults are. */
@@ -60,12 +60,15 @@ export const openSettings: readonly { key: SettingKey; open: (config: Config) =>
   { key: "audit.sink", open: (c) => c["audit.sink"] === "", meaning: "nothing is audited" },
 ];
 
-/** Refuses contradictions between settings, and closes what the enterprise profile closes. */
-export function crossCheck(loaded: LoadedConfig): LoadedConfig {
-  const { config, sources } = applyProfile(loaded);
-  const refuse = (key: SettingKey, why: string): never => {
-    throw new ConfigError(`${key}: ${why}`);
-  };
+/** Records that a setting contradicts another, or what the security profile demands. */
+type Refuse = (key: SettingKey, why: string) => void;
+
+/** Finds all contradictions between settings, and closes what the enterprise profile closes. */
+export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfig; readonly problems: string[] } {
+  const problems: string[] = [];
+  const refuse: Refuse = (key, why) => void problems.push(`${key}: ${why}`);
+  const closed = applyProfile(loaded, refuse);
+  const { config } = closed;
   if (config["cache.backend"] === "redis" && config["cache.redis_url"] === "") {
     refuse("cache.redis_url", "must be set when cache.backend is redis");
   }
@@ -95,13 +98,13 @@ export function crossCheck(loaded: LoadedConfig): LoadedConfig {
   for (const [operation, date] of Object.entries(config["api.sunset_dates"])) {
     if (Number.isNaN(Date.parse(date))) refuse("api.sunset_dates", `${operation}: ${date} is not a date`);
   }
-  return { config, sources };
+  return { loaded: closed, problems };
 }
 
 /** The form of an API key; the key id and the secret are free within it. What bcrypt does not look at is no secret: 72. */
 export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~-]{8,72})$/;
 
-function checkInternalPlane(config: Config, refuse: (key: SettingKey, why: string) => never): void {
+function checkInternalPlane(config: Config, refuse: Refuse): void {
   const address = config["server.internal_addr"];
   if (address === "") return;
   if (!isLoopback(address) && !config["server.internal_require_mtls"]) {
@@ -121,7 +124,7 @@ function checkInternalPlane(config: Config, refuse: (key: SettingKey, why: strin
   }
 }
 
-function checkEgress(config: Config, refuse: (key: SettingKey, why: string) => never): void {
+function checkEgress(config: Config, refuse: Refuse): void {
   for (const domain of config["egress.allowed_domains"]) {
     const name = domain.replace(/^\*\./, "");
     if (!/^[^\s*:/@%[\]]+$/.test(name) || isIP(name) !== 0 || !URL.canParse(`http://${name}`)) {
@@ -145,21 +148,22 @@ export function isLoopback(address: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-function applyProfile({ config, sources }: LoadedConfig): LoadedConfig {
+function applyProfile({ config, sources }: LoadedConfig, refuse: Refuse): LoadedConfig {
   if (config.security_profile !== "enterprise") return { config, sources };
   const closed: Record<string, unknown> = { ...config };
   const closedSources: LoadedConfig["sources"] = { ...sources };
   for (const [key, demanded] of Object.entries(enterpriseDemands) as [SettingKey, unknown][]) {
     if (config[key] === demanded) continue;
     if (sources[key] !== "default") {
-      throw new ConfigError(`${key}: must be ${String(demanded)} in the enterprise security profile`);
+      refuse(key, `must be ${String(demanded)} in the enterprise security profile`);
+      continue;
     }
     closed[key] = demanded;
     (closedSources as Record<string, string>)[key] = "security profile";
   }
   for (const key of ["api.allowed_hosts", "cors.allowed_origins"] as const) {
-    if (config[key].includes("*")) throw new ConfigError(`${key}: must not hold * in the enterprise security profile`);
+    if (config[key].includes("*")) refuse(key, "must not hold * in the enterprise security profile");
   }
-  if (closed["audit.sink"] === "") throw new ConfigError("audit.sink: must be set in the enterprise security profile");
+  if (closed["audit.sink"] === "") refuse("audit.sink", "must be set in the enterprise security profile");
   return { config: closed as unknown as Config, sources: closedSources };
 }

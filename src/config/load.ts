@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { crossCheck } from "./cross-check.ts";
 import { ConfigError, type LoadedConfig, type Source } from "./loaded.ts";
+import { nearestName } from "./nearest-name.ts";
 import { environmentName, type Setting } from "./setting.ts";
 import { type Config, type SettingKey, settings } from "./settings.ts";
 
@@ -11,7 +12,7 @@ interface Inputs {
   readonly overrides?: readonly string[];
 }
 
-/** Resolves every setting: defaults, then the file, the environment and `--set`; stops at the first that is wrong. */
+/** Resolves every setting: defaults, then the file, the environment and `--set`. Reports all wrong ones together. */
 export function loadConfig({ file, environment = {}, overrides = [] }: Inputs): LoadedConfig {
   const values: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
@@ -19,11 +20,20 @@ export function loadConfig({ file, environment = {}, overrides = [] }: Inputs): 
     values[key] = setting.default;
     sources[key] = "default";
   }
+  const problems: string[] = [];
   const assign = (key: string, raw: unknown, source: Source, named = key) => {
     const setting = (settings as Record<string, Setting>)[key];
-    if (setting === undefined) throw new ConfigError(`${named}: there is no such setting`);
-    values[key] = parseValue(named, setting, raw);
-    sources[key] = source;
+    if (setting === undefined) {
+      problems.push(unknownSetting(named, Object.keys(settings)));
+      return;
+    }
+    try {
+      values[key] = parseValue(named, setting, raw);
+      sources[key] = source;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+    }
   };
 
   if (file !== undefined) for (const [key, raw] of flatten(readYaml(file))) assign(key, raw, "file");
@@ -31,16 +41,24 @@ export function loadConfig({ file, environment = {}, overrides = [] }: Inputs): 
   for (const [name, raw] of Object.entries(environment)) {
     if (!name.startsWith("SERVICE_") || raw === undefined || raw === "") continue;
     const key = keyOfName.get(name);
-    if (key === undefined) throw new ConfigError(`${name}: there is no such setting`);
-    assign(key, raw, "environment", name);
+    if (key === undefined) problems.push(unknownSetting(name, [...keyOfName.keys()]));
+    else assign(key, raw, "environment", name);
   }
   for (const pair of overrides) {
     const at = pair.indexOf("=");
-    if (at < 0) throw new ConfigError(`--set ${pair}: write key=value`);
-    assign(pair.slice(0, at), pair.slice(at + 1), "command line");
+    if (at < 0) problems.push(`--set ${pair}: write key=value, for example --set log.level=debug`);
+    else assign(pair.slice(0, at), pair.slice(at + 1), "command line");
   }
   const loaded = { config: values as unknown as Config, sources: sources as Record<SettingKey, Source> };
-  return crossCheck(loaded);
+  const checked = crossCheck(loaded);
+  problems.push(...checked.problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { ...checked.loaded, file };
+}
+
+function unknownSetting(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return `${name}: there is no such setting${nearest === undefined ? "" : `, did you mean ${nearest}?`}`;
 }
 
 function readYaml(file: string): unknown {

@@ -62,12 +62,18 @@ test("every setting that stands open is listed with what it means", async () => 
   }
 });
 
-test("a setting that does not resolve is the only finding, and a failure", async () => {
-  const { exitCode, out } = await doctor(["log.level=loud"], "--json");
+test("every setting that does not resolve is a failure of its own", async () => {
+  const { exitCode, out } = await doctor(["log.level=loud", "auth.enabled=perhaps"], "--json");
   assert.equal(exitCode, 1);
   const { findings } = JSON.parse(out);
-  assert.equal(findings.length, 1);
-  assert.match(findings[0].message, /log\.level: must be one of/);
+  assert.deepEqual(
+    findings.map(({ status, check }: { status: string; check: string }) => [status, check]),
+    [
+      ["fail", "log.level"],
+      ["fail", "auth.enabled"],
+    ],
+  );
+  assert.match(findings[0].message, /^must be one of/);
 });
 
 for (const [what, pairs, finding] of [

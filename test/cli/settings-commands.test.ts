@@ -76,6 +76,35 @@ for (const [what, words, named] of [
   });
 }
 
+test("serve names every setting that is wrong at once", async () => {
+  const { exitCode, err } = await cli(["serve", ...loopback, ...set("auth.enabled=perhaps", "log.level=loud")]);
+  assert.equal(exitCode, 78);
+  assert.match(err, /^service: 2 settings are wrong:\n {2}auth\.enabled: .*\n {2}log\.level: must be one of .*\n$/);
+});
+
+test("without a settings file the commands use the one of npm start, and say so", async () => {
+  const { exitCode, out } = await cli(["config", "show", "--json"]);
+  assert.equal(exitCode, 0);
+  const { file, settings: shown } = JSON.parse(out);
+  assert.match(file, /config\/development\.yaml$/);
+  const address = shown.find(({ key }: { key: string }) => key === "server.http_addr");
+  assert.deepEqual([address.value, address.source], ["127.0.0.1:8080", "file"]);
+  assert.match((await cli(["config", "show"])).err, /development\.yaml/);
+});
+
+test("a deployment is never given the development settings", async () => {
+  const deployments = [
+    { words: set("database.url=postgres://u@db/x"), env: {} },
+    { words: [], env: { SERVICE_DATABASE_URL: "postgres://u@db/x" } },
+    { words: [], env: { SERVICE_LOG_LEVEL: "warn" } },
+  ];
+  for (const { words, env } of deployments) {
+    const { exitCode, err } = await cli(["config", "show", ...words], { env });
+    assert.equal(exitCode, 78);
+    assert.match(err, /^service: server\.internal_addr: :8081 is not a loopback address/);
+  }
+});
+
 test("serve refuses an unknown setting in the environment, and a role that there is none of", async () => {
   const { exitCode, err } = await cli(["serve", ...loopback], { env: { SERVICE_NO_SUCH: "1" } });
   assert.equal(exitCode, 78);
@@ -90,7 +119,7 @@ test("a database that does not answer stops the start with one line", async () =
   assert.match(err, /^service: database\.url: cannot be reached: .*ECONNREFUSED.*\n$/);
 });
 
-test("a port in use stops the start with one line", async () => {
+test("a port in use stops the start, names the setting and says how to choose another", async () => {
   const { url } = await freshDatabase();
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -103,7 +132,12 @@ test("a port in use stops the start with one line", async () => {
   const { exitCode, err } = await cli([...words, ...set("log.level=silent")]);
   taken.close();
   assert.equal(exitCode, 78);
-  assert.equal(err, `service: server.http_addr: Cannot listen on 127.0.0.1:${port}: the port is in use\n`);
+  const lines = [
+    `service: server.http_addr: port ${port} of 127.0.0.1 is in use by another program.`,
+    `  Stop it, or choose another port: --set server.http_addr=127.0.0.1:${port + 1}`,
+    `  (in the environment: SERVICE_SERVER_HTTP_ADDR=127.0.0.1:${port + 1})`,
+  ];
+  assert.equal(err, `${lines.join("\n")}\n`);
 });
 
 test("only with log.level=debug does a failed start show where it came from", () => {
