@@ -1,4 +1,4 @@
-import { clone, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { clearField, clone, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Claim } from "../platform/idempotency/index.ts";
@@ -11,8 +11,8 @@ export interface StoredResponseCodec {
 }
 
 /**
- * Answers that show a secret once are sealed before they are kept, so that the database never holds it readable.
- * Without a keyring the secret is left out, and a repeat gets the answer without it.
+ * A response type with a secret field, at any depth, is sealed before it is stored: the database never holds the secret
+ * in clear text. Without a keyring the secret is left out, and a replay gets the response without it.
  */
 export function storedResponseCodec({ method }: Operation, keyring: Keyring | undefined): StoredResponseCodec {
   const { output } = method;
@@ -21,10 +21,9 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
     encode: jsonEncoder(output, "json"),
     decode: (stored) => decode(JSON.parse(stored)),
   };
-  const secrets = output.fields.filter((field) => field.proto.options?.debugRedact === true);
-  if (secrets.length === 0) return plain;
+  if (!hasSecrets(output)) return plain;
   if (keyring === undefined) {
-    return { ...plain, encode: (response, claim) => plain.encode(without(output, response, secrets), claim) };
+    return { ...plain, encode: (response, claim) => plain.encode(withoutSecrets(output, response), claim) };
   }
   const binding = ({ tenantId, fingerprint }: Claim) => ({
     tenantId,
@@ -37,8 +36,36 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
   };
 }
 
-function without(desc: DescMessage, response: Message, secrets: DescMessage["fields"]): Message {
-  const copy = clone(desc, response) as unknown as Record<string, unknown>;
-  for (const field of secrets) copy[field.localName] = "";
-  return copy as unknown as Message;
+function isSecret(field: DescField): boolean {
+  return field.proto.options?.debugRedact === true;
+}
+
+function hasSecrets(desc: DescMessage, visited = new Set<string>()): boolean {
+  if (visited.has(desc.typeName)) return false;
+  visited.add(desc.typeName);
+  return desc.fields.some(
+    (field) => isSecret(field) || (field.message !== undefined && hasSecrets(field.message, visited)),
+  );
+}
+
+function withoutSecrets(desc: DescMessage, response: Message): Message {
+  const copy = clone(desc, response);
+  clearSecrets(desc, copy);
+  return copy;
+}
+
+function clearSecrets(desc: DescMessage, message: Message): void {
+  for (const field of desc.fields) {
+    if (isSecret(field)) clearField(message, field);
+    else if (field.message !== undefined && hasSecrets(field.message)) {
+      for (const inner of messagesIn(message, field)) clearSecrets(field.message, inner);
+    }
+  }
+}
+
+function messagesIn(message: Message, field: DescField): Message[] {
+  const value = (message as unknown as Record<string, unknown>)[field.localName];
+  if (value === undefined) return [];
+  if (field.fieldKind === "list") return value as Message[];
+  return field.fieldKind === "map" ? Object.values(value as Record<string, Message>) : [value as Message];
 }

@@ -36,7 +36,7 @@ before(async () => {
   service = await startService({ "server.grpc_addr": "127.0.0.1:0" });
   const platform = restClient(service.baseUrl, service.adminKey);
   const created = await platform.call("POST", "/api/tenants", { name: "Acme", issue_admin_key: true });
-  tenantId = created.body.data.tenant.id;
+  tenantId = created.body.data.id;
   key = created.body.data.admin_key;
 });
 after(() => rm(folder, { recursive: true }));

@@ -20,7 +20,7 @@ before(async () => {
   service = await startService({ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience });
   platform = restClient(service.baseUrl, service.adminKey);
   const created = await platform.call("POST", "/api/tenants", { name: "Acme", issue_admin_key: true });
-  const { tenant: made, admin_key: key } = created.body.data;
+  const { admin_key: key, ...made } = created.body.data;
   tenant = { id: made.id, admin: restClient(service.baseUrl, key) };
 });
 after(async () => {
@@ -136,7 +136,7 @@ test("a member's roles are added to those of the token, from the first call on",
 
 test("a member of one tenant is nobody in another", async () => {
   const elsewhere = await platform.call("POST", "/api/tenants", { name: "Elsewhere" });
-  const token = await issuer.token("bob", { tenant_id: elsewhere.body.data.tenant.id });
+  const token = await issuer.token("bob", { tenant_id: elsewhere.body.data.id });
   assert.equal((await call(token)).status, 403);
 });
 

@@ -52,12 +52,15 @@ test("an empty list says so beside the output", async () => {
 });
 
 test("a record is names and values, one within it under its own name", async () => {
-  stub.answers({ json: { data: { tenant, admin_key: "sk_live_1_x" }, metadata: {} } });
-  const { out } = await cli([...at, "tenant", "create", "--name", "Acme", "--table"]);
-  assert.match(out, /^admin_key +sk_live_1_x$/m);
-  assert.match(out, /^tenant\n {2}id +01J00000000000000000000001$/m);
-  assert.match(out, /^ {2}status +active$/m);
-  assert.match(out, /^ {2}settings +\{"a":1\}$/m);
+  const delivery = { mode: "MODE_PUSH", url: "https://example.com/a" };
+  const recipient = { id: tenant.id, name: "Ada", status: "STATUS_ACTIVE", attributes: { a: 1 }, delivery };
+  stub.answers({ json: { data: recipient, metadata: {} } });
+  const { out } = await cli([...at, "recipient", "get", tenant.id, "--table"]);
+  assert.match(out, /^id +01J00000000000000000000001$/m);
+  assert.match(out, /^status +active$/m);
+  assert.match(out, /^delivery\n {2}mode +push$/m);
+  assert.match(out, /^ {2}url +https:\/\/example\.com\/a$/m);
+  assert.match(out, /^attributes +\{"a":1\}$/m);
 });
 
 test("records within a record are a table", async () => {

@@ -76,7 +76,7 @@ test("the service is started, used and stopped with one command", async () => {
   assert.equal((await service("profile", "set", "dev", "--address", address, "--key", key)).exitCode, 0);
   const [platform] = await answered("tenant", "list");
   assert.equal(platform.platform, true);
-  const { tenant, admin_key: tenantKey } = await answered("tenant", "create", "--name", "Acme", "--issue-admin-key");
+  const { admin_key: tenantKey, ...tenant } = await answered("tenant", "create", "--name", "Acme", "--issue-admin-key");
   assert.equal(tenant.name, "Acme");
   const environments = await answered("environment", "list", "--limit", "2", "--key", tenantKey);
   assert.equal(environments.length, 2);
@@ -84,7 +84,7 @@ test("the service is started, used and stopped with one command", async () => {
   const following = start(["event", "subscribe", "--types", "api_key.created", "--verbose"]);
   const created = line(following, /"type":"api_key\.created"/);
   await subscribed(following);
-  const { secret, api_key: apiKey } = await answered("api-key", "create", "--name", "ci", "--roles", "viewer");
+  const { secret, ...apiKey } = await answered("api-key", "create", "--name", "ci", "--roles", "viewer");
   const [event] = (await created).input.split("\n");
   assert.equal(JSON.parse(event!).subject, apiKey.id);
   following.child.kill("SIGTERM");

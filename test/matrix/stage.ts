@@ -42,7 +42,7 @@ export async function setStage(settings: TestSettings = {}): Promise<Stage> {
   const platform = await partyOf(service, sql, tenants.body.data[0].id, service.adminKey, true);
   const make = async (name: string): Promise<Party> => {
     const { body } = await rest.call("POST", "/api/tenants", { name, issue_admin_key: true });
-    return partyOf(service, sql, body.data.tenant.id, body.data.admin_key, false);
+    return partyOf(service, sql, body.data.id, body.data.admin_key, false);
   };
   return { service, sql, platform, own: await make("own"), foreign: await make("foreign") };
 }

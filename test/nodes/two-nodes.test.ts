@@ -32,7 +32,7 @@ async function newTenant(quotas: object = {}) {
   const name = randomBytes(6).toString("hex");
   const created = await onA.call("POST", "/api/tenants", { name, issue_admin_key: true, quotas });
   assert.equal(created.status, 200, created.text);
-  const { tenant, admin_key: key } = created.body.data;
+  const { admin_key: key, ...tenant } = created.body.data;
   return { id: tenant.id as string, key: key as string, a: restClient(a.baseUrl, key), b: restClient(b.baseUrl, key) };
 }
 
@@ -65,7 +65,7 @@ test("work that runs by itself is planned once over all nodes", async () => {
 test("a key that is revoked on one node is refused there at once, and on the other within a second", async () => {
   const tenant = await newTenant();
   const created = await tenant.a.call("POST", "/api/v2/api-keys", { name: "short", roles: ["viewer"] });
-  const { api_key: key, secret } = created.body.data;
+  const { secret, ...key } = created.body.data;
   const [atA, atB] = [restClient(a.baseUrl, secret), restClient(b.baseUrl, secret)];
   for (const node of [atA, atB]) assert.equal((await node.call("GET", environments)).status, 200);
   assert.equal((await tenant.a.call("POST", `/api/v2/api-keys/${key.id}/revoke`, {})).status, 200);

@@ -55,7 +55,7 @@ export async function newParty(
   const platform = restClient(node.baseUrl, node.adminKey);
   const made = await platform.call("POST", "/api/tenants", { name: freshName(), issue_admin_key: true, ...fields });
   assert.equal(made.status, 200, made.text);
-  const { tenant, admin_key: key } = made.body.data;
+  const { admin_key: key, ...tenant } = made.body.data;
   return party(restClient(node.baseUrl, key), tenant.id, key, node.baseUrl);
 }
 

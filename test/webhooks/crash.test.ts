@@ -119,7 +119,7 @@ test("the service is killed -9 while it sends: every acknowledged event arrives,
     const [row] = await sql`select count(*)::int as n from webhook_deliveries where status <> 'succeeded'`;
     return row!.n === 0 && acknowledged.every((id) => arrived().has(id));
   });
-  const endpointId = made.body.data.endpoint.id;
+  const endpointId = made.body.data.id;
   for (const [messageId, eventId] of receiver.events) assert.equal(messageId, `${eventId}_${endpointId}`);
   const [row] = await sql`select count(*)::int as n from webhook_deliveries`;
   assert.equal(row!.n, receiver.events.size, "one delivery an event");

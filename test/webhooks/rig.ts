@@ -144,8 +144,8 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
       const { createWebhookEndpoint } = first.handlers;
       const request = { url, ...more };
       const made = await call(tenantId, createWebhookEndpoint, CreateWebhookEndpointRequestSchema, request);
-      const { endpoint, secret } = made as CreateWebhookEndpointResponse;
-      return { id: endpoint!.id, secret };
+      const { endpoint } = made as CreateWebhookEndpointResponse;
+      return { id: endpoint!.id, secret: endpoint!.secret! };
     },
 
     /** Puts an event on a tenant's log; answers with its id. */

@@ -11,7 +11,7 @@ const environments = "/api/v2/environments";
 
 async function newTenant({ baseUrl, adminKey }: TestService, name: string) {
   const { body } = await restClient(baseUrl, adminKey).call("POST", "/api/tenants", { name, issue_admin_key: true });
-  return { id: body.data.tenant.id, key: body.data.admin_key, rest: restClient(baseUrl, body.data.admin_key) };
+  return { id: body.data.id, key: body.data.admin_key, rest: restClient(baseUrl, body.data.admin_key) };
 }
 
 async function keyWith(service: TestService, given: object): Promise<string> {
@@ -112,14 +112,14 @@ test("expired and revoked keys are refused, and shown as what they are", async (
   assert.equal((await brief.call("GET", environments)).status, 200);
   assert.equal((await gone.call("GET", environments)).status, 200);
 
-  await admin.call("POST", `/api/v2/api-keys/${revoked.body.data.api_key.id}/revoke`);
+  await admin.call("POST", `/api/v2/api-keys/${revoked.body.data.id}/revoke`);
   assert.equal((await gone.call("GET", environments)).status, 401);
   const later = Date.now() + 3_600_001;
   t.mock.method(Date, "now", () => later);
   assert.equal((await brief.call("GET", environments)).status, 401);
   const statusOf = async (id: string) => (await admin.call("GET", `/api/v2/api-keys/${id}`)).body.data.status;
-  assert.equal(await statusOf(body.data.api_key.id), "STATUS_EXPIRED");
-  assert.equal(await statusOf(revoked.body.data.api_key.id), "STATUS_REVOKED");
+  assert.equal(await statusOf(body.data.id), "STATUS_EXPIRED");
+  assert.equal(await statusOf(revoked.body.data.id), "STATUS_REVOKED");
   const past = await admin.call("POST", "/api/v2/api-keys", { name: "past", expires_at: "2020-01-01T00:00:00Z" });
   assert.equal(past.body.violations[0].field, "expires_at");
 });

@@ -22,7 +22,7 @@ async function tenantOf(service: TestService, name: string): Promise<RestClient 
     issue_admin_key: true,
   });
   const key = body.data.admin_key;
-  return { ...restClient(service.baseUrl, key), id: body.data.tenant.id, key };
+  return { ...restClient(service.baseUrl, key), id: body.data.id, key };
 }
 
 const environments = "/api/v2/environments";

@@ -45,9 +45,22 @@ test("one object comes in data, next to metadata, with the names, enums, times a
   assert.deepEqual(body.metadata, { request_id: headers.get("x-request-id"), api_version: "2024-01-01" });
 });
 
-test("an answer with more than a record has it all in data", async () => {
-  const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "once" });
-  assert.deepEqual(Object.keys(body.data), ["api_key", "secret"]);
+test("a new tenant, key or webhook endpoint is data itself, with its secret in it this once", async () => {
+  const tenant = await rest.call("POST", "/api/tenants", { name: "once", issue_admin_key: true });
+  const key = await rest.call("POST", "/api/v2/api-keys", { name: "once" });
+  const endpoint = await rest.call("POST", "/api/v2/webhooks/endpoints", { url: "https://hooks.example.com/a" });
+  for (const [{ body }, secret, path] of [
+    [tenant, "admin_key", "/api/tenants"],
+    [key, "secret", "/api/v2/api-keys"],
+    [endpoint, "secret", "/api/v2/webhooks/endpoints"],
+  ] as const) {
+    assert.match(body.data.id, ulid);
+    const { [secret]: shown, ...record } = body.data;
+    assert.equal(typeof shown, "string");
+    assert.deepEqual((await rest.call("GET", `${path}/${body.data.id}`)).body.data, record);
+  }
+  const without = await rest.call("POST", "/api/tenants", { name: "without a key" });
+  assert.equal("admin_key" in without.body.data, false);
 });
 
 test("a list has data, next_cursor, total, limit, offset, has_more and metadata, and nothing else", async () => {
@@ -124,7 +137,7 @@ test("what is wrong with limit and offset is told under these names", async () =
 
 test("PATCH changes the fields that are present and no others", async () => {
   const { body } = await rest.call("POST", "/api/tenants", { name: "patched", plan: "gold", settings: { a: 1 } });
-  const path = `/api/tenants/${body.data.tenant.id}`;
+  const path = `/api/tenants/${body.data.id}`;
   const renamed = await rest.call("PATCH", path, { name: "renamed" });
   assert.equal(renamed.body.data.name, "renamed");
   assert.equal(renamed.body.data.plan, "gold");

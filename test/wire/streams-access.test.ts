@@ -8,7 +8,7 @@ test("an open stream ends when its key is revoked, and tells why", async () => {
   const admin = restClient(service.baseUrl, service.adminKey);
   const reader = (await admin.call("POST", "/api/v2/api-keys", { name: "reader", roles: ["viewer"] })).body.data;
   const stream = await fetch(`${service.baseUrl}/api/events/subscribe`, { headers: { "x-api-key": reader.secret } });
-  await admin.call("POST", `/api/v2/api-keys/${reader.api_key.id}/revoke`);
+  await admin.call("POST", `/api/v2/api-keys/${reader.id}/revoke`);
   const text = await stream.text();
   assert.match(text, /event: error\ndata: .*"errorCode":"UNAUTHENTICATED"/);
 });

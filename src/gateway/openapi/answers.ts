@@ -5,7 +5,7 @@ import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import type { Components } from "./components.ts";
 import type { MediaType, Response, Schema } from "./document.ts";
 import { exampleId } from "./example-values.ts";
-import { exampleOfMessage } from "./examples.ts";
+import { exampleOfMessage, exampleOfSecrets } from "./examples.ts";
 import { answersRecord, successHeaders, unchangedHeaders } from "./headers.ts";
 import type { Schemas } from "./schemas.ts";
 import { isHttpBody } from "./well-known.ts";
@@ -47,10 +47,19 @@ function envelope(operation: Operation, data: DescMessage, components: Component
     const items: Schema = { type: "array", items: schemas.ofMessage(item, "response"), description: "The items." };
     return { schema: objectOf({ data: items, ...pageSchemas, metadata }), example };
   }
+  const record = exampleOfMessage(data, "response") as object;
   return {
     schema: objectOf({ data: schemas.ofMessage(data, "response"), metadata }),
-    example: { data: exampleOfMessage(data, "response"), metadata: exampleMetadata },
+    example: {
+      data: revealsSecrets(operation) ? { ...record, ...exampleOfSecrets(data) } : record,
+      metadata: exampleMetadata,
+    },
   };
+}
+
+/** Secrets are shown by the operations that make them, which are named Create… or Rotate…. */
+function revealsSecrets({ method }: Operation): boolean {
+  return /^(Create|Rotate)/.test(method.name);
 }
 
 /** Server-sent events, in the form that OpenAPI 3.2 gives them: a row of objects, the data of each a JSON text. */

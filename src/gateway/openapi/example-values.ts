@@ -33,6 +33,7 @@ export const exampleStrings: Readonly<Record<string, string>> = {
   "Event.subject": "order/A-1001",
   "ListEventsRequest.subject": "order/A-1001",
   "PublishEventRequest.subject": "order/A-1001",
+  "WebhookEndpoint.secret": "whsec_c2hvd24gdGhpcyBvbmNl",
   "ServiceReport.name": "service.api.TenantService",
   "ServiceReport.description": "Tenants: the owners of everything else.",
   "MethodReport.name": "GetTenant",

@@ -17,7 +17,7 @@ import { wellKnownSchema } from "./well-known.ts";
 // Deep enough for every record; a message that holds itself ends here.
 const depthMax = 5;
 // What has not happened to the record of an example.
-const notYet = /^(revoked|deleted|ejected|suspended|cancell?ed|archived|failed)_/;
+const notYet = /^(revoked|deleted|ejected|suspended|cancell?ed|archived|failed|previous)_/;
 
 /** An example of a message as REST writes it, always the same for the same definition. */
 export function exampleOfMessage(
@@ -33,6 +33,12 @@ export function exampleOfMessage(
     if (value !== undefined) example[field.name] = value;
   }
   return example;
+}
+
+/** Examples of the fields that a record shows once, in the response that creates them. */
+export function exampleOfSecrets(message: DescMessage): Record<string, unknown> {
+  const secrets = message.fields.filter(isShownOnce);
+  return Object.fromEntries(secrets.map((field) => [field.name, exampleOfField(field, "response")]));
 }
 
 /** An example of a field's value; undefined leaves the field out. */
@@ -51,7 +57,12 @@ export function exampleOfField(field: DescField, direction: Direction, depth = 0
   }
 }
 
+function isShownOnce(field: DescField): boolean {
+  return field.proto.options?.debugRedact === true && field.proto.proto3Optional;
+}
+
 function isLeftOut(field: DescField, direction: Direction): boolean {
+  if (direction === "response" && isShownOnce(field)) return true;
   if (field.oneof !== undefined && field.oneof.fields[0] !== field) return true;
   if (notYet.test(field.name) && field.fieldKind === "message") return true;
   // A version is right only by luck: an example that is sent as it stands would conflict.

@@ -47,12 +47,11 @@ function countingVerifier() {
   return { verifier, counted, changes: announced };
 }
 
-const create = (choice: ContextChoice, request: object = {}) =>
-  perform(db, choice, handlers.createApiKey, CreateApiKeyRequestSchema, {
-    name: "test",
-    roles: ["viewer"],
-    ...request,
-  });
+async function create(choice: ContextChoice, request: object = {}) {
+  const asked = { name: "test", roles: ["viewer"], ...request };
+  const { apiKey } = await perform(db, choice, handlers.createApiKey, CreateApiKeyRequestSchema, asked);
+  return { apiKey, secret: apiKey!.secret! };
+}
 const revoke = (choice: ContextChoice, apiKeyId: string) =>
   perform(db, choice, handlers.revokeApiKey, RevokeApiKeyRequestSchema, { apiKeyId });
 const list = (choice: ContextChoice, request: object = {}) =>

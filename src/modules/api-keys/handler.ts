@@ -48,7 +48,7 @@ export function apiKeyHandlers(
         environmentMode: (request.environmentMode || "any") as EnvironmentMode,
         expiresAt: request.expiresAt && dateOf(request.expiresAt),
       });
-      return create(CreateApiKeyResponseSchema, { apiKey: fromApiKey(key, context.nowMs), secret });
+      return create(CreateApiKeyResponseSchema, { apiKey: fromApiKey(key, context.nowMs, secret) });
     },
 
     async getApiKey(context, request) {
@@ -78,7 +78,7 @@ export function apiKeyHandlers(
 
 const statuses = { active: Status.ACTIVE, revoked: Status.REVOKED, expired: Status.EXPIRED } as const;
 
-function fromApiKey(key: ApiKey, nowMs: number): ApiKeyMessage {
+function fromApiKey(key: ApiKey, nowMs: number, secret?: string): ApiKeyMessage {
   return create(ApiKeySchema, {
     id: key.id,
     tenantId: key.tenantId,
@@ -94,5 +94,6 @@ function fromApiKey(key: ApiKey, nowMs: number): ApiKeyMessage {
     revokedAt: optionalTime(key.revokedAt),
     revokedBy: key.revokedBy,
     ...stampFields(key),
+    secret,
   });
 }

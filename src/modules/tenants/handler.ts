@@ -38,7 +38,7 @@ export function tenantHandlers(service: TenantService, quotas: Quotas, cursors: 
         },
         request.issueAdminKey,
       );
-      return create(CreateTenantResponseSchema, { tenant: fromTenant(tenant), adminKey });
+      return create(CreateTenantResponseSchema, { tenant: fromTenant(tenant, adminKey) });
     },
 
     async getTenant(context, request) {
@@ -81,7 +81,7 @@ export function tenantHandlers(service: TenantService, quotas: Quotas, cursors: 
         (tenant: Tenant) => tenant.id,
         (wanted) => tenantStore(context.sql).list(filter, wanted),
       );
-      return create(ListTenantsResponseSchema, { ...page, tenants: page.items.map(fromTenant) });
+      return create(ListTenantsResponseSchema, { ...page, tenants: page.items.map((tenant) => fromTenant(tenant)) });
     },
 
     async getTenantQuota(context, request) {
@@ -108,7 +108,7 @@ function toQuotas(quotas: Record<string, QuotaLimit>): Tenant["quotas"] {
   );
 }
 
-function fromTenant(tenant: Tenant): TenantMessage {
+function fromTenant(tenant: Tenant, adminKey?: string): TenantMessage {
   return create(TenantSchema, {
     id: tenant.id,
     name: tenant.name,
@@ -124,5 +124,6 @@ function fromTenant(tenant: Tenant): TenantMessage {
     ),
     platform: tenant.platform,
     ...stampFields(tenant),
+    adminKey,
   });
 }

@@ -82,7 +82,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
       await events.record(context, "tenant.created", tenant.id, { name: tenant.name, slug: tenant.slug }, tenant.id);
       const adminKey = issueAdminKey
         ? (await apiKeys.issue(context, tenant.id, { name: "first admin", roles: ["admin"] })).secret
-        : "";
+        : undefined;
       return { tenant, adminKey };
     },
 

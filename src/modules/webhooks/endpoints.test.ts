@@ -187,9 +187,9 @@ test("an independent library accepts every message before, during and after a ro
   assert.ok(accepts(first, before));
 
   const rotated = await rotate(tenantId, id);
-  const second = rotated.secret;
+  const second = rotated.endpoint!.secret!;
   assert.notEqual(second, first);
-  assert.equal(timestampDate(rotated.previousValidUntil!).getTime(), startedMs + 24 * hourMs);
+  assert.equal(timestampDate(rotated.endpoint!.previousSecretValidUntil!).getTime(), startedMs + 24 * hourMs);
   const during = await next({});
   assert.ok(accepts(first, during) && accepts(second, during));
   assert.equal(String(during.headers["webhook-signature"]).split(" ").length, 2);
@@ -204,8 +204,8 @@ test("an independent library accepts every message before, during and after a ro
   assert.equal(String(afterwards.headers["webhook-signature"]).split(" ").length, 1);
 
   // Rotated twice within a day: all three sign.
-  const third = (await rotate(tenantId, id)).secret;
-  const fourth = (await rotate(tenantId, id)).secret;
+  const third = (await rotate(tenantId, id)).endpoint!.secret!;
+  const fourth = (await rotate(tenantId, id)).endpoint!.secret!;
   const crowded = await next({});
   assert.ok([second, third, fourth].every((secret) => accepts(secret, crowded)) && !accepts(first, crowded));
 });

@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   CreateWebhookEndpointResponseSchema,
   DeleteWebhookEndpointResponseSchema,
@@ -43,7 +42,7 @@ export function webhookHandlers(
   return {
     async createWebhookEndpoint(context, { url, description, eventTypes }) {
       const { endpoint, secret } = await endpoints.createEndpoint(context, { url, description, eventTypes });
-      return create(CreateWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint), secret });
+      return create(CreateWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint, { secret }) });
     },
 
     async getWebhookEndpoint(context, request) {
@@ -59,7 +58,10 @@ export function webhookHandlers(
         (endpoint: Endpoint) => endpoint.id,
         (wanted) => endpointStore(sql).list(tenantId, wanted),
       );
-      return create(ListWebhookEndpointsResponseSchema, { ...page, endpoints: page.items.map(fromEndpoint) });
+      return create(ListWebhookEndpointsResponseSchema, {
+        ...page,
+        endpoints: page.items.map((endpoint) => fromEndpoint(endpoint)),
+      });
     },
 
     async updateWebhookEndpoint(context, { endpointId, url, description, eventTypeSet, status, recordVersion }) {
@@ -79,12 +81,8 @@ export function webhookHandlers(
     },
 
     async rotateWebhookSecret(context, request) {
-      const { endpoint, secret, previousValidUntil } = await endpoints.rotateSecret(context, request.endpointId);
-      return create(RotateWebhookSecretResponseSchema, {
-        endpoint: fromEndpoint(endpoint),
-        secret,
-        previousValidUntil: timestampFromDate(previousValidUntil),
-      });
+      const { endpoint, ...revealed } = await endpoints.rotateSecret(context, request.endpointId);
+      return create(RotateWebhookSecretResponseSchema, { endpoint: fromEndpoint(endpoint, revealed) });
     },
 
     async testWebhookEndpoint(context, request) {

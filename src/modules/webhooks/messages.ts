@@ -63,8 +63,11 @@ const replayStatuses = {
   cancelled: ReplayStatus.CANCELLED,
 } as const;
 
-/** An endpoint as messages carry it. */
-export function fromEndpoint(endpoint: Endpoint): EndpointMessage {
+/** An endpoint as messages carry it, with its secret where that is shown. */
+export function fromEndpoint(
+  endpoint: Endpoint,
+  revealed: { secret?: string; previousValidUntil?: Date } = {},
+): EndpointMessage {
   return create(EndpointSchema, {
     id: endpoint.id,
     tenantId: endpoint.tenantId,
@@ -75,6 +78,8 @@ export function fromEndpoint(endpoint: Endpoint): EndpointMessage {
     disabledReason: disabledReasons[endpoint.disabledReason],
     failingSince: optionalTime(endpoint.failingSince),
     ...stampFields(endpoint),
+    secret: revealed.secret,
+    previousSecretValidUntil: optionalTime(revealed.previousValidUntil),
   });
 }
 

@@ -30,7 +30,7 @@ function aMinuteAgo(): string {
 
 async function makeEndpoint(party: Party): Promise<string> {
   const { body } = await must("WebhookService/CreateWebhookEndpoint", party, silentEndpoint());
-  return body.data.endpoint.id;
+  return body.data.id;
 }
 
 /** A delivery that waits for its second attempt. */
