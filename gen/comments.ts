@@ -1020,7 +1020,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.TriggerOutcome": "What became of one message of a trigger.",
   "service.api.TriggerOutcome.channel": "The channel.",
   "service.api.TriggerOutcome.endpoint_id": "The address; empty for the inbox, and for one that only the subscriber's profile has.",
-  "service.api.TriggerOutcome.outcome": "\"sent\", \"failed\" or \"skipped\"; empty in the repeated answer to a trigger whose messages were still on their way.",
+  "service.api.TriggerOutcome.outcome": "\"sent\", \"failed\" or \"skipped\". What waits for another attempt has failed so far, and is retryable.",
   "service.api.TriggerOutcome.delivery_id": "The delivery, where what becomes of it later can be read.",
   "service.api.TriggerOutcome.failure_phase": "Where sending failed.",
   "service.api.TriggerOutcome.failure_code": "What went wrong.",

@@ -87,6 +87,9 @@ export interface KeyedCall {
 export type GroupedHandler = {
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
   readonly grouped: (context: Context, request: any, keyed: KeyedCall | undefined) => Promise<Message | "duplicate">;
+  /** Makes the answer to a repeat from the recorded one, where that was recorded before the effect was complete. */
+  // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
+  readonly replay?: (context: Context, recorded: any) => Promise<Message>;
 };
 
 /** The handlers of a service, by method name. */

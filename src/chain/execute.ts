@@ -103,7 +103,8 @@ async function executeGrouped(
     context.committed();
     return response;
   }
-  return replayed(call, codec.decode(await storedResponse(parts.db.sql, claimed!), claimed!));
+  const recorded = codec.decode(await storedResponse(parts.db.sql, claimed!), claimed!);
+  return replayed(call, handler.replay === undefined ? recorded : await handler.replay(context, recorded));
 }
 
 function replayed(call: Call, response: Message): Message {

@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { before, test } from "node:test";
+import { after, before, test } from "node:test";
+import type postgres from "postgres";
+import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { type Reply, startReceiver } from "../routing/receiver.ts";
 import { freshName, newSender, type Sender, serveChannel, shown } from "./stage.ts";
 
 let node: TestService;
 let sender: Sender;
+let sql: postgres.Sql;
 before(async () => {
   node = await startService();
+  sql = connect(node.databaseUrl, 1);
 });
+after(() => sql.end());
 
 /** A gateway for text messages that answers as it is told, and a tenant whose text messages go there. */
 async function gateway(answer: (nth: number) => Reply | Promise<Reply>, fields: object = {}) {
@@ -101,6 +106,76 @@ test("a redrive that is under way is not begun again", async () => {
     () => sender.letters("status=redriven"),
     (letters) => letters.length === 1,
   );
+});
+
+test("a redrive after a definite rejection comes under a new idempotency key, and one in doubt under the same", async () => {
+  const statuses = [422, 200];
+  const { receiver, target } = await gateway((nth) => ({ status: statuses[nth] ?? 200 }));
+  const { outcomes } = await sender.trigger(target);
+  const redrive = async () => {
+    const [letter] = await sender.letters("status=open");
+    await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
+    return shown(
+      () => sender.letters("status=redriven"),
+      (letters) => letters.some(({ id }) => id === letter.id),
+    );
+  };
+  await redrive();
+  const keys = receiver.received.map(({ headers }) => headers["idempotency-key"]);
+  assert.equal(keys[0], outcomes[0].delivery_id);
+  assert.notEqual(keys[1], keys[0]);
+  // What the message is called stays, so that callbacks find it.
+  assert.equal(new Set(receiver.received.map(({ body }) => JSON.parse(body).id)).size, 1);
+  // In doubt, after the gateway has answered all attempts with a status behind which it may have taken the message.
+  await sql`update notification_deliveries set execution_attempt = 7, status = 'queued', next_attempt_at = now()
+    where tenant_id = ${sender.id}`;
+  statuses[2] = 500;
+  const failed = await shown(
+    () => sender.delivery(outcomes[0].delivery_id),
+    ({ status }) => status === "failed",
+  );
+  assert.equal(failed.reconciliation_required, true);
+  await redrive();
+  const later = receiver.received.map(({ headers }) => headers["idempotency-key"]).slice(1);
+  assert.equal(later.length, 3);
+  assert.equal(new Set(later).size, 1);
+});
+
+test("a dead letter tells when its message failed first and when it failed last", async () => {
+  const { receiver, target } = await gateway((nth) => ({ status: nth === 0 ? 503 : 422 }));
+  const { outcomes } = await sender.trigger(target);
+  const answeredAtMs = Date.now();
+  await shown(
+    () => sender.delivery(outcomes[0].delivery_id),
+    ({ status }) => status === "failed",
+  );
+  const [letter] = await sender.letters("status=open");
+  assert.ok(Date.parse(letter.first_failed_at) <= answeredAtMs, letter.first_failed_at);
+  assert.ok(Date.parse(letter.last_failed_at) >= receiver.received[1]!.atMs, letter.last_failed_at);
+  assert.notEqual(letter.first_failed_at, letter.last_failed_at);
+});
+
+test("a repeat of a trigger that is still being sent is told so, and then gets the first one's answer", async () => {
+  const held = Promise.withResolvers<void>();
+  const { receiver, target } = await gateway(async () => {
+    await held.promise;
+    return { status: 200 };
+  });
+  const trigger = () => sender.rest.call("POST", "/api/v2/notifications/trigger", target, { "idempotency-key": "one" });
+  const first = trigger();
+  await shown(
+    async () => receiver.received.length,
+    (count) => count === 1,
+  );
+  const early = await trigger();
+  assert.deepEqual([early.status, early.body.errorCode], [409, "IDEMPOTENCY_IN_PROGRESS"]);
+  assert.equal(early.headers.get("retry-after"), "1");
+  held.resolve();
+  const { body } = await first;
+  assert.equal(body.data.outcomes[0].outcome, "sent");
+  const later = await trigger();
+  assert.deepEqual(later.body.data, body.data);
+  assert.equal(receiver.received.length, 1);
 });
 
 test("what is redriven after its subscriber opted out ends skipped", async () => {

@@ -3,23 +3,29 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
-/** A gateway that takes messages and never answers. */
+/** A gateway that takes messages and does not answer until it is told to. */
 export interface Holding {
   readonly url: string;
   /** Resolves when the first message is there. */
   readonly reached: Promise<void>;
   count(): number;
+  /** The Idempotency-Key of each message, in the order of their arrival. */
+  keys(): readonly (string | undefined)[];
+  /** Answers every message from now on with 200. */
+  answer(): void;
 }
 
-/** Starts a gateway that never answers; it is closed after the test. */
+/** Starts a gateway that does not answer; it is closed after the test. */
 export async function startsHolding(t: TestContext): Promise<Holding> {
   const { promise: reached, resolve } = Promise.withResolvers<void>();
-  let count = 0;
-  const server = http.createServer((request) => {
+  const keys: (string | undefined)[] = [];
+  let answers = false;
+  const server = http.createServer((request, response) => {
     request.resume();
     request.on("end", () => {
-      count++;
+      keys.push(request.headers["idempotency-key"] as string | undefined);
       resolve();
+      if (answers) response.writeHead(200).end();
     });
   });
   server.listen(0, "127.0.0.1");
@@ -28,5 +34,13 @@ export async function startsHolding(t: TestContext): Promise<Holding> {
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, reached, count: () => count };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    reached,
+    count: () => keys.length,
+    keys: () => keys,
+    answer() {
+      answers = true;
+    },
+  };
 }

@@ -1,57 +1,143 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
 import { startsHolding } from "./holding.ts";
-import { freshName, newSender, senderAt, serveChannel, shown } from "./stage.ts";
+import { freshName, newSender, type Sender, senderAt, serveChannel, shown } from "./stage.ts";
 
 const settings = {
   "auth.bootstrap_api_key": "sk_test_sendcrash_0123456789abcdef",
   "connector.encryption_key": Buffer.from("0123456789abcdefghijklmnopqrstuv").toString("base64"),
 };
 
-test("of a message that was with its provider when the node died nobody knows, and it is not sent again by itself", async (t) => {
+/** A node that is killed while its provider holds a message, and what is needed to go on without it. */
+async function crashed(t: TestContext, provider: "http_sms" | "slack", toTopic = false) {
   const database = await freshDatabase();
   t.after(() => database.drop());
   const gateway = await startsHolding(t);
-  const crashed = await startNodeProcess({ ...settings, "database.url": database.url });
-  t.after(() => crashed.kill());
-  const sender = await newSender(crashed);
-  const connection = { settings: { url: gateway.url, from: "S" }, credentials: { token: "t" } };
-  await serveChannel(sender, "sms", "http_sms", connection);
-  const workflow_key = await sender.workflow({ channels: { sms: { body: "B" }, in_app: { body: "B" } } });
+  const node = await startNodeProcess({ ...settings, "database.url": database.url });
+  t.after(() => node.kill());
+  const sender = await newSender(node);
+  const isText = provider === "http_sms";
+  const connection = isText
+    ? { settings: { url: gateway.url, from: "S" }, credentials: { token: "t" } }
+    : { settings: {}, credentials: { webhook_url: gateway.url } };
+  const channel = isText ? "sms" : "chat";
+  await serveChannel(sender, channel, provider, connection);
+  const workflow_key = await sender.workflow({ channels: { [channel]: { body: "B" }, in_app: { body: "B" } } });
   const { id } = await sender.subscriber({ phone: "+4930901820" });
-  const key = freshName();
-  const call = { workflow_key, subscriber_id: id };
-  const unanswered = sender.rest.call("POST", "/api/v2/notifications/trigger", call, { "idempotency-key": key });
-  unanswered.catch(() => {});
+  if (!isText) await sender.endpoint(id, { channel, identity: freshName() });
+  const trigger = { workflow_key, ...(toTopic ? { topic: await sender.topic([id]) } : { subscriber_id: id }) };
+  const headers = { "idempotency-key": freshName() };
+  const answered = sender.rest.call("POST", "/api/v2/notifications/trigger", trigger, headers).catch(() => undefined);
   await gateway.reached;
-  await crashed.kill();
-  await assert.rejects(unanswered);
-  // The node's time for it runs out.
-  await database.sql`update notification_deliveries set lease_until = now() - interval '1 second' where status = 'running'`;
+  await node.kill();
+  const answer = await answered;
+  assert.equal(answer?.status, toTopic ? 200 : undefined);
+  gateway.answer();
+  return {
+    gateway,
+    subscriberId: id,
+    channel,
+    /** Starts a second node, and has the time of the first run out for its messages. */
+    async recover() {
+      const next = await startService({ ...settings, "notification.outbox.enabled": "true" }, database.url);
+      return senderAt(next, sender);
+    },
+    async endLeases() {
+      const { sql } = database;
+      await sql`update notification_deliveries set lease_until = now() - interval '1 second' where status = 'running'`;
+    },
+    sql: database.sql,
+    repeat: (at: Sender) => at.rest.call("POST", "/api/v2/notifications/trigger", trigger, headers),
+  };
+}
 
-  const node = await startService({ ...settings, "notification.outbox.enabled": "true" }, database.url);
-  const again = senderAt(node, sender);
-  const failed = await shown(
-    () => again.deliveries(`subscriber_id=${id}`),
-    (deliveries) => deliveries.every(({ status }) => status === "sent" || status === "failed"),
+const isDone = ({ status }: { status: string }) => status === "sent" || status === "failed";
+
+test("a message that a killed node was sending is sent again under the same key, where the provider recognises a repeat", async (t) => {
+  const { gateway, subscriberId, recover, endLeases, repeat } = await crashed(t, "http_sms");
+  const sender = await recover();
+  // Until the lease ends nobody can tell whether the node still sends it.
+  const early = await repeat(sender);
+  assert.deepEqual([early.status, early.body.errorCode], [409, "IDEMPOTENCY_IN_PROGRESS"]);
+
+  await endLeases();
+  const deliveries = await shown(
+    () => sender.deliveries(`subscriber_id=${subscriberId}`),
+    (found) => found.every(isDone),
   );
-  const text = failed.find(({ channel }) => channel === "sms");
+  const text = deliveries.find(({ channel }) => channel === "sms");
+  assert.deepEqual([text.status, text.reconciliation_required, text.execution_attempt], ["sent", false, 2]);
+  assert.deepEqual(gateway.keys(), [text.id, text.id]);
+  assert.deepEqual(await sender.letters(), []);
+  // The inbox had its message with the acknowledgement of the whole.
+  assert.equal((await sender.inbox(subscriberId)).length, 1);
+  // The repeat is not carried out once more, and tells what has become of the first.
+  const later = await repeat(sender);
+  assert.equal(later.headers.get("idempotency-replayed"), "true", later.text);
+  const { transaction_id, outcomes } = later.body.data;
+  assert.equal(transaction_id, text.transaction_id);
   assert.deepEqual(
-    [text.status, text.failure_code, text.reconciliation_required, text.observation_state],
+    outcomes.map(({ channel, outcome }: Record<string, string>) => [channel, outcome]),
+    [
+      ["in_app", "sent"],
+      ["sms", "sent"],
+    ],
+  );
+  assert.equal(gateway.count(), 2);
+});
+
+test("a message of a broadcast that a killed node was sending is sent again under the same key", async (t) => {
+  const { gateway, subscriberId, recover, endLeases } = await crashed(t, "http_sms", true);
+  await endLeases();
+  const sender = await recover();
+  const [text] = await shown(
+    async () => (await sender.deliveries(`subscriber_id=${subscriberId}`)).filter(({ channel }) => channel === "sms"),
+    (found) => found.every(isDone),
+  );
+  assert.deepEqual([text.status, text.reconciliation_required], ["sent", false]);
+  assert.deepEqual(gateway.keys(), [text.id, text.id]);
+});
+
+test("a message that a killed node was sending is not sent again by itself where the provider would not recognise it", async (t) => {
+  const { gateway, subscriberId, recover, endLeases, repeat } = await crashed(t, "slack");
+  await endLeases();
+  const sender = await recover();
+  const deliveries = await shown(
+    () => sender.deliveries(`subscriber_id=${subscriberId}`),
+    (found) => found.every(isDone),
+  );
+  const chat = deliveries.find(({ channel }) => channel === "chat");
+  assert.deepEqual(
+    [chat.status, chat.failure_code, chat.reconciliation_required, chat.observation_state],
     ["failed", "outcome_unknown", true, "unknown"],
   );
   assert.deepEqual(
-    (await again.letters("status=open")).map(({ delivery_id }) => delivery_id),
-    [text.id],
+    (await sender.letters("status=open")).map(({ delivery_id }) => delivery_id),
+    [chat.id],
   );
-  // The inbox had its message with the acknowledgement of the whole.
-  assert.equal((await again.inbox(id)).length, 1);
-  // Asked again under its key the trigger is answered and not carried out once more.
-  const repeated = await again.rest.call("POST", "/api/v2/notifications/trigger", call, { "idempotency-key": key });
-  assert.equal(repeated.headers.get("idempotency-replayed"), "true", repeated.text);
-  assert.equal(repeated.body.data.transaction_id, text.transaction_id);
+  const { outcomes } = (await repeat(sender)).body.data;
+  const told = outcomes.find(({ channel }: { channel: string }) => channel === "chat");
+  assert.deepEqual(
+    [told.outcome, told.failure_code, told.retryable, told.reconciliation_required],
+    ["failed", "outcome_unknown", false, true],
+  );
   assert.equal(gateway.count(), 1);
+});
+
+test("a message that a killed node had leased and not handed over is sent by another, whoever its provider is", async (t) => {
+  const { gateway, subscriberId, recover, endLeases, sql } = await crashed(t, "slack");
+  // As a node leaves it that is killed between the lease of a waiting message and the call to its provider.
+  await sql`update notification_deliveries set handed_over = false, integration_id = '', provider_key = ''
+    where status = 'running'`;
+  await endLeases();
+  const sender = await recover();
+  const [chat] = await shown(
+    async () => (await sender.deliveries(`subscriber_id=${subscriberId}`)).filter(({ channel }) => channel === "chat"),
+    (found) => found.every(isDone),
+  );
+  assert.deepEqual([chat.status, chat.reconciliation_required], ["sent", false]);
+  assert.equal(gateway.count(), 2);
 });

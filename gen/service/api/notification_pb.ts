@@ -227,7 +227,7 @@ export type TriggerOutcome = Message<"service.api.TriggerOutcome"> & {
   endpointId: string;
 
   /**
-   * "sent", "failed" or "skipped"; empty in the repeated answer to a trigger whose messages were still on their way.
+   * "sent", "failed" or "skipped". What waits for another attempt has failed so far, and is retryable.
    *
    * @generated from field: string outcome = 3;
    */

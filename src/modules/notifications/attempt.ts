@@ -37,20 +37,35 @@ const attemptMsMax = 25_000;
 /** After this long no further integration is tried. */
 const failoverMsMax = 15_000;
 
+/** What is written down before a message leaves. */
+export interface Departure {
+  readonly signal: AbortSignal;
+  /** The integration that is written down already as the one that may have the message; "" for none. */
+  readonly handedOverTo: string;
+  /** Writes down which integration may have the message from now on; false when the lease has ended. */
+  handOver(way: Way): Promise<boolean>;
+}
+
 /**
  * Sends a message that is prepared by the first integration that takes it. Another one is tried only where nothing can
  * have been sent. Never throws.
  */
-export type Send = (work: Work, prepared: Prepared, signal: AbortSignal) => Promise<Attempted>;
+export type Send = (work: Work, prepared: Prepared, departure: Departure) => Promise<Attempted>;
 
 /** Makes what sends messages. */
 export function createSend({ prepare, connectors, providers, clock }: Parts): Send {
-  return async (work, first, signal) => {
+  return async (work, first, { signal, handedOverTo, handOver }) => {
     const startedAtMs = clock.now();
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(attemptMsMax)]);
     const failures: NotSent[] = [];
+    let holder = handedOverTo;
+    const departure: Departure["handOver"] = async (way) => {
+      if (way.integrationId === holder) return true;
+      holder = way.integrationId;
+      return handOver(way);
+    };
     for (let prepared = first; ; ) {
-      const { done, failover } = await sendOnce(work, prepared, inTime);
+      const { done, failover } = await sendOnce(work, prepared, inTime, departure);
       if (done.kind !== "failed") return { ...done, providerAttempts: done.providerAttempts + attemptsIn(failures) };
       failures.push(done);
       if (!failover || work.onlyBy !== "") break;
@@ -66,6 +81,7 @@ export function createSend({ prepare, connectors, providers, clock }: Parts): Se
     { delivery }: Work,
     prepared: Prepared,
     signal: AbortSignal,
+    handOver: Departure["handOver"],
   ): Promise<{ done: Attempted; failover: boolean }> {
     if (prepared.kind !== "outgoing") return { done: prepared, failover: false };
     const { way, message } = prepared;
@@ -75,6 +91,7 @@ export function createSend({ prepare, connectors, providers, clock }: Parts): Se
       return { done: notSent(way, { phase: "credential", code: connection, detail }), failover: true };
     }
     if (connection === null) return { done: { ...failedWithin(), ...way }, failover: false };
+    if (!(await handOver(way).catch(() => false))) return { done: { ...failedWithin(), ...way }, failover: false };
     const result = await providers.send(connection, way.providerKey, message, signal);
     if (result.kind === "accepted") {
       const { providerMessageId, observed } = result;

@@ -46,7 +46,7 @@ export async function begin(
   const begun: Begun[] = [];
   for (const plan of plans) {
     const { tenantId, transactionId, workflowKey } = occasion;
-    const delivery = { tenantId, id: ulid(nowMs), transactionId, workflowKey, channel: plan.channel };
+    const delivery = { tenantId, id: ulid(nowMs), transactionId, workflowKey, channel: plan.channel, keyGeneration: 0 };
     const work: Work = { delivery, target: plan.target, subscriber, workflow, overrides, payload, onlyBy: "" };
     const isNow = plan.skipped === undefined && (occasion.leaseToken !== undefined || plan.channel === "in_app");
     const prepared = isNow ? await prepare(work) : undefined;

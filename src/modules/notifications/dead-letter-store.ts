@@ -65,11 +65,15 @@ export function deadLetterStore(sql: Sql) {
       return row!;
     },
 
-    /** Puts a failed delivery into the queue again; false when it is not there any more. */
+    /**
+     * Puts a failed delivery into the queue again; false when it is not there any more. It gets another idempotency key,
+     * unless a provider may have taken it under the one that it has.
+     */
     async requeue(tenantId: TenantId, deliveryId: string): Promise<boolean> {
       const queued = await sql`
         update notification_deliveries set status = 'queued', lane = 'single', next_attempt_at = now(),
-          execution_attempt = 0, completed_at = null, reconciliation_required = false
+          execution_attempt = 0, completed_at = null, reconciliation_required = false,
+          key_generation = key_generation + case when reconciliation_required then 0 else 1 end
         where tenant_id = ${tenantId} and id = ${deliveryId} and status = 'failed'`;
       return queued.count === 1;
     },

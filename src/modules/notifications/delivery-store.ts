@@ -107,14 +107,15 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
         topic_key, context_keys, user_id, channel, endpoint_id, integration_id, provider_key, connection_id, layout_id,
         layout_version, status, lane, failure_phase, failure_code, failure_detail, preference_reason_code,
         preference_winning_layer, resolver_version, execution_attempt, provider_attempt, next_attempt_at, lease_token,
-        lease_until, dead_letter_id, queued_at, started_at, sent_at, completed_at)
+        lease_until, dead_letter_id, first_failed_at, queued_at, started_at, sent_at, completed_at)
       select tenant_id, id, transaction_id, broadcast_id, workflow_key, subscriber_id, topic_key,
         coalesce(context_keys, '{}'), user_id, channel, coalesce(endpoint_id, ''), coalesce(integration_id, ''),
         coalesce(provider_key, ''), coalesce(connection_id, ''), coalesce(layout_id, ''), coalesce(layout_version, 0),
         status, lane, coalesce(failure_phase, ''), coalesce(failure_code, ''), coalesce(failure_detail, ''), reason,
         layer, ${resolverVersion}, case when status in ('queued', 'skipped') then 0 else 1 end,
         case when status = 'sent' then 1 else 0 end, case when status = 'queued' then at end, coalesce(lease_token, ''),
-        case when status = 'running' then now() + make_interval(secs => ${leaseS}) end, coalesce(dead_letter_id, ''), at,
+        case when status = 'running' then now() + make_interval(secs => ${leaseS}) end, coalesce(dead_letter_id, ''),
+        case when status in ('queued', 'failed') and failure_code is not null then at end, at,
         case when status in ('running', 'sent', 'failed') then at end, case when status = 'sent' then at end,
         case when status in ('sent', 'failed', 'skipped') then at end
       from input
@@ -171,7 +172,8 @@ export function deliveryColumns(sql: Sql) {
     endpoint_id, integration_id, provider_key, connection_id, layout_id, layout_version, status, lane,
     provider_message_id, failure_phase, failure_code, failure_detail, retryable, preference_reason_code,
     preference_winning_layer, resolver_version, execution_attempt, provider_attempt, max_attempts, next_attempt_at,
-    observation_state, reconciliation_required, dead_letter_id, queued_at, started_at, sent_at, completed_at`;
+    observation_state, reconciliation_required, dead_letter_id, key_generation, queued_at, started_at, sent_at,
+    completed_at`;
 }
 
 /** Which deliveries a list shows: those of one transaction, or of one subscriber. */
@@ -187,6 +189,13 @@ export function deliveryStore(sql: Sql) {
       const [row] = await sql<Delivery[]>`
         select ${columns} from notification_deliveries where tenant_id = ${tenantId} and id = ${id}`;
       return row;
+    },
+
+    /** Deliveries by id; those that are not there are left out. */
+    async findMany(tenantId: TenantId, ids: readonly string[]): Promise<Delivery[]> {
+      return sql<Delivery[]>`
+        select ${columns} from notification_deliveries
+        where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
     },
 
     /** Of a transaction in the order in which they were made, of a subscriber the newest first. */

@@ -3,7 +3,6 @@ import type { Sql } from "../../platform/db/index.ts";
 import { deliveryColumns, leaseS } from "./delivery-store.ts";
 import type { Delivery, DeliveryStatus, Lane } from "./domain/delivery.ts";
 import type { Carried } from "./domain/trigger.ts";
-import type { Report } from "./reporting.ts";
 
 /** A delivery that this node may send until its lease ends. */
 export interface LeasedDelivery extends Delivery {
@@ -58,6 +57,14 @@ export interface SettledRow {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
+/** A leased delivery that is about to be given to a provider. */
+export interface HandOver {
+  readonly delivery: Pick<LeasedDelivery, "tenantId" | "id" | "leaseToken">;
+  readonly integrationId: string;
+  readonly providerKey: string;
+  readonly connectionId: string;
+}
+
 /** What is to be leased. */
 export interface LeaseAsked {
   readonly lane: Lane;
@@ -102,9 +109,28 @@ export function dispatchStore(sql: Sql) {
         )
         update notification_deliveries set status = 'running', lease_token = ${token},
           lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,
-          next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
+          handed_over = false, next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
         where ctid = any(array(select place from due))
         returning ${columns}, lease_token`;
+    },
+
+    /**
+     * Records to whom leased deliveries are about to be handed over; answers with those that were still this node's. If
+     * the node dies after this, others know which provider may have the message.
+     */
+    async handOver(handovers: readonly HandOver[]): Promise<ReadonlySet<string>> {
+      const texts = (value: (each: HandOver) => string) => handovers.map(value);
+      const owned = await sql<{ id: string }[]>`
+        update notification_deliveries delivery set handed_over = true, integration_id = input.integration_id,
+          provider_key = input.provider_key, connection_id = input.connection_id
+        from unnest(${texts(({ delivery }) => delivery.tenantId)}::text[], ${texts(({ delivery }) => delivery.id)}::text[],
+          ${texts(({ delivery }) => delivery.leaseToken)}::text[], ${texts(({ integrationId }) => integrationId)}::text[],
+          ${texts(({ providerKey }) => providerKey)}::text[], ${texts(({ connectionId }) => connectionId)}::text[])
+          as input(tenant_id, id, lease_token, integration_id, provider_key, connection_id)
+        where delivery.tenant_id = input.tenant_id and delivery.id = input.id
+          and delivery.lease_token = input.lease_token
+        returning delivery.id`;
+      return new Set(owned.map(({ id }) => id));
     },
 
     /** What the triggers of deliveries carried; those whose time is over are left out. */
@@ -168,6 +194,8 @@ export function dispatchStore(sql: Sql) {
             preference_winning_layer = case when input.reason is null then delivery.preference_winning_layer
               else nullif(input.layer, 0) end,
             dead_letter_id = input.letter_id,
+            first_failed_at = case when input.status in ('queued', 'failed') then coalesce(delivery.first_failed_at, now())
+              else delivery.first_failed_at end,
             next_attempt_at = case when input.status = 'queued' then now() + input.wait_ms * interval '1 millisecond' end,
             lease_token = '', lease_until = null,
             sent_at = case when input.status = 'sent' then now() end,
@@ -176,7 +204,7 @@ export function dispatchStore(sql: Sql) {
           where delivery.tenant_id = input.tenant_id and delivery.id = input.id
             and delivery.lease_token = input.lease_token
           returning delivery.tenant_id, delivery.id, delivery.subscriber_id, delivery.channel, delivery.workflow_key,
-            delivery.broadcast_id, delivery.transaction_id, delivery.execution_attempt
+            delivery.broadcast_id, delivery.transaction_id, delivery.execution_attempt, delivery.first_failed_at
         )
         ${
           has(({ kept_in }) => kept_in === "inbox")
@@ -209,7 +237,7 @@ export function dispatchStore(sql: Sql) {
             last_failed_at, payload_digest, payload_expires_at, status)
           select settled.tenant_id, input.letter_id, 'delivery', settled.id, settled.broadcast_id,
             settled.transaction_id, settled.subscriber_id, settled.channel, input.failure_phase, input.failure_code,
-            coalesce(input.failure_detail, ''), settled.execution_attempt, now(), now(),
+            coalesce(input.failure_detail, ''), settled.execution_attempt, settled.first_failed_at, now(),
             coalesce(payload.digest, ''), coalesce(payload.expires_at, now()), 'open'
           from settled join input using (tenant_id, id)
           left join notification_payloads payload using (tenant_id, transaction_id)
@@ -235,48 +263,6 @@ export function dispatchStore(sql: Sql) {
         }
         select id from settled`;
       return new Set(settled.map(({ id }) => id));
-    },
-
-    /**
-     * Ends what nodes left behind that are gone. What the service keeps itself was not kept then and waits again; of
-     * what went to a provider nobody knows whether it arrived, and so it is never sent once more by itself.
-     */
-    async endAbandoned(limit: number, letterIds: readonly string[]): Promise<Report[]> {
-      return sql<Report[]>`
-        with lost as (
-          select tenant_id, id, channel, row_number() over (order by lease_until) as nth from (
-            select tenant_id, id, channel, lease_until from notification_deliveries
-            where status = 'running' and lease_until < now() order by lease_until limit ${limit} for update skip locked
-          ) lost
-        ), ended as (
-          update notification_deliveries delivery set
-            status = case when lost.channel = 'in_app' then 'queued' else 'failed' end,
-            next_attempt_at = case when lost.channel = 'in_app' then now() end,
-            failure_phase = case when lost.channel = 'in_app' then 'system' else 'provider' end,
-            failure_code = case when lost.channel = 'in_app' then 'lease_lost' else 'outcome_unknown' end,
-            failure_detail = case when lost.channel = 'in_app' then 'The node that sent it is gone.'
-              else 'The node that sent it is gone: whether the provider took it is not known.' end,
-            reconciliation_required = lost.channel <> 'in_app',
-            observation_state = case when lost.channel = 'in_app' then observation_state else 'unknown' end,
-            dead_letter_id = case when lost.channel = 'in_app' or dead_letter_id <> '' then dead_letter_id
-              else (${letterIds as string[]}::text[])[lost.nth] end,
-            completed_at = case when lost.channel <> 'in_app' then now() end, lease_token = '', lease_until = null
-          from lost where delivery.tenant_id = lost.tenant_id and delivery.id = lost.id
-          returning delivery.*
-        ), buried as (
-          insert into notification_dead_letters as letter (tenant_id, id, kind, delivery_id, broadcast_id,
-            transaction_id, subscriber_id, channel, failure_phase, failure_code, failure_detail, attempts,
-            first_failed_at, last_failed_at, payload_digest, payload_expires_at, status)
-          select ended.tenant_id, dead_letter_id, 'delivery', ended.id, broadcast_id, ended.transaction_id,
-            subscriber_id, channel, failure_phase, failure_code, failure_detail, execution_attempt, now(), now(),
-            coalesce(payload.digest, ''), coalesce(payload.expires_at, now()), 'open'
-          from ended left join notification_payloads payload using (tenant_id, transaction_id)
-          where ended.status = 'failed'
-          on conflict (tenant_id, id) do update set status = 'open', last_failed_at = excluded.last_failed_at,
-            failure_phase = excluded.failure_phase, failure_code = excluded.failure_code,
-            failure_detail = excluded.failure_detail, attempts = letter.attempts + excluded.attempts
-        )
-        select tenant_id, id, subscriber_id, channel, status, failure_phase, failure_code, dead_letter_id from ended`;
     },
   };
 }

@@ -6,12 +6,14 @@ import { ulid } from "../../platform/ids/ulid.ts";
 import { oneAtATime } from "../../platform/jobs/index.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Preferences } from "../preferences/index.ts";
+import type { Providers } from "../providers/index.ts";
 import type { Send } from "./attempt.ts";
 import { dispatchStore, type KeptPayload, type LeasedDelivery } from "./dispatch-store.ts";
 import type { DeliveryFailure, Lane } from "./domain/delivery.ts";
 import { targetOf } from "./domain/plan.ts";
 import { failedWithin, type Prepare } from "./preparing.ts";
 import { type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
+import { recoverAbandoned } from "./recovery-store.ts";
 import type { Reporting } from "./reporting.ts";
 import type { Settled, Settling } from "./settling.ts";
 
@@ -35,6 +37,7 @@ interface Parts extends RecipientParts {
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
   readonly prepare: Prepare;
   readonly send: Send;
+  readonly providers: Pick<Providers, "deduplicating">;
   readonly settling: Settling;
   readonly reporting: Reporting;
   readonly verifiedOnly: boolean;
@@ -53,6 +56,7 @@ export interface Dispatching {
 /** Makes this node's dispatching. Other nodes have theirs; leases keep them apart. */
 export function createDispatching(parts: Parts): Dispatching {
   const { db, signals, clock, log, settling, reporting, enabled, pollMs = 1000 } = parts;
+  const { deduplicating } = parts.providers;
   const store = dispatchStore(db.sql);
   const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
   let leaving = new AbortController();
@@ -64,7 +68,7 @@ export function createDispatching(parts: Parts): Dispatching {
     const flights = new Map<Promise<void>, string>();
     let afterTenant = "";
 
-    /** Takes no more than can be sent at once: of what a node holds when it dies nobody knows whether it was sent. */
+    /** Takes no more than can be sent at once: what a node holds when it dies waits for its lease to end. */
     async function take(): Promise<void> {
       const free = room - flights.size;
       if (free < room * freeShare) return;
@@ -133,7 +137,7 @@ export function createDispatching(parts: Parts): Dispatching {
   async function fly(delivery: LeasedDelivery, reading: Promise<DispatchContext>): Promise<void> {
     const settled = await attempt(delivery, reading);
     await settling.settle([settled]).catch((error) => {
-      // It is ended when its lease is over, as one of which nobody knows.
+      // It is taken over when its lease ends, as from a node that is gone.
       log.error({ err: error, delivery_id: delivery.id }, "a notification was not settled");
     });
   }
@@ -171,21 +175,27 @@ export function createDispatching(parts: Parts): Dispatching {
     const onlyBy = delivery.reconciliationRequired ? delivery.integrationId : "";
     const work = { delivery, target, subscriber, workflow, overrides, payload, onlyBy };
     const prepared = await parts.prepare(work);
-    return settling.settlementOf(delivery, await parts.send(work, prepared, leaving.signal), decided);
+    const attempted = await parts.send(work, prepared, {
+      signal: leaving.signal,
+      handedOverTo: "",
+      handOver: (way) => settling.handOver(delivery, way),
+    });
+    return settling.settlementOf(delivery, attempted, decided);
   }
 
-  /** Ends what nodes left behind that are gone. */
+  /** Takes over what nodes left behind that are gone. */
   async function sweep(): Promise<void> {
     const nowMs = clock.now();
     const letterIds = Array.from({ length: abandonedAtOnce }, () => ulid(nowMs));
     const { ended, told } = await db.transaction(async (tx) => {
-      const ended = await dispatchStore(tx).endAbandoned(abandonedAtOnce, letterIds);
+      const ended = await recoverAbandoned(tx, { limit: abandonedAtOnce, letterIds, deduplicating });
       return { ended, told: await reporting.record(tx, ended) };
     });
     if (ended.length === 0) return;
     told.wake();
     reporting.count(ended);
     log.warn({ count: ended.length }, "notifications were left behind by a node that is gone");
+    if (ended.some(({ status }) => status === "queued")) lookAll();
   }
 
   const sweeping = oneAtATime(sweep, (error) => log.warn({ err: error }, "notifications left behind cannot be found"));

@@ -4,13 +4,13 @@ import type { Layouts } from "../layouts/index.ts";
 import type { NotificationWorkflow } from "../preferences/index.ts";
 import type { OutgoingMessage } from "../providers/index.ts";
 import type { Subscriber } from "../subscribers/index.ts";
-import type { Delivery, DeliveryFailure } from "./domain/delivery.ts";
+import { type Delivery, type DeliveryFailure, sendKey } from "./domain/delivery.ts";
 import { contentOf, type Overrides, type Target } from "./domain/plan.ts";
 import { type Rendered, render, subscriberFacts, type TemplateValues } from "./rendering.ts";
 
 /** A message on its way to one address. */
 export interface Work {
-  readonly delivery: Pick<Delivery, "tenantId" | "id" | "transactionId" | "workflowKey" | "channel">;
+  readonly delivery: Pick<Delivery, "tenantId" | "id" | "transactionId" | "workflowKey" | "channel" | "keyGeneration">;
   readonly target: Target;
   readonly subscriber: Subscriber;
   readonly workflow: NotificationWorkflow | undefined;
@@ -103,7 +103,7 @@ export function createPrepare({ integrations, layouts, log, outbox }: Parts): Pr
     }
     const { subject, title, text, html, data } = message;
     const to = { identity: target.identity, metadata: target.metadata };
-    const outgoing = { deliveryId: delivery.id, channel, to, subject, title, text, html, data };
+    const outgoing = { deliveryId: delivery.id, key: sendKey(delivery), channel, to, subject, title, text, html, data };
     return { kind: "outgoing", way, message: outgoing };
   }
 

@@ -7,7 +7,13 @@ import type { Resolution } from "../preferences/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import type { Attempted } from "./attempt.ts";
 import { failureFields, keptFields, wayFields } from "./beginning.ts";
-import { dispatchStore, type LeasedDelivery, type SettledRow, type Settlement } from "./dispatch-store.ts";
+import {
+  dispatchStore,
+  type HandOver,
+  type LeasedDelivery,
+  type SettledRow,
+  type Settlement,
+} from "./dispatch-store.ts";
 import { attemptsMax, type DeliveryFailure } from "./domain/delivery.ts";
 import { retryWaitMs } from "./domain/retry.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
@@ -55,7 +61,7 @@ interface Parts {
   readonly random: () => number;
 }
 
-/** Writes down what became of deliveries, many in one transaction. */
+/** Writes down where deliveries go and what became of them, many in one transaction. */
 export type Settling = ReturnType<typeof createSettling>;
 
 /** Makes this node's settling. */
@@ -91,6 +97,15 @@ export function createSettling(parts: Parts) {
         } else if (row.kept_in === "inbox") wakeInbox(delivery.tenantId, [delivery.subscriberId]);
       }
       return bundles.map((bundle) => bundle.settled.every(({ delivery }) => owned.has(delivery.id)));
+    },
+  });
+
+  const handOvers = createBatcher<HandOver, boolean>({
+    lanes: 2,
+    batchMax: 200,
+    async flush(handovers) {
+      const owned = await dispatchStore(db.sql).handOver(handovers);
+      return handovers.map(({ delivery }) => owned.has(delivery.id));
     },
   });
 
@@ -161,6 +176,9 @@ export function createSettling(parts: Parts) {
      */
     settle: (settled: readonly Settled[], record?: IdempotencyRecord): Promise<boolean> =>
       writer.run({ settled, record }),
+
+    /** Resolves when it is committed that an integration may have the message, with whether it was still this node's. */
+    handOver: (delivery: HandOver["delivery"], way: Way): Promise<boolean> => handOvers.run({ delivery, ...way }),
 
     idle: () => writer.idle(),
   };

@@ -4,15 +4,19 @@ import {
   type ContentOverrides,
   type NotificationService,
   type TriggerNotificationRequest,
+  type TriggerNotificationResponse,
   TriggerNotificationResponseSchema,
+  type TriggerOutcome,
   TriggerOutcomeSchema,
 } from "../../../gen/service/api/notification_pb.ts";
 import type { Context } from "../../chain/call.ts";
 import type { Handlers } from "../../chain/handlers.ts";
 import { fail, invalid } from "../../errors/index.ts";
+import { optionalTime } from "../../platform/records/index.ts";
 import type { Channel, NamedProfile } from "../subscribers/index.ts";
 import type { BroadcastService } from "./broadcast-service.ts";
 import { fromBroadcast } from "./delivery-handler.ts";
+import type { Delivery } from "./domain/delivery.ts";
 import { channels, type Overrides } from "./domain/plan.ts";
 import { audienceOf, type Trigger } from "./domain/trigger.ts";
 import type { Outcome, TriggerService } from "./trigger-service.ts";
@@ -51,12 +55,27 @@ export function triggerHandlers({
           trigger,
           profile,
           keyed,
-          answer: ({ transactionId, outcomes }) =>
+          answer: ({ transactionId, outcomes, current }) =>
             create(TriggerNotificationResponseSchema, {
               transactionId,
-              outcomes: outcomes.map((outcome) => fromOutcome(outcome, context.nowMs)),
+              outcomes: outcomes.map((outcome) => {
+                const told = fromOutcome(outcome, context.nowMs);
+                const delivery = current?.get(outcome.row.id);
+                return delivery === undefined ? told : withCurrent(told, delivery);
+              }),
             }),
         });
+      },
+
+      async replay({ tenantId }: Context, recorded: TriggerNotificationResponse) {
+        const open = recorded.outcomes.filter(({ outcome }) => outcome === "").map(({ deliveryId }) => deliveryId);
+        if (open.length === 0) return recorded;
+        const current = await triggers.ended(tenantId, open);
+        const outcomes = recorded.outcomes.map((told) => {
+          const delivery = current.get(told.deliveryId);
+          return delivery === undefined ? told : withCurrent(told, delivery);
+        });
+        return create(TriggerNotificationResponseSchema, { ...recorded, outcomes });
       },
     },
   };
@@ -94,6 +113,23 @@ function toOverrides(overrides: ContentOverrides | undefined): Overrides {
     return [[channel, content]] as const;
   });
   return Object.fromEntries(given) as Overrides;
+}
+
+/** An outcome that says what has become of its delivery since. What waits, or is being tried again, has failed so far. */
+function withCurrent(told: TriggerOutcome, delivery: Delivery): TriggerOutcome {
+  const { status, failurePhase, failureCode, failureDetail, nextAttemptAt, reconciliationRequired } = delivery;
+  const isRetried = status === "queued" || status === "running";
+  return create(TriggerOutcomeSchema, {
+    ...told,
+    outcome: isRetried ? "failed" : status,
+    failurePhase,
+    failureCode,
+    failureDetail,
+    retryable: isRetried,
+    nextAttemptAt: optionalTime(nextAttemptAt),
+    preferenceReasonCode: delivery.preferenceReasonCode,
+    reconciliationRequired,
+  });
 }
 
 function fromOutcome({ plan, row, settled }: Outcome, nowMs: number) {

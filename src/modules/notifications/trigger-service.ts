@@ -2,14 +2,16 @@ import { hash, randomUUID } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../chain/call.ts";
 import { Failure, invalid } from "../../errors/index.ts";
+import type { TenantId } from "../../platform/access/index.ts";
 import { createBatcher, type Database } from "../../platform/db/index.ts";
-import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
+import { inProgress, keyName, usedKeys } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { NamedProfile, Subscribers } from "../subscribers/index.ts";
 import type { Send } from "./attempt.ts";
 import { type Begun, begin, type Occasion } from "./beginning.ts";
-import { keepParcels, type Parcel } from "./delivery-store.ts";
+import { deliveryStore, keepParcels, type Parcel } from "./delivery-store.ts";
+import type { Delivery } from "./domain/delivery.ts";
 import { overriddenContents } from "./domain/plan.ts";
 import { bodyOf, type Carried, type Trigger } from "./domain/trigger.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
@@ -28,6 +30,8 @@ export interface Outcome extends Begun {
 export interface Triggered {
   readonly transactionId: string;
   readonly outcomes: readonly Outcome[];
+  /** The deliveries as they are now, where another node has ended some of them. */
+  readonly current?: ReadonlyMap<string, Delivery>;
 }
 
 /** A trigger for one recipient, and how its answer is made. */
@@ -111,8 +115,13 @@ export function createTriggerService(parts: Parts) {
           reconciliationRequired: false,
           deadLetterId: "",
         };
-        // A message that is on its way is not called back, even when whoever had it sent leaves.
-        return settling.settlementOf(delivery, await send(work, prepared!, neverAborted));
+        const attempted = await send(work, prepared!, {
+          // A message that is on its way is not called back, even when whoever had it sent leaves.
+          signal: neverAborted,
+          handedOverTo: prepared?.kind === "outgoing" ? prepared.way.integrationId : "",
+          handOver: (way) => settling.handOver(delivery, way),
+        });
+        return settling.settlementOf(delivery, attempted);
       }),
     );
     return new Map(settled.map((each) => [each.delivery.id, each]));
@@ -155,8 +164,14 @@ export function createTriggerService(parts: Parts) {
     const ends = await sendAll(outgoing, occasion.leaseToken!);
     const ended = outcomes.map((each) => ({ ...each, settled: ends.get(each.row.id) }));
     const last = answer({ transactionId, outcomes: ended });
-    // Ended by another meanwhile: what is told then is what was known at first, and the deliveries tell the rest.
-    return (await settling.settle([...ends.values()], keyed?.record(last))) ? last : first;
+    if (await settling.settle([...ends.values()], keyed?.record(last))) return last;
+    // The leases ended before the messages did: what another node has made of the deliveries counts.
+    return answer({ transactionId, outcomes, current: await deliveriesOf(tenantId, [...ends.keys()]) });
+  }
+
+  async function deliveriesOf(tenantId: TenantId, ids: readonly string[]): Promise<Map<string, Delivery>> {
+    const found = await deliveryStore(db.sql).findMany(tenantId, ids);
+    return new Map(found.map((delivery) => [delivery.id, delivery]));
   }
 
   async function run<Answer extends Message>(
@@ -190,6 +205,16 @@ export function createTriggerService(parts: Parts) {
       const flight = run(context, single);
       flights.add(flight);
       return flight.finally(() => flights.delete(flight));
+    },
+
+    /**
+     * The deliveries of a trigger whose answer was recorded while they were on their way; throws
+     * IDEMPOTENCY_IN_PROGRESS while some of them still are.
+     */
+    async ended(tenantId: TenantId, deliveryIds: readonly string[]): Promise<ReadonlyMap<string, Delivery>> {
+      const deliveries = await deliveriesOf(tenantId, deliveryIds);
+      if ([...deliveries.values()].some(({ status }) => status === "running")) throw inProgress();
+      return deliveries;
     },
 
     /** Resolves when nothing is on its way any more. */

@@ -9,21 +9,22 @@ import { signedCallback } from "./signed-callback.ts";
 export function chatWebhook(parts: HttpParts, url: (text: string) => string | undefined): Provider {
   return {
     channels: ["chat"],
+    deduplicates: true,
     settings: { url: { type: "text", required: true, rule: url } },
     credentials: {
       secret: { type: "text", required: true, rule: oneLine },
       callback_secret: { type: "text", rule: oneLine },
     },
-    async send({ settings, credentials }, { deliveryId, to, title, text, data }, signal) {
+    async send({ settings, credentials }, { deliveryId, key, to, title, text, data }, signal) {
       const body = JSON.stringify({ id: deliveryId, to: to.identity, title, text, data });
-      const message = { id: deliveryId, timestampS: Math.floor(parts.now() / 1000), body };
+      const message = { id: key, timestampS: Math.floor(parts.now() / 1000), body };
       const answer = await post(
         parts,
         {
           url: textOf(settings, "url"),
           headers: {
             "content-type": "application/json",
-            "idempotency-key": deliveryId,
+            "idempotency-key": key,
             ...webhookHeaders(message, [credentials.secret!]),
           },
           body,

@@ -138,6 +138,10 @@ for (const key of Object.keys(providersOfHttp)) {
   });
 }
 
+test("the providers that are said to recognise a repeat are those that are sent a key", () => {
+  assert.deepEqual(new Set(startProviders().deduplicating), idempotent);
+});
+
 test("http_sms posts JSON with a bearer token and a key that is the same at every attempt", async () => {
   const { result, received } = await sendTo("http_sms", accepted);
   assert.deepEqual(result, { kind: "accepted", providerMessageId: "m-1", observed: false });

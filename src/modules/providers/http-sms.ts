@@ -8,6 +8,7 @@ import { signedCallback } from "./signed-callback.ts";
 export function httpSms(parts: HttpParts, url: (text: string) => string | undefined): Provider {
   return {
     channels: ["sms"],
+    deduplicates: true,
     settings: {
       url: { type: "text", required: true, rule: url },
       from: { type: "text", required: true, rule: oneLine },
@@ -16,7 +17,7 @@ export function httpSms(parts: HttpParts, url: (text: string) => string | undefi
       token: { type: "text", required: true, rule: oneLine },
       callback_secret: { type: "text", rule: oneLine },
     },
-    async send({ settings, credentials }, { deliveryId, to, text, data }, signal) {
+    async send({ settings, credentials }, { deliveryId, key, to, text, data }, signal) {
       const answer = await post(
         parts,
         {
@@ -24,7 +25,7 @@ export function httpSms(parts: HttpParts, url: (text: string) => string | undefi
           headers: {
             "content-type": "application/json",
             authorization: `Bearer ${credentials.token}`,
-            "idempotency-key": deliveryId,
+            "idempotency-key": key,
           },
           body: JSON.stringify({ id: deliveryId, to: to.identity, from: textOf(settings, "from"), text, data }),
           signal,

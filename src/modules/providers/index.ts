@@ -44,6 +44,8 @@ export type {
 export interface Providers {
   /** The providers that serve each channel. */
   readonly keys: Readonly<Record<Channel, readonly string[]>>;
+  /** The providers that recognise a repeat by its key, so that a message may be sent to them twice. */
+  readonly deduplicating: readonly string[];
   /** Whether a provider is used with a connection; those of the house are not. */
   needsConnection(providerKey: string): boolean;
   /** What is wrong with what a connection is to hold; of a channel that is given, whether the provider serves it. */
@@ -106,6 +108,7 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
 
   return {
     keys,
+    deduplicating: [...outside].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key),
     needsConnection: (providerKey) => outside.has(providerKey),
 
     check(providerKey, channel, settings, credentials) {

@@ -6,6 +6,7 @@ import { type HttpParts, post } from "./http-send.ts";
 export function slack(parts: HttpParts, url: (text: string) => string | undefined): Provider {
   return {
     channels: ["chat"],
+    deduplicates: false,
     settings: {},
     credentials: { webhook_url: { type: "text", required: true, rule: url } },
     async send({ credentials }, { deliveryId, title, text, data }, signal) {

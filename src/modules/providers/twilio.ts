@@ -18,6 +18,7 @@ const unreachableNumbers: ReadonlySet<number> = new Set([21408, 21612]);
 export function twilio(parts: HttpParts, url: (text: string) => string | undefined): Provider {
   return {
     channels: ["sms"],
+    deduplicates: false,
     settings: {
       account_sid: { type: "text", required: true, rule: matching(/^AC[0-9a-zA-Z]{32}$/, "must look like AC…") },
       from: { type: "text", rule: oneLine },

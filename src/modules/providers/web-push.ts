@@ -13,6 +13,7 @@ const ttlSDefault = 28 * 24 * 3600;
 export function webPushProvider(parts: HttpParts): Provider {
   return {
     channels: ["push"],
+    deduplicates: false,
     settings: {
       subject: {
         type: "text",

@@ -4,7 +4,7 @@
  * claim: a key on its way to being recorded, in the scope of tenant, principal and operation.
  * record: the claim with the answer that is given again to every repeat.
  */
-import { fail } from "../../errors/index.ts";
+import { type Failure, fail } from "../../errors/index.ts";
 import type { TenantId } from "../access/index.ts";
 import { type Fragment, lines, type Sql } from "../db/index.ts";
 
@@ -59,16 +59,19 @@ export async function storedResponse(sql: Sql, claimed: Claim): Promise<string> 
     select fingerprint, response from idempotency_records
     where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}
       and state = 'completed'`;
-  if (row === undefined) {
-    throw fail("IDEMPOTENCY_IN_PROGRESS", {
-      public: "A request with this idempotency key is still running.",
-      headers: { "retry-after": "1" },
-    });
-  }
+  if (row === undefined) throw inProgress();
   if (!row.fingerprint.equals(fingerprint)) {
     throw fail("IDEMPOTENCY_KEY_REUSED", { public: "The idempotency key was used before with another request." });
   }
   return row.response;
+}
+
+/** The refusal of a repeat whose first request is still running. */
+export function inProgress(): Failure {
+  return fail("IDEMPOTENCY_IN_PROGRESS", {
+    public: "A request with this idempotency key is still running.",
+    headers: { "retry-after": "1" },
+  });
 }
 
 /** What tells one key from another. */

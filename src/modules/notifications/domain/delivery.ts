@@ -66,8 +66,18 @@ export interface Delivery {
   /** Nobody knows whether it arrived: someone has to look before it is sent again. */
   readonly reconciliationRequired: boolean;
   readonly deadLetterId: string;
+  /** Counts the redrives after a definite failure. */
+  readonly keyGeneration: number;
   readonly queuedAt: Date;
   readonly startedAt: Date | null;
   readonly sentAt: Date | null;
   readonly completedAt: Date | null;
+}
+
+/**
+ * The idempotency key that a delivery is sent under. A provider may answer a repeated key as it answered the first, so a
+ * redrive after a definite failure has a key of its own.
+ */
+export function sendKey({ id, keyGeneration }: Pick<Delivery, "id" | "keyGeneration">): string {
+  return keyGeneration === 0 ? id : `${id}.${keyGeneration}`;
 }

@@ -6,8 +6,9 @@ import type { FieldRules } from "./fields.ts";
 
 /** A message as it leaves. */
 export interface OutgoingMessage {
-  /** The same at every attempt. */
   readonly deliveryId: string;
+  /** The idempotency key. It is the same at every attempt, until somebody redrives what definitely failed. */
+  readonly key: string;
   readonly channel: Channel;
   readonly to: { readonly identity: string; readonly metadata: Readonly<Record<string, unknown>> };
   readonly subject: string;
@@ -71,6 +72,8 @@ export interface ProviderCallback {
 /** One way to send. */
 export interface Provider {
   readonly channels: readonly Channel[];
+  /** Whether it recognises a repeat by its key, so that the same message may be sent to it twice. */
+  readonly deduplicates: boolean;
   readonly settings: FieldRules;
   readonly credentials: FieldRules;
   /** What the rules of single fields cannot tell. */

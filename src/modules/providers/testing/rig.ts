@@ -55,6 +55,7 @@ export function message(more: Partial<Omit<OutgoingMessage, "to">> & { readonly 
   const { to = "ada@example.com", ...rest } = more;
   return {
     deliveryId: "01JYYYYYYYYYYYYYYYYYYYYYYY",
+    key: "01JYYYYYYYYYYYYYYYYYYYYYYY",
     channel: "email",
     to: { identity: to, metadata: {} },
     subject: "A test",
