@@ -128,6 +128,7 @@ function edgeOptions({ config, log }: Parts) {
     allowedHosts: [...config["api.allowed_hosts"], ...publicHost(config)],
     allowedOrigins: config["cors.allowed_origins"],
     bodyBytesMax: config["api.max_request_body_size"],
+    bodyTimeoutMs: config["server.body_timeout_s"] * 1000,
     onError: (error: unknown) => log.error({ err: error }, "an exchange broke"),
   };
 }

@@ -26,6 +26,11 @@ export const settings = {
     "",
     "The authority that signs client certificates of the internal plane (PEM).",
   ),
+  "server.body_timeout_s": integer(
+    30,
+    "How long a request's body may take to arrive; a call whose body takes longer is answered with 408.",
+    { minimum: 1 },
+  ),
   "server.shutdown_grace_s": integer(20, "How long a stopping instance waits for calls in flight."),
 
   "data.dir": text("./.data", "Where the embedded PostgreSQL and generated keys are kept."),

@@ -4,6 +4,7 @@ import type { Plane } from "../chain/call.ts";
 import { Failure, fail } from "../errors/index.ts";
 import { type Exchange, headerOf, writeHead } from "./exchange.ts";
 import type { RestHandler } from "./rest/index.ts";
+import { discardUnreadBody } from "./unread-body.ts";
 
 /** Something that answers some paths; false passes the request on. */
 export type PathHandler = (exchange: Exchange) => boolean | Promise<boolean>;
@@ -13,6 +14,7 @@ interface Options {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly bodyBytesMax: number;
+  readonly bodyTimeoutMs: number;
   /** Aborted when the instance stops. */
   readonly stopping: AbortSignal;
   /** Asked in order, before REST. */
@@ -70,14 +72,17 @@ export function createEdge(options: Options): Edge {
       path: at < 0 ? url : url.slice(0, at),
       query: at < 0 ? "" : url.slice(at + 1),
       bodyBytesMax: options.bodyBytesMax,
+      bodyTimeoutMs: options.bodyTimeoutMs,
       stopping: options.stopping,
       headers: { ...secureHeaders },
     };
-    answer(exchange).catch((error: unknown) => {
-      if (!(error instanceof Failure)) options.onError(error);
-      if (response.headersSent) response.end();
-      else options.rest.refuse(exchange, error instanceof Failure ? error : fail("INTERNAL", { cause: error }));
-    });
+    answer(exchange)
+      .catch((error: unknown) => {
+        if (!(error instanceof Failure)) options.onError(error);
+        if (response.headersSent) response.end();
+        else options.rest.refuse(exchange, error instanceof Failure ? error : fail("INTERNAL", { cause: error }));
+      })
+      .then(() => discardUnreadBody(exchange));
   };
 }
 

@@ -16,6 +16,8 @@ export interface Exchange {
   /** The query without its question mark. */
   readonly query: string;
   readonly bodyBytesMax: number;
+  /** How long the body may take to arrive. */
+  readonly bodyTimeoutMs: number;
   /** Aborted when the instance stops: streams end then, other calls are finished. */
   readonly stopping: AbortSignal;
   /** What every answer carries, whoever writes it. */

@@ -4,7 +4,7 @@ import { connectErrorOf } from "./connect-error.ts";
 import { writeEnvelope } from "./envelope.ts";
 import { headersOf } from "./error-details.ts";
 import type { Ending, Framing } from "./framed.ts";
-import { responseOf, stopUpload } from "./reply.ts";
+import { responseOf } from "./reply.ts";
 import { connectTimeoutMs } from "./timeout.ts";
 
 const endStreamFlag = 0x02;
@@ -20,7 +20,6 @@ export const connectStream: Framing = {
     const response = responseOf(ending.exchange);
     if (!response.headersSent) writeHead(ending.exchange, 200, ending.headers);
     response.end(writeEnvelope(endStreamFlag, JSON.stringify(endOfStream(ending))));
-    stopUpload(ending.exchange);
   },
 };
 

@@ -54,7 +54,7 @@ test("a caller without credentials is answered before its body arrives over HTTP
   assert.match(String(chunk), /^HTTP\/1\.1 401 /);
 });
 
-test("a caller without credentials is answered and told to stop sending over HTTP/2", async (t) => {
+test("a caller without credentials is answered over HTTP/2 before its body has come", async (t) => {
   const { url } = await startSurface(t, "2", unauthenticated);
   const session = connect(url);
   t.after(() => session.destroy());
@@ -64,13 +64,9 @@ test("a caller without credentials is answered and told to stop sending over HTT
     ["application/grpc-web", 200],
   ] as const) {
     const request = session.request({ ":method": "POST", ":path": path, "content-type": type }, { endStream: false });
-    const closed = once(request, "close");
     const [head] = await once(request, "response");
     assert.equal(head[":status"], status);
-    request.resume();
-    // The request was never ended, so only the server can have closed the stream.
-    await closed;
-    assert.equal(request.rstCode, 0);
+    await once(request.resume(), "end");
   }
 });
 

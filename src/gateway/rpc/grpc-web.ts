@@ -4,7 +4,7 @@ import { writeEnvelope } from "./envelope.ts";
 import type { Framing } from "./framed.ts";
 import { grpc } from "./grpc.ts";
 import { grpcOk, grpcTrailersOf } from "./grpc-status.ts";
-import { responseOf, stopUpload } from "./reply.ts";
+import { responseOf } from "./reply.ts";
 
 const trailersFlag = 0x80;
 
@@ -22,7 +22,6 @@ export const grpcWeb: Framing = {
     const envelope = writeEnvelope(trailersFlag, lines.join(""));
     if (!response.headersSent) writeHead(exchange, 200, headers);
     response.end(wire.text ? envelope.toString("base64") : envelope);
-    stopUpload(exchange);
   },
 };
 

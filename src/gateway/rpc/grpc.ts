@@ -2,7 +2,7 @@ import { headerOf } from "../exchange.ts";
 import { grpcEncodings } from "./compression.ts";
 import type { Framing } from "./framed.ts";
 import { grpcOk, grpcTrailersOf } from "./grpc-status.ts";
-import { responseOf, stopUpload } from "./reply.ts";
+import { responseOf } from "./reply.ts";
 import { grpcTimeoutMs } from "./timeout.ts";
 
 /** gRPC over HTTP/2: the status comes in trailers, or in the head when the call failed before its first message. */
@@ -18,13 +18,11 @@ export const grpc: Framing = {
     if (response.headersSent) {
       response.addTrailers(trailers);
       response.end();
-      stopUpload(exchange);
     } else {
       // Not writeHead: that would send the head at once, and the stream's end in a frame of its own.
       for (const [name, value] of Object.entries({ ...exchange.headers, ...headers, ...trailers }))
         response.setHeader(name, value);
       response.end();
-      stopUpload(exchange, "finish");
     }
   },
 };

@@ -30,7 +30,17 @@ export async function startSurface(test: TestContext, version: "1.1" | "2", sett
     const [path = "", query = ""] = request.url!.split("?");
     if (!handler.matches(path)) throw new Error(`${path} does not match`);
     // A rejection is left unhandled on purpose: it fails the test.
-    handler.handle({ request, response, path, query, plane: "external", bodyBytesMax, stopping, headers: {} });
+    handler.handle({
+      request,
+      response,
+      path,
+      query,
+      plane: "external",
+      bodyBytesMax,
+      bodyTimeoutMs: 30_000,
+      stopping,
+      headers: {},
+    });
   };
   const sessions = new Set<ServerHttp2Session>();
   const server = version === "1.1" ? createServer(listener as RequestListener) : createHttp2Server(listener);
