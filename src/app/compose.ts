@@ -2,7 +2,7 @@ import { currentVersion } from "../chain/api-version.ts";
 import type { Plane, ServiceHandlers } from "../chain/call.ts";
 import { composeChain } from "../chain/compose.ts";
 import { execution } from "../chain/execute.ts";
-import { chainOf, recheckOf } from "../chain/order.ts";
+import { accessRecheck, chainOf } from "../chain/order.ts";
 import type { Config } from "../config/index.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createAnomalies } from "../modules/anomaly/index.ts";
@@ -326,7 +326,7 @@ export async function compose(foundation: Foundation) {
     handlers,
     takeQuota: tenants.quotas.take,
     timeoutMs: config["api.request_timeout_s"] * 1000,
-    recheck: { external: recheckOf("external", chainParts), internal: recheckOf("internal", chainParts) },
+    recheckAccess: { external: accessRecheck("external", chainParts), internal: accessRecheck("internal", chainParts) },
     fingerprintSecret: (await instanceSecret(db.sql, "fingerprint_secret")).toString("base64"),
   });
 

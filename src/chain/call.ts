@@ -62,6 +62,11 @@ export interface Context {
   readonly sql: Sql;
   /** Takes so many from the tenant's daily quota of an operation, or throws QUOTA_EXCEEDED and takes none. */
   takeQuota(operation: string, count: number): Promise<void> | undefined;
+  /**
+   * Checks the caller's access once more; throws when the call would be refused now. A handler that waits calls it
+   * after every wait, before it hands anything out.
+   */
+  recheckAccess(): Promise<void>;
   /** Runs after the transaction is committed, never when it is rolled back. */
   afterCommit(action: () => void): void;
 }

@@ -22,8 +22,8 @@ interface Parts {
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number, count: number) => Promise<void>;
   /** The key of request digests, the same on all nodes. */
   readonly fingerprintSecret: string;
-  /** Runs the steps of access once more for a call that is under way; throws when it would be refused now. */
-  readonly recheck: Readonly<Record<Plane, (call: Call) => Promise<unknown>>>;
+  /** Checks the access of a call that is under way once more; throws when it would be refused now. */
+  readonly recheckAccess: Readonly<Record<Plane, (call: Call) => Promise<void>>>;
   /** The handlers by service name. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
 }
@@ -48,8 +48,9 @@ export function execution(operations: readonly Operation[], parts: Parts): Next 
 function executorOf(operation: Operation, handler: Handler | GroupedHandler, parts: Parts): Executor {
   if (typeof handler === "function" && operation.streaming) {
     return async (call) => {
-      const stream = await handler(contextOf(call, parts), call.message);
-      return whileAllowed(stream as AsyncIterable<Message>, () => parts.recheck[call.plane](call));
+      const context = contextOf(call, parts);
+      const stream = await handler(context, call.message);
+      return whileAllowed(stream as AsyncIterable<Message>, () => context.recheckAccess());
     };
   }
   if (typeof handler === "function" && !operation.governance.mutating) {
@@ -112,8 +113,8 @@ function replayed(call: Call, response: Message): Message {
   return response;
 }
 
-function contextOf(call: Call, { db, clock, takeQuota }: Parts): CallContext {
-  return new CallContext(call, clock.now(), db.sql, takeQuota);
+function contextOf(call: Call, parts: Parts): CallContext {
+  return new CallContext(call, parts);
 }
 
 // A class, because an object literal with a getter would get a hidden class of its own at every call; and a function that
@@ -128,21 +129,21 @@ class CallContext implements Context {
   readonly nowMs: number;
   sql: Sql;
   readonly #call: Call;
-  readonly #takeQuota: Parts["takeQuota"];
+  readonly #parts: Parts;
   readonly afterCommit: Context["afterCommit"];
   readonly #actions: (() => void)[];
 
-  constructor(call: Call, nowMs: number, sql: Sql, takeQuota: Parts["takeQuota"]) {
+  constructor(call: Call, parts: Parts) {
     this.operation = call.operation;
     this.plane = call.plane;
     this.principal = call.principal!;
     this.tenantId = call.tenantId!;
     this.platform = call.standing!.platform && call.principal!.roles.includes("admin");
     this.requestId = call.requestId;
-    this.nowMs = nowMs;
-    this.sql = sql;
+    this.nowMs = parts.clock.now();
+    this.sql = parts.db.sql;
     this.#call = call;
-    this.#takeQuota = takeQuota;
+    this.#parts = parts;
     const actions: (() => void)[] = [];
     const afterCommit = (action: () => void) => {
       actions.push(action);
@@ -157,7 +158,11 @@ class CallContext implements Context {
 
   takeQuota(operation: string, count: number): Promise<void> | undefined {
     const limit = this.#call.standing?.quotas[operation];
-    return limit === undefined ? undefined : this.#takeQuota(this.tenantId, operation, limit, count);
+    return limit === undefined ? undefined : this.#parts.takeQuota(this.tenantId, operation, limit, count);
+  }
+
+  recheckAccess(): Promise<void> {
+    return this.#parts.recheckAccess[this.plane](this.#call);
   }
 
   committed(): void {

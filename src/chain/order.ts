@@ -1,4 +1,5 @@
 import type { Config } from "../config/index.ts";
+import { fail } from "../errors/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Audit } from "../platform/audit/index.ts";
 import type { Log } from "../platform/log/log.ts";
@@ -73,11 +74,17 @@ function accessSteps(plane: Plane, { config, authenticators, standings }: ChainP
   ] as const;
 }
 
-/** Asks whether a call that is under way, such as a stream, would still be let in. */
-export function recheckOf(plane: Plane, parts: ChainParts): (call: Call) => Promise<unknown> {
+/** Checks the access of a call that is under way once more; rejects when the call would be refused now. */
+export function accessRecheck(plane: Plane, parts: ChainParts): (call: Call) => Promise<void> {
   const check = composeChain(accessSteps(plane, parts), (call) => Promise.resolve(call.message!));
-  // A refusal is a rejection, also where the steps need not wait for anything.
-  return async (call) => check(call);
+  return async (call) => {
+    const before = call.principal?.environmentMode;
+    await check(call);
+    // What the handler has read so far was chosen for the mode that the caller had then.
+    if (call.principal?.environmentMode !== before) {
+      throw fail("PERMISSION_DENIED", { public: "The caller's environment mode changed: repeat the call." });
+    }
+  };
 }
 
 function rateLimitParts({ config, limiter, takeQuota }: ChainParts) {

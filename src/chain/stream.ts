@@ -62,10 +62,13 @@ export function letGo(stream: AsyncIterable<Message>): void {
     .catch(() => {});
 }
 
-/** Passes a stream on for as long as its caller keeps its access; what takes that away is asked for again and again. */
+/**
+ * Passes a stream on for as long as its caller keeps its access. Access is checked before every message, and every
+ * second while there is none.
+ */
 export function whileAllowed(
   stream: AsyncIterable<Message>,
-  recheck: () => Promise<unknown>,
+  recheck: () => Promise<void>,
   everyMs = 1000,
 ): AsyncIterableIterator<Message> {
   const inner = stream[Symbol.asyncIterator]();
@@ -92,10 +95,14 @@ export function whileAllowed(
           reject(error);
         };
         if (denied !== undefined) return interrupt(denied.error);
-        inner.next().then((step) => {
-          if (step.done) end();
-          resolve(step);
-        }, interrupt);
+        inner
+          .next()
+          .then(async (step) => {
+            if (step.done) end();
+            else await recheck();
+            resolve(step);
+          })
+          .catch(interrupt);
       }),
     async return(value) {
       end();

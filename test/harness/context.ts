@@ -52,6 +52,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     nowMs: Date.now(),
     sql: db.sql,
     takeQuota: async () => {},
+    recheckAccess: async () => {},
     afterCommit: (action) => action(),
     ...rest,
     tenantId,

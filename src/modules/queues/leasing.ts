@@ -41,6 +41,8 @@ export interface WorkAsked {
   readonly max: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
+  /** Rejects when the worker may no longer have work; a worker that waits is checked before every look. */
+  readonly recheckAccess?: () => Promise<void>;
 }
 
 /** Hands out work. */
@@ -205,6 +207,7 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
         const waitMs = Math.max(0, Math.min(pollMs, until - performance.now()));
         const woken = nextWake(signals, queueTopic(asked.tenantId, asked.poolId), asked.signal, waitMs);
         try {
+          await asked.recheckAccess?.();
           const rows = await look();
           if (rows.length > 0 || performance.now() >= until || asked.signal.aborted) return rows;
           await woken.reason;

@@ -190,6 +190,7 @@ function workAsked(context: Context, request: LeaseItemsRequest, { pool, recipie
     max: recipient === undefined || getsWork(recipient) ? Math.max(1, maxItems) : 0,
     waitMs: waitS * 1000,
     signal: context.signal,
+    recheckAccess: () => context.recheckAccess(),
   };
 }
 

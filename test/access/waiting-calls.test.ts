@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { newParty, type Party, shown } from "../routing/stage.ts";
+import { audience, type Issuer, startIssuer } from "./issuer.ts";
+
+let issuer: Issuer;
+let service: TestService;
+let own: Party;
+
+before(async () => {
+  issuer = await startIssuer(["ada"]);
+  service = await startService({ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience });
+  own = await newParty(service);
+});
+after(() => issuer.goDown());
+
+async function activeCalls(): Promise<number> {
+  const text = await (await fetch(`${service.metricsUrl}/metrics`)).text();
+  return Number(/^rpc_server_active_calls\{[^}]*external[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+/** Starts a lease that waits, and resolves once the service has let it in. */
+async function waitingLease(pool: string, credentials: Record<string, string>, headers: Record<string, string> = {}) {
+  const rest = restClient(service.baseUrl);
+  const before = await activeCalls();
+  const answer = rest.call("POST", `/api/queues/${pool}/lease`, { wait_s: 20 }, { ...credentials, ...headers });
+  await shown(activeCalls, (count) => count > before);
+  // Credentials are checked in order: once this call is answered, those of the lease are checked too.
+  assert.equal((await rest.call("GET", "/api/pools", undefined, credentials)).status, 200);
+  return { answer };
+}
+
+async function newKey(party: Party, fields: object = {}): Promise<{ id: string; secret: string }> {
+  const { data } = await party.ok("POST", "/api/v2/api-keys", { name: "worker", roles: ["operator"], ...fields });
+  return { id: data.api_key?.id ?? data.id, secret: data.secret };
+}
+
+const revoke = (party: Party, id: string) => party.ok("POST", `/api/v2/api-keys/${id}/revoke`);
+const refusal = ({ status, body }: { status: number; body: { errorCode?: string } }) => [status, body.errorCode];
+
+for (const [how, headers] of [
+  ["", {}],
+  [", also under an idempotency key", { "idempotency-key": "lease-1" }],
+] as const) {
+  test(`a waiting lease gets nothing once its key is revoked${how}`, async () => {
+    const pool = await own.pool();
+    const key = await newKey(own);
+    const { answer } = await waitingLease(pool, { "x-api-key": key.secret }, headers);
+    await revoke(own, key.id);
+    const { queue_item_id } = await own.route(pool);
+    assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
+    assert.equal((await own.item(pool, queue_item_id)).state, "ready");
+    assert.equal((await own.leaseOne(pool)).queue_item_id, queue_item_id);
+  });
+}
+
+test("a waiting lease ends when its key expires", async () => {
+  const pool = await own.pool();
+  const key = await newKey(own, { expires_at: new Date(Date.now() + 1500).toISOString() });
+  const { answer } = await waitingLease(pool, { "x-api-key": key.secret });
+  assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
+});
+
+test("a waiting lease ends when its tenant is suspended", async () => {
+  const party = await newParty(service);
+  const pool = await party.pool();
+  const { answer } = await waitingLease(pool, { "x-api-key": party.key });
+  const platform = restClient(service.baseUrl, service.adminKey);
+  await platform.call("PATCH", `/api/tenants/${party.id}`, { status: "STATUS_SUSPENDED" });
+  assert.deepEqual(refusal(await answer), [403, "TENANT_SUSPENDED"]);
+});
+
+test("a waiting lease gets nothing once its member is suspended or loses the role", async () => {
+  const pool = await own.pool();
+  const invited = await own.ok("POST", "/api/v2/members", {
+    email: "ada@example.com",
+    subject: "ada",
+    roles: ["operator"],
+  });
+  const path = `/api/v2/members/${invited.data.id}`;
+  const bearer = { authorization: `Bearer ${await issuer.token("ada", { tenant_id: own.id })}` };
+  const demoted = await waitingLease(pool, bearer);
+  await own.ok("PATCH", path, { role_set: { roles: ["viewer"] } });
+  const { queue_item_id } = await own.route(pool);
+  assert.deepEqual(refusal(await demoted.answer), [403, "PERMISSION_DENIED"]);
+  assert.equal((await own.item(pool, queue_item_id)).state, "ready");
+  await own.leaseOne(pool);
+
+  await own.ok("PATCH", path, { role_set: { roles: ["operator"] } });
+  const suspended = await waitingLease(pool, bearer);
+  await own.ok("PATCH", path, { status: "STATUS_SUSPENDED" });
+  await own.route(pool);
+  assert.deepEqual(refusal(await suspended.answer), [401, "UNAUTHENTICATED"]);
+});
+
+test("a stream shows nothing that happens after its key is revoked", async () => {
+  const key = await newKey(own);
+  const headers = { "x-api-key": key.secret };
+  const stream = await fetch(`${service.baseUrl}/api/events/subscribe?types=order.*`, { headers });
+  await own.ok("POST", "/api/events", { type: "order.paid" });
+  await revoke(own, key.id);
+  await own.ok("POST", "/api/events", { type: "order.shipped" });
+  const text = await stream.text();
+  assert.match(text, /"errorCode":"UNAUTHENTICATED"/);
+  assert.doesNotMatch(text, /order\.shipped/);
+});
+
+test("a watched inbox shows nothing that arrives after its key is revoked", async () => {
+  await own.ok("PUT", "/api/v2/notification/workflows/order.paid", {
+    channels: { in_app: { title: "Paid", body: "Thank you." } },
+  });
+  const subscriber = await own.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada" });
+  const key = await newKey(own);
+  const headers = { "x-api-key": key.secret };
+  const inbox = `/api/v2/notification/subscribers/${subscriber.data.id}/inbox`;
+  const stream = await fetch(`${service.baseUrl}${inbox}:watch`, { headers });
+  assert.equal(stream.status, 200);
+  await revoke(own, key.id);
+  const sent = await own.ok("POST", "/api/v2/notifications/trigger", {
+    workflow_key: "order.paid",
+    subscriber_id: subscriber.data.id,
+    channels: ["in_app"],
+    payload: {},
+  });
+  assert.equal(sent.data.outcomes[0].outcome, "sent");
+  const text = await stream.text();
+  assert.match(text, /"errorCode":"UNAUTHENTICATED"/);
+  assert.doesNotMatch(text, /Thank you/);
+});
