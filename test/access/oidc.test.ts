@@ -108,6 +108,23 @@ test("a token that names no tenant, or one that does not exist, is refused", asy
   }
 });
 
+test("a token whose subject names nobody is refused, for reads and for writes", async () => {
+  const nobody = ["", 7, 0, null, true, [], {}, ["ada"], "a\u0000b", "a\nb", "\ud800", "x".repeat(256)];
+  for (const sub of nobody) {
+    const token = await issuer.forge({ tenant_id: tenant.id, roles: ["admin"], sub });
+    await refused(token);
+    const written = await call(token, "POST", environments, { key: "nobodys-lab" });
+    assert.deepEqual([written.status, written.body.errorCode], [401, "UNAUTHENTICATED"], JSON.stringify(sub));
+  }
+  const longest = await issuer.forge({ tenant_id: tenant.id, roles: ["viewer"], sub: "x".repeat(255) });
+  assert.equal((await call(longest)).status, 200);
+});
+
+test("an address that nobody can have does not break a token", async () => {
+  const token = await issuer.forge({ ...viewer(), sub: "gil", email: "a\u0000@example.com", email_verified: true });
+  assert.equal((await call(token)).status, 200);
+});
+
 test("a tenant is reached with its own tokens only, whatever a header says", async () => {
   const token = await issuer.token("ada", viewer());
   const select = (tenantId: string) =>

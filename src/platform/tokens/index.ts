@@ -6,3 +6,4 @@ export {
   signServiceToken,
   verifyServiceToken,
 } from "./service-token.ts";
+export { isStorable, isSubject } from "./subject.ts";

@@ -1,10 +1,16 @@
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { fail } from "../../errors/index.ts";
+import { isSubject } from "./subject.ts";
 
 /** Checks tokens of one OpenID Connect issuer. */
 export interface OidcVerifier {
   /** The claims of a good token; throws UNAUTHENTICATED for any other. */
-  verify(token: string): Promise<JWTPayload>;
+  verify(token: string): Promise<OidcClaims>;
+}
+
+/** What a good token says; it always names a subject. */
+export interface OidcClaims extends JWTPayload {
+  readonly sub: string;
 }
 
 interface Settings {
@@ -38,9 +44,11 @@ export function createOidcVerifier({ issuer, audience, keysFreshMs = 600_000 }: 
     return discovered;
   };
 
-  async function claimsOf(token: string, keys: JWTVerifyGetKey): Promise<JWTPayload> {
+  async function claimsOf(token: string, keys: JWTVerifyGetKey): Promise<OidcClaims> {
     const rules = { issuer, audience, algorithms, clockTolerance: clockToleranceS, requiredClaims: ["exp", "sub"] };
-    return (await jwtVerify(token, keys, rules)).payload;
+    const { payload } = await jwtVerify(token, keys, rules);
+    if (!isSubject(payload.sub)) throw new Error("The subject names nobody.");
+    return payload as OidcClaims;
   }
 
   /** The keys that the issuer publishes now or, while it does not answer, those that it published last. */
@@ -115,6 +123,5 @@ function refusal(cause: unknown) {
   return fail("UNAUTHENTICATED", {
     public: expired ? "The token is expired." : "The token is not valid here.",
     cause,
-    headers: { "www-authenticate": 'Bearer error="invalid_token"' },
   });
 }

@@ -1,5 +1,6 @@
 import { type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { fail } from "../../errors/index.ts";
+import { isSubject } from "./subject.ts";
 
 /** What service tokens are for. */
 export const serviceTokenAudience = "service.internal";
@@ -22,6 +23,7 @@ export async function verifyServiceToken(token: string, secret: string): Promise
     });
     if (payload.exp! - Date.now() / 1000 > lifetimeSMax + 5)
       throw new Error("The token lives longer than five minutes.");
+    if (!isSubject(payload.sub)) throw new Error("The subject names nobody.");
     if (typeof payload.tenant_id !== "string") throw new Error("The tenant is no text.");
     return payload as ServiceTokenClaims;
   } catch (cause) {
