@@ -6,7 +6,7 @@ import type { ApiKeyVerifier } from "../modules/api-keys/index.ts";
 import type { Members } from "../modules/members/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../platform/access/index.ts";
 import { isUlid } from "../platform/ids/ulid.ts";
-import { createOidcVerifier, verifyServiceToken } from "../platform/tokens/index.ts";
+import { createOidcVerifier, isStorable, isSubject, verifyServiceToken } from "../platform/tokens/index.ts";
 
 interface Parts {
   readonly config: Config;
@@ -20,17 +20,32 @@ export function authenticatorsOf(parts: Parts): Record<Plane, Authenticator[]> {
   const { config, platformTenantId } = parts;
   const external: Authenticator[] = [];
   if (!config["auth.enabled"]) external.push(() => anonymous(platformTenantId(), "admin"));
+  external.push(refuseTwoCredentials);
   if (config["auth.api_key_enabled"]) external.push(byApiKey(parts.apiKeys));
   if (config["api.oidc_issuer"] !== "") external.push(byToken(parts));
   if (config["auth.allow_anonymous"])
     external.push((call) => (hasCredentials(call) ? undefined : anonymous(platformTenantId(), "viewer")));
 
-  const internal: Authenticator[] = [];
+  const internal: Authenticator[] = [refuseTwoCredentials];
   const secret = config["auth.service_token_secret"];
   if (secret !== "") internal.push(byServiceToken(secret));
   if (config["server.internal_require_mtls"]) internal.push(byCertificate);
   return { external, internal };
 }
+
+/** A request names one caller. A key that is sent in both headers is one credential. */
+const refuseTwoCredentials: Authenticator = (call) => {
+  if (!/^bearer\b/i.test(call.header("authorization") ?? "")) return undefined;
+  const token = bearerOf(call);
+  if (token === undefined) {
+    throw fail("UNAUTHENTICATED", { public: "Authorization must be sent once, with one token: Bearer <token>." });
+  }
+  const key = call.header("x-api-key");
+  if (key === undefined || key === token) return undefined;
+  throw fail("UNAUTHENTICATED", {
+    public: "The request carries two credentials: send either X-API-Key or Authorization: Bearer, not both.",
+  });
+};
 
 function byApiKey(verifier: ApiKeyVerifier): Authenticator {
   const accept = (principal: Principal | undefined) => {
@@ -56,15 +71,15 @@ function byToken({ config, members }: Parts): Authenticator {
     if (typeof tenantId !== "string" || !isUlid(tenantId)) {
       throw fail("UNAUTHENTICATED", { public: `The token names no tenant in ${config["auth.tenant_claim"]}.` });
     }
-    const email = typeof claims.email === "string" ? claims.email : undefined;
-    const member = await members.resolve(tenantId as TenantId, claims.sub!, email, claims.email_verified === true);
+    const email = typeof claims.email === "string" && isStorable(claims.email) ? claims.email : undefined;
+    const member = await members.resolve(tenantId as TenantId, claims.sub, email, claims.email_verified === true);
     if (member?.status === "suspended" || member?.status === "removed") {
       throw fail("UNAUTHENTICATED", { public: `The member is ${member.status}.` });
     }
     const roles = [...new Set([...textsOf(claims[config["auth.roles_claim"]]), ...(member?.roles ?? [])])];
     return {
       tenantId: tenantId as TenantId,
-      subject: claims.sub!,
+      subject: claims.sub,
       kind: "user",
       roles,
       scopes: grantedScopes(roles, []),
@@ -77,16 +92,28 @@ function byServiceToken(secret: string): Authenticator {
   return async (call) => {
     const token = bearerOf(call);
     if (token === undefined) return undefined;
-    const claims = await verifyServiceToken(token, secret);
-    return service(claims.sub, claims.tenant_id);
+    const { sub, tenant_id: tenantId } = await verifyServiceToken(token, secret);
+    if (!isUlid(tenantId)) throw fail("UNAUTHENTICATED", { public: "The service token names no tenant." });
+    const certified = certifiedService(call);
+    if (certified !== undefined && (certified.name !== sub || certified.tenantId !== tenantId)) {
+      throw fail("UNAUTHENTICATED", {
+        public: "The service token and the client certificate name different services or tenants.",
+      });
+    }
+    return service(sub, tenantId);
   };
 }
 
-/** A verified client certificate names the service (CN) and the tenant that it works for (O). */
 const byCertificate: Authenticator = (call) => {
-  const { commonName = "", organization = "" } = call.peerCertificate ?? {};
-  return commonName === "" || !isUlid(organization) ? undefined : service(commonName, organization);
+  const certified = certifiedService(call);
+  return certified && service(certified.name, certified.tenantId);
 };
+
+/** A verified client certificate names the service (CN) and the tenant that it works for (O). */
+function certifiedService({ peerCertificate }: Call): { name: string; tenantId: string } | undefined {
+  const { commonName = "", organization = "" } = peerCertificate ?? {};
+  return isSubject(commonName) && isUlid(organization) ? { name: commonName, tenantId: organization } : undefined;
+}
 
 function service(name: string, tenantId: string): Principal {
   return {

@@ -9,6 +9,7 @@ import { apiVersion } from "./api-version.ts";
 import { type Authenticator, authentication } from "./authentication.ts";
 import { authorization, scopesAndRoles } from "./authorization.ts";
 import type { Call, Interceptor, Plane } from "./call.ts";
+import { challengeOf } from "./challenge.ts";
 import { composeChain } from "./compose.ts";
 import { concurrency } from "./concurrency.ts";
 import { decoding } from "./decoding.ts";
@@ -42,7 +43,7 @@ export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[]
   const { config, log } = parts;
   const [authenticate, authorize, extractTenant] = accessSteps(plane, parts);
   return [
-    recovery(log),
+    recovery(log, challengeOf(plane, config)),
     telemetry({ calls: parts.metrics.calls, tracing: parts.tracing, audit: parts.audit }),
     requestId(),
     apiVersion(),
@@ -68,7 +69,7 @@ export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[]
 function accessSteps(plane: Plane, { config, authenticators, standings }: ChainParts) {
   const authorizer = config["authz.provider"] === "builtin" ? scopesAndRoles : undefined;
   return [
-    authentication(authenticators[plane]),
+    authentication(authenticators[plane], challengeOf(plane, config)),
     authorization(authorizer, config["authz.allow_when_unconfigured"]),
     tenantExtraction(standings),
   ] as const;

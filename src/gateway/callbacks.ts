@@ -57,7 +57,10 @@ export function createCallbacks({ receive, baseUrl, clock = systemClock, bodyMsM
     const received = await receive(tenantId, integrationId, { headers, rawBody, url });
     if (received === "refused") {
       guard.refused(address);
-      throw fail("UNAUTHENTICATED", { public: "The callback does not prove to come from the provider." });
+      throw fail("UNAUTHENTICATED", {
+        public: "The callback does not prove to come from the provider.",
+        headers: { "www-authenticate": 'Signature realm="callbacks"' },
+      });
     }
     guard.proven(path);
     switch (received) {

@@ -39,7 +39,7 @@ const secureHeaders = {
 } as const;
 
 const exposedHeaders =
-  "ETag, X-Request-ID, Api-Version, Idempotency-Replayed, Deprecation, Sunset, Link, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining";
+  "ETag, X-Request-ID, Api-Version, Idempotency-Replayed, Deprecation, Sunset, Link, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining";
 
 /** What stands before all protocols: the Host and other origins; then the path decides who answers. */
 export function createEdge(options: Options): Edge {

@@ -76,7 +76,8 @@ class ExchangeCall implements Call {
   }
 
   header(name: string): string | undefined {
-    return headerOf(this.#exchange.request, name);
+    const { request } = this.#exchange;
+    return name === "authorization" ? authorizationOf(request) : headerOf(request, name);
   }
 
   // Most calls end before anybody asks for the signal.
@@ -104,6 +105,15 @@ export function isGone({ response }: Exchange): boolean {
 export function headerOf(request: Exchange["request"], name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === "string" || value === undefined ? value : value.join(", ");
+}
+
+/** The credentials of a request. Node drops all but the first of several; joined, they match no scheme and are refused. */
+function authorizationOf(request: Exchange["request"]): string | undefined {
+  const value = headerOf(request, "authorization");
+  if (value === undefined) return undefined;
+  const { rawHeaders } = request;
+  const all = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === "authorization");
+  return all.length > 1 ? all.join(", ") : value;
 }
 
 /** Reads the whole body; refuses one that is larger than allowed as soon as that is known. */

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import http from "node:http";
+import { after, before, test } from "node:test";
+import { signServiceToken } from "../../src/platform/tokens/index.ts";
+import { restClient } from "../harness/rest.ts";
+import { serviceTokenSecret, startService, type TestService } from "../harness/service.ts";
+import { newParty, type Party } from "../routing/stage.ts";
+import { audience, type Issuer, startIssuer } from "./issuer.ts";
+
+const path = "/api/v2/environments";
+let issuer: Issuer;
+let service: TestService;
+let own: Party;
+let other: Party;
+
+before(async () => {
+  issuer = await startIssuer(["ada"]);
+  service = await startService({ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience });
+  [own, other] = await Promise.all([newParty(service), newParty(service)]);
+});
+after(() => issuer.goDown());
+
+const token = (party: Party, claims: object = {}) =>
+  issuer.token("ada", { tenant_id: party.id, roles: ["admin"], ...claims });
+const ask = (headers: Record<string, string>, baseUrl = service.baseUrl) =>
+  restClient(baseUrl).call("GET", path, undefined, headers);
+
+test("two credentials are refused, whichever of them is good and whomever they name", async () => {
+  const wrongKey = "sk_live_nobody_0123456789";
+  for (const [key, bearer] of [
+    [own.key, await token(other)],
+    [own.key, await token(own)],
+    [own.key, "not-a-token"],
+    [wrongKey, await token(own)],
+    [own.key, other.key],
+  ] as const) {
+    const { status, body } = await ask({ "x-api-key": key, authorization: `Bearer ${bearer}` });
+    assert.deepEqual([status, body.errorCode], [401, "UNAUTHENTICATED"]);
+    assert.match(body.detail, /two credentials.*X-API-Key.*Authorization/);
+  }
+});
+
+test("a key that is sent in both headers is one credential", async () => {
+  assert.equal((await ask({ "x-api-key": own.key, authorization: `Bearer ${own.key}` })).status, 200);
+});
+
+test("a proxy's own credentials beside a key are no credentials here", async () => {
+  assert.equal((await ask({ "x-api-key": own.key, authorization: "Basic cHJveHk6c2VjcmV0" })).status, 200);
+});
+
+test("several Authorization headers are refused, also when the first one is good", async () => {
+  const [mine, others] = await Promise.all([token(own), token(other)]);
+  const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const headers = { authorization: [`Bearer ${mine}`, `Bearer ${others}`] } as unknown as http.OutgoingHttpHeaders;
+    const request = http.get(`${service.baseUrl}${path}`, { headers }, (response) => {
+      let text = "";
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode!, text }));
+    });
+    request.on("error", reject);
+  });
+  assert.equal(answer.status, 401, answer.text);
+  assert.match(JSON.parse(answer.text).detail, /Authorization must be sent once/);
+});
+
+test("every 401 tells in WWW-Authenticate how to authenticate", async () => {
+  const expired = await issuer.forge({ tenant_id: own.id, exp: Math.floor(Date.now() / 1000) - 60 });
+  const nameless = await token(own, { tenant_id: undefined });
+  const nowhere = await token(own, { tenant_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
+  const [realm, keys] = ['Bearer realm="service"', 'ApiKey realm="service", header="X-API-Key"'];
+  const invalid = (why: string) => `${realm}, error="invalid_token", error_description="${why}", ${keys}`;
+  for (const [headers, challenge] of [
+    [{}, `${realm}, ${keys}`],
+    [{ "x-api-key": "sk_live_nobody_0123456789" }, `${realm}, ${keys}`],
+    [{ authorization: `Bearer ${expired}` }, invalid("The token is expired.")],
+    [{ authorization: `Bearer ${nameless}` }, invalid("The token names no tenant in tenant_id.")],
+    [{ authorization: `Bearer ${nowhere}` }, invalid("The credentials belong to no tenant.")],
+  ] as [Record<string, string>, string][]) {
+    const answer = await ask(headers);
+    assert.equal(answer.status, 401);
+    assert.equal(answer.headers.get("www-authenticate"), challenge);
+  }
+  const rpc = await fetch(`${service.baseUrl}/service.api.EnvironmentService/ListEnvironments`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  assert.deepEqual([rpc.status, rpc.headers.get("www-authenticate")], [401, `${realm}, ${keys}`]);
+});
+
+test("the internal plane's 401 names what it takes", async () => {
+  const { status, headers, body } = await ask({}, service.internalUrl);
+  assert.equal(status, 401);
+  assert.equal(headers.get("www-authenticate"), 'Bearer realm="service.internal"');
+  assert.match(body.detail, /internal plane.*service token \(HS256\) in Authorization: Bearer/);
+  assert.doesNotMatch(body.detail, /X-API-Key|certificate/);
+});
+
+test("a service token beside a key is refused on both planes", async () => {
+  const signed = await signServiceToken({ issuer: "test", subject: "billing", tenantId: own.id }, serviceTokenSecret);
+  const both = { "x-api-key": own.key, authorization: `Bearer ${signed}` };
+  for (const baseUrl of [service.baseUrl, service.internalUrl]) {
+    assert.match((await ask(both, baseUrl)).body.detail, /two credentials/);
+  }
+});
