@@ -4,7 +4,7 @@ import { Governance_Audience } from "../../gen/service/options/governance_pb.ts"
 import type { Operation } from "../../src/definitions/index.ts";
 import type { ErrorCode } from "../../src/errors/index.ts";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
-import { creatorOf, idFields, type Json, operations, validRequest } from "../harness/operations.ts";
+import { creatorOf, freshWord, idFields, type Json, operations, validRequest } from "../harness/operations.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
@@ -141,11 +141,30 @@ const listedBy: Readonly<Record<string, readonly string[]>> = {
   "service.api.NotificationService/ListDeliveries": ["subscriber_id"],
 };
 
-/** A valid request of a party's; every record that it names is made for it. */
+/** A valid request of a party's; every record that it names is made for it, and an update changes something of it. */
 export async function requestFor(operation: Operation, party: Party): Promise<Json> {
+  const request = await leastRequestFor(operation, party);
+  return isPatch(operation) ? { ...changeFor(operation), ...request } : request;
+}
+
+/** Like requestFor, but an update changes nothing. */
+export async function leastRequestFor(operation: Operation, party: Party): Promise<Json> {
   const given = await knownOf(operation, party);
   for (const { name } of idFields(operation)) given[name] ??= await makeFor(operation, name, party);
   return validRequest(operation, given);
+}
+
+/** Whether an operation changes the fields that are present. */
+export function isPatch({ bindings }: Operation): boolean {
+  return bindings.some(({ verb }) => verb === "PATCH");
+}
+
+/** A change that every record of the operation's kind takes. */
+function changeFor({ id, method }: Operation): Json {
+  const names = ["name", "display_name", "description", "value"];
+  const name = names.find((each) => method.input.fields.some((field) => field.name === each));
+  if (name === undefined) throw new Error(`${id}: no field is known that an update can change`);
+  return { [name]: freshWord() };
 }
 
 /** A valid request of a party's for every operation, one after another: among them are limits of what may be done at once. */

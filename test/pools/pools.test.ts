@@ -39,7 +39,7 @@ test("a pool is created as the specification shows it, and answers with all that
     status: "STATUS_ACTIVE",
   });
   assert.equal(status, 200);
-  assert.equal(headers.get("etag"), '"1"');
+  assert.match(headers.get("etag")!, /^"1-/);
   assert.equal(typeof body.metadata.request_id, "string");
   const { id, tenant_id, environment_id, created_at, updated_at, config, ...rest_ } = body.data;
   for (const each of [id, tenant_id, environment_id]) assert.match(each, /^[0-9A-Z]{26}$/);
@@ -124,7 +124,8 @@ test("a conditional change of a version that has passed is refused, by ETag and 
   const { id } = await must("POST", "/api/pools", { name: fresh() });
   const path = `/api/pools/${id}`;
   const changed = await rest.call("PATCH", path, { description: "two" }, { "if-match": '"1"' });
-  assert.deepEqual([changed.status, changed.headers.get("etag")], [200, '"2"']);
+  assert.equal(changed.status, 200);
+  assert.match(changed.headers.get("etag")!, /^"2-/);
   const refused = await rest.call("PATCH", path, { description: "three" }, { "if-match": '"1"' });
   assert.deepEqual([refused.status, refused.body.errorCode], [409, "VERSION_CONFLICT"]);
   assert.equal((await rest.call("PATCH", path, { description: "x", record_version: 1 })).status, 409);

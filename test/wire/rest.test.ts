@@ -148,27 +148,26 @@ test("PATCH changes the fields that are present and no others", async () => {
   assert.deepEqual(emptied.body.data.settings, {});
 });
 
-test("an ETag says which version was read, and If-None-Match saves reading it again", async () => {
+test("an ETag says what was read, and If-None-Match saves reading it again", async () => {
   const { id } = await newEnvironment("etag");
   const path = `${environments}/${id}`;
-  const read = await rest.call("GET", path);
-  assert.equal(read.headers.get("etag"), '"1"');
-  for (const known of ['"1"', 'W/"1"', '"7", "1"', "*"]) {
+  const etag = (await rest.call("GET", path)).headers.get("etag")!;
+  for (const known of [etag, `W/${etag}`, `"7", ${etag}`, "*"]) {
     for (const verb of ["GET", "HEAD"]) {
       const again = await rest.call(verb, path, undefined, { "if-none-match": known });
       assert.equal(again.status, 304, `${verb} ${known}`);
       assert.equal(again.text, "");
-      assert.equal(again.headers.get("etag"), '"1"');
+      assert.equal(again.headers.get("etag"), etag);
     }
   }
-  assert.equal((await rest.call("GET", path, undefined, { "if-none-match": '"2"' })).status, 200);
+  assert.equal((await rest.call("GET", path, undefined, { "if-none-match": '"1"' })).status, 200);
 });
 
 test("If-Match and record_version make an update conditional; a stale one is told the current version", async () => {
   const { id } = await newEnvironment("versions");
   const path = `${environments}/${id}`;
   const first = await rest.call("PATCH", path, { name: "one" }, { "if-match": '"1"' });
-  assert.equal(first.headers.get("etag"), '"2"');
+  assert.match(first.headers.get("etag")!, /^"2-/);
   assert.equal((await rest.call("PATCH", path, { name: "two", record_version: "2" })).status, 200);
   const stale = [
     await rest.call("PATCH", path, { name: "x" }, { "if-match": '"2"' }),

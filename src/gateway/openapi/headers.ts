@@ -30,8 +30,10 @@ const headers = {
     schema: { type: "integer", minimum: 0 },
   },
   ETag: {
-    description: "The version of the record, for `If-Match`.",
-    schema: { type: "string", examples: ['"3"'] },
+    description:
+      "The record's `record_version` and a digest of everything that is shown of it. As `If-None-Match` it saves reading " +
+      "the same again; as `If-Match` it stands for the version alone.",
+    schema: { type: "string", examples: ['"3-mB2xV0c9T1uKq7Zr5sWd4g"'] },
   },
   "Idempotency-Replayed": {
     description: "`true` when this is the stored answer of an earlier request with the same key.",

@@ -45,7 +45,8 @@ const shared = {
     name: "If-Match",
     in: "header",
     description:
-      "The `ETag` of the record as it was read. Refused with 409 `VERSION_CONFLICT` when it has changed since.",
+      "The `ETag` of the record as it was read. Refused with 409 `VERSION_CONFLICT` when its `record_version` has " +
+      "changed since.",
     schema: { type: "string", minLength: 1 },
   },
   IfNoneMatch: {
@@ -53,6 +54,13 @@ const shared = {
     in: "header",
     description: "The `ETag` of the record as it was read. Answered with 304 and no body when it is still the same.",
     schema: { type: "string", minLength: 1 },
+  },
+  IfNoneMatchAny: {
+    name: "If-None-Match",
+    in: "header",
+    description:
+      "`*` creates and never replaces: refused with 412 `FAILED_PRECONDITION` when there is a record already.",
+    schema: { type: "string", enum: ["*"] },
   },
   LastEventId: {
     name: "Last-Event-ID",
@@ -107,8 +115,9 @@ export function parametersOf(
   if (!governance.tenantExempt) parameters.push(use("TenantId"));
   parameters.push(use("RequestId"));
   if (governance.mutating) parameters.push(use("IdempotencyKey"));
-  if (/^(PATCH|PUT)$/.test(binding.verb) && method.input.fields.some(({ name }) => name === "record_version")) {
+  if (/^(PATCH|PUT)$/.test(binding.verb) && method.input.field.recordVersion !== undefined) {
     parameters.push(use("IfMatch"));
+    if (binding.verb === "PUT") parameters.push(use("IfNoneMatchAny"));
   }
   if (binding.verb === "GET" && answersRecord(operation, binding)) parameters.push(use("IfNoneMatch"));
   if (operation.streaming) parameters.push(use("LastEventId"));

@@ -60,7 +60,8 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
         respond(exchange, call, target.write(call, answer));
       }
     } catch (error) {
-      refuse(exchange, error instanceof Failure ? error : fail("INTERNAL", { cause: error }), call);
+      const failure = error instanceof Failure ? error : fail("INTERNAL", { cause: error });
+      refuse(exchange, isExistingRecord(exchange, failure) ? existingRecord(failure) : failure, call);
     }
   }
 
@@ -105,6 +106,19 @@ function respond(exchange: Exchange, call: Call, { etag, ...response }: RestResp
     }
   }
   send(exchange, 200, headers, response);
+}
+
+/** Whether a PUT that may only create met a record. */
+function isExistingRecord({ request }: Exchange, { code }: Failure): boolean {
+  return code === "VERSION_CONFLICT" && request.method === "PUT" && headerOf(request, "if-none-match") !== undefined;
+}
+
+function existingRecord({ extra, cause }: Failure): Failure {
+  return fail("FAILED_PRECONDITION", {
+    public: "There is a record already, and If-None-Match: * asks not to replace it.",
+    extra,
+    cause,
+  });
 }
 
 /** Whether the caller has this version already: If-None-Match lists tags, weak ones included, or is a star. */

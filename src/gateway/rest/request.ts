@@ -22,6 +22,7 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
   const decodeBody = bodyDecoder(input, binding.body);
   const takesQuery = binding.body !== "*";
   const conditional = binding.verb === "PATCH" || binding.verb === "PUT" ? input.field.recordVersion : undefined;
+  const mayOnlyCreate = binding.verb === "PUT" ? input.field.recordVersion : undefined;
   const cursor = streaming ? input.field.cursor : undefined;
 
   const finish = (message: Message, exchange: Exchange, segments: Params): Message => {
@@ -37,6 +38,7 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
     }
     if (violations.length > 0) throw violated(violations);
     applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
+    if (binding.verb !== "GET") applyIfNoneMatch(message, mayOnlyCreate, headerOf(exchange.request, "if-none-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
     if (lastEventId) (message as unknown as Record<string, string>)[cursor.localName] = lastEventId;
     return message;
@@ -105,17 +107,29 @@ function contradictions(input: DescMessage, message: Message, pathParams: Params
   });
 }
 
-/** If-Match carries the record_version that an update expects; it is the number that ETag showed. */
+/** If-Match carries the record_version that an update expects: the number at the start of the ETag. */
 function applyIfMatch(message: Message, field: DescField | undefined, ifMatch: string | undefined): void {
   if (ifMatch === undefined || ifMatch === "*") return;
   // A condition that nobody looks at would be taken for one that held.
   if (field === undefined) throw invalid("If-Match", "etag", "is not taken by this operation");
-  const version = /^(?:W\/)?"(\d{1,15})"$/.exec(ifMatch)?.[1];
-  if (version === undefined) throw invalid("If-Match", "etag", "must be an ETag that this service gave");
-  const fields = message as unknown as Record<string, bigint | undefined>;
-  const inBody = fields[field.localName];
-  if (inBody !== undefined && inBody !== BigInt(version)) {
-    throw invalid("record_version", "etag", "differs from If-Match");
+  const version = /^(?:W\/)?"(\d{1,15})(?:-[\w-]+)?"$/.exec(ifMatch)?.[1];
+  if (version === undefined) {
+    throw invalid("If-Match", "etag", 'must be * or an ETag of this record, such as "3-mB2xV0c9T1uKq7Zr5sWd4g"');
   }
-  fields[field.localName] = BigInt(version);
+  expectVersion(message, field, BigInt(version), "If-Match");
+}
+
+/** `If-None-Match: *` has a PUT create and never replace: it expects version 0, which no stored record has. */
+function applyIfNoneMatch(message: Message, field: DescField | undefined, ifNoneMatch: string | undefined): void {
+  if (ifNoneMatch === undefined) return;
+  if (field === undefined) throw invalid("If-None-Match", "etag", "is not taken by this operation");
+  if (ifNoneMatch !== "*") throw invalid("If-None-Match", "etag", "must be * here: replace nothing that exists");
+  expectVersion(message, field, 0n, "If-None-Match");
+}
+
+function expectVersion(message: Message, field: DescField, version: bigint, header: string): void {
+  const fields = message as unknown as Record<string, bigint | undefined>;
+  const given = fields[field.localName];
+  if (given !== undefined && given !== version) throw invalid("record_version", "etag", `differs from ${header}`);
+  fields[field.localName] = version;
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { type HttpBody, HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { Call } from "../../chain/call.ts";
@@ -9,7 +10,7 @@ import { jsonEncoder } from "../../platform/protojson/index.ts";
 export interface RestResponse {
   readonly contentType: string;
   readonly body: string | Uint8Array;
-  /** The record's version, when the answer is one versioned record. */
+  /** The record's version and a digest of all that is shown of it, when the answer is one versioned record. */
   readonly etag?: string;
 }
 
@@ -35,11 +36,22 @@ export function responseWriter(
   const version = desc.field.recordVersion?.localName;
   return (call, answer) => {
     const data = (field === undefined ? answer : (answer as unknown as Fields)[field.localName]) as Message;
-    const body = `{"data":${encode(data)},"metadata":${metadata(call)}}`;
+    const text = encode(data);
+    const body = `{"data":${text},"metadata":${metadata(call)}}`;
     if (version === undefined) return { contentType: json, body };
-    return { contentType: json, body, etag: `"${(data as unknown as Fields)[version]}"` };
+    return { contentType: json, body, etag: etagOf((data as unknown as Fields)[version] as bigint, text) };
   };
 }
+
+/**
+ * A record also shows what other records and running work make of it, such as a pool's recipients. The digest covers
+ * that; the version in front of it is what If-Match compares, since only changes of the record itself can be lost.
+ */
+function etagOf(version: bigint, text: string): string {
+  return `"${version}-${hash("sha256", text, "base64url").slice(0, digestChars)}"`;
+}
+
+const digestChars = 22;
 
 function listWriter(output: DescMessage, itemsName: string, itemDesc: DescMessage) {
   const encode = jsonEncoder(itemDesc, "proto");

@@ -1,9 +1,9 @@
 import type { Context } from "../../chain/call.ts";
 import { fail } from "../../errors/index.ts";
 import { mayUseEnvironment, type Principal, type TenantId } from "../../platform/access/index.ts";
-import { notFound, type Sql, updateRefusal } from "../../platform/db/index.ts";
+import { notFound, type Sql, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
-import { changedFields, newStamps } from "../../platform/records/index.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import {
   type Environment,
@@ -66,6 +66,9 @@ export function createEnvironmentService(events: EventRecorder) {
       wanted: EnvironmentChange,
       expectedVersion: number | undefined,
     ): Promise<Environment> {
+      if (isEmptyChange(wanted)) {
+        return unchangedRecord(await getEnvironment(context, id), expectedVersion, "environment");
+      }
       const updated = await change(context, id, wanted, expectedVersion);
       await events.record(context, "environment.updated", id, { fields: changedFields(wanted) });
       return updated;

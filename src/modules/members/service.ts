@@ -1,9 +1,9 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
 import { roleBeyond, roleGrants, unknownRole } from "../../platform/access/index.ts";
-import { notFound, type TenantChanges, updateRefusal } from "../../platform/db/index.ts";
+import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
-import { changedFields, newStamps } from "../../platform/records/index.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import { type Member, type MemberChange, type MemberStatus, type NewMember, statusAfter } from "./domain/member.ts";
 import { memberStore } from "./store.ts";
@@ -62,6 +62,7 @@ export function createMemberService({ changes, events }: MemberParts) {
       const store = memberStore(sql);
       const current = await store.lock(tenantId, id);
       if (current === undefined) throw notFound("member");
+      if (isEmptyChange(wanted)) return unchangedRecord(current, expectedVersion, "member");
       refuseRoles(context, "role_set.roles", wanted.roles ?? [], current.roles);
       const change = { ...wanted, status: wanted.status && nextStatus(current, wanted.status) };
       const member = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));

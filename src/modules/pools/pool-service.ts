@@ -1,9 +1,9 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { notFound, updateRefusal } from "../../platform/db/index.ts";
+import { notFound, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { violated } from "../../platform/protojson/index.ts";
-import { changedFields } from "../../platform/records/index.ts";
+import { changedFields, isEmptyChange } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import {
   configViolations,
@@ -82,6 +82,9 @@ export function createPoolService({ access, events, hasWork }: Parts) {
       expectedVersion: number | undefined,
     ): Promise<StoredPool> {
       const { sql, tenantId, nowMs } = context;
+      if (isEmptyChange(fields) && isEmptyChange(settings ?? {}) && resetConfig.length === 0) {
+        return unchangedRecord(await access.read(context, poolId), expectedVersion, "pool");
+      }
       const current = await access.change(context, poolId);
       const kept = resetConfig.length === 0 ? current.settings : resetSettings(current.settings, resetConfig);
       const wanted = settings === undefined ? kept : mergeSettings(kept, settings);

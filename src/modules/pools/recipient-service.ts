@@ -1,8 +1,8 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { notFound, updateRefusal } from "../../platform/db/index.ts";
+import { notFound, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
-import { changedFields } from "../../platform/records/index.ts";
+import { changedFields, isEmptyChange } from "../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../events/index.ts";
 import type { PoolId } from "./domain/pool.ts";
 import {
@@ -127,6 +127,10 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       wanted: RecipientChange,
       expectedVersion: number | undefined,
     ): Promise<Recipient> {
+      const { delivery = {}, ...fields } = wanted;
+      if (isEmptyChange(fields) && isEmptyChange(delivery)) {
+        return unchangedRecord(await getRecipient(context, id), expectedVersion, "recipient");
+      }
       const changed = await change(context, id, wanted, expectedVersion);
       const data = { pool_id: changed.poolId, fields: changedFields(wanted) };
       await events.record(context, "recipient.updated", changed.id, data);

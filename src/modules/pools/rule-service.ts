@@ -1,9 +1,9 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
 import { checkCondition } from "../../platform/cel/index.ts";
-import { notFound, updateRefusal } from "../../platform/db/index.ts";
+import { notFound, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
-import { changedFields } from "../../platform/records/index.ts";
+import { changedFields, isEmptyChange } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { StoredPool } from "./domain/pool.ts";
 import {
@@ -36,6 +36,12 @@ export function createRuleService({ access, events }: Parts) {
     return rule;
   }
 
+  async function getRule(context: Context, id: string): Promise<Rule> {
+    const rule = await find(context, id);
+    await access.read(context, rule.poolId);
+    return rule;
+  }
+
   return {
     async createRule(context: Context, poolId: string, input: NewRule): Promise<Rule> {
       const { sql, tenantId, nowMs } = context;
@@ -53,11 +59,7 @@ export function createRuleService({ access, events }: Parts) {
       return created;
     },
 
-    async getRule(context: Context, id: string): Promise<Rule> {
-      const rule = await find(context, id);
-      await access.read(context, rule.poolId);
-      return rule;
-    },
+    getRule,
 
     /** All rules of a pool, in the order in which they apply. */
     async listRules(context: Context, poolId: string): Promise<Rule[]> {
@@ -72,6 +74,7 @@ export function createRuleService({ access, events }: Parts) {
       expectedVersion: number | undefined,
     ): Promise<Rule> {
       const { sql, nowMs } = context;
+      if (isEmptyChange(change)) return unchangedRecord(await getRule(context, id), expectedVersion, "rule");
       const pool = await access.change(context, (await find(context, id)).poolId);
       // Read again: nobody else changes it from here on.
       const current = await find(context, id);

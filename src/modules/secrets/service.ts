@@ -2,9 +2,9 @@ import type { Context } from "../../chain/call.ts";
 import { fail } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Keyring } from "../../platform/crypto/index.ts";
-import { notFound, type Sql, updateRefusal } from "../../platform/db/index.ts";
+import { notFound, type Sql, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { isUlid, ulid } from "../../platform/ids/ulid.ts";
-import { changedFields, newStamps } from "../../platform/records/index.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import { bindingOf, type NewSecret, type Secret, type SecretChange } from "./domain/secret.ts";
 import { type SealedValue, secretStore } from "./store.ts";
@@ -73,6 +73,7 @@ export function createSecretService({ events, keyring }: SecretParts) {
       // A value is sealed to its record's id before the record is touched, so the id must at least be one.
       if (!isUlid(id)) throw notFound("secret");
       const store = secretStore(sql);
+      if (isEmptyChange(change)) return unchangedRecord(await store.find(tenantId, id), expectedVersion, "secret");
       const sealed = change.value === undefined ? undefined : seal(tenantId, id, change.value);
       const wanted = { metadata: change.metadata, sealed };
       const secret = await store.update(tenantId, id, wanted, expectedVersion, new Date(nowMs));

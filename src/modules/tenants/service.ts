@@ -1,10 +1,10 @@
 import type { Context } from "../../chain/call.ts";
 import { fail } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../platform/db/index.ts";
+import { notFound, type Sql, type TenantChanges, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../platform/jobs/index.ts";
-import { changedFields, newStamps } from "../../platform/records/index.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../platform/records/index.ts";
 import type { ApiKeys } from "../api-keys/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { EventRecorder } from "../events/index.ts";
@@ -99,6 +99,10 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
       expectedVersion: number | undefined,
     ): Promise<Tenant> {
       const id = reach(context, tenantId);
+      if (isEmptyChange(change)) {
+        const current = await tenantStore(context.sql).find(id);
+        return unchangedRecord(current?.status === "deleted" ? undefined : current, expectedVersion, "tenant");
+      }
       const guarded = platformOnlyField(change);
       if (guarded !== undefined && !context.platform) {
         throw fail("PERMISSION_DENIED", { public: `Only the platform tenant may change ${guarded}.` });

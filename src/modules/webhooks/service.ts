@@ -1,10 +1,10 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
 import type { Keyring } from "../../platform/crypto/index.ts";
-import { type Database, notFound, updateRefusal } from "../../platform/db/index.ts";
+import { type Database, notFound, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../platform/jobs/index.ts";
-import { changedFields, newStamps } from "../../platform/records/index.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import {
   bindingOf,
@@ -92,6 +92,9 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
       const { sql, tenantId, nowMs, afterCommit } = context;
       refuseUrl(change.url);
       const store = endpointStore(sql);
+      if (isEmptyChange(change)) {
+        return unchangedRecord(await store.find(tenantId, id), expectedVersion, "webhook endpoint");
+      }
       if (change.status === "active") await store.openCursor(tenantId);
       const current = await store.lock(tenantId, id);
       if (current === undefined) throw notFound("webhook endpoint");

@@ -9,7 +9,7 @@ export { type Batcher, createBatcher } from "./batcher.ts";
 export { classifyDatabaseError } from "./classify.ts";
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { lines } from "./lines.ts";
-export { notFound, updateRefusal } from "./optimistic.ts";
+export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
 export { createSignals, nextWake, type Signals } from "./signals.ts";
 export { createTenantCache, type TenantCache } from "./tenant-cache.ts";
 export { createTenantChanges, type TenantChanges } from "./tenant-changes.ts";

@@ -9,6 +9,18 @@ export function updateRefusal(current: { readonly recordVersion: number } | unde
   });
 }
 
+/** The record as it is, for an update without any change; a version that is named must still be the current one. */
+export function unchangedRecord<T extends { readonly recordVersion: number }>(
+  current: T | undefined,
+  expectedVersion: number | undefined,
+  name: string,
+): T {
+  if (current === undefined || (expectedVersion ?? current.recordVersion) !== current.recordVersion) {
+    throw updateRefusal(current, name);
+  }
+  return current;
+}
+
 /** The refusal for a record that this caller has not got, whether or not another tenant has it. */
 export function notFound(name: string): Failure {
   return fail("NOT_FOUND", { public: `No such ${name}.` });

@@ -47,6 +47,11 @@ export function changedFields(change: object): string[] {
   return Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
 }
 
+/** Whether a change sets no field at all. */
+export function isEmptyChange(change: object): boolean {
+  return changedFields(change).length === 0;
+}
+
 /** The name that stands for an enum's number; undefined for one that has none. */
 export function nameOf<N extends string>(numbers: Readonly<Record<N, number>>, number: number): N | undefined {
   return (Object.keys(numbers) as N[]).find((name) => numbers[name] === number);
