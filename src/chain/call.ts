@@ -47,6 +47,9 @@ export type Next = (call: Call) => Promise<Answer>;
 /** One step of the chain. */
 export type Interceptor = (call: Call, next: Next) => Promise<Answer>;
 
+/** What is left to do once a transaction is committed. A promise that it returns is awaited before the call is answered. */
+export type AfterCommit = () => unknown;
+
 /** What a handler knows besides its message. */
 export interface Context {
   readonly operation: Operation;
@@ -67,8 +70,8 @@ export interface Context {
    * after every wait, before it hands anything out.
    */
   recheckAccess(): Promise<void>;
-  /** Runs after the transaction is committed, never when it is rolled back. */
-  afterCommit(action: () => void): void;
+  /** Runs after the transaction is committed, never when it is rolled back. The call is answered when its promise settles. */
+  afterCommit(action: AfterCommit): void;
 }
 
 /**

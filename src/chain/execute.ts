@@ -8,7 +8,17 @@ import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
 import { type Claim, claim, complete, storedResponse } from "../platform/idempotency/index.ts";
 import { jsonEncoder } from "../platform/protojson/index.ts";
-import type { Answer, Call, Context, GroupedHandler, Handler, Next, Plane, ServiceHandlers } from "./call.ts";
+import type {
+  AfterCommit,
+  Answer,
+  Call,
+  Context,
+  GroupedHandler,
+  Handler,
+  Next,
+  Plane,
+  ServiceHandlers,
+} from "./call.ts";
 import { type StoredResponseCodec, storedResponseCodec } from "./stored-response.ts";
 import { whileAllowed } from "./stream.ts";
 
@@ -83,7 +93,8 @@ async function executeInTransaction(
     return { response };
   });
   if (done.replayed !== undefined) return replayed(call, done.replayed);
-  context.committed();
+  const settled = context.committed();
+  if (settled !== undefined) await settled;
   return done.response;
 }
 
@@ -101,7 +112,8 @@ async function executeGrouped(
   };
   const response = await handler.grouped(context, call.message, keyed);
   if (response !== "duplicate") {
-    context.committed();
+    const settled = context.committed();
+    if (settled !== undefined) await settled;
     return response;
   }
   const recorded = codec.decode(await storedResponse(parts.db.sql, claimed!), claimed!);
@@ -131,7 +143,7 @@ class CallContext implements Context {
   readonly #call: Call;
   readonly #parts: Parts;
   readonly afterCommit: Context["afterCommit"];
-  readonly #actions: (() => void)[];
+  readonly #actions: AfterCommit[];
 
   constructor(call: Call, parts: Parts) {
     this.operation = call.operation;
@@ -144,8 +156,8 @@ class CallContext implements Context {
     this.sql = parts.db.sql;
     this.#call = call;
     this.#parts = parts;
-    const actions: (() => void)[] = [];
-    const afterCommit = (action: () => void) => {
+    const actions: AfterCommit[] = [];
+    const afterCommit = (action: AfterCommit) => {
       actions.push(action);
     };
     this.#actions = actions;
@@ -165,9 +177,20 @@ class CallContext implements Context {
     return this.#parts.recheckAccess[this.plane](this.#call);
   }
 
-  committed(): void {
-    for (const action of this.#actions) action();
+  /** Runs what waits for the commit; undefined when nothing of it takes time. */
+  committed(): Promise<unknown> | undefined {
+    return runAfterCommit(this.#actions);
   }
+}
+
+/** Runs actions that wait for a commit; undefined when none of them takes time. A failure never undoes the commit. */
+export function runAfterCommit(actions: readonly AfterCommit[]): Promise<unknown> | undefined {
+  const pending: Promise<unknown>[] = [];
+  for (const action of actions) {
+    const result = action();
+    if (result instanceof Promise) pending.push(result);
+  }
+  return pending.length === 0 ? undefined : Promise.allSettled(pending);
 }
 
 const acceptableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;

@@ -1,6 +1,7 @@
 import { after } from "node:test";
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
-import type { Context, GroupedHandler } from "../../src/chain/call.ts";
+import type { AfterCommit, Context, GroupedHandler } from "../../src/chain/call.ts";
+import { runAfterCommit } from "../../src/chain/execute.ts";
 import { readOperations } from "../../src/definitions/index.ts";
 import { Failure } from "../../src/errors/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../../src/platform/access/index.ts";
@@ -53,7 +54,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     sql: db.sql,
     takeQuota: async () => {},
     recheckAccess: async () => {},
-    afterCommit: (action) => action(),
+    afterCommit: (action) => void action(),
     ...rest,
     tenantId,
   };
@@ -70,14 +71,14 @@ export async function perform<I extends DescMessage, O>(
   request: MessageInitShape<I>,
 ): Promise<O> {
   if (typeof handler !== "function") throw new Error("A grouped handler commits by itself");
-  const actions: (() => void)[] = [];
+  const actions: AfterCommit[] = [];
   const answer = await db.transaction((tx) =>
     handler(
-      contextFor(db, { ...choice, sql: tx, afterCommit: (action) => actions.push(action) }),
+      contextFor(db, { ...choice, sql: tx, afterCommit: (action) => void actions.push(action) }),
       create(schema, request),
     ),
   );
-  for (const action of actions) action();
+  await runAfterCommit(actions);
   return answer;
 }
 

@@ -16,7 +16,7 @@ import { recipientHandlers } from "./recipient-handler.ts";
 import { createRecipientService } from "./recipient-service.ts";
 import { ruleHandlers } from "./rule-handler.ts";
 import { createRuleService } from "./rule-service.ts";
-import { snapshotBody, snapshotFrom } from "./snapshot-form.ts";
+import { partBody, snapshotFrom, snapshotHead, snapshotParts } from "./snapshot-form.ts";
 import { createSnapshots, type Snapshots } from "./snapshots.ts";
 import type { HasWork, RecipientLoads } from "./work-store.ts";
 
@@ -25,7 +25,8 @@ export type { AdmissionConfig, AnomalyConfig, FallbackStep, PoolConfig } from ".
 export type { DeliveryMode, Recipient, RecipientId, RecipientLoad, RecipientStatus } from "./domain/recipient.ts";
 export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export type { PoolSnapshot, TenantPools } from "./domain/snapshot.ts";
-export type { SnapshotBody } from "./snapshot-form.ts";
+export type { RecipientPart } from "./recipient-parts.ts";
+export type { SnapshotBody, SnapshotHead } from "./snapshot-form.ts";
 export { type HasWork, type RecipientLoads, storedLoads, storedWork } from "./work-store.ts";
 
 interface Parts {
@@ -50,9 +51,9 @@ export type Pools = ReturnType<typeof createPools>;
 
 /** Makes the module. */
 export function createPools({ db, changes, events, cursors, loads, hasWork, urlRefusal }: Parts) {
-  const access = createPoolAccess(changes);
-  const recipients = createRecipientService({ access, events, urlRefusal });
   const snapshots = createSnapshots({ db, changes });
+  const access = createPoolAccess(changes, snapshots);
+  const recipients = createRecipientService({ access, events, urlRefusal });
   const door: PoolDoor = {
     ...snapshots,
     usable(caller, poolId) {
@@ -69,9 +70,7 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
     ...door,
     /** Pauses active recipients of a pool in the transaction of background work; answers with their ids. */
     pauseRecipients: recipients.pauseRecipients,
-    /** A snapshot as JSON, to be kept for replays. */
-    snapshotBody,
-    /** The snapshot that such JSON was made of. */
-    snapshotFrom,
+    /** How snapshots are stored for replays, and restored. */
+    snapshotForm: { head: snapshotHead, parts: snapshotParts, partBody, restore: snapshotFrom },
   };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SetPoolEnabledRequestSchema } from "../../../gen/service/api/pool_pb.ts";
 import { perform } from "../../../test/harness/context.ts";
+import { until } from "../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import { countingNode } from "./testing/counting-node.ts";
 import { poolBench } from "./testing/pool-bench.ts";
@@ -23,7 +24,7 @@ test("the pools of a tenant that take items are given together, oldest first; on
   const ids = [];
   for (let n = 0; n < 3; n++) ids.push((await createPool({ tenantId })).id);
   await setEnabled(tenantId, ids[1]!, false);
-  const { poolsOf, snapshot, asked, announce } = node();
+  const { poolsOf, snapshot, asked, announce, clock } = node();
   const all = await poolsOf(tenantId);
   assert.deepEqual([...all.pools.keys()], [ids[0], ids[2]]);
   assert.equal(poolsOf(tenantId), all);
@@ -32,6 +33,7 @@ test("the pools of a tenant that take items are given together, oldest first; on
   await setEnabled(tenantId, ids[1]!, true);
   await setEnabled(tenantId, ids[2]!, false);
   announce(tenantId);
+  clock.nowMs += 1000;
   const changed = await poolsOf(tenantId);
   assert.deepEqual([...changed.pools.keys()], [ids[0], ids[1]]);
   assert.equal(changed.pools.get(ids[0] as never), all.pools.get(ids[0] as never));
@@ -75,4 +77,20 @@ test("a pool that is larger than the bound is given all the same", async () => {
   const { snapshot, poolsOf } = node(1);
   for (let n = 0; n < 2; n++) assert.equal((await snapshot(tenantId, id))!.recipients.length, 1);
   assert.equal((await poolsOf(tenantId)).pools.size, 1);
+});
+
+test("after a change, the tenant's pools are given as they were while they are read again", async () => {
+  const { tenantId, id } = await newPool();
+  const { poolsOf, hold, announce } = node();
+  const before = await poolsOf(tenantId);
+  await setEnabled(tenantId, id, false);
+  await createPool({ tenantId });
+  announce(tenantId);
+  const held = hold();
+  assert.equal(poolsOf(tenantId), before);
+  await held.read;
+  assert.equal(poolsOf(tenantId), before);
+  held.release();
+  await until(() => poolsOf(tenantId) !== before);
+  assert.ok(!(await poolsOf(tenantId)).pools.has(id as never));
 });

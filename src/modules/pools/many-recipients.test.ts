@@ -7,6 +7,8 @@ import {
   Recipient_Status as Status,
 } from "../../../gen/service/api/recipient_pb.ts";
 import { type ContextChoice, failsWith, perform } from "../../../test/harness/context.ts";
+import type { AfterCommit } from "../../chain/call.ts";
+import { runAfterCommit } from "../../chain/execute.ts";
 import { classifyDatabaseError } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { poolBench } from "./testing/pool-bench.ts";
@@ -41,12 +43,12 @@ test("background work pauses those of a pool who are active, and tells of each",
   const before = (await pools.snapshot(tenantId, poolId))!;
   const ids = [active.id, offline.id, elsewhere.id, ulid(Date.now())];
   const pausing = async () => {
-    const actions: (() => void)[] = [];
-    const afterCommit = (action: () => void) => actions.push(action);
+    const actions: AfterCommit[] = [];
+    const afterCommit = (action: AfterCommit) => void actions.push(action);
     const paused = await db.transaction((sql) =>
       pools.pauseRecipients({ tenantId, sql, nowMs: Date.now(), afterCommit }, poolId, ids),
     );
-    for (const action of actions) action();
+    await runAfterCommit(actions);
     return paused;
   };
   assert.deepEqual(await pausing(), [active.id]);

@@ -3,8 +3,9 @@ import { fail } from "../../errors/index.ts";
 import { mayUseEnvironment } from "../../platform/access/index.ts";
 import { notFound, type TenantChanges } from "../../platform/db/index.ts";
 import type { EventContext } from "../events/index.ts";
-import type { StoredPool } from "./domain/pool.ts";
+import type { PoolId, StoredPool } from "./domain/pool.ts";
 import { poolStore } from "./pool-store.ts";
+import type { Snapshots } from "./snapshots.ts";
 
 /** Who asks. */
 export type Caller = Pick<Context, "tenantId" | "principal">;
@@ -12,12 +13,18 @@ export type Caller = Pick<Context, "tenantId" | "principal">;
 /** How the use cases come by a pool: only one that the caller may work with. */
 export type PoolAccess = ReturnType<typeof createPoolAccess>;
 
-/** Makes the access to pools. */
-export function createPoolAccess(changes: TenantChanges) {
-  /** Tells every node, after the commit, that something of the tenant's pools changed. */
-  async function announce({ sql, tenantId, afterCommit }: EventContext): Promise<void> {
+/** Creates the access to pools. */
+export function createPoolAccess(changes: TenantChanges, snapshots: Pick<Snapshots, "refresh">) {
+  /**
+   * Tells every node, after the commit, that a pool changed. The call is answered once this node decides by the change,
+   * so that whoever made it sees it in effect.
+   */
+  async function announce({ sql, tenantId, afterCommit }: EventContext, poolId: PoolId): Promise<void> {
     await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
+    afterCommit(() => {
+      changes.published(tenantId);
+      return snapshots.refresh(tenantId, poolId);
+    });
   }
 
   return {
@@ -37,7 +44,7 @@ export function createPoolAccess(changes: TenantChanges) {
       if (pool.status === "archived") {
         throw fail("FAILED_PRECONDITION", { public: "The pool is archived and cannot be changed." });
       }
-      await announce(context);
+      await announce(context, pool.id);
       return pool;
     },
   };

@@ -67,7 +67,7 @@ export function createPoolService({ access, events, hasWork }: Parts) {
       await checkConfig(context, { id, environmentId: environment.id }, input.settings, input.strategy);
       const pool = { ...input, tenantId, id, environmentId: environment.id };
       const created = await poolStore(sql).insert(pool, new Date(nowMs));
-      await access.announce(context);
+      await access.announce(context, id);
       const { name, strategy, environmentId } = created;
       await events.record(context, "pool.created", id, { name, strategy, environment_id: environmentId });
       return created;

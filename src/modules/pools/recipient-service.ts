@@ -51,7 +51,7 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       throw fail("FAILED_PRECONDITION", { public: `A pool has at most ${recipientsMax} recipients.` });
     }
     const named = recipients.map((recipient) => ({ ...recipient, id: ulid(nowMs) as RecipientId }));
-    return store.insert(tenantId, pool.id, named, new Date(nowMs));
+    return store.insert(tenantId, pool, named, new Date(nowMs));
   }
 
   async function change(
@@ -62,7 +62,7 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
   ): Promise<Recipient> {
     const { sql, nowMs } = context;
     const { poolId } = await find(context, id);
-    await access.change(context, poolId);
+    const pool = await access.change(context, poolId);
     // Read again: nobody else changes it from here on.
     const current = await find(context, id);
     const wanted = { ...current, ...present(fields), delivery: { ...current.delivery, ...present(delivery ?? {}) } };
@@ -71,7 +71,13 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     const now = new Date(nowMs);
     const becomesAvailable = wanted.status === "active" && current.status !== "active";
     const availableSince = becomesAvailable ? now : current.availableSince;
-    const changed = await recipientStore(sql).update(current, { ...wanted, availableSince }, expectedVersion, now);
+    const changed = await recipientStore(sql).update(
+      current,
+      pool,
+      { ...wanted, availableSince },
+      expectedVersion,
+      now,
+    );
     if (changed === undefined) throw updateRefusal(current, "recipient");
     return changed;
   }
@@ -152,9 +158,9 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       const { sql, tenantId, nowMs, afterCommit } = context;
       const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
       if (pool === undefined) return [];
-      const paused = await recipientStore(sql).pauseActive(tenantId, pool.id, recipientIds, new Date(nowMs));
+      const paused = await recipientStore(sql).pauseActive(tenantId, pool, recipientIds, new Date(nowMs));
       if (paused.length === 0) return [];
-      await access.announce(context);
+      await access.announce(context, pool.id);
       const told = paused.map((subject) => ({
         tenantId,
         type: "recipient.paused" as const,
@@ -168,8 +174,8 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     async deleteRecipient(context: Context, id: string): Promise<Recipient> {
       const { sql, tenantId, nowMs } = context;
       const { poolId, id: recipientId } = await find(context, id);
-      await access.change(context, poolId);
-      const removed = await recipientStore(sql).remove(tenantId, recipientId, new Date(nowMs));
+      const pool = await access.change(context, poolId);
+      const removed = await recipientStore(sql).remove(tenantId, pool, recipientId, new Date(nowMs));
       if (removed === undefined) throw notFound("recipient");
       await events.record(context, "recipient.removed", recipientId, { pool_id: poolId, name: removed.name });
       return removed;

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
-import type { PoolId } from "./domain/pool.ts";
+import type { PoolId, StoredPool } from "./domain/pool.ts";
 import { type NewRecipient, type Recipient, type RecipientId, recipientsMax } from "./domain/recipient.ts";
 
 /** Which recipients of a pool a list shows. */
@@ -15,7 +15,16 @@ export interface RecipientFilter {
 /** What of a recipient is written. */
 type Written = NewRecipient & Pick<Recipient, "availableSince">;
 
-/** The SQL of recipients. A removed one keeps its row, and is never found again. */
+/** A recipient's row, which outlives the recipient. */
+export type RecipientRow = Omit<Recipient, "status"> & { readonly status: Recipient["status"] | "removed" };
+
+/** A pool and the revision that a change of its recipients belongs to. */
+type ChangedPool = Pick<StoredPool, "id" | "revision">;
+
+/**
+ * The SQL of recipients. A removed recipient keeps its row and is only found by `changedSince`.
+ * Every write stores the revision of the pool that it belongs to.
+ */
 export function recipientStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pool_id, name, status, weight, capacity, priority, attributes, skills, cost, delivery, available_since,
@@ -24,7 +33,7 @@ export function recipientStore(sql: Sql) {
     /** Adds recipients in one statement; answers with them in the order given. */
     async insert(
       tenantId: TenantId,
-      poolId: PoolId,
+      pool: ChangedPool,
       recipients: readonly (NewRecipient & { id: RecipientId })[],
       now: Date,
     ) {
@@ -32,9 +41,9 @@ export function recipientStore(sql: Sql) {
       return sql<Recipient[]>`
         with added as (
           insert into recipients (tenant_id, id, pool_id, name, status, weight, capacity, priority, attributes, skills, cost,
-            delivery, available_since, created_at, updated_at)
-          select ${tenantId}, id, ${poolId}, name, status, weight, capacity, priority, attributes, skills, cost,
-            delivery, ${now}, ${now}, ${now}
+            delivery, available_since, pool_revision, created_at, updated_at)
+          select ${tenantId}, id, ${pool.id}, name, status, weight, capacity, priority, attributes, skills, cost,
+            delivery, ${now}, ${pool.revision}, ${now}, ${now}
           from jsonb_to_recordset(${sql.json(recipients as never)}) as input(id text, name text, status text, weight int,
             capacity int, priority int, attributes jsonb, skills jsonb, cost double precision, delivery jsonb)
           returning ${columns}
@@ -51,6 +60,7 @@ export function recipientStore(sql: Sql) {
     /** Writes all that an owner may change; a version that is given must still be the current one. */
     async update(
       { tenantId, id }: Pick<Recipient, "tenantId" | "id">,
+      pool: ChangedPool,
       recipient: Written,
       expectedVersion: number | undefined,
       now: Date,
@@ -61,7 +71,7 @@ export function recipientStore(sql: Sql) {
           capacity = ${recipient.capacity}, priority = ${recipient.priority}, cost = ${recipient.cost},
           attributes = ${sql.json(recipient.attributes as never)}, skills = ${sql.json(recipient.skills)},
           delivery = ${sql.json(recipient.delivery)}, available_since = ${recipient.availableSince},
-          updated_at = ${now}, record_version = record_version + 1
+          pool_revision = ${pool.revision}, updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
         returning ${columns}`;
@@ -71,21 +81,23 @@ export function recipientStore(sql: Sql) {
     /** Pauses those of a pool's recipients that are active; answers with their ids. */
     async pauseActive(
       tenantId: TenantId,
-      poolId: PoolId,
+      pool: ChangedPool,
       ids: readonly string[],
       now: Date,
     ): Promise<readonly RecipientId[]> {
       const rows = await sql<{ id: RecipientId }[]>`
-        update recipients set status = 'paused', updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and pool_id = ${poolId} and id = any(${ids as string[]}::text[])
+        update recipients set status = 'paused', pool_revision = ${pool.revision}, updated_at = ${now},
+          record_version = record_version + 1
+        where tenant_id = ${tenantId} and pool_id = ${pool.id} and id = any(${ids as string[]}::text[])
           and status = 'active'
         returning id`;
       return rows.map(({ id }) => id);
     },
 
-    async remove(tenantId: TenantId, id: RecipientId, now: Date): Promise<Recipient | undefined> {
+    async remove(tenantId: TenantId, pool: ChangedPool, id: RecipientId, now: Date): Promise<Recipient | undefined> {
       const [row] = await sql<Recipient[]>`
-        update recipients set status = 'removed', updated_at = ${now}, record_version = record_version + 1
+        update recipients set status = 'removed', pool_revision = ${pool.revision}, updated_at = ${now},
+          record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
         returning ${columns}`;
       return row;
@@ -100,28 +112,22 @@ export function recipientStore(sql: Sql) {
 
     /** All recipients of pools, in the order of their ids. */
     async ofPools(tenantId: TenantId, poolIds: readonly PoolId[]): Promise<Recipient[]> {
+      if (poolIds.length === 0) return [];
       return sql<Recipient[]>`
         select ${columns} from recipients
         where tenant_id = ${tenantId} and pool_id = any(${poolIds as PoolId[]}::text[]) and status <> 'removed'
         order by id limit ${poolIds.length * recipientsMax}`;
     },
 
-    /** The versions of all recipients of pools, in the order of their ids. */
-    async versionsOfPools(
-      tenantId: TenantId,
-      poolIds: readonly PoolId[],
-    ): Promise<Pick<Recipient, "id" | "recordVersion">[]> {
-      return sql<Pick<Recipient, "id" | "recordVersion">[]>`
-        select id, record_version from recipients
-        where tenant_id = ${tenantId} and pool_id = any(${poolIds as PoolId[]}::text[]) and status <> 'removed'
-        order by id limit ${poolIds.length * recipientsMax}`;
-    },
-
-    async findMany(tenantId: TenantId, ids: readonly RecipientId[]): Promise<Recipient[]> {
-      if (ids.length === 0) return [];
-      return sql<Recipient[]>`
+    /** The recipients of pools that changed after the given revisions, removed ones included. */
+    async changedSince(tenantId: TenantId, pools: readonly ChangedPool[]): Promise<RecipientRow[]> {
+      if (pools.length === 0) return [];
+      return sql<RecipientRow[]>`
         select ${columns} from recipients
-        where tenant_id = ${tenantId} and id = any(${ids as RecipientId[]}::text[]) and status <> 'removed'`;
+        join unnest(${pools.map(({ id }) => id as string)}::text[], ${pools.map(({ revision }) => revision)}::bigint[])
+          as known(known_pool_id, known_revision) on pool_id = known_pool_id
+        where tenant_id = ${tenantId} and pool_revision > known_revision
+        order by id`;
     },
 
     async list(tenantId: TenantId, { poolId, status, now }: RecipientFilter, page: Page): Promise<PageRows<Recipient>> {

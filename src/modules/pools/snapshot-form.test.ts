@@ -2,10 +2,20 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { canonicalJson } from "../../platform/crypto/index.ts";
+import { ulid } from "../../platform/ids/ulid.ts";
+import type { RecipientId } from "./domain/recipient.ts";
 import type { PoolSnapshot } from "./domain/snapshot.ts";
+import type { SnapshotBody } from "./snapshot-form.ts";
 import { poolBench } from "./testing/pool-bench.ts";
 
 const { db, pools, newTenant, createPool, createRecipient, createRule } = await poolBench();
+const { head, parts, partBody, restore } = pools.snapshotForm;
+
+/** A snapshot as JSON, all of it. */
+function bodyOf(snapshot: PoolSnapshot): SnapshotBody {
+  const { parts: _, ...rest } = head(snapshot);
+  return { ...rest, recipients: parts(snapshot).flatMap(partBody) };
+}
 
 async function filledPool() {
   const tenantId = await newTenant();
@@ -27,14 +37,9 @@ async function filledPool() {
   return { tenantId, id, recipientId, snapshot };
 }
 
-test("a snapshot that was kept as JSON in the database comes back the same, with the same digest", async () => {
-  const { tenantId, snapshot } = await filledPool();
-  const digest = Buffer.from(snapshot.digest, "hex");
-  await db.sql`
-    insert into routing_snapshots (tenant_id, digest, body, created_at)
-    values (${tenantId}, ${digest}, ${db.sql.json(pools.snapshotBody(snapshot) as never)}, now())`;
-  const [row] = await db.sql`select body from routing_snapshots where tenant_id = ${tenantId} and digest = ${digest}`;
-  const restored = pools.snapshotFrom(row!.body);
+test("a snapshot that was turned into JSON comes back the same, with the same digest", async () => {
+  const { snapshot } = await filledPool();
+  const restored = restore(JSON.parse(JSON.stringify(bodyOf(snapshot))));
   assert.deepEqual(restored, snapshot);
   assert.ok(restored.pool.createdAt instanceof Date && restored.recipients[0]!.availableSince instanceof Date);
 });
@@ -82,8 +87,8 @@ test("the digest is the SHA-256 of the canonical JSON of what decisions depend o
 
 test("the digest tells any two contents apart, and nothing that no decision depends on", async () => {
   const { snapshot } = await filledPool();
-  const body = pools.snapshotBody(snapshot);
-  const digestOf = (change: Partial<typeof body>) => pools.snapshotFrom({ ...body, ...change }).digest;
+  const body = bodyOf(snapshot);
+  const digestOf = (change: Partial<typeof body>) => restore({ ...body, ...change }).digest;
   const [first, second] = body.recipients;
   const other = [
     digestOf({ pool: { ...body.pool, strategy: "priority" } }),
@@ -118,5 +123,23 @@ test("a large pool has the same digest whether it is worked out in turns or at o
   const snapshot = (await pools.snapshot(tenantId, id))!;
   assert.equal(snapshot.recipients.length, 1501);
   assert.equal(snapshot.digest, digestByHand(snapshot));
-  assert.equal(pools.snapshotFrom(pools.snapshotBody(snapshot)).digest, snapshot.digest);
+  assert.equal(restore(bodyOf(snapshot)).digest, snapshot.digest);
+});
+
+test("when one recipient of many changes, all parts but one stay the same objects", async () => {
+  const { snapshot } = await filledPool();
+  const [template] = snapshot.recipients;
+  const recipients = Array.from({ length: 5000 }, (_, n) => ({ ...template!, id: ulid(1e12 + 7 * n) as RecipientId }));
+  const before = parts({ recipients });
+  const changed = recipients.with(2500, { ...recipients[2500]!, status: "paused" });
+  const after = parts({ recipients: changed });
+  const removed = parts({ recipients: recipients.toSpliced(2500, 1) });
+  assert.deepEqual(
+    before.flatMap((part) => part.recipients),
+    recipients,
+  );
+  assert.equal(after.length, before.length);
+  assert.equal(after.filter((part) => !before.includes(part)).length, 1);
+  assert.ok(removed.filter((part) => !before.includes(part)).length <= 2, "removing one moves no other boundary");
+  assert.ok(before.length > 20 && Math.max(...before.map((part) => part.recipients.length)) < 2500);
 });

@@ -1,11 +1,12 @@
-import { hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { canonicalJson } from "../../platform/crypto/index.ts";
 import type { Stamps } from "../../platform/records/index.ts";
 import type { Pool, StoredPool } from "./domain/pool.ts";
 import type { Recipient } from "./domain/recipient.ts";
 import type { Rule } from "./domain/rule.ts";
-import type { PoolSnapshot } from "./domain/snapshot.ts";
+import { type PoolSnapshot, withoutStamps } from "./domain/snapshot.ts";
+import { type RecipientPart, recipientParts } from "./recipient-parts.ts";
 import type { LoadedPool } from "./snapshot-store.ts";
 
 type Content = Omit<PoolSnapshot, "digest">;
@@ -19,9 +20,12 @@ export interface SnapshotBody extends Omit<Content, "pool" | "recipients" | "rul
   readonly rules: readonly Dated<Rule>[];
 }
 
-const recipientsAtOnce = 500;
+/** What is stored of a snapshot beside its recipients: the parts that they are stored in, by digest. */
+export interface SnapshotHead extends Omit<SnapshotBody, "recipients"> {
+  readonly parts: readonly string[];
+}
 
-/** Makes a snapshot of a pool that was read. Others get their turn meanwhile: a large pool takes a while to digest. */
+/** Creates the snapshot of a loaded pool. Yields to other work: digesting a large pool takes a while. */
 export async function snapshotOf({ pool: stored, recipients, rules }: LoadedPool): Promise<PoolSnapshot> {
   const { environmentKey, environmentMode } = stored;
   const content = { pool: poolOf(stored), environmentKey, environmentMode, recipients, rules };
@@ -33,21 +37,31 @@ export async function snapshotOf({ pool: stored, recipients, rules }: LoadedPool
   }
 }
 
-/** A snapshot as JSON, to be kept for replays. */
-export function snapshotBody({ digest: _, ...content }: PoolSnapshot): SnapshotBody {
+/** A snapshot as JSON, apart from its recipients. */
+export function snapshotHead({ digest: _, recipients, ...content }: PoolSnapshot): SnapshotHead {
   return {
     ...content,
     pool: { ...content.pool, ...stampTexts(content.pool) },
-    recipients: content.recipients.map((recipient) => ({
-      ...recipient,
-      ...stampTexts(recipient),
-      availableSince: recipient.availableSince.toISOString(),
-    })),
     rules: content.rules.map((rule) => ({ ...rule, ...stampTexts(rule) })),
+    parts: snapshotParts({ recipients }).map(({ digest }) => digest),
   };
 }
 
-/** The snapshot that a body was made of; its digest is worked out anew. */
+/** The parts that a snapshot's recipients are stored in. */
+export function snapshotParts({ recipients }: Pick<PoolSnapshot, "recipients">): RecipientPart[] {
+  return Array.from(recipientParts(recipients), ({ part }) => part);
+}
+
+/** The recipients of a part as JSON. */
+export function partBody({ recipients }: RecipientPart): SnapshotBody["recipients"] {
+  return recipients.map((recipient) => ({
+    ...recipient,
+    ...stampTexts(recipient),
+    availableSince: recipient.availableSince.toISOString(),
+  }));
+}
+
+/** Restores a snapshot from its JSON and computes its digest again. */
 export function snapshotFrom(body: SnapshotBody): PoolSnapshot {
   const content: Content = {
     ...body,
@@ -66,44 +80,28 @@ export function snapshotFrom(body: SnapshotBody): PoolSnapshot {
   }
 }
 
-// A recipient of a large pool stays the same object while others change: its digest is worked out once.
-const recipientDigests = new WeakMap<Recipient, string>();
-
 /**
- * Digests the canonical JSON of all that a decision depends on, some recipients at a time. A recipient stands in it as
- * the digest of its own canonical JSON.
+ * Digests the canonical JSON of all that a decision depends on. A recipient is represented by the digest of its own
+ * canonical JSON. Recipients are digested in parts, with a pause after each part that is new.
  */
 function* digesting({ pool, environmentKey, environmentMode, recipients, rules }: Content): Generator<void, string> {
   const { tenantId: _t, description: _d, ...decisive } = withoutStamps(pool);
-  const digests: string[] = [];
-  for (const [index, recipient] of recipients.entries()) {
-    if (index % recipientsAtOnce === recipientsAtOnce - 1) yield;
-    digests.push(recipientDigest(recipient));
+  const sha256 = createHash("sha256");
+  // The members in the order that canonical JSON puts them in.
+  sha256.update(`{"pool":${canonicalJson({ ...decisive, environmentKey, environmentMode })},"recipients":[`);
+  let separator = "";
+  for (const { part, isNew } of recipientParts(recipients)) {
+    sha256.update(separator + part.digestList);
+    separator = ",";
+    if (isNew) yield;
   }
-  const content = {
-    pool: { ...decisive, environmentKey, environmentMode },
-    recipients: digests,
-    rules: rules.map(decisiveOfRule),
-  };
-  return hash("sha256", canonicalJson(content));
-}
-
-function recipientDigest(recipient: Recipient): string {
-  const known = recipientDigests.get(recipient);
-  if (known !== undefined) return known;
-  const { tenantId: _t, poolId: _p, availableSince, ...decisive } = withoutStamps(recipient);
-  const digest = hash("sha256", canonicalJson({ ...decisive, availableSince: availableSince.toISOString() }));
-  recipientDigests.set(recipient, digest);
-  return digest;
+  sha256.update(`],"rules":${canonicalJson(rules.map(decisiveOfRule))}}`);
+  return sha256.digest("hex");
 }
 
 function decisiveOfRule(rule: Rule) {
   const { tenantId: _t, poolId: _p, ...decisive } = withoutStamps(rule);
   return decisive;
-}
-
-function withoutStamps<R extends Stamps>({ createdAt: _c, updatedAt: _u, recordVersion: _v, ...rest }: R) {
-  return rest;
 }
 
 function stampTexts({ createdAt, updatedAt }: Stamps) {

@@ -2,6 +2,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Database } from "../../platform/db/index.ts";
 import type { PoolId, StoredPool } from "./domain/pool.ts";
 import type { Recipient } from "./domain/recipient.ts";
+import { mergeChanges } from "./domain/recipient-changes.ts";
 import type { Rule } from "./domain/rule.ts";
 import { poolStore } from "./pool-store.ts";
 import { recipientStore } from "./recipient-store.ts";
@@ -21,10 +22,16 @@ export interface PoolRevision {
   readonly revision: number;
 }
 
-/** The recipients of a pool as they were read before; undefined when they were not. */
-export type KnownRecipients = (poolId: PoolId) => readonly Recipient[] | undefined;
+/** What is known of a pool: its recipients as they were at a revision. */
+export interface KnownPool {
+  readonly recipients: readonly Recipient[];
+  readonly revision: number;
+}
 
-/** The SQL of snapshots. Archived pools are not there. */
+/** Looks up what is known of a pool from an earlier read. */
+export type KnownPools = (poolId: PoolId) => KnownPool | undefined;
+
+/** The SQL of snapshots. Archived pools are not found. */
 export function snapshotStore(db: Database) {
   return {
     async revision(tenantId: TenantId, id: PoolId): Promise<number | undefined> {
@@ -40,44 +47,39 @@ export function snapshotStore(db: Database) {
     },
 
     /**
-     * Reads pools as all of them were at one moment, in the order of their ids. Of a pool that is known from before,
-     * only the recipients that changed are read; the others are the same objects as before.
+     * Reads pools in one database snapshot, ordered by id. Of a known pool only the recipients that changed since are
+     * read; the others stay the same objects.
      */
-    async load(tenantId: TenantId, ids: readonly PoolId[], known: KnownRecipients): Promise<LoadedPool[]> {
-      const before = ids.flatMap((id) => known(id) ?? []);
-      const [pools, rules, recipients] = await db.transaction(async (tx) => {
+    async load(tenantId: TenantId, ids: readonly PoolId[], knownPools: KnownPools): Promise<LoadedPool[]> {
+      const known = new Map(ids.map((id) => [id, knownPools(id)]));
+      const unknownIds = ids.filter((id) => known.get(id) === undefined);
+      const knownRevisions = ids.flatMap((id) => {
+        const before = known.get(id);
+        return before === undefined ? [] : [{ id, revision: before.revision }];
+      });
+      const [pools, rules, recipients, changes] = await db.transaction(async (tx) => {
         await tx`set transaction isolation level repeatable read, read only`;
         return Promise.all([
           poolStore(tx).findMany(tenantId, ids),
           ruleStore(tx).enabledOfPools(tenantId, ids),
-          before.length === 0
-            ? recipientStore(tx).ofPools(tenantId, ids)
-            : recipientsAfter(recipientStore(tx), tenantId, ids, before),
+          recipientStore(tx).ofPools(tenantId, unknownIds),
+          recipientStore(tx).changedSince(tenantId, knownRevisions),
         ]);
       });
       const recipientsByPool = Map.groupBy(recipients, ({ poolId }) => poolId);
+      const changesByPool = Map.groupBy(changes, ({ poolId }) => poolId);
       const rulesByPool = Map.groupBy(rules, ({ poolId }) => poolId);
-      return pools.map((pool) => ({
-        pool,
-        recipients: recipientsByPool.get(pool.id) ?? [],
-        rules: rulesByPool.get(pool.id) ?? [],
-      }));
+      return pools.map((pool) => {
+        const before = known.get(pool.id)?.recipients;
+        return {
+          pool,
+          recipients:
+            before === undefined
+              ? (recipientsByPool.get(pool.id) ?? [])
+              : mergeChanges(before, changesByPool.get(pool.id) ?? []),
+          rules: rulesByPool.get(pool.id) ?? [],
+        };
+      });
     },
   };
-}
-
-/** All recipients of pools, those from before as they were where their versions say so. */
-async function recipientsAfter(
-  store: ReturnType<typeof recipientStore>,
-  tenantId: TenantId,
-  poolIds: readonly PoolId[],
-  before: readonly Recipient[],
-): Promise<Recipient[]> {
-  const known = new Map(before.map((recipient) => [recipient.id, recipient]));
-  const versions = await store.versionsOfPools(tenantId, poolIds);
-  const changed = versions.flatMap(({ id, recordVersion }) =>
-    known.get(id)?.recordVersion === recordVersion ? [] : [id],
-  );
-  for (const recipient of await store.findMany(tenantId, changed)) known.set(recipient.id, recipient);
-  return versions.map(({ id }) => known.get(id)!);
 }

@@ -5,6 +5,7 @@ import { DeleteRecipientRequestSchema, PauseRecipientRequestSchema } from "../..
 import { UpdateRuleRequestSchema } from "../../../gen/service/api/rule_pb.ts";
 import { announcedChanges } from "../../../test/harness/changes.ts";
 import { failsWith, perform } from "../../../test/harness/context.ts";
+import { until } from "../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Database } from "../../platform/db/index.ts";
 import type { PoolSnapshot } from "./domain/snapshot.ts";
@@ -78,17 +79,17 @@ test("a snapshot holds the pool, its environment, those who are not removed and 
 
 test("when something else of the tenant changed, the pool is not read again", async () => {
   const { tenantId, id } = await newPool();
-  const { snapshot, asked, announce } = node();
+  const { snapshot, refresh, asked, announce } = node();
   const read = await snapshot(tenantId, id);
   for (let n = 1; n <= 3; n++) {
     announce(tenantId);
-    assert.equal(await snapshot(tenantId, id), read);
+    await refresh(tenantId, id as never);
     assert.equal(snapshot(tenantId, id), read);
     assert.deepEqual(asked, { revisions: n, loads: 1 });
   }
 });
 
-test("every change of a pool, a recipient or a rule is seen by the next who asks", async () => {
+test("when a change is answered, the node that made it decides by it", async () => {
   const { tenantId, id } = await newPool();
   const choice = { tenantId };
   const { id: recipientId } = await createRecipient(choice, id);
@@ -122,7 +123,7 @@ test("of a pool that changed only the recipients that did are read again", async
   const made = [];
   for (let n = 0; n < 4; n++) made.push(await createRecipient({ tenantId }, id));
   const [same, paused, removed, last] = made.map((recipient) => recipient.id);
-  const { snapshot, poolsOf, announce, asked } = node();
+  const { snapshot, poolsOf, refresh, announce, asked } = node();
   const before = (await snapshot(tenantId, id))!;
   const recipientId = paused!;
   await perform(db, { tenantId }, handlers.recipients.pauseRecipient, PauseRecipientRequestSchema, { recipientId });
@@ -131,6 +132,7 @@ test("of a pool that changed only the recipients that did are read again", async
   });
   const added = await createRecipient({ tenantId }, id);
   announce(tenantId);
+  await refresh(tenantId, id as never);
   const after = (await snapshot(tenantId, id))!;
   assert.deepEqual(
     after.recipients.map((each) => [each.id, each.status]),
@@ -148,15 +150,49 @@ test("of a pool that changed only the recipients that did are read again", async
   assert.equal(asked.loads, 2);
 });
 
-test("another node goes on with what it knows until it is told, and then sees the change", async () => {
+test("after a change elsewhere, calls get the last snapshot while the next one is read", async () => {
   const { tenantId, id } = await newPool();
   const other = node();
   const known = await other.snapshot(tenantId, id);
   await describe(tenantId, id, "new");
-  assert.equal(other.snapshot(tenantId, id), known);
+  assert.equal(other.snapshot(tenantId, id), known, "not told yet");
   other.announce(tenantId);
+  const held = other.hold();
+  assert.equal(other.snapshot(tenantId, id), known, "no call waits for the read");
+  await held.read;
+  assert.equal(other.snapshot(tenantId, id), known);
+  held.release();
+  await until(() => other.snapshot(tenantId, id) !== known);
   assert.equal((await other.snapshot(tenantId, id))!.pool.description, "new");
   assert.deepEqual(other.asked, { revisions: 1, loads: 2 });
+});
+
+test("the last snapshot serves for at most a second after the first change that it lacks", async () => {
+  const { tenantId, id } = await newPool();
+  const { snapshot, announce, clock, hold } = node();
+  const known = await snapshot(tenantId, id);
+  clock.nowMs = 60_000;
+  await describe(tenantId, id, "new");
+  announce(tenantId);
+  const held = hold();
+  clock.nowMs += 999;
+  announce(tenantId);
+  assert.equal(snapshot(tenantId, id), known);
+  clock.nowMs += 1;
+  const waiting = snapshot(tenantId, id);
+  assert.ok(waiting instanceof Promise, "a further change does not lengthen it");
+  held.release();
+  assert.equal((await waiting)!.pool.description, "new");
+});
+
+test("a change that nobody asked about for long is read before the next decision", async () => {
+  const { tenantId, id } = await newPool();
+  const { snapshot, announce, clock } = node();
+  await snapshot(tenantId, id);
+  await describe(tenantId, id, "new");
+  announce(tenantId);
+  clock.nowMs += 5000;
+  assert.equal((await snapshot(tenantId, id))!.pool.description, "new");
 });
 
 test("while changes of other nodes are not known, the revision is looked up every time", async () => {
@@ -172,7 +208,7 @@ test("while changes of other nodes are not known, the revision is looked up ever
   assert.ok(snapshot(tenantId, id) instanceof Promise, "what was read meanwhile is looked up once more");
 });
 
-test("what was read before a change and arrives after it is not given to those who ask after the change", async () => {
+test("what was read before a change and arrives after it never replaces what is newer", async () => {
   const { tenantId, id } = await newPool();
   const { snapshot, hold, announce, asked } = node();
   const held = hold();
@@ -222,14 +258,15 @@ test("many who ask at once are served by one read", async () => {
   assert.equal(new Set(answers).size, 1);
   assert.deepEqual(asked, { revisions: 0, loads: 1 });
   announce(tenantId);
-  await Promise.all(Array.from({ length: 20 }, () => snapshot(tenantId, id)));
+  const again = Array.from({ length: 20 }, () => snapshot(tenantId, id));
+  assert.ok(again.every((each) => each === answers[0]));
   assert.deepEqual(asked, { revisions: 1, loads: 1 });
 });
 
 test("a pool of another tenant, an archived one and one that there is not are none, also when they are known", async () => {
   const { tenantId, id } = await newPool();
   const stranger = await newTenant();
-  const { snapshot, announce } = node();
+  const { snapshot, refresh, announce } = node();
   assert.notEqual(await snapshot(tenantId, id), undefined);
   assert.equal(await snapshot(stranger, id), undefined);
   assert.notEqual(snapshot(tenantId, id), undefined, "the owner's stays known");
@@ -237,6 +274,7 @@ test("a pool of another tenant, an archived one and one that there is not are no
   assert.equal(await snapshot(tenantId, "no id at all"), undefined);
   await db.sql`update pools set status = 'archived', revision = revision + 1 where tenant_id = ${tenantId} and id = ${id}`;
   announce(tenantId);
+  await refresh(tenantId, id as never);
   assert.equal(await snapshot(tenantId, id), undefined);
 });
 

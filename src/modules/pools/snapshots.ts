@@ -3,14 +3,19 @@ import type { Database, TenantChanges } from "../../platform/db/index.ts";
 import type { PoolId } from "./domain/pool.ts";
 import type { PoolSnapshot, TenantPools } from "./domain/snapshot.ts";
 import { snapshotOf } from "./snapshot-form.ts";
-import { type KnownRecipients, type LoadedPool, snapshotStore } from "./snapshot-store.ts";
+import { type KnownPools, type LoadedPool, snapshotStore } from "./snapshot-store.ts";
 
-/** Pools as decisions see them, from memory for most calls. */
+/**
+ * Pools as decisions see them, from memory for most calls. After a change, calls get the last snapshot while the next
+ * one is prepared, for at most a second.
+ */
 export interface Snapshots {
-  /** A pool that is not archived, or the promise of it when it must be read or looked after first. */
+  /** A pool that is not archived, or the promise of it when it must be read first. */
   snapshot(tenantId: TenantId, poolId: string): PoolSnapshot | undefined | Promise<PoolSnapshot | undefined>;
   /** The tenant's pools that take items: the 1,000 oldest at most. */
   poolsOf(tenantId: TenantId): TenantPools | Promise<TenantPools>;
+  /** Brings what this node keeps of a changed pool up to date. Never fails: the next call reads what could not be read. */
+  refresh(tenantId: TenantId, poolId: PoolId): Promise<void>;
 }
 
 interface Parts {
@@ -18,6 +23,8 @@ interface Parts {
   readonly changes: TenantChanges;
   /** How many pools, recipients and rules are kept in all. */
   readonly recordsMax?: number;
+  /** A clock that never goes back. */
+  readonly monotonicMs?: () => number;
 }
 
 interface Kept {
@@ -33,20 +40,29 @@ interface Kept {
 interface TenantState {
   /** Raised whenever something of the tenant changes. */
   generation: number;
+  /** When each generation began, those of the last second. */
+  readonly beganAtMs: Map<number, number>;
   all: { readonly checkedIn: number; readonly pools: TenantPools } | undefined;
   /** What is being read now, by pool; "" for all. */
   readonly reading: Map<string, { readonly startedIn: number; readonly result: Promise<unknown> }>;
 }
 
+/** How long a call may be given the last snapshot after a change. */
+const lastGoodMs = 1000;
 const poolsMax = 1000;
 const poolsAtOnce = 50;
 const never = -1;
 
 /**
  * Keeps snapshots until their pool changes. Tenants change for other reasons too, so a change only makes the pool's
- * revision be looked up; what changed in it is read when that differs.
+ * revision be looked up; what changed in the pool is read when the revision differs.
  */
-export function createSnapshots({ db, changes, recordsMax = 1_000_000 }: Parts): Snapshots {
+export function createSnapshots({
+  db,
+  changes,
+  recordsMax = 1_000_000,
+  monotonicMs = () => performance.now(),
+}: Parts): Snapshots {
   const store = snapshotStore(db);
   const kept = new Map<PoolId, Kept>();
   const tenants = new Map<TenantId, TenantState>();
@@ -54,13 +70,13 @@ export function createSnapshots({ db, changes, recordsMax = 1_000_000 }: Parts):
 
   changes.onChange((tenantId) => {
     const state = tenants.get(tenantId as TenantId);
-    if (state !== undefined) state.generation++;
+    if (state !== undefined) beginGeneration(state, monotonicMs());
   });
 
   function stateOf(tenantId: TenantId): TenantState {
     let state = tenants.get(tenantId);
     if (state === undefined) {
-      state = { generation: 0, all: undefined, reading: new Map() };
+      state = { generation: 0, beganAtMs: new Map(), all: undefined, reading: new Map() };
       tenants.set(tenantId, state);
     }
     return state;
@@ -72,9 +88,11 @@ export function createSnapshots({ db, changes, recordsMax = 1_000_000 }: Parts):
   }
 
   const knownOf =
-    (tenantId: TenantId): KnownRecipients =>
-    (poolId) =>
-      ownKept(tenantId, poolId)?.snapshot.recipients;
+    (tenantId: TenantId): KnownPools =>
+    (poolId) => {
+      const entry = ownKept(tenantId, poolId);
+      return entry && { recipients: entry.snapshot.recipients, revision: entry.revision };
+    };
 
   function forget(poolId: PoolId, { tenantId, records: freed }: Kept): void {
     kept.delete(poolId);
@@ -168,22 +186,55 @@ export function createSnapshots({ db, changes, recordsMax = 1_000_000 }: Parts):
     return result;
   }
 
+  const refreshPool = (tenantId: TenantId, poolId: PoolId) =>
+    together(tenantId, poolId, (startedIn) => readPool(tenantId, poolId, startedIn));
+  const refreshAll = (tenantId: TenantId) => together(tenantId, "", (startedIn) => readPools(tenantId, startedIn));
+
   return {
     snapshot(tenantId, id) {
       const poolId = id as PoolId;
-      const entry = kept.get(poolId);
-      if (entry !== undefined && entry.tenantId === tenantId && changes.fresh()) {
-        if (entry.checkedIn === stateOf(tenantId).generation) {
-          entry.used = true;
-          return entry.snapshot;
-        }
-      }
-      return together(tenantId, poolId, (startedIn) => readPool(tenantId, poolId, startedIn));
+      const entry = ownKept(tenantId, poolId);
+      const standing = standingOf(entry?.checkedIn, stateOf(tenantId));
+      if (entry === undefined || standing === "outdated") return refreshPool(tenantId, poolId);
+      entry.used = true;
+      if (standing === "refreshing") inBackground(refreshPool(tenantId, poolId));
+      return entry.snapshot;
     },
     poolsOf(tenantId) {
       const state = stateOf(tenantId);
-      if (state.all?.checkedIn === state.generation && changes.fresh()) return state.all.pools;
-      return together(tenantId, "", (startedIn) => readPools(tenantId, startedIn));
+      const standing = standingOf(state.all?.checkedIn, state);
+      if (state.all === undefined || standing === "outdated") return refreshAll(tenantId);
+      if (standing === "refreshing") inBackground(refreshAll(tenantId));
+      return state.all.pools;
+    },
+    async refresh(tenantId, poolId) {
+      if (ownKept(tenantId, poolId) !== undefined) await refreshPool(tenantId, poolId).catch(() => {});
+      if (stateOf(tenantId).all !== undefined) await refreshAll(tenantId).catch(() => {});
     },
   };
+
+  /** Whether what was checked in a generation may still be used, and whether a newer state has to be read. */
+  function standingOf(checkedIn: number | undefined, { generation, beganAtMs }: TenantState): Standing {
+    if (checkedIn === undefined || !changes.fresh()) return "outdated";
+    if (checkedIn === generation) return "current";
+    const outdatedAtMs = beganAtMs.get(checkedIn + 1);
+    return outdatedAtMs !== undefined && monotonicMs() - outdatedAtMs < lastGoodMs ? "refreshing" : "outdated";
+  }
+}
+
+/** current: as it is. refreshing: usable while the next state is read. outdated: not to be used. */
+type Standing = "current" | "refreshing" | "outdated";
+
+function beginGeneration(state: TenantState, nowMs: number): void {
+  state.generation++;
+  state.beganAtMs.set(state.generation, nowMs);
+  for (const [generation, beganAtMs] of state.beganAtMs) {
+    if (nowMs - beganAtMs < lastGoodMs) return;
+    state.beganAtMs.delete(generation);
+  }
+}
+
+/** A failed refresh is started again by the next call; after a second, calls wait for it and get its error. */
+function inBackground(refresh: Promise<unknown>): void {
+  refresh.catch(() => {});
 }

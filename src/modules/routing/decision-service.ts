@@ -3,18 +3,19 @@ import { fail } from "../../errors/index.ts";
 import { mayUseEnvironment } from "../../platform/access/index.ts";
 import { canonicalJson } from "../../platform/crypto/index.ts";
 import { notFound } from "../../platform/db/index.ts";
-import type { PoolId, Pools, SnapshotBody } from "../pools/index.ts";
+import type { PoolId, Pools } from "../pools/index.ts";
 import { compilePool } from "./domain/compiled-pool.ts";
 import { replay } from "./domain/decide.ts";
 import type { Evidence } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
+import { snapshotStore } from "./snapshot-store.ts";
 import { decisionStore, evidenceOf, type FoundDecision } from "./store.ts";
 
 /** The use cases of decisions that were made. */
 export type DecisionService = ReturnType<typeof createDecisionService>;
 
 /** Makes them. */
-export function createDecisionService(pools: Pick<Pools, "snapshotFrom" | "snapshot">) {
+export function createDecisionService(pools: Pick<Pools, "snapshotForm" | "snapshot">) {
   async function find({ sql, tenantId, principal }: Context, id: string): Promise<FoundDecision> {
     const stored = await decisionStore(sql).find(tenantId, id);
     if (stored === undefined) throw notFound("decision");
@@ -31,7 +32,7 @@ export function createDecisionService(pools: Pick<Pools, "snapshotFrom" | "snaps
     /** Makes a decision once more from the snapshot, the item, the seed and what was seen of the moment. */
     async replay(context: Context, id: string) {
       const stored = await find(context, id);
-      const body = await decisionStore(context.sql).findSnapshot(context.tenantId, stored.snapshotDigest);
+      const body = await snapshotStore(context.sql).find(context.tenantId, stored.snapshotDigest);
       if (body === undefined) {
         throw fail("FAILED_PRECONDITION", { public: "What the decision was made from is not kept any more." });
       }
@@ -39,7 +40,7 @@ export function createDecisionService(pools: Pick<Pools, "snapshotFrom" | "snaps
       const evidence = evidenceOf(stored);
       const requirements = stored.requirements as unknown as RoutableItem["requirements"];
       const item: RoutableItem = { type, key, attributes, requirements, priority };
-      const snapshot = await pools.snapshotFrom(body as SnapshotBody);
+      const snapshot = pools.snapshotForm.restore(body);
       const at = { nowMs: evidence.nowMs, seed, waitedS: 0 };
       const again = replay(compilePool(snapshot), item, at, evidence.observed);
       const differences = [

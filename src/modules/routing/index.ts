@@ -49,7 +49,7 @@ export type Routing = ReturnType<typeof createRouting>;
 /** Makes the module. */
 export function createRouting(parts: Parts) {
   const { db, clock, cursors, pools, queues, live, keys } = parts;
-  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotBody);
+  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotForm);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
     pools,

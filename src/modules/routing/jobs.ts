@@ -4,7 +4,8 @@ import type { Sql } from "../../platform/db/index.ts";
 import { lowestUlid } from "../../platform/ids/ulid.ts";
 import { inBites, type JobKind } from "../../platform/jobs/index.ts";
 import { forgetOutcomes } from "./outcomes.ts";
-import { forgetDecisions, forgetSnapshots, tenantsWithDecisions } from "./store.ts";
+import { forgetSnapshotParts, forgetSnapshots } from "./snapshot-store.ts";
+import { forgetDecisions, tenantsWithDecisions } from "./store.ts";
 
 interface Parts {
   readonly sql: Sql;
@@ -16,6 +17,7 @@ interface Parts {
 const dayMs = 86_400_000;
 const everyMs = 10 * 60_000;
 const bite = 2000;
+const partsBite = 200;
 
 /** Forgets decisions, outcomes and snapshots that are older than they are kept. Work that is not done stays. */
 export function forgetRoutingJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
@@ -29,8 +31,9 @@ export function forgetRoutingJob({ sql, clock, retentionDays, platformTenantId }
         await inBites(signal, bite, (limit) => forgetDecisions(sql, tenantId as TenantId, below, limit));
         await inBites(signal, bite, (limit) => forgetOutcomes(sql, tenantId as TenantId, below, limit));
       }
-      // Marked as in use every half day: whatever still has decisions stays.
+      // Marked as in use every half day: whatever still has decisions stays, and parts outlive their snapshots.
       await inBites(signal, bite, (limit) => forgetSnapshots(sql, new Date(beforeMs - 2 * dayMs), limit));
+      await inBites(signal, partsBite, (limit) => forgetSnapshotParts(sql, new Date(beforeMs - 4 * dayMs), limit));
     },
   };
 }

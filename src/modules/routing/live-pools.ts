@@ -189,7 +189,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       if (entry === undefined || entry.refreshAtMs === 0) return firstView(snapshot);
       const { live, pool: before } = entry.view;
       if (before.snapshot.digest !== snapshot.digest) {
-        const pool = compilePool(snapshot);
+        const pool = compilePool(snapshot, before);
         live.follow(pool);
         entry.view = { pool, live };
       }

@@ -1,33 +1,44 @@
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import type { PoolSnapshot, SnapshotBody } from "../pools/index.ts";
-import { decisionStore } from "./store.ts";
+import type { PoolSnapshot, Pools, RecipientPart } from "../pools/index.ts";
+import { snapshotStore } from "./snapshot-store.ts";
 
-/** Keeps what decisions are made from, so that they can be made again. */
+/** Stores what decisions are made from, so that they can be replayed. */
 export interface SnapshotKeeping {
-  /** Undefined when it is kept already. */
+  /** Undefined when the snapshot is stored already. */
   keep(snapshot: PoolSnapshot): Promise<void> | undefined;
 }
 
 const knownMax = 10_000;
-/** After so long a snapshot is marked again as in use. */
+/** After so long a snapshot and its parts are marked again as in use. */
 const againMs = 12 * 3_600_000;
+/** So many parts are written with one statement: some 400 kB of JSON. */
+const partsAtOnce = 8;
 
-/** Makes it. Most calls only look up the snapshot in memory. */
-export function createSnapshotKeeping(
-  sql: Sql,
-  clock: Clock,
-  bodyOf: (snapshot: PoolSnapshot) => SnapshotBody,
-): SnapshotKeeping {
+/** Creates the storage of snapshots. Most calls only look up the snapshot in memory. */
+export function createSnapshotKeeping(sql: Sql, clock: Clock, form: Pools["snapshotForm"]): SnapshotKeeping {
+  const store = snapshotStore(sql);
   const keptAtMs = new Map<string, number>();
   // A key that is put together anew for each call costs more than all the rest of it.
   const freshUntilMs = new WeakMap<PoolSnapshot, number>();
+  const partFreshUntilMs = new WeakMap<RecipientPart, number>();
   const writing = new Map<string, Promise<void>>();
+
+  /** Writes the parts that are not stored yet: of a pool that changed, the few in which something did. */
+  async function writeParts(snapshot: PoolSnapshot, nowMs: number): Promise<void> {
+    const missing = form.parts(snapshot).filter((part) => nowMs >= (partFreshUntilMs.get(part) ?? 0));
+    for (let from = 0; from < missing.length; from += partsAtOnce) {
+      const parts = missing.slice(from, from + partsAtOnce);
+      const rows = parts.map((part) => ({ digest: part.digest, recipients: JSON.stringify(form.partBody(part)) }));
+      await store.keepParts(snapshot.pool.tenantId, rows, new Date(nowMs));
+      for (const part of parts) partFreshUntilMs.set(part, nowMs + againMs);
+    }
+  }
 
   async function write(key: string, snapshot: PoolSnapshot): Promise<void> {
     const nowMs = clock.now();
-    const { tenantId } = snapshot.pool;
-    await decisionStore(sql).keepSnapshot(tenantId, snapshot.digest, bodyOf(snapshot), new Date(nowMs));
+    await writeParts(snapshot, nowMs);
+    await store.keep(snapshot.pool.tenantId, snapshot.digest, form.head(snapshot), new Date(nowMs));
     if (keptAtMs.size >= knownMax) keptAtMs.clear();
     keptAtMs.set(key, nowMs);
   }

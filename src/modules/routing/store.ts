@@ -72,20 +72,6 @@ export function decisionStore(sql: Sql) {
         }`;
       return readKeyset<StoredDecision>(sql, { columns, table: "decisions", where, newestFirst: true }, page);
     },
-
-    /** Keeps what decisions are made from; one that is there already is marked as in use. */
-    async keepSnapshot(tenantId: TenantId, digest: string, body: unknown, at: Date): Promise<void> {
-      await sql`
-        insert into routing_snapshots (tenant_id, digest, body, created_at)
-        values (${tenantId}, decode(${digest}, 'hex'), ${sql.json(body as never)}, ${at})
-        on conflict (tenant_id, digest) do update set created_at = excluded.created_at`;
-    },
-
-    async findSnapshot(tenantId: TenantId, digest: Buffer): Promise<unknown> {
-      const [row] = await sql<{ body: unknown }[]>`
-        select body from routing_snapshots where tenant_id = ${tenantId} and digest = ${digest}`;
-      return row?.body;
-    },
   };
 }
 
@@ -105,13 +91,5 @@ export async function forgetDecisions(sql: Sql, tenantId: TenantId, below: strin
       select ctid from decisions d where d.tenant_id = ${tenantId} and d.id < ${below}
         and not exists (select from queue_items q where q.tenant_id = d.tenant_id and q.id = d.id)
       order by d.id limit ${limit}))`;
-  return gone.count;
-}
-
-/** Removes snapshots that were last made use of before a moment. */
-export async function forgetSnapshots(sql: Sql, before: Date, limit: number): Promise<number> {
-  const gone = await sql`
-    delete from routing_snapshots where ctid = any(array(
-      select ctid from routing_snapshots where created_at < ${before} limit ${limit}))`;
   return gone.count;
 }

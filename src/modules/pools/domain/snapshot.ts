@@ -1,3 +1,4 @@
+import type { Stamps } from "../../../platform/records/index.ts";
 import type { Pool, PoolId } from "./pool.ts";
 import type { Recipient } from "./recipient.ts";
 import type { Rule } from "./rule.ts";
@@ -20,4 +21,9 @@ export interface PoolSnapshot {
 /** All pools of a tenant that take items, as one node knows them, in the order of their creation. */
 export interface TenantPools {
   readonly pools: ReadonlyMap<PoolId, PoolSnapshot>;
+}
+
+/** A record without the fields that no decision depends on. */
+export function withoutStamps<R extends Stamps>({ createdAt: _c, updatedAt: _u, recordVersion: _v, ...rest }: R) {
+  return rest;
 }

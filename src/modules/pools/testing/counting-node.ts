@@ -25,11 +25,19 @@ export function countingNode(db: Database, recordsMax?: number) {
     },
   };
   const { changes: own, standing } = announcedChanges();
-  const snapshots = createSnapshots({ db: counted, changes: own, ...(recordsMax !== undefined && { recordsMax }) });
+  const clock = { nowMs: 0 };
+  const snapshots = createSnapshots({
+    db: counted,
+    changes: own,
+    ...(recordsMax !== undefined && { recordsMax }),
+    monotonicMs: () => clock.nowMs,
+  });
   return {
     ...snapshots,
     asked,
     standing,
+    /** Set by the test. */
+    clock,
     announce: own.published,
     /** Has the next load wait for something before it begins. */
     beforeLoad: (wait: () => Promise<unknown>) => {

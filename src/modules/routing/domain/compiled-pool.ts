@@ -2,6 +2,7 @@ import { type CelExpression, compileCel } from "../../../platform/cel/index.ts";
 import type { FallbackStep, PoolSnapshot, Recipient, Rule } from "../../pools/index.ts";
 import { AliasTable } from "./alias-table.ts";
 import { hashText } from "./chance.ts";
+import { changedPositions } from "./changed-positions.ts";
 import { answerPagesMax, Condition } from "./condition.ts";
 
 const weightUnlessSet = 100;
@@ -24,9 +25,12 @@ export interface CompiledStep {
   readonly condition: Condition | undefined;
 }
 
-/** Makes a snapshot ready for decisions; done once for each digest. A condition that cannot be compiled fails when it is asked. */
-export function compilePool(snapshot: PoolSnapshot): CompiledPool {
-  return new CompiledPool(snapshot);
+/**
+ * Makes a snapshot ready for decisions; done once for each digest. A condition that cannot be compiled fails when it is
+ * evaluated. What an earlier snapshot of the same pool has in common with this one is taken over from it.
+ */
+export function compilePool(snapshot: PoolSnapshot, earlier?: CompiledPool): CompiledPool {
+  return new CompiledPool(snapshot, earlier);
 }
 
 /** A snapshot ready for decisions. Recipients go by their index in it. Tables that few strategies need are made when first used. */
@@ -58,25 +62,42 @@ export class CompiledPool {
   #firstByPriority: AliasTable | undefined;
   #hashes: Uint32Array | undefined;
 
-  constructor(snapshot: PoolSnapshot) {
+  constructor(snapshot: PoolSnapshot, earlier?: CompiledPool) {
     const { pool, recipients, rules } = snapshot;
     const { selection, fallback } = pool.config;
+    const changed = earlier && changedPositions(earlier.snapshot.recipients, recipients);
+    const base = changed === undefined ? undefined : earlier;
+    /** A column of the recipients: computed where they changed, copied where they did not. */
+    const column = (before: Float64Array | undefined, valueFrom: (recipient: Recipient) => number) => {
+      if (before === undefined) return Float64Array.from(recipients, valueFrom);
+      const copy = before.slice();
+      for (const index of changed!) copy[index] = valueFrom(recipients[index]!);
+      return copy;
+    };
     this.snapshot = snapshot;
-    this.indexById = new Map(recipients.map(({ id }, index) => [id, index]));
-    this.weights = Float64Array.from(recipients, effectiveWeight);
-    this.capacities = Float64Array.from(recipients, ({ capacity }) => Math.max(0, capacity));
-    this.availableSinceMs = Float64Array.from(recipients, ({ availableSince }) => availableSince.getTime());
-    this.costs = Float64Array.from(recipients, ({ cost }) => cost);
-    this.eligible = Uint32Array.from(recipients.keys()).filter((index) => this.weights[index]! > 0);
+    this.indexById = base?.indexById ?? new Map(recipients.map(({ id }, index) => [id, index]));
+    this.weights = column(base?.weights, effectiveWeight);
+    this.capacities = column(base?.capacities, ({ capacity }) => Math.max(0, capacity));
+    this.availableSinceMs = column(base?.availableSinceMs, ({ availableSince }) => availableSince.getTime());
+    this.costs = column(base?.costs, ({ cost }) => cost);
+    this.eligible = indicesAboveZero(this.weights);
+    this.celPool = { id: pool.id, name: pool.name, strategy: pool.strategy };
     const pagesMax = answerPagesMax(recipients.length, rules.length + fallback.steps.length);
-    const compile = (source: string) => (source === "" ? undefined : new Condition(source, pagesMax));
+    const samePool = base?.snapshot.pool.name === pool.name && base.snapshot.pool.strategy === pool.strategy;
+    const known = samePool ? conditionsOf(base) : undefined;
+    const compile = (source: string) => {
+      if (source === "") return undefined;
+      return known?.get(source)?.without(changed!) ?? new Condition(source, pagesMax);
+    };
     this.rules = rules.map((rule) => ({ rule, condition: compile(rule.condition) }));
     this.steps = fallback.steps.map((step) => ({ step, condition: compile(step.condition) }));
     this.hashKey = compiledHashKey(selection.hashKey);
-    this.celPool = { id: pool.id, name: pool.name, strategy: pool.strategy };
     this.#slowStartMs = selection.slowStartS * 1000;
     this.#allWarmAtMs = this.availableSinceMs.reduce((latest, since) => Math.max(latest, since), 0) + this.#slowStartMs;
-    this.#celRecipients = new Array(recipients.length).fill(undefined);
+    this.#celRecipients =
+      base === undefined ? new Array(recipients.length).fill(undefined) : base.#celRecipients.slice();
+    for (const index of changed ?? []) this.#celRecipients[index] = undefined;
+    if (base !== undefined) this.#hashes = base.#hashes;
   }
 
   /** The share of its weight that a recipient has worked up to. */
@@ -140,6 +161,19 @@ export class CompiledPool {
     this.#celRecipients[index] = made;
     return made;
   }
+}
+
+function indicesAboveZero(weights: Float64Array): Uint32Array {
+  const indices = new Uint32Array(weights.length);
+  let count = 0;
+  for (let index = 0; index < weights.length; index++) if (weights[index]! > 0) indices[count++] = index;
+  return indices.slice(0, count);
+}
+
+/** The conditions of a pool's rules and fallback steps, by source. */
+function conditionsOf({ rules, steps }: CompiledPool): Map<string, Condition> {
+  const conditions = [...rules, ...steps].flatMap(({ condition }) => condition ?? []);
+  return new Map(conditions.map((condition) => [condition.source, condition]));
 }
 
 function holdersBySkill(recipients: readonly Recipient[], eligible: Uint32Array): Map<string, Uint32Array> {

@@ -40,6 +40,17 @@ export class AnswerRow {
     this.#usage = { pages: 0 };
   }
 
+  /** A copy without the answers for some recipients. */
+  without(indices: readonly number[], usage: { pages: number }): AnswerRow {
+    const copy = new AnswerRow(usage);
+    copy.withoutRecipient = this.withoutRecipient;
+    copy.pageCount = this.pageCount;
+    usage.pages += this.pageCount;
+    for (const [at, page] of this.#pages.entries()) if (page !== undefined) copy.#pages[at] = page.slice();
+    for (const index of indices) if (this.get(index) !== UNKNOWN) copy.set(index, UNKNOWN);
+    return copy;
+  }
+
   get(index: number): Verdict {
     return (this.#pages[index >> pageBits]?.[index & (pageCells - 1)] ?? UNKNOWN) as Verdict;
   }
@@ -85,6 +96,13 @@ export class Condition {
     this.namesSkills = paths.some((path) => /^(item\.requirements|recipient\.skills|item$|recipient$)/.test(path));
     this.#fields = names("now") ? undefined : fieldsOf(paths, source);
     this.#pagesMax = pagesMax;
+  }
+
+  /** A condition with the same answers, except for some recipients. The answers of this one stay as they are. */
+  without(indices: readonly number[]): Condition {
+    const copy = new Condition(this.source, this.#pagesMax);
+    for (const [key, row] of this.#rows) copy.#rows.set(key, row.without(indices, copy.#usage));
+    return copy;
   }
 
   /** Where the answers for an item are kept; a row of its own where they cannot be shared. */

@@ -1,3 +1,4 @@
+import { changedPositions } from "./changed-positions.ts";
 import type { CompiledPool } from "./compiled-pool.ts";
 import { AT_CAPACITY, AVAILABLE, DEPRIORITIZED, EJECTED, type Standing } from "./observed.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -48,6 +49,11 @@ export class LivePool {
   /** Goes over to another snapshot of the same pool; whoever is in both keeps what is known of it. */
   follow(pool: CompiledPool): void {
     if (pool === this.#pool) return;
+    const changed = changedPositions(this.#pool.snapshot.recipients, pool.snapshot.recipients);
+    if (changed !== undefined) {
+      this.#adopt(pool, changed);
+      return;
+    }
     const before = { ...this, pool: this.#pool };
     this.#lay(pool, (id, index) => {
       const was = before.pool.indexById.get(id);
@@ -137,6 +143,18 @@ export class LivePool {
   #standInLine(index: number): void {
     if (this.#isFull(index)) this.turns.leave(index);
     else this.turns.join(index);
+  }
+
+  /** Goes over to a snapshot with the same recipients, some of them changed. */
+  #adopt(pool: CompiledPool, changed: readonly number[]): void {
+    const startsIn = changed.map((index) => this.turns.startsIn(index));
+    this.#pool = pool;
+    this.turns.reweigh(pool.weights, changed);
+    for (const [at, index] of changed.entries()) {
+      if (!this.#isFull(index)) this.turns.join(index, startsIn[at]);
+    }
+    this.#ejected.untilMs = 0;
+    this.offered = -1;
   }
 
   #lay(pool: CompiledPool, carry?: (id: string, index: number) => number | undefined): void {

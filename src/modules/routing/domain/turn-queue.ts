@@ -14,7 +14,7 @@ import { IndexHeap } from "./index-heap.ts";
 export class TurnQueue {
   readonly #starts: Float64Array;
   readonly #lengths: Float64Array;
-  readonly #weights: Float64Array;
+  #weights: Float64Array;
   readonly #order: Uint32Array;
   readonly #begun: IndexHeap;
   readonly #waiting: IndexHeap;
@@ -57,6 +57,17 @@ export class TurnQueue {
     this.#begun.remove(index);
     this.#waiting.remove(index);
     this.#totalWeight -= this.#weights[index]!;
+  }
+
+  /** Takes over new weights. Those at the given indices differ, and leave the queue. */
+  reweigh(weights: Float64Array, indices: readonly number[]): void {
+    for (const index of indices) this.leave(index);
+    this.#weights = weights;
+    for (const index of indices) {
+      const weight = weights[index]!;
+      this.#lengths[index] = weight > 0 ? 1 / weight : 0;
+      this.#longest = Math.max(this.#longest, this.#lengths[index]!);
+    }
   }
 
   /** When one's turn begins, as seen from now. */
