@@ -9,10 +9,22 @@ type Json = Readonly<Record<string, unknown>>;
 /** How answers are written: the exact body, or laid out for people. */
 export type Form = "json" | "table";
 
+/** What a command line says about the form. */
+export interface FormOptions {
+  readonly json?: boolean;
+  readonly table?: boolean;
+  readonly wide?: boolean;
+}
+
 /** The form that was asked for; else people at a terminal get tables, and programs the body. */
-export function formOf(io: Io, { json, table }: { json?: boolean; table?: boolean }): Form {
+export function formOf(io: Io, { json, table, wide }: FormOptions): Form {
   if (json) return "json";
-  return table || io.terminal ? "table" : "json";
+  return table || wide || io.terminal ? "table" : "json";
+}
+
+/** How wide tables may be. */
+export function widthOf(io: Io, { wide }: FormOptions): number {
+  return wide ? Number.POSITIVE_INFINITY : io.columns;
 }
 
 /** The answer of an operation, as it is written, and what there is to say beside it. */

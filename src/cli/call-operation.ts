@@ -1,6 +1,7 @@
 import type { Operation } from "../definitions/index.ts";
 import { ulid } from "../platform/ids/ulid.ts";
-import { answerText, formOf } from "./answer-text.ts";
+import { answerField } from "./answer-field.ts";
+import { answerText, formOf, widthOf } from "./answer-text.ts";
 import { send, type Trace } from "./client.ts";
 import { type CommonOptions, patienceOf } from "./common-options.ts";
 import { connectionOf } from "./connection.ts";
@@ -38,8 +39,12 @@ export async function callOperation(io: Io, operation: Operation, given: Given, 
   }
   const answer = await send(connection, request, patience, trace);
   if (answer.problem !== undefined) return reportProblem(io, answer.problem, problemsAsJson);
+  if (options.field !== undefined) {
+    io.out(answerField(answer.body, options.field));
+    return exitCodes.ok;
+  }
   const contentType = answer.headers.get("content-type") ?? "";
-  const { text, aside } = answerText(operation, contentType, answer.body, form, io.columns);
+  const { text, aside } = answerText(operation, contentType, answer.body, form, widthOf(io, options));
   io.out(text);
   io.err(aside);
   return exitCodes.ok;

@@ -1,4 +1,5 @@
 import { environmentName, type LoadedConfig, type SettingKey, settings } from "../config/index.ts";
+import { type FormOptions, widthOf } from "./answer-text.ts";
 import type { Io } from "./io.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
 import { tableText } from "./table.ts";
@@ -6,7 +7,7 @@ import { tableText } from "./table.ts";
 const mask = "********";
 
 /** Shows every setting with its value and source. */
-export async function configShowCommand(io: Io, options: SettingsOptions & { json?: boolean }): Promise<number> {
+export async function configShowCommand(io: Io, options: SettingsOptions & FormOptions): Promise<number> {
   const loaded = await resolveSettings(io, options);
   const keys = Object.keys(settings) as SettingKey[];
   if (options.json) {
@@ -21,7 +22,9 @@ export async function configShowCommand(io: Io, options: SettingsOptions & { jso
   }
   if (loaded.file !== undefined) io.err(`Settings file: ${loaded.file}\n`);
   const rows = keys.map((key) => [key, valueText(shownValue(loaded, key)), loaded.sources[key]]);
-  io.out(`${tableText(["key", "value", "source"], rows, Number.POSITIVE_INFINITY)}\n`);
+  const headings = ["key", "value", "source"];
+  const text = tableText(headings, rows, widthOf(io, options)) ?? tableText(headings, rows, Number.POSITIVE_INFINITY);
+  io.out(`${text}\n`);
   return 0;
 }
 

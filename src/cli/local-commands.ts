@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { FormOptions } from "./answer-text.ts";
 import { addCompletionCommand } from "./completion-command.ts";
 import type { Io } from "./io.ts";
 import { addProfileCommands } from "./profile-commands.ts";
@@ -10,9 +11,9 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     program.command(name).description(description).helpCommand(false);
 
   withSettings(program.command("serve"))
-    .description("Run the service until it is told to stop (SIGTERM, SIGINT).")
+    .description("Start the server.")
     .addOption(
-      new Option("--role <role>", "Answer calls, run background work, or both.")
+      new Option("--role <role>", "Serve requests, run background work, or both.")
         .choices(["all", "api", "worker"])
         .default("all"),
     )
@@ -29,7 +30,7 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     });
 
   withSettings(program.command("doctor"))
-    .description("Check the settings and what they point to, and list every control that stands open.")
+    .description("Check the settings and what they point to; list every open security control.")
     .option("--json", "Print the findings as JSON.")
     .option("--strict", "Count warnings as failures.")
     .action(async (options: SettingsOptions & { json?: boolean; strict?: boolean }) => {
@@ -38,7 +39,7 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     });
 
   withSettings(program.command("rotate-keys"))
-    .description("Encrypt anew, with the active master key, every secret that another key protects.")
+    .description("Re-encrypt all secrets with the active master key.")
     .action(async (options: SettingsOptions) => {
       const { rotateKeysCommand } = await import("./rotate-keys-command.ts");
       end(await rotateKeysCommand(io, options));
@@ -47,7 +48,8 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
   withSettings(group("config", "Settings of the service, and of a tenant.").command("show"))
     .description("Show every setting with its value and where that came from; secrets are masked.")
     .option("--json", "Print them as JSON.")
-    .action(async (options: SettingsOptions & { json?: boolean }) => {
+    .option("--wide", "Print every value in full.")
+    .action(async (options: SettingsOptions & FormOptions) => {
       const { configShowCommand } = await import("./config-show-command.ts");
       end(await configShowCommand(io, options));
     });

@@ -4,35 +4,44 @@ import type { CallOptions } from "./call-operation.ts";
 import { commonOptions } from "./common-options.ts";
 import type { Io } from "./io.ts";
 import { nounMeaning, operationDescription, operationSummary } from "./operation-help.ts";
-import { operationNaming } from "./operation-names.ts";
+import { operationNaming, pluralOf } from "./operation-names.ts";
 import { type FieldOption, fieldOptions, pathArguments } from "./operation-options.ts";
 import type { Given } from "./request-json.ts";
 
 /**
  * Adds a command for every operation in the definitions; two that claim one name stop the start.
  *
- * Only nouns that are `wanted` get their arguments and options: a command line needs those of one among hundreds.
+ * Only commands whose first word is `wanted` get their arguments and options: a command line needs those of one among
+ * hundreds.
  */
 export function addOperationCommands(
   program: Command,
   io: Io,
   end: (exitCode: number) => void,
-  wanted: (noun: string) => boolean,
+  wanted: (word: string) => boolean,
 ): void {
   const operations = readOperations();
   const nameOf = operationNaming(operations);
-  for (const operation of operations) {
-    const { noun, verb } = nameOf(operation);
-    const known = program.commands.find((each) => each.name() === noun);
-    const group = known ?? program.command(noun).helpCommand(false);
-    if (known === undefined) group.description(nounMeaning(noun, operation, operations));
-    const command = group.command(verb).summary(operationSummary(operation));
+  const byNoun = Map.groupBy(operations, (operation) => nameOf(operation).noun);
+  const add = (parent: Command, operation: Operation, isWanted: boolean) => {
+    const command = parent.command(nameOf(operation).verb).summary(operationSummary(operation));
     command.description(operationDescription(operation));
-    if (!wanted(noun)) continue;
+    if (!isWanted) return;
     addOperation(command, operation, async (given, options) => {
       const { callOperation } = await import("./call-operation.ts");
       end(await callOperation(io, operation, given, { ...program.opts(), ...options }));
     });
+  };
+  for (const [noun, commands] of byNoun) {
+    if (noun === undefined) {
+      for (const operation of commands) add(program, operation, wanted(nameOf(operation).verb));
+      continue;
+    }
+    const plural = pluralOf(noun);
+    const known = program.commands.find((each) => each.name() === noun);
+    const group = known ?? program.command(noun).alias(plural).helpCommand(false);
+    if (known === undefined) group.description(nounMeaning(noun, commands, operations));
+    for (const operation of commands) add(group, operation, wanted(noun) || wanted(plural));
   }
 }
 

@@ -2,11 +2,18 @@ import { commentOf } from "../definitions/comments.ts";
 import type { Operation } from "../definitions/index.ts";
 import { firstSentence } from "./first-sentence.ts";
 
-/** What a noun stands for: the record of that name, or else what its service is about. */
-export function nounMeaning(noun: string, { service }: Operation, operations: readonly Operation[]): string {
-  const records = operations.flatMap((each) => each.service.file.messages);
-  const record = records.find(({ name }) => name.toLowerCase() === noun.replaceAll("-", ""));
-  return (record && commentOf(record)) || commentOf(service);
+/**
+ * What a noun stands for: the record of that name, else the service of that name, else the records that its commands
+ * list.
+ */
+export function nounMeaning(noun: string, commands: readonly Operation[], all: readonly Operation[]): string {
+  const messages = all.flatMap((each) => each.service.file.messages);
+  const named = messages.find(({ name }) => name.toLowerCase() === noun.replaceAll("-", ""));
+  if (named !== undefined) return commentOf(named);
+  const service = commands.find((each) => each.service.name.toLowerCase() === `${noun.replaceAll("-", "")}service`);
+  if (service !== undefined) return commentOf(service.service);
+  const listed = commands.find(({ paging }) => paging !== undefined)?.paging?.items.message;
+  return commentOf(listed ?? commands[0]!.service);
 }
 
 /** An operation in one line, for lists of commands. */

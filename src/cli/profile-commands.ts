@@ -77,7 +77,9 @@ function listProfiles(io: Io, { json }: { json?: boolean }): void {
   } else if (shown.length === 0) {
     io.err("There are no profiles yet: service profile set <name> --address <url>\n");
   } else {
-    const rows = shown.map((each) => [each.current ? "*" : "", each.name, each.address, each.plane, each.key]);
-    io.out(`${tableText(["", "name", "address", "plane", "key"], rows, io.columns)}\n`);
+    const rows = shown.map((each) => [each.name, each.current ? "*" : "", each.address, each.plane, each.key]);
+    const headings = ["name", "current", "address", "plane", "key"];
+    const text = tableText(headings, rows, io.columns) ?? shown.map(({ name }) => name).join("\n");
+    io.out(`${text}\n`);
   }
 }

@@ -12,7 +12,6 @@ export function createProgram(words: readonly string[], io: Io, end: (exitCode: 
     .description("Switchyard: work in, the right recipient out.")
     .version(packageVersion(), "--version", "Print the version.")
     .helpOption("-h, --help", "Show help.")
-    .helpCommand("help [command]", "Show help for a command.")
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError("Add --help for what there is.")
@@ -22,15 +21,26 @@ export function createProgram(words: readonly string[], io: Io, end: (exitCode: 
       getOutHelpWidth: () => Math.min(io.columns, 120),
       getErrHelpWidth: () => Math.min(io.columns, 120),
     })
+    .configureHelp({ sortSubcommands: true, subcommandTerm })
     .addHelpText("after", exitCodesHelp);
   program.optionsGroup("Options of every operation, here or after its command:");
   for (const option of commonOptions()) program.addOption(option);
-  program.commandsGroup("The service itself:");
+  program.commandsGroup("The service itself:").helpCommand("help [command]", "Show help for a command.");
   addLocalCommands(program, io, end);
-  program.commandsGroup("Operations, called at a running service:");
+  program
+    .command("version")
+    .description("Print the version.")
+    .action(() => io.out(`${packageVersion()}\n`));
+  program.commandsGroup("Operations, called at a running service (a plural works too: service events tail):");
   const all = words.includes("completion");
-  addOperationCommands(program, io, end, (noun) => all || words.includes(noun));
+  addOperationCommands(program, io, end, (word) => all || words.includes(word));
   return program;
+}
+
+/** A command in the help: its name and arguments. Aliases and the fact that there are options go without saying. */
+function subcommandTerm(command: Command): string {
+  const args = command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
+  return [command.name(), ...args].join(" ");
 }
 
 function packageVersion(): string {

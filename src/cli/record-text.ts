@@ -12,23 +12,27 @@ const prominent = ["id", "time", "key", "name", "display_name", "email", "type",
 const leftOut = new Set(["tenant_id", "record_version", "updated_at"]);
 const columnsMax = 8;
 
-/** A list of records as a table with the columns that tell most. */
+/** A list of records as a table with the columns that tell most; one below the other where a table does not fit. */
 export function listText(desc: DescMessage, items: readonly Json[], width: number): string {
   const columns = columnsOf(desc).filter(({ name }, at) => at === 0 || items.some((item) => cellOf(item[name]) !== ""));
-  const shown = columns.slice(0, columnsMax);
+  const shown = Number.isFinite(width) ? columns.slice(0, columnsMax) : columns;
   const rows = items.map((item) => shown.map((field) => fieldText(field, item[field.name])));
-  return tableText(
-    shown.map(({ name }) => name),
-    rows,
-    width,
-  );
+  const headings = shown.map(({ name }) => name);
+  return tableText(headings, rows, width) ?? blocksText(desc, items, width);
+}
+
+/** Records one below the other, each whole. */
+function blocksText(desc: DescMessage, items: readonly Json[], width: number): string {
+  return items.map((item) => recordText(desc, item, width)).join("\n\n");
 }
 
 /** The fields that a table shows, the most telling first: those that fit a cell. */
 function columnsOf(desc: DescMessage): DescField[] {
-  const rank = ({ name }: DescField) => {
+  const rank = ({ name, number }: DescField) => {
     const at = prominent.indexOf(name);
     if (name === "created_at") return Number.POSITIVE_INFINITY;
+    // A record without an id of its own is identified by its first field.
+    if (number === 1 && name.endsWith("_id")) return -1;
     return at < 0 ? prominent.length : at;
   };
   return desc.fields.filter((field) => isFlat(field) && !leftOut.has(field.name)).sort((a, b) => rank(a) - rank(b));
@@ -54,11 +58,17 @@ export function recordText(desc: DescMessage, record: Json, width: number, inden
     const inner = `${indent}  `;
     const text =
       field.fieldKind === "list"
-        ? indented(listText(field.message!, value as Json[], width - inner.length), inner)
+        ? indented(innerListText(field.message!, value as Json[], width - inner.length), inner)
         : recordText(field.message!, value as Json, width, inner);
     blocks.push(`${indent}${field.name}\n${text}`);
   }
   return blocks.join("\n");
+}
+
+/** A list within a record. Its records stand by themselves where a table would leave out parts of them. */
+function innerListText(desc: DescMessage, items: readonly Json[], width: number): string {
+  const isWhole = items.every((item) => desc.fields.every((field) => isFlat(field) || cellOf(item[field.name]) === ""));
+  return isWhole ? listText(desc, items, width) : blocksText(desc, items, width);
 }
 
 /** A value in one line, as people read it. */
@@ -89,5 +99,5 @@ function isNested(field: DescField): boolean {
 }
 
 function indented(text: string, indent: string): string {
-  return text.replaceAll(/^/gm, indent);
+  return text.replaceAll(/^(?=.)/gm, indent);
 }

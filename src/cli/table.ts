@@ -1,24 +1,54 @@
 const gap = 2;
-const cellMax = 60;
+/** A column is shortened no further than this before others are left out. */
+const shortenedWidthMin = 12;
 
-/** Rows under headings, in columns as wide as they need; those that do not fit are left out, first ones first served. */
-export function tableText(headings: readonly string[], rows: readonly (readonly string[])[], width: number): string {
-  const bounded = Number.isFinite(width);
-  const cells = rows.map((row) => row.map((cell) => (bounded ? clipped(cell) : cell)));
-  const widths = headings.map((heading, at) => Math.max(heading.length, ...cells.map((row) => row[at]!.length)));
-  let left = width;
-  const shown = headings.flatMap((_, at) => {
-    const needed = widths[at]! + gap;
-    if (at > 0 && needed - gap > left) return [];
-    left -= needed;
-    return [at];
-  });
+/**
+ * Rows under headings, no wider than `width`; undefined where not even the first column fits.
+ *
+ * Long cells are shortened, the widest column first. Then columns are left out, the last one first. The first column
+ * identifies the row and always stays whole.
+ */
+export function tableText(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): string | undefined {
+  const natural = headings.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]!.length)));
+  const widths = Number.isFinite(width) ? fittedWidths(headings, natural, width) : natural;
+  if (widths === undefined) return undefined;
   const line = (row: readonly string[]) =>
-    shown
-      .map((at) => row[at]!.padEnd(widths[at]!))
+    widths
+      .map((each, at) => shortened(row[at]!, each).padEnd(each))
       .join(" ".repeat(gap))
       .trimEnd();
-  return [line(headings.map((heading) => heading.toUpperCase())), ...cells.map(line)].join("\n");
+  return [headings.map((heading) => heading.toUpperCase()), ...rows].map(line).join("\n");
+}
+
+/** The widths of the columns that are shown. */
+function fittedWidths(headings: readonly string[], natural: readonly number[], width: number): number[] | undefined {
+  const widths = [...natural];
+  for (;;) {
+    const excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width;
+    if (excess <= 0) return widths;
+    const floors = widths.map((each, at) =>
+      at === 0 ? each : Math.min(each, Math.max(headings[at]!.length, shortenedWidthMin)),
+    );
+    const slack = widths.map((each, at) => each - floors[at]!);
+    if (slack.reduce((sum, each) => sum + each, 0) < excess) {
+      if (widths.length === 1) return undefined;
+      widths.pop();
+      // The columns that are left may have their full width again.
+      for (const at of widths.keys()) widths[at] = natural[at]!;
+      continue;
+    }
+    for (let left = excess; left > 0; left--) {
+      const widest = widths.reduce(
+        (best, each, at) => (each > floors[at]! && (best < 0 || each > widths[best]!) ? at : best),
+        -1,
+      );
+      widths[widest]! -= 1;
+    }
+  }
 }
 
 /** Names and values, one pair a line, the values aligned. */
@@ -27,6 +57,6 @@ export function pairsText(pairs: readonly (readonly [string, string])[], indent 
   return pairs.map(([name, value]) => `${indent}${name.padEnd(width + gap)}${value}`.trimEnd()).join("\n");
 }
 
-function clipped(cell: string): string {
-  return cell.length > cellMax ? `${cell.slice(0, cellMax - 1)}…` : cell;
+function shortened(cell: string, width: number): string {
+  return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell;
 }

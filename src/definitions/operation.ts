@@ -1,7 +1,7 @@
 import { type DescField, type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
-import { type Governance, governance } from "../../gen/service/options/governance_pb.ts";
+import { command, type Governance, governance } from "../../gen/service/options/governance_pb.ts";
 
 /** One way in which REST reaches an operation. */
 export interface HttpBinding {
@@ -26,6 +26,8 @@ export interface Operation {
   readonly method: DescMethod;
   readonly service: DescService;
   readonly governance: Governance;
+  /** The command that the definition names, "" where it follows from the method's name. */
+  readonly command: string;
   readonly bindings: readonly HttpBinding[];
   /** Every scope that a caller needs: resource:action and the additional ones. */
   readonly scopes: readonly string[];
@@ -48,6 +50,7 @@ export function operationOf(service: DescService, method: DescMethod): Operation
     method,
     service,
     governance: governed,
+    command: getOption(method, command),
     bindings: [rule, ...rule.additionalBindings].map((each) => bindingOf(id, each)),
     scopes: governed.authorizationRequired ? [`${governed.resource}:${governed.action}`, ...governed.scopes] : [],
     paging: pagingOf(method),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Command } from "commander";
-import { operationNaming } from "../../src/cli/operation-names.ts";
+import { commandWords, operationNaming, pluralOf } from "../../src/cli/operation-names.ts";
 import { fieldOptions, pathArguments } from "../../src/cli/operation-options.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { type Operation, readOperations } from "../../src/definitions/index.ts";
@@ -13,15 +13,13 @@ const quiet = { env: {}, terminal: false, columns: 100, out: () => {}, err: () =
 
 function commandOf(operation: Operation): Command | undefined {
   const { noun, verb } = nameOf(operation);
-  const group = createProgram([noun], quiet, () => {}).commands.find((each) => each.name() === noun);
+  const program = createProgram([noun ?? verb], quiet, () => {});
+  const group = noun === undefined ? program : program.commands.find((each) => each.name() === noun);
   return group?.commands.find((each) => each.name() === verb);
 }
 
 test("every operation has a command of its own", () => {
-  const names = operations.map((operation) => {
-    const { noun, verb } = nameOf(operation);
-    return `${noun} ${verb}`;
-  });
+  const names = operations.map((operation) => commandWords(nameOf(operation)));
   assert.equal(new Set(names).size, operations.length);
   for (const operation of operations) assert.ok(commandOf(operation), operation.id);
 });
@@ -46,8 +44,7 @@ test("every field of a request is an argument or an option", () => {
 
 test("the commands of every operation explain themselves", async () => {
   for (const operation of operations) {
-    const { noun, verb } = nameOf(operation);
-    const { exitCode, out } = await cli([noun, verb, "--help"]);
+    const { exitCode, out } = await cli([...commandWords(nameOf(operation)).split(" "), "--help"]);
     assert.equal(exitCode, 0);
     for (const { flag } of fieldOptions(operation)) assert.match(out, new RegExp(`${flag}\\b`));
     for (const { name } of pathArguments(operation)) assert.match(out, new RegExp(`<${name}>`));
@@ -74,14 +71,56 @@ for (const [method, command] of [
   ["SetConfigValue", "config-value set"],
   ["ExportConfig", "config export"],
   ["GetServicesReport", "services-report get"],
-  ["SubscribeEvents", "event subscribe"],
+  ["GetConfigSchema", "config get-schema"],
+  ["GetQueueStatus", "queue get-status"],
+  ["SubscribeEvents", "event tail"],
+  ["Route", "route"],
+  ["RouteBatch", "route-batch"],
+  ["LeaseItems", "item lease"],
+  ["CompleteItem", "item complete"],
+  ["CompleteItems", "item complete-batch"],
+  ["ListQueueItems", "item list"],
+  ["ListPreferences", "preference list"],
+  ["PreviewPreferences", "preference preview"],
+  ["RotateWebhookSecret", "webhook-endpoint rotate-secret"],
 ] as const) {
   test(`${method} is called ${command}`, () => {
     const operation = operations.find((each) => each.method.name === method)!;
-    const { noun, verb } = nameOf(operation);
-    assert.equal(`${noun} ${verb}`, command);
+    assert.equal(commandWords(nameOf(operation)), command);
   });
 }
+
+test("there is one noun for each thing: none is the plural or a part of another's name, and none is described twice", () => {
+  const nouns = createProgram([], quiet, () => {}).commands.filter((each) => each.commands.length > 0);
+  const names = nouns.map((each) => each.name());
+  for (const name of names) assert.ok(!names.includes(pluralOf(name)), pluralOf(name));
+  for (const name of ["items", "queue-item", "preferences", "batch", "routing"]) assert.ok(!names.includes(name), name);
+  const descriptions = nouns.map((each) => each.description());
+  assert.deepEqual([...new Set(descriptions)], descriptions);
+});
+
+test("the help lists commands in alphabetical order, those of the service itself apart", async () => {
+  const { out } = await cli(["--help"]);
+  const sections = out.split(/^(?=\S)/m).filter((section) => /^(The service itself|Operations)/.test(section));
+  assert.equal(sections.length, 2);
+  for (const section of sections) {
+    const names = [...section.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!);
+    assert.ok(names.length > 5);
+    assert.deepEqual(names, names.toSorted());
+  }
+});
+
+test("the plural of a noun names the same commands", async () => {
+  for (const [noun, verb] of [
+    ["events", "tail"],
+    ["items", "lease"],
+    ["anomalies", "list"],
+  ] as const) {
+    const { exitCode, out } = await cli([noun, verb, "--help"]);
+    assert.equal(exitCode, 0);
+    assert.match(out, /--types|--max-items|--limit/);
+  }
+});
 
 test("a mistyped command is answered with the one that was meant", async () => {
   const group = await cli(["tenat", "list"]);
@@ -99,8 +138,11 @@ test("the help tells every exit code, and the version is the package's", async (
   const help = await cli(["--help"]);
   assert.equal(help.exitCode, 0);
   for (const code of [0, 1, 2, 3, 4, 5, 6, 78]) assert.match(help.out, new RegExp(`^ {2}${code} `, "m"));
-  const version = await cli(["--version"]);
-  assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
+  for (const words of [["--version"], ["version"]]) {
+    const { exitCode, out } = await cli(words);
+    assert.equal(exitCode, 0);
+    assert.match(out, /^\d+\.\d+\.\d+\n$/);
+  }
 });
 
 test("a group without a command shows its help as a mistake", async () => {

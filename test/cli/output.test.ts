@@ -36,12 +36,71 @@ test("a person gets a table with the columns that tell most, and how to go on", 
   assert.match(err, /1 of 7\n.*--cursor abc/);
 });
 
-test("columns that do not fit are left out, never the first", async () => {
-  stub.answers({ json: page });
-  const { out } = await cli([...at, "tenant", "list", "--table"], { columns: 45 });
-  assert.match(out, /^ID +NAME +STATUS$/m);
-  const narrow = await cli([...at, "tenant", "list", "--table"], { columns: 10 });
-  assert.match(narrow.out, /^ID\n01J00000000000000000000001\n$/);
+test("a table is never wider than the terminal: long texts are shortened, then the last columns are left out", async () => {
+  const named = { ...tenant, name: "A name of more than thirty letters, at least" };
+  stub.answers({ json: { ...page, data: [named, tenant] } });
+  for (const columns of [130, 100, 80, 60, 45]) {
+    const { out } = await cli([...at, "tenant", "list"], { terminal: true, columns });
+    for (const line of out.split("\n")) assert.ok(line.length <= columns, `${line.length} of ${columns}: ${line}`);
+    assert.match(out, /^01J00000000000000000000001 {2}/m);
+  }
+  const shortened = await cli([...at, "tenant", "list"], { terminal: true, columns: 100 });
+  assert.match(shortened.out, /^ID +NAME +STATUS +SLUG +PLATFORM +CREATED_AT$/m);
+  assert.match(shortened.out, /A name of more.*… {2}active/);
+  const fewer = await cli([...at, "tenant", "list"], { terminal: true, columns: 60 });
+  assert.match(fewer.out, /^ID +NAME +STATUS +SLUG$/m);
+});
+
+test("--wide shows everything, whatever the terminal's width", async () => {
+  const named = { ...tenant, name: "A name of more than thirty letters, at least" };
+  stub.answers({ json: { ...page, data: [named] } });
+  const { out } = await cli([...at, "tenant", "list", "--wide"], { terminal: true, columns: 45 });
+  assert.match(out, /^ID +NAME +STATUS +SLUG +PLATFORM +CREATED_AT$/m);
+  assert.ok(out.includes(named.name));
+});
+
+test("where not even the ids fit, each record stands by itself", async () => {
+  stub.answers({ json: { ...page, data: [tenant, tenant] } });
+  const { out } = await cli([...at, "tenant", "list"], { terminal: true, columns: 20 });
+  assert.equal(out.match(/^id +01J00000000000000000000001$/gm)?.length, 2);
+  assert.match(out, /^status +active$/m);
+});
+
+test("a worker at a terminal sees the lease token and the payload of each item, whole", async () => {
+  const item = {
+    queue_item_id: "01J00000000000000000000002",
+    pool_id: "01J00000000000000000000003",
+    recipient_id: "",
+    type: "lead",
+    key: "customer-7",
+    attributes: {},
+    payload: { phone: "+49 30 1234" },
+    priority: 0,
+    attempt: 1,
+    max_attempts: 5,
+    lease_token: "b1946ac92492d2347c6235b4d2611184b1946ac92492d2347c6235b4d2611184",
+    lease_expires_at: "2027-01-01T00:00:30Z",
+    enqueued_at: "2027-01-01T00:00:00Z",
+  };
+  stub.answers({ json: { data: { items: [item, { ...item, queue_item_id: "second" }] }, metadata: {} } });
+  const { out } = await cli([...at, "items", "lease", item.pool_id], { terminal: true, columns: 80 });
+  assert.equal(out.split(item.lease_token).length, 3);
+  assert.match(out, /^ +queue_item_id +01J00000000000000000000002$/m);
+  assert.match(out, /^ +payload +\{"phone":"\+49 30 1234"\}$/m);
+});
+
+test("--field prints one field of the answer for scripts, and of a list that of each record", async () => {
+  stub.answers({ json: { data: { tenant, admin_key: "sk_live_1_x" }, metadata: {} } });
+  const create = [...at, "tenant", "create", "--name", "Acme"];
+  assert.equal((await cli([...create, "--field", "admin_key"])).out, "sk_live_1_x\n");
+  assert.equal((await cli([...create, "--field", "tenant.record_version"])).out, "3\n");
+  assert.equal((await cli([...create, "--field", "tenant.settings"])).out, '{"a":1}\n');
+  const missing = await cli([...create, "--field", "tenant.nmae"]);
+  assert.equal(missing.exitCode, 1);
+  assert.match(missing.err, /has no field tenant\.nmae.*id, name, slug/);
+  stub.answers({ json: { ...page, data: [tenant, { ...tenant, id: "second" }] } });
+  assert.equal((await cli([...at, "tenant", "list", "--field", "id"])).out, `${tenant.id}\nsecond\n`);
+  assert.equal((await cli([...at, "tenant", "list", "--field", "1.id"])).out, "second\n");
 });
 
 test("an empty list says so beside the output", async () => {

@@ -49,7 +49,7 @@ test("no output shows a whole key", async () => {
     assert.ok(!`${out}${err}`.includes("topsecretpart"));
     assert.ok(!`${out}${err}`.includes("bbbb"));
   }
-  assert.match(outputs[2]!.out, /^\*\s+dev +http:.* external +sk_live_01abc…$/m);
+  assert.match(outputs[2]!.out, /^dev +\* +http:.* external +sk_live_01abc…$/m);
   assert.equal(JSON.parse(readFileSync(file(), "utf8")).profiles.dev.key, key);
 });
 

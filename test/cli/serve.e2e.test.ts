@@ -81,7 +81,7 @@ test("the service is started, used and stopped with one command", async () => {
   const environments = await answered("environment", "list", "--limit", "2", "--key", tenantKey);
   assert.equal(environments.length, 2);
 
-  const following = start(["event", "subscribe", "--types", "api_key.created", "--verbose"]);
+  const following = start(["event", "tail", "--types", "api_key.created", "--verbose"]);
   const created = line(following, /"type":"api_key\.created"/);
   await subscribed(following);
   const { secret, ...apiKey } = await answered("api-key", "create", "--name", "ci", "--roles", "viewer");

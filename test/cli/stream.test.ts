@@ -22,7 +22,7 @@ const gone = { status: 404, json: { status: 404, title: "Not found", errorCode: 
 
 test("every event is one line, of JSON for programs and laid out for people", async () => {
   stub.answers(streaming(`: connected\n\n${message("1")}${message("2")}`), gone);
-  const json = await cli([...at, "event", "subscribe", "--types", "a.b"]);
+  const json = await cli([...at, "event", "tail", "--types", "a.b"]);
   assert.deepEqual(
     json.out
       .trimEnd()
@@ -34,7 +34,7 @@ test("every event is one line, of JSON for programs and laid out for people", as
   assert.equal(stub.arrived[0]!.headers.accept, "text/event-stream");
 
   stub.answers(streaming(message("1")), gone);
-  const table = await cli([...at, "event", "subscribe", "--table"]);
+  const table = await cli([...at, "event", "tail", "--table"]);
   assert.equal(table.out, '1  2027-01-01T00:00:00Z  a.b  s  {"n":1}\n');
 });
 
@@ -44,7 +44,7 @@ test("a stream that breaks off is taken up after the last event", async () => {
     streaming(message("2")),
     gone,
   );
-  const { exitCode, out } = await cli([...at, "event", "subscribe", "--retries", "2"]);
+  const { exitCode, out } = await cli([...at, "event", "tail", "--retries", "2"]);
   assert.equal(exitCode, 4);
   assert.equal(out.trimEnd().split("\n").length, 2);
   assert.deepEqual(
@@ -56,7 +56,7 @@ test("a stream that breaks off is taken up after the last event", async () => {
 test("a stream that ends with an error ends the command with its exit code", async () => {
   const problem = { status: 403, title: "Not allowed", errorCode: "PERMISSION_DENIED", retryable: false };
   stub.answers(streaming(`${message("1")}event: error\ndata: ${JSON.stringify(problem)}\n\n`));
-  const { exitCode, err } = await cli([...at, "event", "subscribe"]);
+  const { exitCode, err } = await cli([...at, "event", "tail"]);
   assert.equal(exitCode, 3);
   assert.match(err, /Not allowed \(403 PERMISSION_DENIED\)/);
   assert.equal(stub.arrived.length, 1);
@@ -64,7 +64,7 @@ test("a stream that ends with an error ends the command with its exit code", asy
 
 test("a stream that stays away is given up as not available", async () => {
   stub.answers(streaming(": connected\n\n"));
-  const { exitCode, err } = await cli([...at, "event", "subscribe", "--retries", "1"]);
+  const { exitCode, err } = await cli([...at, "event", "tail", "--retries", "1"]);
   assert.equal(exitCode, 6);
   assert.match(err, /The stream ended/);
   assert.equal(stub.arrived.length, 2);

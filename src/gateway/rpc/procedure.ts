@@ -47,6 +47,7 @@ export function protocolProcedure(method: DescMethod, invoke: Procedure["invoke"
     method,
     service: method.parent,
     governance: create(GovernanceSchema),
+    command: "",
     bindings: [],
     scopes: [],
     paging: undefined,

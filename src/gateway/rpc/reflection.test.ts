@@ -97,7 +97,7 @@ test("extensions are found by type and number", async (t) => {
   const ask = await conversation(t);
   const containingType = "google.protobuf.MethodOptions";
   const numbers = await ask({ case: "allExtensionNumbersOfType", value: containingType });
-  assert.deepEqual((numbers.value as { extensionNumber: number[] }).extensionNumber, [51001, 72295728]);
+  assert.deepEqual((numbers.value as { extensionNumber: number[] }).extensionNumber, [51001, 51002, 72295728]);
   const reply = await ask({ case: "fileContainingExtension", value: { containingType, extensionNumber: 51001 } });
   assert.equal(filesOf(reply)[0]?.name, "service/options/governance.proto");
 });
