@@ -1,7 +1,7 @@
 import { BoundedCache } from "./cache.ts";
 import { CelError } from "./cel-error.ts";
 import type { CelType, CelVariables } from "./cel-type.ts";
-import { type CelExpression, PlannedExpression } from "./expression.ts";
+import { type CelExpression, PlannedExpression, type WorkMeter } from "./expression.ts";
 
 // Some 25 MB: thousands of conditions of the usual size. Who evaluates often keeps the expression and needs no cache.
 const CACHED_WEIGHT_MAX = 500_000;
@@ -23,9 +23,13 @@ export function compileCel(source: string, variables: CelVariables, expected?: C
 }
 
 /** evaluate() that must give a boolean; anything else is a CelError of kind type or evaluation. */
-export function evaluateCondition(expression: CelExpression, values: Readonly<Record<string, unknown>>): boolean {
+export function evaluateCondition(
+  expression: CelExpression,
+  values: Readonly<Record<string, unknown>>,
+  meter?: WorkMeter,
+): boolean {
   if (!fits(expression.type, "bool")) throw new CelError("type", `A condition must give bool, not ${expression.type}.`);
-  const answer = expression.evaluate(values);
+  const answer = expression.evaluate(values, meter);
   if (typeof answer === "boolean") return answer;
   throw new CelError("evaluation", "The condition did not give a bool.");
 }

@@ -2,6 +2,7 @@ import { toAnswer } from "./answer.ts";
 import { CelError } from "./cel-error.ts";
 import type { CelType, CelVariables } from "./cel-type.ts";
 import { Frame } from "./frame.ts";
+import { LIMITS } from "./limits.ts";
 import { parse } from "./parse.ts";
 import { type Plan, PlanContext } from "./plan.ts";
 import { DECLARED_TYPES } from "./plan-variable.ts";
@@ -20,8 +21,16 @@ export interface CelExpression {
   readonly variables: readonly string[];
   /** Dotted paths below root variables as far as they are written statically, sorted: "item.attributes.region". */
   readonly paths: readonly string[];
-  /** Throws CelError of kind evaluation or budget. Answers with plain JSON-like values (bigint ints come back as number when safe). */
-  evaluate(values: Readonly<Record<string, unknown>>): unknown;
+  /**
+   * Throws CelError of kind evaluation or budget. Answers with plain JSON-like values (bigint ints come back as number when
+   * safe). The steps that it took are added to the meter, also when it throws.
+   */
+  evaluate(values: Readonly<Record<string, unknown>>, meter?: WorkMeter): unknown;
+}
+
+/** Counts the steps of several evaluations. */
+export interface WorkMeter {
+  steps: number;
 }
 
 const EXPRESSION_WEIGHT = 32;
@@ -51,13 +60,15 @@ export class PlannedExpression implements CelExpression {
     this.paths = references.paths;
   }
 
-  evaluate(values: Readonly<Record<string, unknown>>): unknown {
+  evaluate(values: Readonly<Record<string, unknown>>, meter?: WorkMeter): unknown {
     const frame = new Frame(values, this.#slotCount);
     try {
       return toAnswer(frame, this.#run(frame));
     } catch (error) {
       if (error instanceof CelError) throw error;
       throw new CelError("evaluation", "The values cannot be read.", undefined, { cause: error });
+    } finally {
+      if (meter !== undefined) meter.steps += LIMITS.steps - Math.max(0, frame.steps);
     }
   }
 

@@ -9,4 +9,4 @@ export { CelError, type CelErrorKind, type CelPosition } from "./cel-error.ts";
 export type { CelType, CelVariables } from "./cel-type.ts";
 export { checkCondition, checkExpression } from "./check-expression.ts";
 export { compileCel, evaluateCondition } from "./compile.ts";
-export type { CelExpression } from "./expression.ts";
+export type { CelExpression, WorkMeter } from "./expression.ts";

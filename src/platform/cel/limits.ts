@@ -3,7 +3,8 @@
  * expression over the same values ends in the same way on every machine.
  *
  * A step is what a node of a comprehension costs, 20 to 100 ns on a 2-core development machine; whatever takes longer
- * counts as more. All steps together take at most 10 ms there, and less than 50 ms on a core that is five times slower.
+ * counts as more. All steps together take 0.5 to 2.5 ms there: an evaluation cannot be interrupted, so it has to fit into a
+ * slice of the event loop.
  */
 export const LIMITS = {
   /** Length of the source in UTF-8. */
@@ -17,7 +18,7 @@ export const LIMITS = {
   /** Arguments of one call. */
   callArguments: 32,
   /** Work of one evaluation. */
-  steps: 100_000,
+  steps: 25_000,
   /** Length, in UTF-16 units, of a string that an evaluation builds. */
   stringLength: 65_536,
   /** Nesting of values that are compared or answered. */
