@@ -21,7 +21,7 @@ import { createPools, storedLoads, storedWork } from "../modules/pools/index.ts"
 import { compiledTemplate, createPreferences, storedLayout } from "../modules/preferences/index.ts";
 import { createProviders } from "../modules/providers/index.ts";
 import { createAdmissionKeys, createQueues } from "../modules/queues/index.ts";
-import { createLivePools, createMayAccept, createOutcomeSink, createRouting } from "../modules/routing/index.ts";
+import { createAcceptance, createLivePools, createOutcomeSink, createRouting } from "../modules/routing/index.ts";
 import { createSecrets } from "../modules/secrets/index.ts";
 import { createSubscribers } from "../modules/subscribers/index.ts";
 import { createTenants, type Tenant } from "../modules/tenants/index.ts";
@@ -35,6 +35,7 @@ import { createEgress } from "../platform/egress/index.ts";
 import { createJobRunner } from "../platform/jobs/index.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { RateLimiter } from "../platform/ratelimit/index.ts";
+import { createEventLoopShares } from "../platform/scheduling/index.ts";
 import type { Metrics, Tracing } from "../platform/telemetry/index.ts";
 import { authenticatorsOf } from "./authenticators.ts";
 import { capabilitiesOf } from "./capabilities.ts";
@@ -65,6 +66,7 @@ export type Node = Awaited<ReturnType<typeof compose>>;
 export async function compose(foundation: Foundation) {
   const { config, db, side, clock, log, metrics } = foundation;
   const signals = createSignals(db);
+  const shares = createEventLoopShares();
   const changes = createTenantChanges(db, signals);
   const jobs = createJobRunner({ db, signals, clock, log });
   const cursors = createCursors(await instanceSecret(db.sql, "cursor_secret"));
@@ -168,7 +170,7 @@ export async function compose(foundation: Foundation) {
     platformTenantId,
     events: recorder,
     pools,
-    wake: (tenantId, poolId) => queues.wake(tenantId, poolId),
+    wake: (tenantId, poolId) => queues.wakeReady(tenantId, poolId),
   });
   const queues = createQueues({
     db,
@@ -181,14 +183,18 @@ export async function compose(foundation: Foundation) {
     deadLetters,
     keys,
     outcomes: createOutcomeSink(live),
-    mayAccept: createMayAccept(live, clock),
+    acceptable: createAcceptance({ live, clock, shares }),
     egress,
     secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
+    onReady: (tenantId, poolId) => routing.assigning.itemReady(tenantId, poolId),
     retentionHours: config["queue.ended_retention_hours"],
     platformTenantId,
   });
   const routing = createRouting({
     db,
+    signals,
+    changes,
+    shares,
     clock,
     log,
     cursors,
@@ -197,6 +203,7 @@ export async function compose(foundation: Foundation) {
     queues,
     live,
     keys,
+    assignPollMs: config["routing.assign_poll_ms"],
     retentionDays: config["routing.retention_days"],
     platformTenantId,
   });

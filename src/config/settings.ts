@@ -166,6 +166,11 @@ export const settings = {
   "dynamic_config.enabled": flag(false, "Tenants may change their own settings while the service runs."),
   "tenant.purge_after_days": integer(30, "How long a deleted tenant's data is kept."),
   "queue.ended_retention_hours": integer(24, "How long items are kept after their end.", { minimum: 1 }),
+  "routing.assign_poll_ms": integer(
+    1000,
+    "How often waiting items without a recipient are looked for; freed places and changes of pools do not wait for it.",
+    { minimum: 100 },
+  ),
   "routing.retention_days": integer(30, "How long decisions and outcomes are kept.", { minimum: 1 }),
   "events.retention_days": integer(30, "How long events are kept.", { minimum: 1 }),
   "webhooks.retention_days": integer(30, "How long webhook deliveries are kept after they have ended.", { minimum: 1 }),

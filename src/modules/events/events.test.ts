@@ -39,6 +39,7 @@ const signals: Signals = {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
+  onWakeUnder: () => () => {},
   start: async () => {},
   stop: async () => {},
 };

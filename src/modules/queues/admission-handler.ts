@@ -23,6 +23,7 @@ import { readPage } from "../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../platform/records/index.ts";
 import { type AdmissionParts, createAdmissionService, type ItemExplanation } from "./admission-service.ts";
 import { admissionStore, type GroupRecord, groupPosition } from "./admission-store.ts";
+import { fromAssignment } from "./assignment-message.ts";
 import {
   type ConstraintKind,
   type ConstraintVerdict,
@@ -128,6 +129,7 @@ function fromExplanation({ item, constraint, notBeforeMs, ahead, verdicts }: Ite
     ahead,
     survivorId: item.survivorId,
     verdicts: verdicts.map(fromConstraint),
+    ...fromAssignment(item),
   });
 }
 

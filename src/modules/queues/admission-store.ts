@@ -2,7 +2,7 @@ import type { EnvironmentMode, TenantId } from "../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../platform/db/index.ts";
 import type { Page, PageRows } from "../../platform/paging/index.ts";
 import type { ConstraintKind, GroupRef, GroupStatus } from "./domain/admission.ts";
-import type { HoldReason, ItemState } from "./domain/queue-item.ts";
+import type { AssignmentRetry, HoldReason, ItemState } from "./domain/queue-item.ts";
 
 /** A group as operators see it. */
 export interface GroupRecord extends GroupRef {
@@ -35,7 +35,7 @@ export interface GroupFilter {
 }
 
 /** What is known of an item on its way through its constraints. */
-export interface AdmittedItem {
+export interface AdmittedItem extends AssignmentRetry {
   readonly id: string;
   readonly state: ItemState;
   readonly holdReason: HoldReason;
@@ -147,7 +147,7 @@ export function admissionStore(sql: Sql) {
     async findItem(tenantId: TenantId, poolId: string, id: string): Promise<AdmittedItem | undefined> {
       const [row] = await sql<AdmittedItem[]>`
         select id, state, hold_reason, due_at, has_slot, survivor_id, singleton_group, debounce_group, throttle_group,
-          concurrency_group, rank
+          concurrency_group, rank, assign_tries, assign_reason, assign_after
         from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
       return row;
     },

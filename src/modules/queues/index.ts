@@ -28,7 +28,7 @@ import { createPushing, pushTopic } from "./pushing.ts";
 import { queueHandlers } from "./queue-handler.ts";
 import { createQueueService } from "./queue-service.ts";
 import { createSweeping } from "./sweeping.ts";
-import { type MayAccept, workHandlers } from "./work-handler.ts";
+import { type Acceptable, workHandlers } from "./work-handler.ts";
 
 export type { Acceptor, AdmissionAsked, Proposal } from "./accept.ts";
 export type { DecisionRow, ItemEventRow, ItemRow, Parcel } from "./accept-store.ts";
@@ -50,11 +50,13 @@ interface Parts {
   readonly pools: PoolDoor;
   readonly deadLetters: Pick<DeadLetters, "bury" | "forget">;
   readonly outcomes: OutcomeSink;
-  readonly mayAccept: MayAccept;
+  readonly acceptable: Acceptable;
   readonly keys: AdmissionKeys;
   readonly egress: Egress;
   /** The value of a tenant's secret; undefined when there is none of that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
+  /** Told of pools in which items have become ready, maybe without a recipient. */
+  readonly onReady: (tenantId: TenantId, poolId: string) => void;
   readonly retentionHours: number;
   readonly platformTenantId: () => string;
 }
@@ -64,12 +66,16 @@ export type Queues = ReturnType<typeof createQueues>;
 
 /** Makes the module. */
 export function createQueues(parts: Parts) {
-  const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, mayAccept, keys, egress, secret } =
+  const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, acceptable, keys, egress, secret } =
     parts;
   const wake = (tenantId: string, poolId: string, push = true) => {
     signals.wake(queueTopic(tenantId, poolId));
     // Whoever sends looks through all pools.
     if (push) signals.wake(pushTopic);
+  };
+  const wakeReady = (tenantId: string, poolId: string) => {
+    wake(tenantId, poolId);
+    parts.onReady(tenantId as TenantId, poolId);
   };
   const expect = (atMs: number) => sweeping.expect(atMs);
   const wakeDue = (tenantId: string, poolId: string) => {
@@ -81,9 +87,9 @@ export function createQueues(parts: Parts) {
     db,
     now: clock.now,
     random: Math.random,
-    followers: createFollowers({ deadLetters, events, outcomes, wake, expect }),
+    followers: createFollowers({ deadLetters, events, outcomes, wake: wakeReady, expect }),
   });
-  const sweeping = createSweeping({ db, clock, log, pools, finishing, events, wake });
+  const sweeping = createSweeping({ db, clock, log, pools, finishing, events, wake: wakeReady });
   const leasing = createLeasing({ db, signals });
   const pushing = createPushing({ db, clock, log, signals, pools, leasing, finishing, egress, secret });
   const acceptor = createAcceptor({ db, taking: createAdmissionTaking(db, wake), wake });
@@ -92,7 +98,7 @@ export function createQueues(parts: Parts) {
   return {
     handlers: {
       queues: queueHandlers(service, pools, cursors),
-      work: workHandlers({ db, pools, leasing, finishing, mayAccept }),
+      work: workHandlers({ db, pools, leasing, finishing, acceptable }),
       admission: admissionHandlers({ pools, events, keys, cursors, wake: wakeDue }),
     },
     jobs: [forgetEndedJob({ sql: db.sql, ...parts }), forgetGroupsJob({ sql: db.sql, ...parts })],
@@ -100,8 +106,9 @@ export function createQueues(parts: Parts) {
     finishing,
     sweeping,
     pushing,
-    leftovers: createLeftovers({ db, deadLetters, events, wake }),
+    leftovers: createLeftovers({ db, deadLetters, events, wake: wakeReady }),
     wake,
+    wakeReady,
     expect,
     async idle(): Promise<void> {
       await Promise.all([acceptor.idle(), finishing.idle()]);

@@ -54,8 +54,8 @@ export interface Leasing {
 /** What has to happen in one transaction with the handing out of items; when it throws they stay where they are. */
 export type Keep = (tx: Sql, rows: readonly LeasedRow[]) => Promise<void>;
 
-/** Whether a worker may have an item that nobody was chosen for. */
-export type Offered = (item: OfferedItem) => boolean | Promise<boolean>;
+/** The ids of those items that a worker may have, of some that nobody was chosen for. */
+export type Offered = (items: readonly OfferedItem[]) => Promise<readonly string[]>;
 
 const recipientsAtOnce = 64;
 const offeredAtOnce = 100;
@@ -129,8 +129,7 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
 
   async function takeOffered(asked: WorkAsked, offered: Offered, keep: Keep | undefined): Promise<LeasedRow[]> {
     const items = await offeredItems(db.sql, asked.tenantId, asked.poolId, Math.max(offeredAtOnce, asked.max));
-    const open = await Promise.all(items.map(offered));
-    const ids = items.filter((_, at) => open[at]).map(({ id }) => id);
+    const ids = await offered(items);
     if (ids.length === 0) return [];
     return keep === undefined ? take(asked, asked.max, { ids }) : takeAndKeep(asked, keep, { ids });
   }

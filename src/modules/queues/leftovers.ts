@@ -26,7 +26,7 @@ export interface Leftovers {
   /** Sends them on to another pool. */
   sendOn(leftover: Leftover, toPoolId: string, nowMs: number): Promise<void>;
   /** Puts them among the dead letters. */
-  bury(leftover: Leftover, maxRetries: number, nowMs: number): Promise<void>;
+  bury(leftover: Leftover, reasonCode: string, maxRetries: number, nowMs: number): Promise<void>;
 }
 
 /** Makes it. */
@@ -44,7 +44,7 @@ export function createLeftovers({ db, deadLetters, events, wake }: Parts): Lefto
       wake(tenantId, toPoolId);
     },
 
-    async bury({ tenantId, poolId, ids }, maxRetries, nowMs) {
+    async bury({ tenantId, poolId, ids }, reasonCode, maxRetries, nowMs) {
       const { promoted, told } = await db.transaction(async (tx) => {
         const items = ids.map((id) => ({ tenantId, id, poolId }));
         const groups = (await groupsOfItems(tx, items)).flatMap(groupNamesOf);
@@ -53,7 +53,7 @@ export function createLeftovers({ db, deadLetters, events, wake }: Parts): Lefto
         const letters = done.moved.map(({ id, failures }) => ({
           poolId,
           queueItemId: id,
-          reasonCode: "no_recipient",
+          reasonCode,
           phase: "work" as const,
           attempts: failures,
           maxRetries,
@@ -64,7 +64,7 @@ export function createLeftovers({ db, deadLetters, events, wake }: Parts): Lefto
           tenantId,
           type: "queue.item.dead_lettered" as const,
           subject: id,
-          data: { pool_id: poolId, recipient_id: "", attempt, reason_code: "no_recipient", phase: "work" },
+          data: { pool_id: poolId, recipient_id: "", attempt, reason_code: reasonCode, phase: "work" },
         }));
         return { promoted: done.promoted, told: await events.recordMany(tx, entries, nowMs) };
       });

@@ -26,6 +26,7 @@ import { ulidMs } from "../../platform/ids/ulid.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { optionalTime } from "../../platform/records/index.ts";
 import type { PoolDoor } from "../pools/index.ts";
+import { fromAssignment } from "./assignment-message.ts";
 import { type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
 import type { QueueService } from "./queue-service.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
@@ -152,6 +153,7 @@ function fromItem(item: QueueItem): ItemMessage {
     endedAt: optionalTime(item.endedAt),
     survivorId: item.survivorId,
     failures: item.failures.map(fromFailure),
+    ...fromAssignment(item),
   });
 }
 

@@ -81,7 +81,7 @@ export function queueStore(sql: Sql) {
   const itemColumns = sql`
     q.tenant_id, q.id, q.pool_id, q.recipient_id, q.state, q.hold_reason, q.priority, q.due_at, q.expires_at, q.attempt,
     q.leased_at, q.lease_until, q.ended_at, q.survivor_id, q.failures, q.singleton_group, q.debounce_group,
-    q.throttle_group, q.concurrency_group, d.type, d.key, d.attributes, d.payload`;
+    q.throttle_group, q.concurrency_group, q.assign_tries, q.assign_reason, q.assign_after, d.type, d.key, d.attributes, d.payload`;
   return {
     async listPools(tenantId: TenantId, filter: QueueFilter, page: Page): Promise<PageRows<{ id: string }>> {
       const where = sql`tenant_id = ${tenantId} and status <> 'archived'
@@ -132,7 +132,8 @@ export function queueStore(sql: Sql) {
       to: { readonly recipientId: string; readonly delivery: string },
     ): Promise<boolean> {
       const given = await sql`
-        update queue_items set recipient_id = ${to.recipientId}, delivery = ${to.delivery}
+        update queue_items set recipient_id = ${to.recipientId}, delivery = ${to.delivery}, assign_tries = null,
+          assign_reason = null, assign_snapshot = null, assign_after = null
         where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id} and state in ('pending', 'held', 'ready')`;
       return given.count > 0;
     },

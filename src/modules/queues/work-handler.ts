@@ -28,20 +28,24 @@ import type { Finish, Finished, Finishing } from "./finishing.ts";
 import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
 import { getsWork, type Keep, type Leasing, type Offered } from "./leasing.ts";
 
-/** Asks the rules of a pool about one recipient and one item. */
-export type MayAccept = (snapshot: PoolSnapshot, recipientId: string, item: OfferedItem) => boolean | Promise<boolean>;
+/** Asks the rules of a pool which items one recipient may have; answers with their ids. */
+export type Acceptable = (
+  snapshot: PoolSnapshot,
+  recipientId: string,
+  items: readonly OfferedItem[],
+) => Promise<readonly string[]>;
 
 interface Parts {
   readonly db: Database;
   readonly pools: PoolDoor;
   readonly leasing: Leasing;
   readonly finishing: Finishing;
-  /** Whether a recipient who asks may take an item that nobody was chosen for. */
-  readonly mayAccept: MayAccept;
+  /** Which items a recipient who asks may take, of those that nobody was chosen for. */
+  readonly acceptable: Acceptable;
 }
 
 /** The operations of WorkService. */
-export function workHandlers({ db, pools, leasing, finishing, mayAccept }: Parts): Handlers<typeof Rpc> {
+export function workHandlers({ db, pools, leasing, finishing, acceptable }: Parts): Handlers<typeof Rpc> {
   /** Runs one call in a transaction of its own, with its idempotency key; "duplicate" when that was used before. */
   async function once<T extends Message>(
     keyed: KeyedCall,
@@ -86,7 +90,7 @@ export function workHandlers({ db, pools, leasing, finishing, mayAccept }: Parts
   /** Where whoever asks first may have an item: what there is to be had besides what recipients were chosen for. */
   function offered(snapshot: PoolSnapshot, recipientId: string): Offered | undefined {
     if (recipientId === "" || snapshot.pool.strategy !== "first_accept") return undefined;
-    return (item) => mayAccept(snapshot, recipientId, item);
+    return (items) => acceptable(snapshot, recipientId, items);
   }
 
   async function finish<T extends Message>(

@@ -7,11 +7,12 @@ export interface WaitingPool {
   readonly poolId: string;
 }
 
-/** Pools with recipients in which items wait that nobody was chosen for. */
-export async function poolsWithUnassigned(sql: Sql, limit: number): Promise<WaitingPool[]> {
+/** Pools with recipients in which items wait that nobody was chosen for; those of one tenant when it is named. */
+export async function poolsWithUnassigned(sql: Sql, limit: number, tenantId = ""): Promise<WaitingPool[]> {
   return sql`
     select p.tenant_id, p.id as pool_id from pools p
     where p.status in ('active', 'draining') and p.strategy not in ('first_accept', 'manual')
+      ${tenantId === "" ? sql`` : sql`and p.tenant_id = ${tenantId}`}
       and exists (select from recipients r where r.tenant_id = p.tenant_id and r.pool_id = p.id and r.status = 'active')
       and exists (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id and q.state = 'ready'
         and q.recipient_id = '')
@@ -70,10 +71,20 @@ export async function takeBackItems(sql: Sql, from: readonly WaitedFor[], limit:
     from back where q.tenant_id = back.tenant_id and q.id = back.id`;
 }
 
-/** An item that waits for a recipient, as decisions see it. */
-export interface UnassignedItem {
-  readonly id: string;
+/** A place in the order in which a pool's items are handed out. */
+export interface QueuePlace {
   readonly rank: number;
+  readonly id: string;
+}
+
+/** An item that waits for a recipient, as decisions see it. */
+export interface UnassignedItem extends QueuePlace {
+  /** Whether it is time to try it again; otherwise it only waits for a free place. */
+  readonly due: boolean;
+  /** How often a recipient was sought for it in vain. */
+  readonly tries: number;
+  /** Whether its rules were never applied: the call that routed it had no time left. */
+  readonly undecided: boolean;
   readonly type: string;
   readonly key: string;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -81,19 +92,67 @@ export interface UnassignedItem {
   readonly priority: number;
 }
 
-/** Items that wait for a recipient, those that go first first, from a place on. */
+/** Which items are looked for. */
+export interface UnassignedSearch {
+  readonly after: QueuePlace;
+  /** How many are looked at. */
+  readonly limit: number;
+  /** The snapshot of the pool that items are decided with: items that were last tried with another one are due. */
+  readonly snapshot: string;
+  /** Items that failed for these reasons are taken although they are not due. */
+  readonly reasons: readonly string[];
+}
+
+/** Looks through items without a recipient, in order; `last` is where it stopped before the end. */
 export async function unassignedItems(
   sql: Sql,
   { tenantId, poolId }: WaitingPool,
-  after: { readonly rank: number; readonly id: string },
-  limit: number,
-): Promise<UnassignedItem[]> {
-  return sql`
-    select q.id, q.rank, d.type, d.key, d.attributes, d.requirements, d.priority
-    from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
-    where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
-      and (q.rank, q.id) > (${after.rank}::bigint, ${after.id})
-    order by q.rank, q.id limit ${limit}`;
+  { after, limit, snapshot, reasons }: UnassignedSearch,
+): Promise<{ items: readonly UnassignedItem[]; last: QueuePlace | undefined }> {
+  const rows = await sql<(UnassignedItem & { wanted: boolean })[]>`
+    with looked_at as (
+      select *, due or assign_reason = any(${reasons as string[]}::text[]) as wanted from (
+        select q.tenant_id, q.id, q.rank, q.assign_reason, coalesce(q.assign_tries, 0) as tries,
+          q.assign_after is null or q.assign_after <= now() or q.assign_snapshot is distinct from ${snapshot} as due
+        from queue_items q
+        where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
+          and (q.rank, q.id) > (${after.rank}::bigint, ${after.id})
+        order by q.rank, q.id limit ${limit}
+      ) q
+    )
+    select q.id, q.rank, q.due, q.tries, coalesce(q.wanted, false) as wanted, d.type, d.key, d.attributes, d.requirements,
+      d.priority, d.evidence ->> 'reason' = 'decided_later' as undecided
+    from looked_at q left join decisions d on q.wanted and d.tenant_id = q.tenant_id and d.id = q.id
+    order by q.rank, q.id`;
+  return { items: rows.filter(({ wanted }) => wanted), last: rows.length < limit ? undefined : rows.at(-1) };
+}
+
+/** An item that got no recipient. */
+export interface Postponed {
+  readonly id: string;
+  readonly tries: number;
+  readonly reason: string;
+  /** The snapshot of the pool that it was tried with. */
+  readonly snapshot: string;
+  readonly retryInS: number;
+}
+
+/** Has items wait before a recipient is sought for them again. */
+export async function postponeItems(sql: Sql, tenantId: TenantId, items: readonly Postponed[]): Promise<void> {
+  if (items.length === 0) return;
+  await sql`
+    with input as (
+      select * from unnest(${items.map(({ id }) => id)}::text[], ${items.map(({ tries }) => tries)}::int[],
+        ${items.map(({ reason }) => reason)}::text[], ${items.map(({ snapshot }) => snapshot)}::text[],
+        ${items.map(({ retryInS }) => retryInS)}::float8[]) as input(id, tries, reason, snapshot, retry_in_s)
+    ), locked as (
+      select q.id from queue_items q join input on q.id = input.id
+      where q.tenant_id = ${tenantId} and q.state = 'ready' and q.recipient_id = ''
+      order by q.id for update of q skip locked
+    )
+    update queue_items q set assign_tries = input.tries, assign_reason = input.reason, assign_snapshot = input.snapshot,
+      assign_after = now() + make_interval(secs => input.retry_in_s)
+    from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id`;
 }
 
 /** Gives items to recipients; those that somebody else took meanwhile are left out of the answer. */
@@ -111,7 +170,8 @@ export async function assignItems(
       where q.tenant_id = ${tenantId} and q.state = 'ready' and q.recipient_id = ''
       order by q.id for update of q skip locked
     )
-    update queue_items q set recipient_id = input.recipient_id, delivery = input.delivery
+    update queue_items q set recipient_id = input.recipient_id, delivery = input.delivery, assign_tries = null,
+      assign_reason = null, assign_snapshot = null, assign_after = null
     from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id
     returning q.id`;
   return new Set(rows.map(({ id }) => id));

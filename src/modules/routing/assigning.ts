@@ -1,197 +1,238 @@
+import type { TenantId } from "../../platform/access/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
-import type { Database } from "../../platform/db/index.ts";
+import type { Database, Signals, TenantChanges } from "../../platform/db/index.ts";
 import { ulidMs } from "../../platform/ids/ulid.ts";
+import { oneAtATime } from "../../platform/jobs/index.ts";
 import type { Log } from "../../platform/log/log.ts";
+import { createTenantQueue, type EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import type { PoolDoor } from "../pools/index.ts";
+import type { PoolDoor, PoolId } from "../pools/index.ts";
 import type { Leftovers } from "../queues/index.ts";
 import {
   absentRecipients,
-  assignItems,
   poolsWithUnassigned,
+  type QueuePlace,
   takeBackItems,
   type UnassignedItem,
   unassignedItems,
   type WaitedFor,
   type WaitingPool,
 } from "./assign-store.ts";
-import { decisionMsMax, overdueAfter } from "./decision-time.ts";
-import { decide } from "./domain/decide.ts";
+import { createAssignmentPage, snapshotName } from "./assignment-page.ts";
+import { decideInTime, timeInBackground } from "./decision-time.ts";
+import { placeReasons } from "./domain/assignment-retry.ts";
+import { SlicedDecision } from "./domain/decide.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./live-pools.ts";
 
 interface Parts {
   readonly db: Database;
+  readonly signals: Signals;
+  readonly changes: Pick<TenantChanges, "onChange">;
   readonly clock: Clock;
   readonly log: Log;
+  readonly shares: EventLoopShares;
   readonly pools: PoolDoor;
   readonly live: LivePools;
   readonly events: EventRecorder;
   /** What becomes of items that nobody in the pool takes. */
   readonly leftovers: Leftovers;
   readonly wake: (tenantId: string, poolId: string) => void;
+  /** How often to look for what nobody told of. */
+  readonly pollMs: number;
 }
 
 /** Finds recipients for items that nobody could take when they came, whose attempt failed, or whose recipient is away. */
 export interface Assigning {
-  /** One round over all pools; answers how many items were given to somebody. */
-  assign(): Promise<number>;
+  /** Looks at a pool in which an item has become ready without a recipient; on other nodes when this one assigns nothing. */
+  itemReady(tenantId: TenantId, poolId: string): void;
   start(): void;
   stop(): Promise<void>;
 }
 
+const topicPrefix = "assign:";
 const poolsAtOnce = 500;
-const itemsAtOnce = 500;
-const itemsAtOnceFreed = 50;
-const everyMs = 250;
-/** In every so manieth round it is looked whether those for whom items wait are still there. */
-const lookEvery = 4;
-const lookedAtOnce = 2000;
-const start = { rank: Number.MIN_SAFE_INTEGER, id: "" };
+/** Tenants that are worked for at once. */
+const lanes = 16;
+const itemsPerPage = 200;
+/** Pages that are looked through when a place has become free. */
+const pagesForPlace = 5;
+/** How long a pool is worked on before another one of the tenant has its turn. */
+const turnMs = 200;
+const waitedForAtOnce = 2000;
+const takenBackAtOnce = 5000;
+/** Why a pool is looked at. */
+interface Occasion {
+  /** A recipient may have a place again: items that wait for one are tried although they are not due. */
+  readonly placeFreed: boolean;
+  readonly poolChanged: boolean;
+}
 
-/** Makes this node's assigning. All nodes do it; an item is given away by whoever is first. */
-export function createAssigning({ db, clock, log, pools, live, events, leftovers, wake }: Parts): Assigning {
-  // Where the next round begins in a pool, so that items nobody can take do not hide those behind them.
-  const places = new Map<string, { rank: number; id: string }>();
-  // Pools in which items were left over, and of these the ones in which somebody has become free since.
-  const leftOver = new Map<string, WaitingPool>();
-  const freed = new Map<string, WaitingPool>();
+const routine: Occasion = { placeFreed: false, poolChanged: false };
+const freed: Occasion = { placeFreed: true, poolChanged: false };
+const start: QueuePlace = { rank: Number.MIN_SAFE_INTEGER, id: "" };
+
+/**
+ * Creates this node's assigning. All nodes do it; an item is given away by whoever is first.
+ *
+ * A pool is looked at as soon as a place in it is free, an item in it becomes ready or it is changed. The poll is for what no
+ * event leads to: waits that end, and events that were lost.
+ */
+export function createAssigning(parts: Parts): Assigning {
+  const { db, signals, changes, clock, log, shares, pools, live, pollMs } = parts;
+  // Where the next look begins in a pool, so that items nobody can take do not hide those behind them.
+  const places = new Map<string, QueuePlace>();
+  let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  let running: Promise<unknown> = Promise.resolve();
-  let filling: Promise<void> | undefined;
-  let stopped = true;
-  let rounds = 0;
+  let unsubscribe: (() => void)[] = [];
+  let isRunning = false;
   let lookedAt: WaitedFor | undefined;
+  let pollIsDue = true;
+  /** Tenants whose pools or recipients changed. */
+  const changed = new Set<string>();
+
+  const queue = createTenantQueue<Occasion>({
+    lanes,
+    merge: (one, other) => ({
+      placeFreed: one.placeFreed || other.placeFreed,
+      poolChanged: one.poolChanged || other.poolChanged,
+    }),
+    work: (tenantId, poolId, occasion) => lookThrough({ tenantId: tenantId as TenantId, poolId }, occasion),
+    onError: (error) => log.warn({ err: error }, "waiting items could not be given to recipients"),
+  });
+
+  function look(tenantId: TenantId, poolId: string, occasion: Occasion): void {
+    if (isRunning) queue.add(tenantId, poolId, occasion);
+    else signals.wake(`${topicPrefix}${tenantId}:${poolId}`);
+  }
+
+  /** Assigns what is due in a pool; when a place is free, also what waits for nothing else. */
+  async function lookThrough(pool: WaitingPool, { placeFreed, poolChanged }: Occasion): Promise<void> {
+    const { tenantId, poolId } = pool;
+    // What calls are given may be as it was before the change, for a moment.
+    if (poolChanged) await pools.refresh(tenantId, poolId as PoolId);
+    const untilMs = performance.now() + turnMs;
+    let after: QueuePlace | undefined = placeFreed ? start : (places.get(poolId) ?? start);
+    for (let page = 0; page < (placeFreed ? pagesForPlace : 1) && after !== undefined; page++) {
+      const snapshot = await pools.snapshot(tenantId, poolId);
+      if (snapshot === undefined || !isAssigned(snapshot.pool)) return void places.delete(poolId);
+      const reasons = placeFreed ? placeReasons : [];
+      const search = { after, limit: itemsPerPage, snapshot: snapshotName(snapshot), reasons };
+      const { items, last } = await unassignedItems(db.sql, pool, search);
+      const view = await live.view(snapshot);
+      const stoppedAt = await assignPage(pool, view, items, untilMs);
+      after = stoppedAt ?? last;
+      if (stoppedAt !== undefined) {
+        // The rest of the page has its turn after the tenant's other pools.
+        queue.add(tenantId, poolId, routine);
+        break;
+      }
+    }
+    if (after === undefined) places.delete(poolId);
+    else places.set(poolId, after);
+  }
+
+  /** Decides items one after the other, in slices; where it stopped when the turn was over before that. */
+  async function assignPage(
+    pool: WaitingPool,
+    view: Awaited<ReturnType<LivePools["view"]>>,
+    items: readonly UnassignedItem[],
+    untilMs: number,
+  ): Promise<QueuePlace | undefined> {
+    if (items.length === 0) return undefined;
+    const time = timeInBackground(shares, pool.tenantId);
+    const page = createAssignmentPage(parts, pool, view);
+    let last: QueuePlace | undefined;
+    try {
+      for (const item of items) {
+        if (last !== undefined && (performance.now() >= untilMs || stopping.signal.aborted)) return last;
+        last = item;
+        // One that is not due waits for a place only.
+        if (!item.due && view.live.isFull) continue;
+        const nowMs = clock.now();
+        const seed = Math.floor(Math.random() * 2 ** 53);
+        const at = { nowMs, seed, waitedS: (nowMs - ulidMs(item.id)) / 1000 };
+        const pending = new SlicedDecision(view.live.pool, view.live, routable(item), at);
+        const noted = decideInTime(pending, time, (decision) => page.note(item, decision, pending.pool, nowMs));
+        if (noted instanceof Promise) await noted;
+      }
+      return undefined;
+    } finally {
+      await page.commit();
+    }
+  }
 
   /** Takes back what waits for recipients that are paused, offline or removed. */
   async function takeBack(): Promise<void> {
-    const { absent, last } = await absentRecipients(db.sql, lookedAt, lookedAtOnce);
+    const { absent, last } = await absentRecipients(db.sql, lookedAt, waitedForAtOnce);
     lookedAt = last;
-    await takeBackItems(db.sql, absent, itemsAtOnce * 10);
+    await takeBackItems(db.sql, absent, takenBackAtOnce);
+    for (const { tenantId, poolId } of absent) look(tenantId, poolId, routine);
   }
 
-  async function assignNext(pool: WaitingPool): Promise<number> {
-    const { poolId } = pool;
-    const items = await unassignedItems(db.sql, pool, places.get(poolId) ?? start, itemsAtOnce);
-    if (items.length < itemsAtOnce) places.delete(poolId);
-    else places.set(poolId, items.at(-1)!);
-    return assignAmong(pool, items);
+  async function lookAtPools(tenantId = ""): Promise<void> {
+    const occasion = tenantId === "" ? routine : { placeFreed: false, poolChanged: true };
+    for (const pool of await poolsWithUnassigned(db.sql, poolsAtOnce, tenantId)) {
+      look(pool.tenantId, pool.poolId, occasion);
+    }
   }
 
-  /** Gives work to whoever became free, without waiting for the next round: only those that go first are looked at. */
-  async function fill(): Promise<void> {
-    for (const [poolId, pool] of freed) {
-      freed.delete(poolId);
-      try {
-        await assignAmong(pool, await unassignedItems(db.sql, pool, start, itemsAtOnceFreed));
-      } catch (error) {
-        log.warn({ err: error }, "waiting items could not be given to a recipient that became free");
+  const search = oneAtATime(
+    async () => {
+      await takeBack();
+      if (pollIsDue) {
+        pollIsDue = false;
+        changed.clear();
+        return lookAtPools();
       }
-    }
-    filling = undefined;
+      const [tenantId] = changed;
+      if (tenantId === undefined) return;
+      changed.delete(tenantId);
+      await lookAtPools(tenantId);
+      if (changed.size > 0) search.run();
+    },
+    (error) => log.warn({ err: error }, "items that wait for recipients could not be looked for"),
+  );
+
+  function poll(): void {
+    pollIsDue = true;
+    search.run();
   }
 
-  live.onReleased((poolId) => {
-    const pool = leftOver.get(poolId);
-    if (pool === undefined || stopped) return;
-    freed.set(poolId, pool);
-    filling ??= fill();
-  });
-
-  async function assignAmong(pool: WaitingPool, items: readonly UnassignedItem[]): Promise<number> {
-    const { tenantId, poolId } = pool;
-    const snapshot = await pools.snapshot(tenantId, poolId);
-    if (snapshot === undefined || items.length === 0) {
-      leftOver.delete(poolId);
-      return 0;
-    }
-    const view = await live.view(snapshot);
-    const nowMs = clock.now();
-    const chosen: Parameters<typeof assignItems>[2][number][] = [];
-    const elsewhere = new Map<string, string[]>();
-    const nowhere: string[] = [];
-    for (const item of items) {
-      const seed = Math.floor(Math.random() * 2 ** 53);
-      const at = { nowMs, seed, waitedS: (nowMs - ulidMs(item.id)) / 1000, overdue: overdueAfter(decisionMsMax) };
-      const { outcome, recipientId, deliveryMode, redirectPoolId } = decide(view.pool, view.live, routable(item), at);
-      if (outcome === "routed") {
-        live.assigned(view, recipientId, nowMs);
-        chosen.push({ id: item.id, recipientId, delivery: deliveryMode === "push" ? "push" : "pull" });
-      } else if (outcome === "redirected") {
-        elsewhere.set(redirectPoolId, [...(elsewhere.get(redirectPoolId) ?? []), item.id]);
-      } else if (outcome === "no_match") nowhere.push(item.id);
-    }
-    const { dlq, itemEvents } = snapshot.pool.config;
-    for (const [toPoolId, ids] of elsewhere) await leftovers.sendOn({ ...pool, ids }, toPoolId, nowMs);
-    if (nowhere.length > 0) await leftovers.bury({ ...pool, ids: nowhere }, dlq.maxRetries, nowMs);
-    if (chosen.length === 0) return 0;
-    const given = await give(pool, chosen, nowMs, itemEvents);
-    for (const { id, recipientId } of chosen) if (!given.has(id)) live.released(poolId, recipientId);
-    wake(tenantId, poolId);
-    return given.size;
-  }
-
-  async function give(
-    { tenantId, poolId }: WaitingPool,
-    chosen: Parameters<typeof assignItems>[2],
-    nowMs: number,
-    itemEvents: boolean,
-  ) {
-    const { given, told } = await db.transaction(async (tx) => {
-      const ids = await assignItems(tx, tenantId, chosen);
-      const entries = chosen.flatMap(({ id, recipientId }) =>
-        itemEvents && ids.has(id)
-          ? [
-              {
-                tenantId,
-                type: "queue.item.assigned" as const,
-                subject: id,
-                data: { pool_id: poolId, recipient_id: recipientId },
-              },
-            ]
-          : [],
-      );
-      return { given: ids, told: await events.recordMany(tx, entries, nowMs) };
-    });
-    told.wake();
-    return given;
-  }
-
-  async function assign(): Promise<number> {
-    let given = 0;
-    for (const pool of await poolsWithUnassigned(db.sql, poolsAtOnce)) given += await assignNext(pool);
-    return given;
-  }
-
-  async function round(): Promise<void> {
-    try {
-      if (rounds++ % lookEvery === 0) await takeBack();
-      await assign();
-    } catch (error) {
-      log.warn({ err: error }, "waiting items could not be given to recipients");
-    }
-    if (!stopped) plan();
-  }
-
-  function plan(): void {
-    timer = setTimeout(() => {
-      running = round();
-    }, everyMs);
-  }
+  live.onPlaceFreed((tenantId, poolId) => look(tenantId, poolId, freed));
 
   return {
-    assign,
+    itemReady: (tenantId, poolId) => look(tenantId, poolId, routine),
     start() {
-      stopped = false;
-      plan();
+      isRunning = true;
+      stopping = new AbortController();
+      timer = setInterval(poll, pollMs);
+      unsubscribe = [
+        signals.onWakeUnder(topicPrefix, (name) => {
+          const [tenantId, poolId] = name.split(":") as [TenantId, string];
+          look(tenantId, poolId, freed);
+        }),
+        changes.onChange((tenantId) => {
+          changed.add(tenantId);
+          search.run();
+        }),
+      ];
+      search.start();
     },
     async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-      await filling;
+      isRunning = false;
+      stopping.abort();
+      clearInterval(timer);
+      for (const each of unsubscribe) each();
+      await search.stop();
+      await queue.stop();
     },
   };
+}
+
+/** Whether recipients are chosen by the service, and not by whoever takes or hands out items. */
+function isAssigned({ strategy }: { readonly strategy: string }): boolean {
+  return strategy !== "first_accept" && strategy !== "manual";
 }
 
 function routable({ type, key, attributes, requirements, priority }: UnassignedItem): RoutableItem {

@@ -6,31 +6,34 @@
  */
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
-import type { Database } from "../../platform/db/index.ts";
+import type { Database, Signals, TenantChanges } from "../../platform/db/index.ts";
 import { usedKeys } from "../../platform/idempotency/index.ts";
-import { ulidMs } from "../../platform/ids/ulid.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolSnapshot, Pools } from "../pools/index.ts";
 import type { AdmissionKeys, Queues } from "../queues/index.ts";
 import { createAssigning } from "./assigning.ts";
 import { createDecisionService } from "./decision-service.ts";
-import { decisionMsMax, overdueAfter } from "./decision-time.ts";
+import { placeReasons } from "./domain/assignment-retry.ts";
 import type { RoutableItem } from "./domain/item.ts";
-import { mayAccept } from "./domain/may-accept.ts";
 import { forgetRoutingJob } from "./jobs.ts";
-import type { LivePools, LiveView } from "./live-pools.ts";
+import type { LivePools } from "./live-pools.ts";
 import { outcomeHandlers } from "./outcome-handler.ts";
 import { createQueueRoom } from "./queue-room.ts";
 import { createRouteService } from "./route-service.ts";
 import { routingHandlers } from "./routing-handler.ts";
 import { createSnapshotKeeping } from "./snapshot-keeping.ts";
 
+export { createAcceptance } from "./acceptance.ts";
 export { createLivePools, type LivePools } from "./live-pools.ts";
 export { createOutcomeSink } from "./outcomes.ts";
 
 interface Parts {
   readonly db: Database;
+  readonly signals: Signals;
+  readonly changes: TenantChanges;
+  readonly shares: EventLoopShares;
   readonly clock: Clock;
   readonly log: Log;
   readonly cursors: Cursors;
@@ -39,6 +42,8 @@ interface Parts {
   readonly queues: Queues;
   readonly live: LivePools;
   readonly keys: AdmissionKeys;
+  /** How often waiting items without a recipient are looked for. */
+  readonly assignPollMs: number;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
 }
@@ -48,14 +53,21 @@ export type Routing = ReturnType<typeof createRouting>;
 
 /** Makes the module. */
 export function createRouting(parts: Parts) {
-  const { db, clock, cursors, pools, queues, live, keys } = parts;
+  const { db, clock, cursors, pools, queues, live, shares, keys, assignPollMs: pollMs } = parts;
+  const assigning = createAssigning({ ...parts, leftovers: queues.leftovers, wake: queues.wake, pollMs });
   const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotForm);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
     pools,
     live,
+    shares,
     acceptor: queues.acceptor,
     expect: queues.expect,
+    onUnassigned({ tenantId, snapshot, decision, view }) {
+      // A place that became free before the item was committed woke nobody.
+      const missedPlace = placeReasons.includes(decision.reason) && !view.live.isFull;
+      if (missedPlace || decision.reason === "decided_later") assigning.itemReady(tenantId, snapshot.pool.id);
+    },
     keepSnapshot: keeping.keep,
     haveRoom: createQueueRoom(db.sql, clock),
     isRecorded: async (claim) => (await usedKeys(db.sql, [claim])).size > 0,
@@ -72,27 +84,6 @@ export function createRouting(parts: Parts) {
       outcomes: outcomeHandlers(decisions, live),
     },
     jobs: [forgetRoutingJob({ sql: db.sql, ...parts })],
-    assigning: createAssigning({ ...parts, leftovers: queues.leftovers, wake: queues.wake }),
-  };
-}
-
-/** Whether a recipient that asks may take an item that nobody was chosen for; a promise at the first look at a pool. */
-export function createMayAccept(live: LivePools, clock: Clock) {
-  return (
-    snapshot: PoolSnapshot,
-    recipientId: string,
-    offered: Omit<RoutableItem, "requirements"> & { readonly id: string; readonly requirements: object },
-  ): boolean | Promise<boolean> => {
-    const { type, key, attributes, priority } = offered;
-    const requirements = offered.requirements as RoutableItem["requirements"];
-    const item = { type, key, attributes, priority, requirements };
-    const judged = ({ pool, live: moment }: LiveView): boolean => {
-      const nowMs = clock.now();
-      const waitedS = (nowMs - ulidMs(offered.id)) / 1000;
-      const overdue = overdueAfter(decisionMsMax);
-      return mayAccept(pool, moment, item, recipientId, { nowMs, seed: 0, waitedS, overdue }).may;
-    };
-    const view = live.view(snapshot);
-    return view instanceof Promise ? view.then(judged) : judged(view);
+    assigning,
   };
 }

@@ -29,9 +29,9 @@ export interface LivePools {
   /** Notes that an item was given to a recipient, before it is committed: the next decision has to know. */
   assigned(view: LiveView, recipientId: string, nowMs: number): void;
   /** Takes that back, or notes that the recipient is done with an item. */
-  released(poolId: string, recipientId: string): void;
-  /** Tells of every pool in which a recipient may have room again. */
-  onReleased(listener: (poolId: string) => void): void;
+  released(tenantId: TenantId, poolId: string, recipientId: string): void;
+  /** Calls back with every pool in which a recipient may have a place again. */
+  onPlaceFreed(listener: (tenantId: TenantId, poolId: string) => void): void;
   learn(outcomes: readonly Learnt[], nowMs: number): void;
   start(): void;
   stop(): Promise<void>;
@@ -62,7 +62,7 @@ const tellMs = 200;
 export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: Parts): LivePools {
   const entries = new Map<string, Entry>();
   const ejected: EventEntry[] = [];
-  const releaseListeners: ((poolId: string) => void)[] = [];
+  const placeListeners: ((tenantId: TenantId, poolId: string) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
   let telling: Promise<void> = Promise.resolve();
 
@@ -73,6 +73,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       recipientStates(db.sql, tenantId, poolId),
     ]);
     const { live, pool } = entry.view;
+    const wasFull = live.isFull;
     const inFlight = new Map(counts.map(({ recipientId, count }) => [recipientId, count]));
     live.refresh(pool.snapshot.recipients.map(({ id }) => ({ recipientId: id, inFlight: inFlight.get(id) ?? 0 })));
     live.refresh(
@@ -101,6 +102,12 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     }
     const bounded = pool.capacities.some((capacity) => capacity > 0);
     entry.refreshAtMs = clock.now() + (bounded ? boundedRefreshMs : unboundedRefreshMs);
+    // Another node, or somebody who cancelled items, made room.
+    if (wasFull && !live.isFull) placeFreed(tenantId, poolId);
+  }
+
+  function placeFreed(tenantId: TenantId, poolId: string): void {
+    for (const listener of placeListeners) listener(tenantId, poolId);
   }
 
   function refreshSoon(poolId: string, entry: Entry): Promise<void> {
@@ -202,11 +209,14 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       live.assigned(recipientId, nowMs);
       entries.get(pool.snapshot.pool.id)?.told.add(recipientId);
     },
-    released(poolId, recipientId) {
-      entries.get(poolId)?.view.live.released(recipientId);
-      for (const listener of releaseListeners) listener(poolId);
+    released(tenantId, poolId, recipientId) {
+      const view = entries.get(poolId)?.view;
+      view?.live.released(recipientId);
+      const index = view?.pool.indexById.get(recipientId);
+      // Whoever has no bound was never full.
+      if (index === undefined || view!.pool.capacities[index]! > 0) placeFreed(tenantId, poolId);
     },
-    onReleased: (listener) => void releaseListeners.push(listener),
+    onPlaceFreed: (listener) => void placeListeners.push(listener),
     learn(outcomes, nowMs) {
       for (const outcome of outcomes) learnOne(outcome, nowMs);
     },

@@ -46,7 +46,7 @@ export function outcomeHandlers(decisions: DecisionService, live: LivePools): Ha
         context.afterCommit(() => {
           live.learn([{ tenantId, poolId, recipientId, status, latencyMs, cost }], nowMs);
           // Work that a queue keeps is given back when the worker is done with it, not when its outcome is told.
-          if (tracked) live.released(poolId, recipientId);
+          if (tracked) live.released(tenantId, poolId, recipientId);
         });
       }
       return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(outcome) });

@@ -88,7 +88,7 @@ export function createOutcomeSink(live: LivePools): OutcomeSink {
     },
     learn(outcomes, nowMs) {
       live.learn(outcomes, nowMs);
-      for (const { poolId, recipientId } of outcomes) live.released(poolId, recipientId);
+      for (const { tenantId, poolId, recipientId } of outcomes) live.released(tenantId, poolId, recipientId);
     },
   };
 }

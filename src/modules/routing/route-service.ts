@@ -2,10 +2,11 @@ import type { Context, KeyedCall } from "../../chain/call.ts";
 import { Failure, fail, invalid } from "../../errors/index.ts";
 import { mayUseEnvironment } from "../../platform/access/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
+import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { PoolDoor, PoolSnapshot, Pools } from "../pools/index.ts";
 import type { Acceptor, AdmissionAsked, Parcel, Proposal } from "../queues/index.ts";
-import { decisionMsMax, overdueAfter } from "./decision-time.ts";
-import { decide } from "./domain/decide.ts";
+import { type DecisionTime, decideInTime, timeOfCall } from "./decision-time.ts";
+import { SlicedDecision } from "./domain/decide.ts";
 import type { Decision } from "./domain/decision.ts";
 import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
@@ -15,6 +16,7 @@ import { type AskedItem, itemRow, type Routed, settled, withVerdict } from "./se
 interface Parts {
   readonly pools: PoolDoor & Pick<Pools, "poolsOf">;
   readonly live: LivePools;
+  readonly shares: EventLoopShares;
   readonly acceptor: Acceptor;
   /** What an item has to pass on its way in; one that goes on later asks for its place in the concurrency group then. */
   readonly admissionOf: (snapshot: PoolSnapshot, item: RoutableItem, later: boolean) => AdmissionAsked | undefined;
@@ -24,6 +26,8 @@ interface Parts {
   readonly haveRoom: (snapshot: PoolSnapshot, count: number) => Promise<void> | undefined;
   /** Told of the moment at which an item falls due. */
   readonly expect: (atMs: number) => void;
+  /** Told of items that were accepted without a recipient. */
+  readonly onUnassigned: (routed: Routed) => void;
   /** Whether a call with this idempotency key was answered before. */
   readonly isRecorded: (claim: KeyedCall["claim"]) => Promise<boolean>;
 }
@@ -35,20 +39,29 @@ export type RouteResult = Routed | Failure;
 export type RouteService = ReturnType<typeof createRouteService>;
 
 const redirectsMax = 5;
+/** How long a batch may go on after its time for decisions is over: admission keys take time as well. */
+const batchGraceMs = 2000;
 const seedLimit = 2 ** 53;
 
 /** Makes the use cases of routing. */
 export function createRouteService(parts: Parts) {
-  const { pools, live, acceptor, admissionOf, keepSnapshot, haveRoom, expect, isRecorded } = parts;
+  const { pools, live, shares, acceptor, admissionOf, keepSnapshot, haveRoom, expect, onUnassigned, isRecorded } =
+    parts;
 
   /** The first pool whose rules want an item. */
-  async function poolByRules({ tenantId, principal, nowMs }: Context, { item }: AskedItem): Promise<PoolSnapshot> {
+  async function poolByRules(
+    { tenantId, principal, nowMs }: Context,
+    { item }: AskedItem,
+    time: DecisionTime,
+  ): Promise<PoolSnapshot> {
     const all = await pools.poolsOf(tenantId);
     for (const snapshot of all.pools.values()) {
       if (snapshot.rules.length === 0 || !mayUseEnvironment(principal, snapshot.environmentKey)) continue;
       const view = await live.view(snapshot);
-      const at = { nowMs, seed: 0, waitedS: 0, overdue: overdueAfter(decisionMsMax) };
-      const { matchedRuleIds } = decide(view.pool, view.live, item, at);
+      const pending = new SlicedDecision(view.pool, view.live, item, { nowMs, seed: 0, waitedS: 0 });
+      const { matchedRuleIds, reason } = await decideInTime(pending, time, (decision) => decision);
+      if (reason === "decided_later")
+        throw failed("The rules of too many pools had to be asked: name one with pool_id.");
       if (matchedRuleIds.length > 0) return snapshot;
     }
     throw invalid("pool_id", "required", "must name a pool, since no pool has a rule for this item");
@@ -56,41 +69,45 @@ export function createRouteService(parts: Parts) {
 
   /** Decides in a pool, and in those that its rules send the item on to; notes at once who got it: the next one has to know. */
   function decideIn(
-    snapshot: PoolSnapshot,
+    asIs: PoolSnapshot,
     context: Context,
     asked: AskedItem,
     dryRun: boolean,
+    time: DecisionTime,
     passed: readonly TraceStepKept[] = [],
     hops = 0,
   ): Routed | Promise<Routed> {
     const { nowMs, tenantId } = context;
-    return andThen(live.view(taking(snapshot)), (view) => {
+    return andThen(live.view(taking(asIs)), (first) => {
       const seed = Math.floor(Math.random() * seedLimit);
-      const at = { nowMs, seed, waitedS: 0, overdue: overdueAfter(decisionMsMax) };
-      const decision = decide(view.pool, view.live, asked.item, at);
-      if (decision.outcome === "no_match") throw nobody(decision);
-      if (decision.outcome !== "redirected") {
-        if (!dryRun && decision.recipientId !== "") live.assigned(view, decision.recipientId, nowMs);
-        const [admission, verdict] = [undefined, undefined];
-        const work = itemRow({ snapshot, asked, decision, admission, verdict }, nowMs);
-        const evidence = evidenceOf(decision, passed, work?.dueAtMs, nowMs);
-        const id = ulid(nowMs);
-        return { id, tenantId, asked, snapshot, view, decision, seed, evidence, work, admission, verdict };
-      }
-      if (hops === redirectsMax) throw failed("The item was sent from pool to pool too often.");
-      return andThen(pools.snapshot(tenantId, decision.redirectPoolId), (next) => {
-        if (next === undefined) throw failed("The pool that the item is sent on to is not there any more.");
-        const step = { step: "redirect", id: decision.redirectPoolId, result: "redirected" } as const;
-        return decideIn(next, context, asked, dryRun, [...passed, ...decision.trace, step], hops + 1);
+      const pending = new SlicedDecision(first.pool, first.live, asked.item, { nowMs, seed, waitedS: 0 });
+      return decideInTime(pending, time, (decision): Routed | Promise<Routed> => {
+        if (decision.outcome === "no_match") throw nobody(decision);
+        const view = { pool: pending.pool, live: first.live };
+        const { snapshot } = view.pool;
+        if (decision.outcome !== "redirected") {
+          if (!dryRun && decision.recipientId !== "") live.assigned(view, decision.recipientId, nowMs);
+          const [admission, verdict] = [undefined, undefined];
+          const work = itemRow({ snapshot, asked, decision, admission, verdict }, nowMs);
+          const evidence = evidenceOf(decision, passed, work?.dueAtMs, nowMs);
+          const id = ulid(nowMs);
+          return { id, tenantId, asked, snapshot, view, decision, seed, evidence, work, admission, verdict };
+        }
+        if (hops === redirectsMax) throw failed("The item was sent from pool to pool too often.");
+        return andThen(pools.snapshot(tenantId, decision.redirectPoolId), (next) => {
+          if (next === undefined) throw failed("The pool that the item is sent on to is not there any more.");
+          const step = { step: "redirect", id: decision.redirectPoolId, result: "redirected" } as const;
+          return decideIn(next, context, asked, dryRun, time, [...passed, ...decision.trace, step], hops + 1);
+        });
       });
     });
   }
 
   /** Decides, and makes sure that what was decided can be kept: at once where nothing has to be read for it. */
-  function prepare(context: Context, asked: AskedItem, dryRun: boolean): Routed | Promise<Routed> {
-    const found = asked.poolId === "" ? poolByRules(context, asked) : pools.usable(context, asked.poolId);
+  function prepare(context: Context, asked: AskedItem, dryRun: boolean, time: DecisionTime): Routed | Promise<Routed> {
+    const found = asked.poolId === "" ? poolByRules(context, asked, time) : pools.usable(context, asked.poolId);
     return andThen(found, (snapshot) => {
-      const decided = decideIn(snapshot, context, asked, dryRun);
+      const decided = decideIn(snapshot, context, asked, dryRun, time);
       return dryRun ? decided : andThen(decided, makeKeepable);
     });
   }
@@ -119,9 +136,14 @@ export function createRouteService(parts: Parts) {
   /** Prepares one item after the other; what is refused is so for itself alone. */
   async function prepareAll(context: Context, items: readonly AskedItem[], dryRun: boolean): Promise<RouteResult[]> {
     const results: RouteResult[] = [];
+    const time = timeOfCall(shares, context.tenantId);
     for (const item of items) {
       try {
-        const prepared = prepare(context, item, dryRun);
+        if (performance.now() > time.deferAfterMs + batchGraceMs) {
+          throw failed("The batch took too long before this item: send it again, in a smaller batch.");
+        }
+        if (time.turns.isOver()) await time.turns.next();
+        const prepared = prepare(context, item, dryRun, time);
         results.push(prepared instanceof Promise ? await prepared : prepared);
       } catch (error) {
         if (!(error instanceof Failure)) {
@@ -135,8 +157,8 @@ export function createRouteService(parts: Parts) {
   }
 
   function giveBack(routed: readonly Routed[]): void {
-    for (const { snapshot, decision } of routed) {
-      if (decision.recipientId !== "") live.released(snapshot.pool.id, decision.recipientId);
+    for (const { tenantId, snapshot, decision } of routed) {
+      if (decision.recipientId !== "") live.released(tenantId, snapshot.pool.id, decision.recipientId);
     }
   }
 
@@ -175,7 +197,10 @@ export function createRouteService(parts: Parts) {
       throw error;
     }
     giveBack(final.filter(({ verdict }) => verdict?.status === "deduplicated" || verdict?.status === "rejected"));
-    for (const { work } of final) if (work?.dueAtMs !== undefined) expect(work.dueAtMs);
+    for (const each of final) {
+      if (each.work?.dueAtMs !== undefined) expect(each.work.dueAtMs);
+      if (each.work?.state === "ready" && each.work.recipientId === "") onUnassigned(each);
+    }
     return response!;
   }
 
@@ -212,9 +237,9 @@ export function createRouteService(parts: Parts) {
       keyed: KeyedCall | undefined,
       answer: (routed: Routed) => T & Parameters<KeyedCall["record"]>[0],
     ): Promise<T | "duplicate"> {
-      if (dryRun) return answer(await prepare(context, asked, true));
+      if (dryRun) return answer(await prepare(context, asked, true, timeOfCall(shares, context.tenantId)));
       return counted(context, 1, keyed, async () => {
-        const prepared = prepare(context, asked, false);
+        const prepared = prepare(context, asked, false, timeOfCall(shares, context.tenantId));
         const routed = prepared instanceof Promise ? await prepared : prepared;
         return accept(context, [routed], keyed, ([final]) => answer(final!));
       });

@@ -6,6 +6,8 @@ export interface Signals {
   wake(topic: string): void;
   /** Calls back at every wake of a topic; answers with the way to stop. */
   onWake(topic: string, listener: () => void): () => void;
+  /** Calls back at every wake of a topic that begins with a prefix, with the rest of it; answers with the way to stop. */
+  onWakeUnder(prefix: string, listener: (rest: string) => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -18,12 +20,14 @@ const payloadBytesMax = 7900;
 /** Signals over NOTIFY: on a connection of its own and coalesced, because a pending NOTIFY serialises commits. */
 export function createSignals(db: Database): Signals {
   const listeners = new Map<string, Set<() => void>>();
+  const prefixes = new Set<{ readonly prefix: string; readonly listener: (rest: string) => void }>();
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let listening: { unlisten(): Promise<void> } | undefined;
 
   const tell = (topic: string) => {
     for (const listener of listeners.get(topic) ?? []) listener();
+    for (const { prefix, listener } of prefixes) if (topic.startsWith(prefix)) listener(topic.slice(prefix.length));
   };
   const send = () => {
     timer = undefined;
@@ -54,6 +58,11 @@ export function createSignals(db: Database): Signals {
         set.delete(listener);
         if (set.size === 0 && listeners.get(topic) === set) listeners.delete(topic);
       };
+    },
+    onWakeUnder(prefix, listener) {
+      const entry = { prefix, listener };
+      prefixes.add(entry);
+      return () => prefixes.delete(entry);
     },
     async start() {
       // After a lost connection anything may have happened meanwhile.

@@ -18,7 +18,13 @@ async function node(t: TestContext, signals: Signals, database: Database = db) {
   return { changes, heard };
 }
 
-const deaf: Signals = { wake() {}, onWake: () => () => {}, start: async () => {}, stop: async () => {} };
+const deaf: Signals = {
+  wake() {},
+  onWake: () => () => {},
+  onWakeUnder: () => () => {},
+  start: async () => {},
+  stop: async () => {},
+};
 
 test("a change is known here at once and on another node soon, with a signal or without", async (t) => {
   const signals = [createSignals(db), createSignals(db)] as const;

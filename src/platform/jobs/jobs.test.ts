@@ -11,7 +11,13 @@ import { enqueueJobs, leaseJobs, type NewJob } from "./store.ts";
 
 const db = await testDatabase(30);
 const log = createLog("silent");
-const signals: Signals = { wake() {}, onWake: () => () => {}, start: async () => {}, stop: async () => {} };
+const signals: Signals = {
+  wake() {},
+  onWake: () => () => {},
+  onWakeUnder: () => () => {},
+  start: async () => {},
+  stop: async () => {},
+};
 
 /** A kind that no other test runs, and how its jobs are written, run and looked at. */
 function scratch(t: TestContext) {

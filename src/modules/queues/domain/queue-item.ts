@@ -46,8 +46,15 @@ export interface ItemFailure {
   readonly recipientId: string;
 }
 
+/** The search for a recipient of a waiting item; all null unless one was sought in vain. */
+export interface AssignmentRetry {
+  readonly assignTries: number | null;
+  readonly assignReason: string | null;
+  readonly assignAfter: Date | null;
+}
+
 /** An item of a queue, with what was asked when it came in. */
-export interface QueueItem {
+export interface QueueItem extends AssignmentRetry {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly poolId: string;

@@ -27,12 +27,56 @@ import { Trace } from "./trace.ts";
  * Nothing changes but what round robin offered last: tell `live` at once when the item is assigned.
  */
 export function decide(pool: CompiledPool, live: LivePool, item: RoutableItem, at: DecisionPoint): Decision {
-  return run(pool, new LiveFacts(pool, live, at.nowMs), item, at);
+  return run(new Evaluation(pool, item, at), pool, new LiveFacts(pool, live, at.nowMs), item, at)!;
 }
 
 /** Makes a decision again from what was kept of it: the same code, which cannot tell the difference. */
 export function replay(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, observed: Observed): Decision {
-  return run(pool, new ReplayedFacts(pool, observed), item, at);
+  return run(new Evaluation(pool, item, at), pool, new ReplayedFacts(pool, observed), item, at)!;
+}
+
+/**
+ * A decision that is made in slices of the event loop.
+ *
+ * Each slice starts over with the answers of all slices before. The last one goes through without a pause, so what it sees of
+ * the moment belongs together. When the pool changes in between, the decision goes over to what it has become.
+ */
+export class SlicedDecision {
+  readonly #live: LivePool;
+  readonly #item: RoutableItem;
+  readonly #at: DecisionPoint;
+  #pool: CompiledPool;
+  #evaluation: Evaluation;
+
+  constructor(pool: CompiledPool, live: LivePool, item: RoutableItem, at: DecisionPoint) {
+    live.follow(pool);
+    this.#live = live;
+    this.#item = item;
+    this.#at = at;
+    this.#pool = pool;
+    this.#evaluation = new Evaluation(pool, item, at);
+  }
+
+  /** The pool as the decision sees it. */
+  get pool(): CompiledPool {
+    return this.#pool;
+  }
+
+  /** Goes on until the decision is made or the slice is over; undefined: wait for the next slice, and call again. */
+  proceed(sliceIsOver: () => boolean): Decision | undefined {
+    if (this.#live.pool !== this.#pool) {
+      this.#pool = this.#live.pool;
+      this.#evaluation = new Evaluation(this.#pool, this.#item, this.#at, this.#evaluation.steps);
+    }
+    this.#evaluation.resume(sliceIsOver);
+    const facts = new LiveFacts(this.#pool, this.#live, this.#at.nowMs);
+    return run(this.#evaluation, this.#pool, facts, this.#item, this.#at);
+  }
+
+  /** Leaves the decision to the background: the item waits. */
+  defer(): Decision {
+    return deferred(this.#item, { v: 1, deferred: true });
+  }
 }
 
 /** All that one decision works with. */
@@ -49,15 +93,26 @@ interface Work {
 
 type Findings = Partial<Decision> & Pick<Decision, "outcome" | "reason">;
 
-function run(pool: CompiledPool, facts: Facts, item: RoutableItem, at: DecisionPoint): Decision {
+/** Undefined when the evaluation paused on the way. */
+function run(
+  evaluation: Evaluation,
+  pool: CompiledPool,
+  facts: Facts,
+  item: RoutableItem,
+  at: DecisionPoint,
+): Decision | undefined {
+  if (facts.deferred) return deferred(item, facts.observed(false));
   const trace = new Trace();
-  const evaluation = new Evaluation(pool, item, at);
   const candidates = new Filter(pool, evaluation, item);
   const work: Work = { pool, item, at, facts, evaluation, candidates, trace };
   if (facts.exhausted) return tooCostly(work);
   traceTerms(work);
   const ruling = applyRules(pool, { item, candidates, waitedS: at.waitedS, evaluation, facts, trace });
   const findings = ruling.ending === undefined ? find(work, ruling) : ended(ruling.ending);
+  if (evaluation.paused) {
+    facts.offered(-1);
+    return undefined;
+  }
   if (evaluation.exhausted) return tooCostly(work);
   return decisionOf(findings, ruling, trace.steps, facts.observed(false));
 }
@@ -194,4 +249,10 @@ function tooCostly(work: Work): Decision {
   const findings = nobody(work, "rules_too_costly", false);
   const unruled = { matchedRuleIds: [], priority: work.item.priority, experimentKeys: [] };
   return decisionOf(findings, unruled, [{ step: "rule", result: "rules_too_costly" }], work.facts.observed(true));
+}
+
+function deferred({ priority }: RoutableItem, observed: Observed): Decision {
+  const findings: Findings = { outcome: "queued", reason: "decided_later" };
+  const unruled = { matchedRuleIds: [], priority, experimentKeys: [] };
+  return decisionOf(findings, unruled, [{ step: "rule", result: "decided_later" }], observed);
 }

@@ -8,8 +8,8 @@ export interface DecisionPoint {
   readonly seed: number;
   /** How long the item has waited so far. */
   readonly waitedS: number;
-  /** Asked now and then while conditions are evaluated; true gives the decision up. Absent: only their number counts. */
-  readonly overdue?: (() => boolean) | undefined;
+  /** Work that conditions may do, in steps of CEL; as much as any decision may unless set. */
+  readonly stepsMax?: number | undefined;
 }
 
 /**
@@ -50,7 +50,9 @@ export type NobodyReason =
   /** manual: somebody has to name a recipient. */
   | "awaiting_assignment"
   /** Conditions took more work than one decision may do. */
-  | "rules_too_costly";
+  | "rules_too_costly"
+  /** The call had no time left for the item's rules: they are applied in the background. */
+  | "decided_later";
 
 /** One step that led to a decision; never a value of the item. */
 export interface TraceStep {

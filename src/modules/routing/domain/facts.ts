@@ -53,6 +53,8 @@ export interface Facts {
   readonly ejectionIgnored: boolean;
   /** Conditions took too much work when this was first decided. */
   readonly exhausted: boolean;
+  /** The decision was left to the background. */
+  readonly deferred: boolean;
   standing(index: number): Standing;
   inFlight(index: number): number;
   /** Whose turn it is: the nth to ask after; -1 when there is nobody left. */
@@ -60,7 +62,7 @@ export interface Facts {
   survey(survey: Survey): SurveyResult;
   /** The result of a search that depends on no moment, but may be long. */
   witness(search: () => number): number;
-  /** Tells that a decision in turn came to one. */
+  /** Tells that a decision in turn came to one; -1 takes that back. */
   offered(index: number): void;
   /** All that was asked and answered; `exhausted` leaves everything else out. */
   observed(exhausted: boolean): Observed;

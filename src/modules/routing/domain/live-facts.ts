@@ -23,6 +23,7 @@ import {
 export class LiveFacts implements Facts {
   readonly ejectionIgnored: boolean;
   readonly exhausted = false;
+  readonly deferred = false;
   readonly #live: LivePool;
   readonly #nowMs: number;
   #standings = "";

@@ -102,6 +102,11 @@ export class LivePool {
     }
   }
 
+  /** Whether everybody who may be chosen is at capacity. */
+  get isFull(): boolean {
+    return this.turns.first < 0;
+  }
+
   /** How a recipient stands. */
   standing(index: number, nowMs: number, ejectionIgnored: boolean): Standing {
     if (!ejectionIgnored && this.ejectedUntilMs[index]! > nowMs) return EJECTED;

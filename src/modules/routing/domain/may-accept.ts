@@ -16,7 +16,8 @@ export type Acceptance = { readonly may: true } | { readonly may: false; readonl
 /**
  * Whether a recipient that asks for work may have a waiting item. Rules and the steps of the fallback that are due say whom
  * the item is open to; among those it is whoever asks first, so that preferences and the strategy have no say. An item of
- * manual is open to nobody until it names a recipient, or a step of the fallback lets others in.
+ * manual is open to nobody until it names a recipient, or a step of the fallback lets others in. Undefined when the evaluation
+ * paused: resume it, and ask again.
  */
 export function mayAccept(
   pool: CompiledPool,
@@ -24,13 +25,14 @@ export function mayAccept(
   item: RoutableItem,
   recipientId: string,
   at: DecisionPoint,
-): Acceptance {
+  evaluation = new Evaluation(pool, item, at),
+): Acceptance | undefined {
   const index = pool.indexById.get(recipientId);
   if (index === undefined || pool.weights[index] === 0) return { may: false, reason: "recipient_not_eligible" };
   const facts = new LiveFacts(pool, live, at.nowMs);
   if (facts.standing(index) >= AT_CAPACITY) return { may: false, reason: "recipient_unavailable" };
-  const evaluation = new Evaluation(pool, item, at);
   const acceptance = isOpenTo(pool, item, index, at, { facts, evaluation });
+  if (evaluation.paused) return undefined;
   return evaluation.exhausted ? { may: false, reason: "rules_too_costly" } : acceptance;
 }
 

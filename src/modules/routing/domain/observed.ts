@@ -10,6 +10,8 @@ export interface Observed {
   readonly ejectionIgnored?: true;
   /** Conditions took too much work; nothing else was decided. */
   readonly exhausted?: true;
+  /** The call had no time left: nothing was decided. */
+  readonly deferred?: true;
   /** How those stood who were looked at one by one: a letter each, see `standingLetters`. */
   readonly standings?: string;
   /** What those had in flight who were compared one by one. */

@@ -9,6 +9,7 @@ import { type Observed, type Standing, standingOf } from "./observed.ts";
 export class ReplayedFacts implements Facts {
   readonly ejectionIgnored: boolean;
   readonly exhausted: boolean;
+  readonly deferred: boolean;
   readonly #pool: CompiledPool;
   readonly #observed: Observed;
   #standings = 0;
@@ -22,6 +23,7 @@ export class ReplayedFacts implements Facts {
     this.#observed = observed;
     this.ejectionIgnored = observed.ejectionIgnored === true;
     this.exhausted = observed.exhausted === true;
+    this.deferred = observed.deferred === true;
   }
 
   standing(): Standing {

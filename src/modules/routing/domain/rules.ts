@@ -158,7 +158,7 @@ function anyCandidate(question: Question, { candidates, evaluation }: RuleContex
   for (const index of candidates.among) {
     if (!candidates.admits(index)) continue;
     const verdict = evaluation.of(question, index);
-    if (evaluation.exhausted) return FOR_NOBODY;
+    if (evaluation.stopped) return FOR_NOBODY;
     if (verdict === HOLDS) return settle(question, index);
     if (verdict === DOES_NOT) answers++;
     else failures++;

@@ -20,13 +20,10 @@ export function stickyKey(
 }
 
 /** Undefined where it fails; empty where there is none. */
-function fromHashKey({ hashKey }: CompiledPool, { item }: Evaluation): string | undefined {
+function fromHashKey({ hashKey }: CompiledPool, evaluation: Evaluation): string | undefined {
   if (hashKey === undefined) return "";
   if (hashKey === "invalid") return undefined;
-  try {
-    const value = hashKey.evaluate({ item });
-    return typeof value === "string" ? value : value === null ? "" : (JSON.stringify(value) ?? "");
-  } catch {
-    return undefined;
-  }
+  const value = evaluation.valueOf(hashKey);
+  if (value === undefined) return undefined;
+  return typeof value === "string" ? value : value === null ? "" : (JSON.stringify(value) ?? "");
 }

@@ -1,0 +1,118 @@
+import type { Database } from "../../platform/db/index.ts";
+import type { EventRecorder } from "../events/index.ts";
+import type { PoolSnapshot } from "../pools/index.ts";
+import type { Leftovers } from "../queues/index.ts";
+import { assignItems, type Postponed, postponeItems, type UnassignedItem, type WaitingPool } from "./assign-store.ts";
+import { retryInS } from "./domain/assignment-retry.ts";
+import type { CompiledPool } from "./domain/compiled-pool.ts";
+import type { Decision } from "./domain/decision.ts";
+import type { LivePools, LiveView } from "./live-pools.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly live: LivePools;
+  readonly events: EventRecorder;
+  readonly leftovers: Leftovers;
+  readonly wake: (tenantId: string, poolId: string) => void;
+}
+
+/** What becomes of the items of one look through a pool. */
+export interface AssignmentPage {
+  /** Notes a decision; a promise when enough have come together to be written. */
+  note(item: UnassignedItem, decision: Decision, pool: CompiledPool, nowMs: number): void | Promise<void>;
+  /** Writes what was noted. */
+  commit(): Promise<void>;
+}
+
+interface Assignment {
+  readonly id: string;
+  readonly recipientId: string;
+  readonly delivery: "push" | "pull";
+}
+
+/** Items that were given to somebody are written at the latest after so long, so that work can begin. */
+const commitAfterMs = 50;
+
+/** What a snapshot is called where items remember with which one they were tried. */
+export function snapshotName({ digest }: Pick<PoolSnapshot, "digest">): string {
+  return digest.slice(0, 16);
+}
+
+/** Creates a page of one pool. */
+export function createAssignmentPage(
+  parts: Parts,
+  pool: WaitingPool,
+  { live: moment, pool: first }: LiveView,
+): AssignmentPage {
+  const { db, live, leftovers, wake } = parts;
+  const { tenantId, poolId } = pool;
+  let config = first.snapshot.pool.config;
+  let chosen: Assignment[] = [];
+  let postponed: Postponed[] = [];
+  let redirected = new Map<string, string[]>();
+  let buried = new Map<"no_recipient" | "rule_reject", string[]>();
+  let notedAtMs = Number.POSITIVE_INFINITY;
+  let atMs = 0;
+
+  function sort(item: UnassignedItem, decision: Decision, compiled: CompiledPool, nowMs: number): void {
+    const { outcome, recipientId, deliveryMode, redirectPoolId, reason } = decision;
+    if (outcome === "routed") {
+      live.assigned({ pool: compiled, live: moment }, recipientId, nowMs);
+      chosen.push({ id: item.id, recipientId, delivery: deliveryMode === "push" ? "push" : "pull" });
+    } else if (outcome === "redirected") {
+      append(redirected, redirectPoolId, item.id);
+    } else if (outcome === "no_match") {
+      append(buried, "no_recipient", item.id);
+    } else if (outcome === "rejected" && item.undecided) {
+      append(buried, "rule_reject", item.id);
+    } else {
+      const tries = item.tries + 1;
+      const snapshot = snapshotName(compiled.snapshot);
+      postponed.push({ id: item.id, tries, reason, snapshot, retryInS: retryInS(decision, tries) });
+    }
+  }
+
+  async function give(assignments: readonly Assignment[], nowMs: number): Promise<void> {
+    const { given, told } = await db.transaction(async (tx) => {
+      const ids = await assignItems(tx, tenantId, assignments);
+      const entries = assignments.flatMap(({ id, recipientId }) => {
+        const data = { pool_id: poolId, recipient_id: recipientId };
+        const isTold = config.itemEvents && ids.has(id);
+        return isTold ? [{ tenantId, type: "queue.item.assigned" as const, subject: id, data }] : [];
+      });
+      return { given: ids, told: await parts.events.recordMany(tx, entries, nowMs) };
+    });
+    told.wake();
+    for (const { id, recipientId } of assignments) if (!given.has(id)) live.released(tenantId, poolId, recipientId);
+    wake(tenantId, poolId);
+  }
+
+  async function commit(): Promise<void> {
+    const written = { chosen, postponed, redirected, buried };
+    [chosen, postponed, redirected, buried] = [[], [], new Map(), new Map()];
+    notedAtMs = Number.POSITIVE_INFINITY;
+    if (written.chosen.length > 0) await give(written.chosen, atMs);
+    await postponeItems(db.sql, tenantId, written.postponed);
+    for (const [toPoolId, ids] of written.redirected) await leftovers.sendOn({ ...pool, ids }, toPoolId, atMs);
+    for (const [reasonCode, ids] of written.buried) {
+      await leftovers.bury({ ...pool, ids }, reasonCode, config.dlq.maxRetries, atMs);
+    }
+  }
+
+  return {
+    note(item, decision, compiled, nowMs) {
+      config = compiled.snapshot.pool.config;
+      atMs = nowMs;
+      sort(item, decision, compiled, nowMs);
+      notedAtMs = Math.min(notedAtMs, performance.now());
+      return performance.now() - notedAtMs > commitAfterMs ? commit() : undefined;
+    },
+    commit,
+  };
+}
+
+function append<Key>(lists: Map<Key, string[]>, key: Key, id: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [id]);
+  else list.push(id);
+}

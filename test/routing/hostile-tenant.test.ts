@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startService } from "../harness/service.ts";
+import { type Answered, newParty, type Party, shown } from "./stage.ts";
+
+const node = await startService();
+
+/** A pool whose one rule takes all the work that an expression may do, for every recipient. */
+async function costlyPool(party: Party, recipients = 20): Promise<string> {
+  const pool = await party.pool({ strategy: "round_robin" });
+  for (let nth = 0; nth < recipients; nth++) await party.recipient(pool);
+  const condition = "item.attributes.l.all(a, item.attributes.l.all(b, a + b >= 0)) && recipient.weight < 0";
+  await party.rule(pool, { type: "require" }, { condition });
+  return pool;
+}
+
+const costlyItems = (poolId: string, count: number) =>
+  Array.from({ length: count }, () => ({
+    pool_id: poolId,
+    type: "task",
+    attributes: { l: Array.from({ length: 300 }, (_, nth) => nth) },
+  }));
+
+const assignmentOf = async (party: Party, poolId: string, id: string): Promise<Answered> =>
+  (await party.ok("GET", `/api/queues/${poolId}/items/${id}/admission-explanation`)).data.assignment;
+
+test("other tenants and /health are answered while one tenant's costly rules are worked through", async () => {
+  const [hostile, normal] = [await newParty(node), await newParty(node)];
+  const costly = await costlyPool(hostile);
+  const pool = await normal.pool({ strategy: "round_robin" });
+  await normal.recipient(pool);
+  await normal.route(pool);
+
+  let isDone = false;
+  const batch = hostile.routeAll(costlyItems(costly, 500)).finally(() => {
+    isDone = true;
+  });
+  let answered = 0;
+  for (; !isDone; answered++) {
+    assert.equal((await normal.route(pool)).outcome, "routed");
+    assert.equal((await fetch(`${node.baseUrl}/health`)).status, 200);
+  }
+  const results = await batch;
+  // Whoever came after the batch did not have to wait for its end.
+  assert.ok(answered >= 10, `${answered} calls`);
+
+  // All were accepted: some were too costly, and for the others the call had no time left.
+  const reasons = results.map(({ decision }) => `${decision.outcome} ${decision.reason}`);
+  assert.deepEqual([...new Set(reasons)].sort(), ["queued decided_later", "queued rules_too_costly"]);
+  assert.equal((await hostile.status(costly)).depth, 500);
+
+  // In the background they have their turn as well, and others still do not wait for it.
+  const deferred = results.find(({ decision }) => decision.reason === "decided_later").decision.queue_item_id;
+  let routed = 0;
+  await shown(
+    async () => {
+      assert.equal((await normal.route(pool)).outcome, "routed");
+      routed++;
+      return assignmentOf(hostile, costly, deferred);
+    },
+    (assignment) => assignment?.reason === "rules_too_costly",
+  );
+  assert.ok(routed > 0);
+  for (const { decision } of [results[0], results.at(-1)]) {
+    const replayed = await hostile.ok("POST", `/api/decisions/${decision.decision_id}:replay`, {});
+    assert.equal(replayed.data.identical, true, JSON.stringify(replayed.data.differences));
+  }
+});
+
+test("an item whose rules are too costly is tried again after longer and longer waits, as its explanation says", async () => {
+  const party = await newParty(node);
+  const pool = await costlyPool(party);
+  const [{ decision }] = await party.routeAll(costlyItems(pool, 1));
+  const waits: number[] = [];
+  for (let tries = 1; tries <= 2; tries++) {
+    const before = Date.now();
+    const assignment = await shown(
+      () => assignmentOf(party, pool, decision.queue_item_id),
+      (seen) => (seen?.tries ?? 0) >= tries,
+    );
+    assert.deepEqual([assignment.tries, assignment.reason], [tries, "rules_too_costly"]);
+    waits.push(Date.parse(assignment.next_try_at) - before);
+  }
+  assert.ok(waits[1]! > waits[0]!, waits.join(" "));
+  // The same is seen on the item itself.
+  assert.equal((await party.item(pool, decision.queue_item_id)).assignment.reason, "rules_too_costly");
+});
+
+test("an item that nobody covers is tried again at once when somebody does", async () => {
+  const party = await newParty(node);
+  const pool = await party.pool({ strategy: "round_robin" });
+  await party.recipient(pool, { attributes: { regions: ["south"] } });
+  const condition = "item.attributes.region in recipient.attributes.regions";
+  await party.rule(pool, { type: "require" }, { condition });
+  const { queue_item_id: id } = await party.route(pool, { attributes: { region: "north" } });
+  await shown(
+    () => assignmentOf(party, pool, id),
+    (seen) => seen?.tries >= 3 && seen.reason === "rules_exclude_all",
+  );
+  const recipientId = await party.recipient(pool, { attributes: { regions: ["north"] } });
+  const taken = await shown(
+    () => party.item(pool, id),
+    ({ recipient_id }) => recipient_id === recipientId,
+  );
+  assert.equal(taken.assignment, undefined);
+});
+
+test("costly rules of a pool whose recipients fetch do not hold up other tenants, nor cheap items behind costly ones", async () => {
+  const [hostile, normal] = [await newParty(node), await newParty(node)];
+  const pool = await hostile.pool({ strategy: "first_accept" });
+  const recipientId = await hostile.recipient(pool);
+  await hostile.rule(
+    pool,
+    { type: "require" },
+    {
+      condition:
+        "item.type == 'cheap' || item.attributes.l.all(a, item.attributes.l.all(b, a + b >= 0)) && recipient.weight < 0",
+    },
+  );
+  for (let nth = 0; nth < 20; nth++) await hostile.recipient(pool);
+  await hostile.routeAll(costlyItems(pool, 20));
+  await hostile.route(pool, { type: "cheap" });
+  const other = await normal.pool({ strategy: "round_robin" });
+  await normal.recipient(other);
+  const leased = hostile.leaseOne(pool, { recipient_id: recipientId });
+  for (let nth = 0; nth < 5; nth++) assert.equal((await normal.route(other)).outcome, "routed");
+  assert.equal((await leased).type, "cheap");
+});
