@@ -5,11 +5,13 @@ import { fail } from "../errors/index.ts";
 import type { ApiKeyVerifier } from "../modules/api-keys/index.ts";
 import type { Members } from "../modules/members/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../platform/access/index.ts";
+import type { Clock } from "../platform/clock/clock.ts";
 import { isUlid } from "../platform/ids/ulid.ts";
 import { createOidcVerifier, isStorable, isSubject, verifyServiceToken } from "../platform/tokens/index.ts";
 
 interface Parts {
   readonly config: Config;
+  readonly clock: Clock;
   readonly apiKeys: ApiKeyVerifier;
   readonly members: Members;
   readonly platformTenantId: () => TenantId;
@@ -61,7 +63,7 @@ function byApiKey(verifier: ApiKeyVerifier): Authenticator {
 }
 
 /** A person's token: the tenant and roles are claims; membership adds roles, and suspending a member shuts them out. */
-function byToken({ config, members }: Parts): Authenticator {
+function byToken({ config, members, clock }: Parts): Authenticator {
   const verifier = createOidcVerifier({ issuer: config["api.oidc_issuer"], audience: config["api.oidc_audience"] });
   return async (call) => {
     const token = bearerOf(call);
@@ -76,6 +78,9 @@ function byToken({ config, members }: Parts): Authenticator {
     if (member?.status === "suspended" || member?.status === "removed") {
       throw fail("UNAUTHENTICATED", { public: `The member is ${member.status}.` });
     }
+    if (member !== undefined && member.expiresAt !== null && member.expiresAt.getTime() <= clock.now()) {
+      throw fail("UNAUTHENTICATED", { public: "The membership has expired." });
+    }
     const roles = [...new Set([...textsOf(claims[config["auth.roles_claim"]]), ...(member?.roles ?? [])])];
     return {
       tenantId: tenantId as TenantId,
@@ -83,7 +88,8 @@ function byToken({ config, members }: Parts): Authenticator {
       kind: "user",
       roles,
       scopes: grantedScopes(roles, []),
-      environmentMode: "any",
+      environmentMode: member?.environmentMode ?? "any",
+      expiresAt: member?.expiresAt ?? undefined,
     };
   };
 }

@@ -29,6 +29,7 @@ async function scratch(t: TestContext) {
       clock: systemClock,
       changes: announcedChanges().changes,
       bcryptCost: 4,
+      scopes: new Set(),
     });
   const config = (...more: string[]) =>
     loadConfig({

@@ -27,6 +27,7 @@ import { createSubscribers } from "../modules/subscribers/index.ts";
 import { createTenants, type Tenant } from "../modules/tenants/index.ts";
 import { createTopics } from "../modules/topics/index.ts";
 import { createWebhooks } from "../modules/webhooks/index.ts";
+import { grantableScopes } from "../platform/access/index.ts";
 import type { Audit } from "../platform/audit/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import { createCursors } from "../platform/cursor/index.ts";
@@ -105,6 +106,7 @@ export async function compose(foundation: Foundation) {
     changes,
     events: recorder,
     bcryptCost: config["auth.bcrypt_cost"],
+    scopes: grantableScopes(operations.flatMap(({ scopes }) => scopes)),
   });
   const tenants = createTenants({
     db,
@@ -321,7 +323,7 @@ export async function compose(foundation: Foundation) {
   });
   const chainParts = {
     ...foundation,
-    authenticators: authenticatorsOf({ config, apiKeys: apiKeys.verifier, members, platformTenantId }),
+    authenticators: authenticatorsOf({ config, clock, apiKeys: apiKeys.verifier, members, platformTenantId }),
     standings: tenants.standings,
     takeQuota: tenants.quotas.take,
     observeDeprecated: (operation: string) => deprecatedCalls.inc({ operation }),

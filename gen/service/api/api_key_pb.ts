@@ -296,7 +296,7 @@ export type CreateApiKeyRequest = Message<"service.api.CreateApiKeyRequest"> & {
   roles: string[];
 
   /**
-   * Its own scopes, each resource:action.
+   * Its own scopes, each resource:action as operations need them; * stands for any.
    *
    * @generated from field: repeated string scopes = 3;
    */
@@ -310,7 +310,7 @@ export type CreateApiKeyRequest = Message<"service.api.CreateApiKeyRequest"> & {
   environmentMode: string;
 
   /**
-   * When it ends by itself.
+   * When it ends by itself: no later than the access of whoever creates it, which is also the default.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */

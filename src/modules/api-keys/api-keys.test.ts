@@ -20,7 +20,7 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../test/harness/context.ts";
-import { roleGrants } from "../../platform/access/index.ts";
+import { grantableScopes, roleGrants } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { createApiKeys } from "./index.ts";
@@ -32,7 +32,8 @@ const clock = { nowMs: Date.now(), now: () => clock.nowMs };
 const { changes } = announcedChanges();
 const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
-const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, bcryptCost: 4 });
+const scopes = grantableScopes(["event:read", "event:write", "secret:read", "config:read"]);
+const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes });
 const { handlers } = apiKeys;
 
 /** A verifier of its own that counts how often it asks bcrypt. */
@@ -97,6 +98,7 @@ test("a key verifies to its tenant, roles and scopes", async () => {
       roles: ["service"],
       scopes: [...roleGrants.service!, "config:read"].sort(),
       environmentMode: "any",
+      expiresAt: undefined,
     },
   );
 });

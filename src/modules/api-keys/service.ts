@@ -1,14 +1,20 @@
 import { randomBytes } from "node:crypto";
 import bcrypt from "bcrypt";
 import type { Context } from "../../chain/call.ts";
-import { keyFormat } from "../../config/index.ts";
+import { keyFormat, nearestName } from "../../config/index.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { type EnvironmentMode, roleGrants, type TenantId, unknownRole } from "../../platform/access/index.ts";
+import {
+  beyondCeiling,
+  type EnvironmentMode,
+  roleGrants,
+  type TenantId,
+  unknownRole,
+} from "../../platform/access/index.ts";
 import { type Database, notFound, type Sql, type TenantChanges } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { newStamps } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import { type ApiKey, beyondCreator, type StoredApiKey } from "./domain/api-key.ts";
+import type { ApiKey, StoredApiKey } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 
 /** What is asked for a new key. */
@@ -25,6 +31,8 @@ export interface ApiKeyParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly bcryptCost: number;
+  /** The scopes that a key can have. */
+  readonly scopes: ReadonlySet<string>;
 }
 
 /** Who a key was created by that the operator chose. */
@@ -34,7 +42,7 @@ const bootstrapper = "bootstrap";
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
 /** Makes the use cases of API keys. */
-export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts) {
+export function createApiKeyService({ changes, events, bcryptCost, scopes: known }: ApiKeyParts) {
   async function store(sql: Sql, tenantId: TenantId, input: NewApiKey, text: string, createdBy: string, nowMs: number) {
     const [, prefix, secret] = keyFormat.exec(text)!;
     return apiKeyStore(sql).insert({
@@ -105,11 +113,11 @@ export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts
         throw invalid("expires_at", "future", "must lie in the future");
       }
       const { roles = [], scopes = [], environmentMode = "any" } = input;
-      const beyond = beyondCreator(context.principal, { roles, scopes, environmentMode });
-      if (beyond !== undefined) {
-        throw fail("PERMISSION_DENIED", { public: `A key cannot get ${beyond}, which its creator has not got.` });
-      }
-      return issue(context, context.tenantId, input);
+      refuseUnknownScope(scopes, known);
+      const expiresAt = input.expiresAt ?? context.principal.expiresAt;
+      const beyond = beyondCeiling(context.principal, { roles, scopes, environmentMode, expiresAt });
+      if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
+      return issue(context, context.tenantId, { ...input, expiresAt });
     },
 
     async getApiKey({ sql, tenantId }: Context, id: string): Promise<ApiKey> {
@@ -129,6 +137,15 @@ export function createApiKeyService({ changes, events, bcryptCost }: ApiKeyParts
       return revoked;
     },
   };
+}
+
+/** Refuses a scope that would never open anything: most likely it is a slip of the pen. */
+function refuseUnknownScope(scopes: readonly string[], known: ReadonlySet<string>): void {
+  const at = scopes.findIndex((scope) => !known.has(scope));
+  if (at < 0) return;
+  const near = nearestName(scopes[at]!, [...known]);
+  const advice = near === undefined ? "GET /api/_meta/services lists them" : `did you mean ${near}?`;
+  throw invalid(`scopes[${at}]`, "scope", `must be a scope that operations need: ${advice}`);
 }
 
 /** The text of a new key: `sk_<env>_<key id>_<secret>`. */

@@ -147,5 +147,6 @@ function principalOf(key: StoredApiKey): Principal {
     roles: key.roles,
     scopes: grantedScopes(key.roles, key.scopes),
     environmentMode: key.environmentMode,
+    expiresAt: key.expiresAt ?? undefined,
   };
 }

@@ -13,9 +13,10 @@ import {
 } from "../../../gen/service/api/member_pb.ts";
 import type { Context } from "../../chain/call.ts";
 import type { Handlers } from "../../chain/handlers.ts";
+import type { EnvironmentMode } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import { readPage } from "../../platform/paging/index.ts";
-import { expectedVersion, nameOf, stampFields } from "../../platform/records/index.ts";
+import { dateOf, expectedVersion, nameOf, optionalTime, stampFields } from "../../platform/records/index.ts";
 import type { Member } from "./domain/member.ts";
 import type { MemberService } from "./service.ts";
 import { memberStore } from "./store.ts";
@@ -35,8 +36,15 @@ export function memberHandlers(service: MemberService, cursors: Cursors): Handle
   }
 
   return {
-    async inviteMember(context, { email, subject, displayName, roles }) {
-      const member = await service.inviteMember(context, { email, subject, displayName, roles });
+    async inviteMember(context, { email, subject, displayName, roles, environmentMode, expiresAt }) {
+      const member = await service.inviteMember(context, {
+        email,
+        subject,
+        displayName,
+        roles,
+        environmentMode: (environmentMode || undefined) as EnvironmentMode | undefined,
+        expiresAt: expiresAt && dateOf(expiresAt),
+      });
       return create(InviteMemberResponseSchema, { member: fromMember(member) });
     },
 
@@ -45,9 +53,12 @@ export function memberHandlers(service: MemberService, cursors: Cursors): Handle
       return create(GetMemberResponseSchema, { member: fromMember(member) });
     },
 
-    async updateMember(context, { memberId, displayName, roleSet, status, recordVersion }) {
+    async updateMember(context, request) {
+      const { memberId, displayName, roleSet, status, environmentMode, expiresAt, recordVersion } = request;
       const wanted = {
         displayName,
+        environmentMode: environmentMode as EnvironmentMode | undefined,
+        expiresAt: expiresAt && dateOf(expiresAt),
         roles: roleSet?.roles,
         status: status === undefined ? undefined : nameOf(settable, status),
       };
@@ -82,6 +93,8 @@ function fromMember(member: Member): MemberMessage {
     displayName: member.displayName,
     roles: [...member.roles],
     status: statuses[member.status],
+    environmentMode: member.environmentMode,
+    expiresAt: optionalTime(member.expiresAt),
     ...stampFields(member),
   });
 }

@@ -54,10 +54,14 @@ async function remembered(...bearer: Parameters<typeof resolve>) {
   }
 }
 
+/** What a member has who was invited without bounds. */
+const unbounded = { environmentMode: "any", expiresAt: null };
+
 test("the first call with a verified address makes an invited member active, in whatever case it is written", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "Ada@Example.com", roles: ["operator"] });
   assert.deepEqual(await resolve(tenantId, "idp|ada", "ada@example.COM", true), {
+    ...unbounded,
     roles: ["operator"],
     status: "active",
   });
@@ -77,7 +81,11 @@ test("a member invited by subject is activated by that subject alone", async () 
   const tenantId = freshTenant();
   await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["viewer"] });
   assert.equal(await resolve(tenantId, "eve", "ada@example.com", true), undefined);
-  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), { roles: ["viewer"], status: "active" });
+  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), {
+    ...unbounded,
+    roles: ["viewer"],
+    status: "active",
+  });
 });
 
 test("an empty subject is nobody's", async () => {
@@ -93,7 +101,8 @@ test("of many first calls at once, one activates and all are told the same", asy
   const calls = Array.from({ length: 30 }, (_, n) =>
     nodes[n % 3]!.members.resolve(tenantId, "ada", "ada@example.com", true),
   );
-  for (const member of await Promise.all(calls)) assert.deepEqual(member, { roles: ["viewer"], status: "active" });
+  for (const member of await Promise.all(calls))
+    assert.deepEqual(member, { ...unbounded, roles: ["viewer"], status: "active" });
   assert.equal((await stored(id))!.recordVersion, 2);
 });
 
@@ -107,13 +116,25 @@ test("of two people with one address, only the first becomes the member", async 
 test("once known, a member or a stranger is told from memory until the tenant changes", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["viewer"] });
-  assert.deepEqual(await remembered(tenantId, "ada", undefined, false), { roles: ["viewer"], status: "active" });
+  assert.deepEqual(await remembered(tenantId, "ada", undefined, false), {
+    ...unbounded,
+    roles: ["viewer"],
+    status: "active",
+  });
   assert.equal(await remembered(tenantId, "eve", undefined, false), undefined);
 
   await update(tenantId, id, { roleSet: { roles: ["operator"] } });
-  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), { roles: ["operator"], status: "active" });
+  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), {
+    ...unbounded,
+    roles: ["operator"],
+    status: "active",
+  });
   await invite(tenantId, { email: "eve@example.com", subject: "eve", roles: ["viewer"] });
-  assert.deepEqual(await resolve(tenantId, "eve", undefined, false), { roles: ["viewer"], status: "active" });
+  assert.deepEqual(await resolve(tenantId, "eve", undefined, false), {
+    ...unbounded,
+    roles: ["viewer"],
+    status: "active",
+  });
 });
 
 test("a suspended member has no roles, also when the invitation was suspended before their first call", async () => {
@@ -121,13 +142,21 @@ test("a suspended member has no roles, also when the invitation was suspended be
   const seen = await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["admin"] });
   await resolve(tenantId, "ada", undefined, false);
   await update(tenantId, seen, { status: Status.SUSPENDED });
-  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), { roles: [], status: "suspended" });
+  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), { ...unbounded, roles: [], status: "suspended" });
 
   const unseen = await invite(tenantId, { email: "bob@example.com", roles: ["admin"] });
   await update(tenantId, unseen, { status: Status.SUSPENDED });
-  assert.deepEqual(await resolve(tenantId, "bob", "bob@example.com", true), { roles: [], status: "suspended" });
+  assert.deepEqual(await resolve(tenantId, "bob", "bob@example.com", true), {
+    ...unbounded,
+    roles: [],
+    status: "suspended",
+  });
   await update(tenantId, unseen, { status: Status.ACTIVE });
-  assert.deepEqual(await resolve(tenantId, "bob", "bob@example.com", true), { roles: ["admin"], status: "active" });
+  assert.deepEqual(await resolve(tenantId, "bob", "bob@example.com", true), {
+    ...unbounded,
+    roles: ["admin"],
+    status: "active",
+  });
 });
 
 test("a removed member is known as removed and has no roles, until they are invited again", async () => {
@@ -135,7 +164,15 @@ test("a removed member is known as removed and has no roles, until they are invi
   const id = await invite(tenantId, { email: "ada@example.com", roles: ["admin"] });
   await resolve(tenantId, "ada", "ada@example.com", true);
   await remove(tenantId, id);
-  assert.deepEqual(await resolve(tenantId, "ada", "ada@example.com", true), { roles: [], status: "removed" });
+  assert.deepEqual(await resolve(tenantId, "ada", "ada@example.com", true), {
+    ...unbounded,
+    roles: [],
+    status: "removed",
+  });
   await invite(tenantId, { email: "ada@example.com", roles: ["viewer"] });
-  assert.deepEqual(await resolve(tenantId, "ada", "ada@example.com", true), { roles: ["viewer"], status: "active" });
+  assert.deepEqual(await resolve(tenantId, "ada", "ada@example.com", true), {
+    ...unbounded,
+    roles: ["viewer"],
+    status: "active",
+  });
 });

@@ -1,11 +1,18 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { roleBeyond, roleGrants, unknownRole } from "../../platform/access/index.ts";
+import { beyondCeiling, roleGrants, unknownRole } from "../../platform/access/index.ts";
 import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../platform/records/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import { type Member, type MemberChange, type MemberStatus, type NewMember, statusAfter } from "./domain/member.ts";
+import {
+  grantOf,
+  type Member,
+  type MemberChange,
+  type MemberStatus,
+  type NewMember,
+  statusAfter,
+} from "./domain/member.ts";
 import { memberStore } from "./store.ts";
 
 /** What the use cases stand on. */
@@ -31,11 +38,16 @@ export function createMemberService({ changes, events }: MemberParts) {
 
   return {
     async inviteMember(context: Context, input: NewMember): Promise<Member> {
-      const { sql, tenantId, nowMs } = context;
-      refuseRoles(context, "roles", input.roles, []);
+      const { sql, tenantId, principal, nowMs } = context;
+      refuseUnknownRole("roles", input.roles);
+      refusePast(input.expiresAt, nowMs);
+      const { environmentMode = principal.environmentMode, expiresAt = principal.expiresAt } = input;
+      refuseBeyond(context, { roles: input.roles, scopes: [], environmentMode, expiresAt });
       const member = await memberStore(sql).insert({
         ...input,
         tenantId,
+        environmentMode,
+        expiresAt: expiresAt ?? null,
         id: ulid(nowMs),
         status: "invited",
         ...newStamps(nowMs),
@@ -59,12 +71,15 @@ export function createMemberService({ changes, events }: MemberParts) {
       expectedVersion: number | undefined,
     ): Promise<Member> {
       const { sql, tenantId, nowMs } = context;
+      refuseUnknownRole("role_set.roles", wanted.roles ?? []);
+      refusePast(wanted.expiresAt, nowMs);
       const store = memberStore(sql);
       const current = await store.lock(tenantId, id);
       if (current === undefined) throw notFound("member");
       if (isEmptyChange(wanted)) return unchangedRecord(current, expectedVersion, "member");
-      refuseRoles(context, "role_set.roles", wanted.roles ?? [], current.roles);
       const change = { ...wanted, status: wanted.status && nextStatus(current, wanted.status) };
+      const grant = grantOf(current, change);
+      if (grant !== undefined) refuseBeyond(context, grant);
       const member = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (member === undefined) throw updateRefusal(current, "member");
       await changed(context);
@@ -83,17 +98,23 @@ export function createMemberService({ changes, events }: MemberParts) {
   };
 }
 
-/** Roles exist, and nobody gives what they have not got themselves; those that a member has already are no gift. */
-function refuseRoles({ principal }: Context, field: string, roles: readonly string[], held: readonly string[]): void {
+function refuseUnknownRole(field: string, roles: readonly string[]): void {
   const unknown = unknownRole(roles);
   if (unknown >= 0) {
     throw invalid(`${field}[${unknown}]`, "role", `must be one of ${Object.keys(roleGrants).join(", ")}`);
   }
-  const given = roles.filter((role) => !held.includes(role));
-  const beyond = roleBeyond(principal, given);
-  if (beyond !== undefined) {
-    throw fail("PERMISSION_DENIED", { public: `The role ${beyond} grants more than the caller has.` });
+}
+
+function refusePast(expiresAt: Date | undefined, nowMs: number): void {
+  if (expiresAt !== undefined && expiresAt.getTime() <= nowMs) {
+    throw invalid("expires_at", "future", "must lie in the future");
   }
+}
+
+/** Nobody gives what they have not got themselves. */
+function refuseBeyond({ principal }: Context, grant: Parameters<typeof beyondCeiling>[1]): void {
+  const beyond = beyondCeiling(principal, grant);
+  if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
 }
 
 function nextStatus(member: Member, wanted: "active" | "suspended"): MemberStatus {

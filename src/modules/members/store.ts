@@ -6,13 +6,16 @@ import type { Bearer, Member, MemberChange } from "./domain/member.ts";
 /** The SQL of members. A removed one keeps its row, and only `recognize` ever sees it again. */
 export function memberStore(sql: Sql) {
   const columns = sql`
-    tenant_id, id, subject, email, display_name, roles, status, created_at, updated_at, record_version`;
+    tenant_id, id, subject, email, display_name, roles, status, environment_mode, expires_at, created_at, updated_at,
+    record_version`;
   return {
     async insert(member: Member): Promise<Member> {
       const [row] = await sql<Member[]>`
-        insert into members (tenant_id, id, subject, email, display_name, roles, status, created_at, updated_at)
+        insert into members (tenant_id, id, subject, email, display_name, roles, status, environment_mode, expires_at,
+          created_at, updated_at)
         values (${member.tenantId}, ${member.id}, ${member.subject}, ${member.email}, ${member.displayName},
-          ${member.roles as string[]}, ${member.status}, ${member.createdAt}, ${member.updatedAt})
+          ${member.roles as string[]}, ${member.status}, ${member.environmentMode}, ${member.expiresAt},
+          ${member.createdAt}, ${member.updatedAt})
         returning ${columns}`;
       return row!;
     },
@@ -44,6 +47,8 @@ export function memberStore(sql: Sql) {
           display_name = coalesce(${change.displayName ?? null}, display_name),
           roles = coalesce(${(change.roles as string[] | undefined) ?? null}::text[], roles),
           status = coalesce(${change.status ?? null}, status),
+          environment_mode = coalesce(${change.environmentMode ?? null}, environment_mode),
+          expires_at = coalesce(${change.expiresAt ?? null}::timestamptz, expires_at),
           updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)

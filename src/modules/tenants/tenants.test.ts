@@ -36,7 +36,8 @@ const clock = { now: () => Date.now() };
 const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
 const { changes } = announcedChanges();
-const apiKeys = createApiKeys({ db, clock, cursors, log: createLog("silent"), changes, events, bcryptCost: 4 });
+const log = createLog("silent");
+const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes: new Set() });
 const environments = createEnvironments({ events, cursors });
 const tenants = createTenants({
   db,

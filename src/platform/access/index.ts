@@ -3,5 +3,7 @@
  *
  * principal: an authenticated caller. scope: `resource:action`. role: a named set of scopes.
  */
-export { type EnvironmentMode, mayUseEnvironment, type Principal, type TenantId } from "./principal.ts";
+export { beyondCeiling } from "./ceiling.ts";
+export { type EnvironmentMode, isWithinMode, mayUseEnvironment, type Principal, type TenantId } from "./principal.ts";
 export { covers, grantedScopes, roleBeyond, roleGrants, unknownRole } from "./roles.ts";
+export { grantableScopes } from "./scopes.ts";

@@ -14,6 +14,13 @@ export interface Principal {
   /** Everything that roles and own scopes grant. */
   readonly scopes: ReadonlySet<string>;
   readonly environmentMode: EnvironmentMode;
+  /** When the credentials, or the membership behind them, end for good; undefined when they do not. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/** Whether everything that one mode allows is allowed by another. */
+export function isWithinMode(mode: EnvironmentMode, outer: EnvironmentMode): boolean {
+  return outer === "any" || outer === mode;
 }
 
 /** Whether a caller may work in an environment, by its key. */

@@ -1,10 +1,4 @@
-import {
-  covers,
-  type EnvironmentMode,
-  type Principal,
-  roleBeyond,
-  type TenantId,
-} from "../../../platform/access/index.ts";
+import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
 import type { Stamps } from "../../../platform/records/index.ts";
 
 /** A key, without its secret. */
@@ -36,15 +30,4 @@ export type ApiKeyStatus = "active" | "revoked" | "expired";
 export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKeyStatus {
   if (revokedAt !== null) return "revoked";
   return expiresAt !== null && expiresAt.getTime() <= nowMs ? "expired" : "active";
-}
-
-/** What is asked for a key. */
-export type Grant = Pick<ApiKey, "roles" | "scopes" | "environmentMode">;
-
-/** The first thing that a creator asks to give away without having it; undefined when there is none. */
-export function beyondCreator(creator: Principal, { roles, scopes, environmentMode }: Grant): string | undefined {
-  const beyond = roleBeyond(creator, roles) ?? scopes.find((scope) => !covers(creator.scopes, scope));
-  if (beyond !== undefined) return beyond;
-  const confined = creator.environmentMode === "any" || creator.environmentMode === environmentMode;
-  return confined ? undefined : `the environment mode ${environmentMode}`;
 }

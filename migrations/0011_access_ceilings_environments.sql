@@ -1,0 +1,25 @@
+-- Members have the same ceiling as keys: where they may work, and until when.
+alter table members
+  add column environment_mode text not null default 'any'
+    check (environment_mode in ('any', 'production_only', 'non_production_only')),
+  add column expires_at timestamptz;
+
+-- An endpoint gets the events that whoever created it may read.
+alter table webhook_endpoints
+  add column environment_mode text not null default 'any'
+    check (environment_mode in ('any', 'production_only', 'non_production_only'));
+
+-- The environment of the record that an event is about; null where the record belongs to no environment.
+alter table events add column environment_id ulid;
+
+update events set environment_id = pools.environment_id
+from pools
+where pools.tenant_id = events.tenant_id
+  and pools.id = coalesce(events.data ->> 'pool_id', events.subject)
+  and split_part(events.type, '.', 1) in
+    ('pool', 'recipient', 'rule', 'route', 'queue', 'admission', 'dead_letter', 'anomaly');
+
+update events set environment_id = environments.id
+from environments
+where environments.tenant_id = events.tenant_id and environments.id = events.subject
+  and split_part(events.type, '.', 1) = 'environment';

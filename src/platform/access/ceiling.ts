@@ -1,0 +1,25 @@
+import { type EnvironmentMode, isWithinMode, type Principal } from "./principal.ts";
+import { covers, roleBeyond } from "./roles.ts";
+
+/** What a caller gives to a key or to a member. */
+export interface Grant {
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+  readonly environmentMode: EnvironmentMode;
+  /** Undefined for a grant that does not end. */
+  readonly expiresAt: Date | undefined;
+}
+
+/** Why a caller may not give a grant: the first part of it that the caller has not got. Undefined when it has all. */
+export function beyondCeiling(giver: Principal, grant: Grant): string | undefined {
+  const beyond = roleBeyond(giver, grant.roles) ?? grant.scopes.find((scope) => !covers(giver.scopes, scope));
+  if (beyond !== undefined) return `${beyond} grants more than the caller has.`;
+  if (!isWithinMode(grant.environmentMode, giver.environmentMode)) {
+    return `The environment mode ${grant.environmentMode} allows more than the caller's own, ${giver.environmentMode}.`;
+  }
+  if (giver.expiresAt === undefined || (grant.expiresAt !== undefined && grant.expiresAt <= giver.expiresAt)) {
+    return undefined;
+  }
+  const end = giver.expiresAt.toISOString();
+  return `Nothing outlives the access of whoever gives it: expires_at must be ${end} or earlier.`;
+}

@@ -1,0 +1,9 @@
+/** Every scope that can be granted: those that operations need, and the wildcards that cover one of them. */
+export function grantableScopes(needed: Iterable<string>): ReadonlySet<string> {
+  const scopes = new Set(["*:*"]);
+  for (const scope of needed) {
+    const [resource, action] = scope.split(":");
+    scopes.add(scope).add(`${resource}:*`).add(`*:${action}`);
+  }
+  return scopes;
+}
