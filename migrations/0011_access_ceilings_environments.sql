@@ -9,17 +9,20 @@ alter table webhook_endpoints
   add column environment_mode text not null default 'any'
     check (environment_mode in ('any', 'production_only', 'non_production_only'));
 
--- The environment of the record that an event is about; null where the record belongs to no environment.
-alter table events add column environment_id ulid;
+-- The environment of the record that an event is about; null where the record belongs to none.
+alter table events
+  add column environment_id ulid,
+  -- An environment's key never changes: kept here, it tells without a look at environments who may read the event.
+  add column in_production boolean;
 
-update events set environment_id = pools.environment_id
-from pools
+update events set environment_id = environments.id, in_production = environments.key = 'production'
+from pools join environments on environments.tenant_id = pools.tenant_id and environments.id = pools.environment_id
 where pools.tenant_id = events.tenant_id
   and pools.id = coalesce(events.data ->> 'pool_id', events.subject)
   and split_part(events.type, '.', 1) in
     ('pool', 'recipient', 'rule', 'route', 'queue', 'admission', 'dead_letter', 'anomaly');
 
-update events set environment_id = environments.id
+update events set environment_id = environments.id, in_production = environments.key = 'production'
 from environments
 where environments.tenant_id = events.tenant_id and environments.id = events.subject
   and split_part(events.type, '.', 1) = 'environment';

@@ -14,12 +14,13 @@ import {
 import type { Context } from "../../chain/call.ts";
 import type { Handlers } from "../../chain/handlers.ts";
 import { invalid } from "../../errors/index.ts";
+import { modeAllows } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import { notFound } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { dateOf } from "../../platform/records/index.ts";
-import { dataBytesMax, type Event } from "./domain/event.ts";
+import { dataBytesMax, type Event, type NewEvent } from "./domain/event.ts";
 import { reservedFamilies } from "./domain/event-types.ts";
 import type { EventLog } from "./log.ts";
 import { eventStore } from "./store.ts";
@@ -30,20 +31,22 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
     publishEvent: {
       async grouped(context: Context, request: PublishEventRequest, keyed) {
         const event = toEvent(context, request);
-        const response = create(PublishEventResponseSchema, { event: fromEvent(event) });
+        const response = create(PublishEventResponseSchema, { event: fromEvent({ ...event, environmentId: null }) });
         return (await log.append(event, keyed?.record(response))) === "committed" ? response : "duplicate";
       },
     },
 
-    async getEvent({ tenantId }, request) {
+    async getEvent({ tenantId, principal }, request) {
       const event = await log.find(tenantId, request.eventId);
-      if (event === undefined) throw notFound("event");
+      if (event === undefined || !modeAllows(principal.environmentMode, event.inProduction)) throw notFound("event");
       return create(GetEventResponseSchema, { event: fromEvent(event) });
     },
 
     async listEvents(context, request) {
-      const { sql, tenantId } = context;
+      const { sql, tenantId, principal } = context;
+      const { environmentMode } = principal;
       const filter = {
+        environmentMode,
         types: request.types,
         subject: request.subject,
         since: request.since && dateOf(request.since),
@@ -55,7 +58,7 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
         {
           tenantId,
           operation: context.operation.id,
-          filter: [filter.types, filter.subject, filter.since?.getTime(), filter.until?.getTime()],
+          filter: [filter.types, filter.subject, filter.since?.getTime(), filter.until?.getTime(), environmentMode],
         },
         (event: Event) => event.id,
         (wantedPage) => eventStore(sql).list(tenantId, filter, wantedPage),
@@ -63,11 +66,13 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
       return create(ListEventsResponseSchema, { ...page, events: page.items.map(fromEvent) });
     },
 
-    async subscribeEvents({ sql, tenantId, signal }, request) {
+    async subscribeEvents({ sql, tenantId, principal, signal }, { cursor, types, subject }) {
+      const { environmentMode } = principal;
       const store = eventStore(sql);
-      const from = request.cursor === "" ? await store.endPosition() : await store.positionOf(tenantId, request.cursor);
+      const from =
+        cursor === "" ? await store.endPosition() : await store.positionOf(tenantId, cursor, environmentMode);
       if (from === undefined) throw invalid("cursor", "cursor", "is not the id of an event in the log");
-      return fromEvents(log.follow(tenantId, from, request, signal));
+      return fromEvents(log.follow(tenantId, from, { types, subject, environmentMode }, signal));
     },
   };
 }
@@ -76,7 +81,7 @@ async function* fromEvents(events: AsyncIterable<Event>): AsyncGenerator<Subscri
   for await (const event of events) yield create(SubscribeEventsResponseSchema, { event: fromEvent(event) });
 }
 
-function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): Event {
+function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): NewEvent {
   const family = request.type.slice(0, request.type.indexOf("."));
   if (reservedFamilies.has(family)) {
     throw invalid("type", "reserved", `must not start with "${family}.", which is the service's own`);
@@ -95,7 +100,7 @@ function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): Ev
   };
 }
 
-function fromEvent(event: Event): EventMessage {
+function fromEvent(event: Omit<Event, "inProduction">): EventMessage {
   return create(EventSchema, {
     id: event.id,
     tenantId: event.tenantId,
@@ -106,5 +111,6 @@ function fromEvent(event: Event): EventMessage {
     time: timestampFromDate(event.time),
     datacontenttype: "application/json",
     data: event.data as never,
+    environmentId: event.environmentId ?? "",
   });
 }

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import { createBatcher, nextWake, type Signals, type Sql } from "../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
-import { type Event, type EventFilter, type Position, wanted } from "./domain/event.ts";
+import { type Event, type EventFilter, type NewEvent, type Position, wanted } from "./domain/event.ts";
 import { type Addition, eventStore } from "./store.ts";
 
 const readAtOnce = 200;
@@ -11,7 +11,7 @@ const soonMs = 50;
 /** The log as it is written and followed. */
 export interface EventLog {
   /** Adds an event, committed together with many others'. */
-  append(event: Event, record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
+  append(event: NewEvent, record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
   /** Reads one event, together with others' reads. */
   find(tenantId: TenantId, id: string): Promise<Event | undefined>;
   /** Wakes those who follow a tenant's log; after a commit, never before. */

@@ -1,13 +1,14 @@
-import type { TenantId } from "../../platform/access/index.ts";
+import type { EnvironmentMode, TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
-import type { Event, EventFilter, EventHead, Position } from "./domain/event.ts";
+import type { Event, EventFilter, EventHead, NewEvent, Position } from "./domain/event.ts";
+import { placeOf } from "./domain/event-place.ts";
 
 /** An event to be added, with the idempotency record that is to be kept with it. */
 export interface Addition {
-  readonly event: Event;
+  readonly event: NewEvent;
   readonly record: IdempotencyRecord | undefined;
 }
 
@@ -26,13 +27,16 @@ export interface RecordedRange {
 
 /** The SQL of events. */
 export function eventStore(sql: Sql) {
-  const columns = sql`tenant_id, id, type, source, subject, time, data`;
+  const columns = sql`tenant_id, id, type, source, subject, time, data, environment_id, in_production`;
+  const visibleTo = (mode: EnvironmentMode) =>
+    ({
+      any: sql``,
+      production_only: sql`and in_production is not false`,
+      non_production_only: sql`and in_production is not true`,
+    })[mode];
   return {
-    async insert(event: Event): Promise<void> {
-      await sql`
-        insert into events (tenant_id, id, type, source, subject, time, data)
-        values (${event.tenantId}, ${event.id}, ${event.type}, ${event.source}, ${event.subject}, ${event.time},
-          ${sql.json(event.data as never)})`;
+    async insert(event: NewEvent): Promise<void> {
+      await this.insertMany([{ event, record: undefined }]);
     },
 
     /**
@@ -42,6 +46,8 @@ export function eventStore(sql: Sql) {
     async insertMany(additions: readonly Addition[]): Promise<ReadonlySet<string>> {
       const events = additions.map(({ event }) => event);
       const records = additions.map(({ record }) => record);
+      const places = events.map(placeOf);
+      const placed = places.some((place) => place !== undefined);
       const rows = await sql<{ id: string }[]>`
         with input as (
           select * from unnest(
@@ -53,8 +59,10 @@ export function eventStore(sql: Sql) {
             ${records.map((record) => record?.key ?? null)}::text[],
             ${records.map((record) => record?.fingerprint.toString("hex") ?? null)}::text[],
             ${records.map((record) => record?.response ?? null)}::text[],
-            ${records.map((record) => record?.createdAt.toISOString() ?? null)}::timestamptz[]
-          ) as input(tenant_id, id, type, source, subject, time, data, principal, operation, key, fingerprint, response, claimed_at)
+            ${records.map((record) => record?.createdAt.toISOString() ?? null)}::timestamptz[],
+            ${places.map((place) => place?.environmentId ?? null)}::text[], ${places.map((place) => place?.poolId ?? null)}::text[]
+          ) as input(tenant_id, id, type, source, subject, time, data, principal, operation, key, fingerprint, response,
+            claimed_at, environment_id, pool_id)
         ), claimed as (
           insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
           select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response, claimed_at
@@ -62,9 +70,20 @@ export function eventStore(sql: Sql) {
           on conflict do nothing
           returning tenant_id, principal, operation, key
         )
-        insert into events (tenant_id, id, type, source, subject, time, data)
-        select tenant_id, id, type, source, subject, time, data::jsonb from input
-        where key is null or (tenant_id, principal, operation, key) in (select * from claimed)
+        insert into events (tenant_id, id, type, source, subject, time, data ${placed ? sql`, environment_id, in_production` : sql``})
+        select tenant_id, input.id, type, source, subject, time, data::jsonb ${placed ? sql`, place.id, place.key = 'production'` : sql``}
+        from input
+        ${
+          placed
+            ? sql`left join lateral (
+                select e.id, e.key from environments e
+                where e.tenant_id = input.tenant_id and e.id = coalesce(input.environment_id,
+                  (select p.environment_id from pools p where p.tenant_id = input.tenant_id and p.id = input.pool_id))
+                limit 1
+              ) place on true`
+            : sql``
+        }
+        where input.key is null or (tenant_id, principal, operation, input.key) in (select * from claimed)
         returning id`;
       return new Set(rows.map((row) => row.id));
     },
@@ -77,7 +96,7 @@ export function eventStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, filter: ListFilter, page: Page): Promise<PageRows<Event>> {
-      const { types, subject, since, until } = filter;
+      const { types, subject, since, until, environmentMode } = filter;
       const patterns = types.map((type) =>
         type.endsWith(".*") ? `${type.slice(0, -1).replaceAll("_", "\\_")}%` : type.replaceAll("_", "\\_"),
       );
@@ -85,14 +104,15 @@ export function eventStore(sql: Sql) {
         ${types.length === 0 ? sql`` : sql`and type like any(${patterns})`}
         ${subject === "" ? sql`` : sql`and subject = ${subject}`}
         ${since === undefined ? sql`` : sql`and time >= ${since}`}
-        ${until === undefined ? sql`` : sql`and time < ${until}`}`;
+        ${until === undefined ? sql`` : sql`and time < ${until}`}
+        ${visibleTo(environmentMode)}`;
       return readKeyset<Event>(sql, { columns, table: "events", where, newestFirst: true }, page);
     },
 
-    /** Where an event stands in the log; undefined for one that the tenant has not got. */
-    async positionOf(tenantId: TenantId, id: string): Promise<Position | undefined> {
+    /** Where an event stands in the log; undefined for one that the tenant has not got, or that must not be seen. */
+    async positionOf(tenantId: TenantId, id: string, mode: EnvironmentMode): Promise<Position | undefined> {
       const [row] = await sql<Position[]>`
-        select xid::text, id from events where tenant_id = ${tenantId} and id = ${id}`;
+        select xid::text, id from events where tenant_id = ${tenantId} and id = ${id} ${visibleTo(mode)}`;
       return row;
     },
 
@@ -120,7 +140,7 @@ export function eventStore(sql: Sql) {
     /** The heads of what comes after a position, as `after` reads it. */
     async headsAfter(tenantId: TenantId, { xid, id }: Position, limit: number): Promise<EventHead[]> {
       return sql<EventHead[]>`
-        select id, type, subject, xid::text from events
+        select id, type, subject, in_production, xid::text from events
         where tenant_id = ${tenantId} and (xid, id) > (${xid}::text::xid8, ${id})
           and xid < pg_snapshot_xmin(pg_current_snapshot())
         order by events.xid, id limit ${limit}`;
@@ -129,7 +149,7 @@ export function eventStore(sql: Sql) {
     /** The heads of what was recorded in a range of time, in the order of ids, which begin with that time. */
     async headsBetween(tenantId: TenantId, range: RecordedRange, limit: number): Promise<EventHead[]> {
       return sql<EventHead[]>`
-        select id, type, subject, xid::text from events
+        select id, type, subject, in_production, xid::text from events
         where tenant_id = ${tenantId} and id > ${range.after} and id >= ${lowestUlid(range.since.getTime())}
           and id < ${lowestUlid(range.until.getTime())}
         order by id limit ${limit}`;

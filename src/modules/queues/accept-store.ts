@@ -231,11 +231,17 @@ function telling(sql: Sql, rows: readonly InputRow[], places: readonly number[],
   const events = rows.flatMap(({ decision, events: each }, nth) =>
     each.map((event) => eventRow(decision.tenantId, event, places[nth]!)),
   );
+  // As the log itself does it: an event is in the environment of its pool.
   return sql`, told as (
-      insert into events (tenant_id, id, type, source, subject, time, data)
-      select tenant_id, id, type, source, subject, time, data
+      insert into events (tenant_id, id, type, source, subject, time, data, environment_id, in_production)
+      select told.tenant_id, told.id, type, source, subject, time, data, place.id, place.key = 'production'
       from json_to_recordset(${JSON.stringify(events)}::text::json) as told(
         parcel int, tenant_id text, id text, type text, source text, subject text, time timestamptz, data jsonb)
+      left join lateral (
+        select e.id, e.key from pools p join environments e on e.tenant_id = p.tenant_id and e.id = p.environment_id
+        where p.tenant_id = told.tenant_id and p.id = told.data ->> 'pool_id'
+        limit 1
+      ) place on true
       ${keyed ? sql`where parcel not in (select parcel from refused)` : sql``}
     )`;
 }

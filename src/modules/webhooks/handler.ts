@@ -15,6 +15,7 @@ import {
   UpdateWebhookEndpointResponseSchema,
 } from "../../../gen/service/api/webhook_pb.ts";
 import type { Handlers } from "../../chain/handlers.ts";
+import type { EnvironmentMode } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { dateOf, expectedVersion, nameOf } from "../../platform/records/index.ts";
@@ -40,8 +41,13 @@ export function webhookHandlers(
   cursors: Cursors,
 ): Handlers<typeof Rpc> {
   return {
-    async createWebhookEndpoint(context, { url, description, eventTypes }) {
-      const { endpoint, secret } = await endpoints.createEndpoint(context, { url, description, eventTypes });
+    async createWebhookEndpoint(context, { url, description, eventTypes, environmentMode }) {
+      const { endpoint, secret } = await endpoints.createEndpoint(context, {
+        url,
+        description,
+        eventTypes,
+        environmentMode: (environmentMode || undefined) as EnvironmentMode | undefined,
+      });
       return create(CreateWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint, { secret }) });
     },
 
@@ -50,13 +56,14 @@ export function webhookHandlers(
       return create(GetWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint) });
     },
 
-    async listWebhookEndpoints({ tenantId, sql, operation }, request) {
+    async listWebhookEndpoints({ tenantId, principal, sql, operation }, request) {
+      const { environmentMode } = principal;
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id },
+        { tenantId, operation: operation.id, filter: [environmentMode] },
         (endpoint: Endpoint) => endpoint.id,
-        (wanted) => endpointStore(sql).list(tenantId, wanted),
+        (wanted) => endpointStore(sql).list(tenantId, environmentMode, wanted),
       );
       return create(ListWebhookEndpointsResponseSchema, {
         ...page,

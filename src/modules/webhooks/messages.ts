@@ -74,6 +74,7 @@ export function fromEndpoint(
     url: endpoint.url,
     description: endpoint.description,
     eventTypes: [...endpoint.eventTypes],
+    environmentMode: endpoint.environmentMode,
     status: endpointStatuses[endpoint.status],
     disabledReason: disabledReasons[endpoint.disabledReason],
     failingSince: optionalTime(endpoint.failingSince),

@@ -9,6 +9,7 @@ import type { Delivery } from "./domain/delivery.ts";
 import type { Endpoint } from "./domain/endpoint.ts";
 import { testType } from "./domain/fan-out.ts";
 import { type NewReplay, type Replay, rangeMsMax } from "./domain/replay.ts";
+import { accessible } from "./endpoint-access.ts";
 import { replayKind } from "./jobs.ts";
 import { replayStore } from "./replay-store.ts";
 import { endpointStore } from "./store.ts";
@@ -39,7 +40,9 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
       return (await store.find({ tenantId, endpointId }, eventId))!;
     },
 
-    async getDelivery({ sql, tenantId }: Context, endpointId: string, eventId: string): Promise<Delivery> {
+    async getDelivery(context: Context, endpointId: string, eventId: string): Promise<Delivery> {
+      const { sql, tenantId } = context;
+      accessible(context, await endpointStore(sql).find(tenantId, endpointId));
       const delivery = await deliveryStore(sql).find({ tenantId, endpointId }, eventId);
       if (delivery === undefined) throw notFound("webhook delivery");
       return delivery;
@@ -93,7 +96,9 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
       return replay;
     },
 
-    async getReplay({ sql, tenantId }: Context, endpointId: string, id: string): Promise<Replay> {
+    async getReplay(context: Context, endpointId: string, id: string): Promise<Replay> {
+      const { sql, tenantId } = context;
+      accessible(context, await endpointStore(sql).find(tenantId, endpointId));
       const replay = await replayStore(sql).find(tenantId, endpointId, id);
       if (replay === undefined) throw notFound("webhook replay");
       return replay;
@@ -102,9 +107,9 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
 }
 
 /** An endpoint that gets messages, kept as it is until the transaction ends. */
-async function usableEndpoint({ sql, tenantId }: Context, id: string): Promise<Endpoint> {
-  const endpoint = await endpointStore(sql).lock(tenantId, id);
-  if (endpoint === undefined) throw notFound("webhook endpoint");
+async function usableEndpoint(context: Context, id: string): Promise<Endpoint> {
+  const { sql, tenantId } = context;
+  const endpoint = accessible(context, await endpointStore(sql).lock(tenantId, id));
   if (endpoint.status === "active") return endpoint;
   throw fail("FAILED_PRECONDITION", { public: "The webhook endpoint is disabled; enable it first." });
 }

@@ -1,7 +1,7 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
 import type { Keyring } from "../../platform/crypto/index.ts";
-import { type Database, notFound, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
+import { type Database, unchangedRecord, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../platform/jobs/index.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../platform/records/index.ts";
@@ -17,6 +17,7 @@ import {
   secretsMax,
 } from "./domain/endpoint.ts";
 import { secretBytes, secretText } from "./domain/signature.ts";
+import { accessible, refuseMode } from "./endpoint-access.ts";
 import { forgetEndpointKind } from "./jobs.ts";
 import { type EndpointRef, endpointStore } from "./store.ts";
 
@@ -54,8 +55,10 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
 
   return {
     async createEndpoint(context: Context, input: NewEndpoint): Promise<{ endpoint: Endpoint; secret: string }> {
-      const { sql, tenantId, nowMs, afterCommit } = context;
+      const { sql, tenantId, principal, nowMs, afterCommit } = context;
       refuseUrl(input.url);
+      const { environmentMode = principal.environmentMode } = input;
+      refuseMode(context, environmentMode);
       const store = endpointStore(sql);
       // Also keeps others of the tenant from adding one meanwhile, so that the count holds.
       await store.openCursor(tenantId);
@@ -64,6 +67,7 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
       }
       const endpoint = await store.insert({
         ...input,
+        environmentMode,
         tenantId,
         id: ulid(nowMs),
         status: "active",
@@ -77,10 +81,8 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
       return { endpoint, secret };
     },
 
-    async getEndpoint({ sql, tenantId }: Context, id: string): Promise<Endpoint> {
-      const endpoint = await endpointStore(sql).find(tenantId, id);
-      if (endpoint === undefined) throw notFound("webhook endpoint");
-      return endpoint;
+    async getEndpoint(context: Context, id: string): Promise<Endpoint> {
+      return accessible(context, await endpointStore(context.sql).find(context.tenantId, id));
     },
 
     async updateEndpoint(
@@ -93,11 +95,10 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
       refuseUrl(change.url);
       const store = endpointStore(sql);
       if (isEmptyChange(change)) {
-        return unchangedRecord(await store.find(tenantId, id), expectedVersion, "webhook endpoint");
+        return unchangedRecord(await this.getEndpoint(context, id), expectedVersion, "webhook endpoint");
       }
       if (change.status === "active") await store.openCursor(tenantId);
-      const current = await store.lock(tenantId, id);
-      if (current === undefined) throw notFound("webhook endpoint");
+      const current = accessible(context, await store.lock(tenantId, id));
       if (change.status === "active" && current.status === "disabled") {
         await store.forgive({ tenantId, endpointId: id });
         afterCommit(wakeFollowers);
@@ -111,8 +112,7 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
 
     async deleteEndpoint(context: Context, id: string): Promise<Endpoint> {
       const { sql, tenantId, nowMs } = context;
-      const endpoint = await endpointStore(sql).remove(tenantId, id);
-      if (endpoint === undefined) throw notFound("webhook endpoint");
+      const endpoint = accessible(context, await endpointStore(sql).remove(tenantId, id));
       const forget = { tenantId, kind: forgetEndpointKind, payload: { endpointId: id }, runAt: new Date(nowMs) };
       await enqueueJobs(sql, [forget], nowMs);
       await events.record(context, "webhook.endpoint.deleted", id, {});
@@ -125,8 +125,7 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
     ): Promise<{ endpoint: Endpoint; secret: string; previousValidUntil: Date }> {
       const { sql, tenantId, nowMs } = context;
       const store = endpointStore(sql);
-      const endpoint = await store.lock(tenantId, id);
-      if (endpoint === undefined) throw notFound("webhook endpoint");
+      const endpoint = accessible(context, await store.lock(tenantId, id));
       const previousValidUntil = new Date(nowMs + overlapMs);
       if ((await store.expireSecrets({ tenantId, endpointId: id }, previousValidUntil)) >= secretsMax) {
         throw fail("FAILED_PRECONDITION", {

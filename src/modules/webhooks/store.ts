@@ -1,4 +1,4 @@
-import type { TenantId } from "../../platform/access/index.ts";
+import type { EnvironmentMode, TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
 import type { Position } from "../events/index.ts";
@@ -30,15 +30,17 @@ export interface Destination extends EndpointRef {
 /** The SQL of endpoints, their secrets, and how far each tenant's log was turned into deliveries. */
 export function endpointStore(sql: Sql) {
   const columns = sql`
-    tenant_id, id, url, description, event_types, status, disabled_reason, created_at, updated_at, record_version,
+    tenant_id, id, url, description, event_types, environment_mode, status, disabled_reason, created_at, updated_at, record_version,
     (select failing_since from webhook_failures
       where tenant_id = webhook_endpoints.tenant_id and endpoint_id = webhook_endpoints.id) as failing_since`;
   return {
     async insert(endpoint: Endpoint): Promise<Endpoint> {
       const [row] = await sql<Endpoint[]>`
-        insert into webhook_endpoints (tenant_id, id, url, description, event_types, status, created_at, updated_at)
+        insert into webhook_endpoints (tenant_id, id, url, description, event_types, environment_mode, status, created_at,
+          updated_at)
         values (${endpoint.tenantId}, ${endpoint.id}, ${endpoint.url}, ${endpoint.description},
-          ${endpoint.eventTypes as string[]}, ${endpoint.status}, ${endpoint.createdAt}, ${endpoint.updatedAt})
+          ${endpoint.eventTypes as string[]}, ${endpoint.environmentMode}, ${endpoint.status}, ${endpoint.createdAt},
+          ${endpoint.updatedAt})
         returning ${columns}`;
       return row!;
     },
@@ -62,8 +64,9 @@ export function endpointStore(sql: Sql) {
       return row;
     },
 
-    async list(tenantId: TenantId, page: Page): Promise<PageRows<Endpoint>> {
-      const where = sql`tenant_id = ${tenantId}`;
+    /** The endpoints whose events callers with this mode may see. */
+    async list(tenantId: TenantId, mode: EnvironmentMode, page: Page): Promise<PageRows<Endpoint>> {
+      const where = sql`tenant_id = ${tenantId} ${mode === "any" ? sql`` : sql`and environment_mode = ${mode}`}`;
       return readKeyset<Endpoint>(sql, { columns, table: "webhook_endpoints", where }, page);
     },
 
@@ -194,7 +197,7 @@ export function endpointStore(sql: Sql) {
     /** Everybody in a tenant who gets events. There are at most as many as a tenant may have. */
     async subscribers(tenantId: TenantId): Promise<Subscriber[]> {
       return sql<Subscriber[]>`
-        select id, event_types, since_snapshot, since_xid::text from webhook_endpoints
+        select id, event_types, environment_mode, since_snapshot, since_xid::text from webhook_endpoints
         where tenant_id = ${tenantId} and status = 'active'`;
     },
   };

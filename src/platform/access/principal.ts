@@ -23,15 +23,12 @@ export function isWithinMode(mode: EnvironmentMode, outer: EnvironmentMode): boo
   return outer === "any" || outer === mode;
 }
 
+/** Whether a mode allows what is in production, or what is not; what is in no environment (null) is always allowed. */
+export function modeAllows(mode: EnvironmentMode, inProduction: boolean | null): boolean {
+  return mode === "any" || inProduction === null || inProduction === (mode === "production_only");
+}
+
 /** Whether a caller may work in an environment, by its key. */
-export function mayUseEnvironment(principal: Principal, environmentKey: string): boolean {
-  const production = environmentKey === "production";
-  switch (principal.environmentMode) {
-    case "any":
-      return true;
-    case "production_only":
-      return production;
-    case "non_production_only":
-      return !production;
-  }
+export function mayUseEnvironment({ environmentMode }: Principal, environmentKey: string): boolean {
+  return modeAllows(environmentMode, environmentKey === "production");
 }

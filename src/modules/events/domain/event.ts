@@ -1,7 +1,7 @@
-import type { TenantId } from "../../../platform/access/index.ts";
+import { type EnvironmentMode, modeAllows, type TenantId } from "../../../platform/access/index.ts";
 
-/** One thing that happened. */
-export interface Event {
+/** One thing that happened, as it is added to the log. */
+export interface NewEvent {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly type: string;
@@ -11,8 +11,16 @@ export interface Event {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** One thing that happened, as it stands in the log. */
+export interface Event extends NewEvent {
+  /** The environment of what it happened to; null when that belongs to none. */
+  readonly environmentId: string | null;
+  /** Whether that environment is production; null when there is none. */
+  readonly inProduction: boolean | null;
+}
+
 /** What tells an event from others, and where it stands in the log. */
-export interface EventHead extends Pick<Event, "id" | "type" | "subject"> {
+export interface EventHead extends Pick<Event, "id" | "type" | "subject" | "inProduction"> {
   readonly xid: string;
 }
 
@@ -28,13 +36,16 @@ export interface Position {
 export interface EventFilter {
   readonly types: readonly string[];
   readonly subject: string;
+  /** The environments whose events the reader may see; events of none are for everybody. */
+  readonly environmentMode: EnvironmentMode;
 }
 
 /** The most bytes that an event's data may take as JSON. */
 export const dataBytesMax = 64 * 1024;
 
-/** Whether an event is one that the reader wants; `tenant.*` stands for all types that start so. */
-export function wanted({ types, subject }: EventFilter, event: Event): boolean {
+/** Whether an event is one that the reader may see and wants; `tenant.*` stands for all types that start so. */
+export function wanted({ types, subject, environmentMode }: EventFilter, event: Event): boolean {
+  if (!modeAllows(environmentMode, event.inProduction)) return false;
   if (subject !== "" && event.subject !== subject) return false;
   return types.length === 0 || types.some((type) => matchesType(type, event.type));
 }

@@ -4,7 +4,7 @@ import type { Event } from "../../events/index.ts";
 export const contentType = "application/cloudevents+json";
 
 /** The body of a message: the event as CloudEvents' JSON format has it. An attribute without a value is left out. */
-export function bodyOf({ tenantId, id, type, source, subject, time, data }: Event): string {
+export function bodyOf({ tenantId, environmentId, id, type, source, subject, time, data }: Event): string {
   return JSON.stringify({
     specversion: "1.0",
     id,
@@ -14,6 +14,7 @@ export function bodyOf({ tenantId, id, type, source, subject, time, data }: Even
     time: time.toISOString(),
     datacontenttype: "application/json",
     tenantid: tenantId,
+    ...(environmentId !== null && { environmentid: environmentId }),
     data,
   });
 }

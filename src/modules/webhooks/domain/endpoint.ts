@@ -1,4 +1,4 @@
-import type { TenantId } from "../../../platform/access/index.ts";
+import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
 import type { Binding } from "../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../platform/records/index.ts";
 
@@ -16,6 +16,8 @@ export interface Endpoint extends Stamps {
   readonly description: string;
   /** Exact types and families such as `order.*`; everything when empty. */
   readonly eventTypes: readonly string[];
+  /** The environments whose events it gets; those of no environment it always gets. */
+  readonly environmentMode: EnvironmentMode;
   readonly status: EndpointStatus;
   readonly disabledReason: DisabledReason;
   /** Since when every attempt has failed; null when the last one succeeded. */
@@ -23,7 +25,10 @@ export interface Endpoint extends Stamps {
 }
 
 /** What is asked for a new endpoint. */
-export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes">;
+export interface NewEndpoint extends Pick<Endpoint, "url" | "description" | "eventTypes"> {
+  /** The caller's own when undefined. */
+  readonly environmentMode?: EnvironmentMode | undefined;
+}
 
 /** What an update may change. */
 export interface EndpointChange {

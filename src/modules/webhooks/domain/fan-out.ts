@@ -1,9 +1,11 @@
+import { type EnvironmentMode, modeAllows } from "../../../platform/access/index.ts";
 import type { EventHead } from "../../events/index.ts";
 
 /** An endpoint that gets events, and from when on. */
 export interface Subscriber {
   readonly id: string;
   readonly eventTypes: readonly string[];
+  readonly environmentMode: EnvironmentMode;
   /** What was committed when it came into use, as PostgreSQL writes a snapshot: `xmin:xmax:running,…`. */
   readonly sinceSnapshot: string;
   /** The transaction in which it came into use. */
@@ -31,9 +33,13 @@ export function deliveriesOf(events: readonly EventHead[], subscribers: readonly
   });
 }
 
-/** Whether an endpoint wants an event, whenever it happened. */
-export function isFor({ id, eventTypes }: Pick<Subscriber, "id" | "eventTypes">, event: EventHead): boolean {
+/** Whether an endpoint may have an event and wants it, whenever it happened. */
+export function isFor(
+  { id, eventTypes, environmentMode }: Pick<Subscriber, "id" | "eventTypes" | "environmentMode">,
+  event: EventHead,
+): boolean {
   if (event.type === testType) return event.subject === id;
+  if (!modeAllows(environmentMode, event.inProduction)) return false;
   return eventTypes.length === 0 || eventTypes.some((pattern) => matches(pattern, event.type));
 }
 

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { placeOf, poolFamilies } from "./event-place.ts";
+import { eventTypes } from "./event-types.ts";
+
+/** Types whose subject is the pool itself. */
+const aboutPools = [/^pool\./, /^dead_letter\./, /^queue\.(paused|resumed|drained)$/];
+
+test("every type of a pool's family names its pool, in its data or as its subject", () => {
+  for (const [type, { data }] of Object.entries(eventTypes)) {
+    if (!poolFamilies.has(type.split(".")[0]!)) continue;
+    const named = (data as readonly string[]).includes("pool_id");
+    assert.notEqual(
+      named,
+      aboutPools.some((pattern) => pattern.test(type)),
+      type,
+    );
+    const event = { type, subject: "subject", data: named ? { pool_id: "pool" } : {} };
+    assert.deepEqual(placeOf(event), { poolId: named ? "pool" : "subject" });
+  }
+});
+
+test("a type whose data names a pool belongs to a pool's family", () => {
+  for (const [type, { data }] of Object.entries(eventTypes)) {
+    if ((data as readonly string[]).includes("pool_id")) assert.ok(poolFamilies.has(type.split(".")[0]!), type);
+  }
+});
+
+test("what is about an environment is in it, and what is about neither is in none", () => {
+  assert.deepEqual(placeOf({ type: "environment.created", subject: "e", data: {} }), { environmentId: "e" });
+  assert.equal(placeOf({ type: "member.invited", subject: "m", data: {} }), undefined);
+  assert.equal(placeOf({ type: "order.paid", subject: "p", data: { pool_id: "p" } }), undefined);
+});
