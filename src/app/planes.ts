@@ -8,7 +8,7 @@ import { createDocs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
 import type { createOperations } from "../gateway/health.ts";
-import { buildOpenApi, toYaml } from "../gateway/openapi/index.ts";
+import { buildOpenApi } from "../gateway/openapi/index.ts";
 import { createRestHandler } from "../gateway/rest/index.ts";
 import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
 import type { Log } from "../platform/log/log.ts";
@@ -145,18 +145,16 @@ function docsHandler(
   baseUrl: () => string,
   errorsUrl: () => string,
 ): PathHandler {
-  let yaml: string | undefined;
-  const openApiYaml = () => {
+  const openApi = () => {
     const production = config["api.public_url"] || "https://switchyard.example";
     const servers = {
       production,
       staging: config["api.staging_url"] || "https://staging.switchyard.example",
       local: baseUrl(),
     };
-    yaml ??= toYaml(buildOpenApi({ operations, servers, errorsUrl: errorsUrl(), version }));
-    return yaml;
+    return buildOpenApi({ operations, servers, errorsUrl: errorsUrl(), version });
   };
-  const docs = createDocs({ openApiYaml, outbox: config["notification.outbox.enabled"] });
+  const docs = createDocs({ openApi, outbox: config["notification.outbox.enabled"] });
   return (exchange: Exchange) => {
     const { method } = exchange.request;
     if (method !== "GET" && method !== "HEAD") return false;

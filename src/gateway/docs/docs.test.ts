@@ -1,13 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readOperations } from "../../definitions/index.ts";
 import { catalogue } from "../../errors/index.ts";
+import { buildOpenApi } from "../openapi/index.ts";
 import { createDocs, type DocsAnswer } from "./docs.ts";
 
-const docs = createDocs({ openApiYaml: () => "openapi: 3.1.1\n", outbox: true });
+const address = "http://instance";
+const document = buildOpenApi({
+  operations: readOperations(),
+  servers: { production: address, staging: address, local: address },
+  errorsUrl: `${address}/errors`,
+  version: "1",
+});
+const docs = createDocs({ openApi: () => document, outbox: true });
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const servicePages = document.tags.map(({ name }) => `/docs/services/${name}`);
 const ownPages = [
   "/docs",
   "/docs/",
+  ...servicePages,
   "/outbox",
   "/errors",
   "/errors/",
@@ -31,13 +42,49 @@ test("the reference is served with and without the slash", () => {
   for (const path of ["/docs", "/docs/"]) {
     const { headers, body } = get(path);
     assert.equal(headers["content-type"], "text/html; charset=utf-8");
-    assert.match(body.toString(), /swagger-ui-bundle\.js/);
+    assert.match(body.toString(), /docs\/reference\.js/);
+  }
+});
+
+const placed = Object.entries(document.paths).flatMap(([path, verbs]) =>
+  Object.entries(verbs).map(([verb, operation]) => ({ path, verb: verb.toUpperCase(), operation })),
+);
+
+test("the reference lists every operation, and the page of its service describes it with a form to try it", () => {
+  const index = get("/docs").body.toString();
+  assert.ok(placed.length > 150);
+  for (const { path, verb, operation } of placed) {
+    const href = `docs/services/${operation.tags[0]}#${operation.operationId}`;
+    assert.ok(index.includes(`"./${href}"`), href);
+    const page = get(`/docs/services/${operation.tags[0]}`).body.toString();
+    const [, section = ""] = page.split(`<section class="operation" id="${operation.operationId}">`);
+    const own = section.slice(0, section.indexOf("</section>"));
+    assert.ok(own.includes(`<form data-verb="${verb}" data-path="${path}"`), operation.operationId);
+    for (const parameter of operation.parameters ?? []) {
+      if ("name" in parameter && parameter.in !== "header") assert.ok(own.includes(`<input name="${parameter.name}"`));
+    }
+    assert.equal(own.includes("<textarea"), operation.requestBody !== undefined, operation.operationId);
+  }
+});
+
+test("every type that a page mentions is described on it", () => {
+  for (const path of servicePages) {
+    const page = get(path).body.toString();
+    const mentioned = new Set([...page.matchAll(/href="#([^"]+)"/g)].map(([, anchor]) => anchor!));
+    for (const anchor of mentioned) assert.ok(page.includes(`id="${anchor}"`), `${path} #${anchor}`);
+  }
+});
+
+test("no page of the reference is larger than a browser shows at once", () => {
+  for (const path of ["/docs", ...servicePages]) {
+    const bytes = Buffer.byteLength(get(path).body);
+    assert.ok(bytes < 400_000, `${path} has ${bytes} bytes`);
   }
 });
 
 test("the outbox has a page where there is an outbox, and nowhere else", () => {
   assert.match(get("/outbox").body.toString(), /docs\/outbox\.js/);
-  assert.equal(createDocs({ openApiYaml: () => "" }).handle("/outbox"), undefined);
+  assert.equal(createDocs({ openApi: () => document }).handle("/outbox"), undefined);
 });
 
 test("every link of every page leads to something that the instance serves", () => {
@@ -53,10 +100,10 @@ test("pages work below a proxy's prefix: no link starts at the root", () => {
 });
 
 test("nothing that we serve names another origin", () => {
-  for (const path of [...ownPages, "/docs/init.js", "/docs/style.css"]) {
-    assert.doesNotMatch(get(path, browser).body.toString(), /(?:https?:)?\/\/[a-z0-9-]+\./i, path);
-    for (const { host } of ownPages.includes(path) ? linksOf(path) : []) assert.equal(host, "instance");
+  for (const path of ["/docs/reference.js", "/docs/outbox.js", "/docs/style.css"]) {
+    assert.doesNotMatch(get(path).body.toString(), /(?:https?:)?\/\/[a-z0-9-]+\./i, path);
   }
+  for (const path of ownPages) for (const { host } of linksOf(path)) assert.equal(host, "instance");
 });
 
 test("pages run no inline script and may talk to their own origin only", () => {
@@ -72,11 +119,10 @@ test("pages run no inline script and may talk to their own origin only", () => {
 });
 
 test("assets have the content types that browsers insist on", () => {
-  assert.match(get("/docs/swagger-ui-bundle.js").headers["content-type"]!, /^text\/javascript/);
-  assert.match(get("/docs/init.js").headers["content-type"]!, /^text\/javascript/);
-  assert.match(get("/docs/swagger-ui.css").headers["content-type"]!, /^text\/css/);
-  assert.equal(get("/docs/favicon-32x32.png").headers["content-type"], "image/png");
-  assert.equal(get("/docs/init.js").headers["x-content-type-options"], "nosniff");
+  assert.match(get("/docs/reference.js").headers["content-type"]!, /^text\/javascript/);
+  assert.match(get("/docs/style.css").headers["content-type"]!, /^text\/css/);
+  assert.equal(get("/docs/favicon.svg").headers["content-type"], "image/svg+xml");
+  assert.equal(get("/docs/reference.js").headers["x-content-type-options"], "nosniff");
 });
 
 test("no path leads out of the listed assets", () => {
@@ -84,13 +130,16 @@ test("no path leads out of the listed assets", () => {
     "/docs/../package.json",
     "/docs/..%2fpackage.json",
     "/docs//etc/passwd",
-    "/docs/assets/init.js",
+    "/docs/assets/reference.js",
     "/docs/package.json",
     "/docs/docs.ts",
     "/docs/__proto__",
     "/docs/constructor",
-    "/docs/init.js/",
-    "/docs/init.js\0",
+    "/docs/services/",
+    "/docs/services/constructor",
+    "/docs/services/../reference.js",
+    "/docs/reference.js/",
+    "/docs/reference.js\0",
     "/errors/__proto__",
     "/errors/constructor",
     "/errors/../docs",
@@ -102,8 +151,15 @@ test("no path leads out of the listed assets", () => {
 
 test("the OpenAPI document is served as YAML and made once", () => {
   let made = 0;
-  const counted = createDocs({ openApiYaml: () => `made: ${++made}\n` });
-  for (let i = 0; i < 3; i++) assert.equal(counted.handle("/openapi.yaml")?.body, "made: 1\n");
+  const counted = createDocs({
+    openApi: () => {
+      made++;
+      return document;
+    },
+  });
+  for (let i = 0; i < 3; i++) assert.match(String(counted.handle("/openapi.yaml")?.body), /^openapi: 3\.1\.1\n/);
+  counted.handle("/docs");
+  assert.equal(made, 1);
   assert.equal(get("/openapi.yaml").headers["content-type"], "application/yaml; charset=utf-8");
 });
 

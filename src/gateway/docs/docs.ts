@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { type OpenApiDocument, toYaml } from "../openapi/index.ts";
 import { describeError, describeErrors, renderError, renderErrors } from "./error-pages.ts";
-import { renderOutbox, renderReference } from "./page.ts";
+import { renderOutbox } from "./page.ts";
+import { createReference, type Reference } from "./reference.ts";
 
 /** What a request for a document says besides its path. */
 export interface DocsRequest {
@@ -33,23 +34,22 @@ interface Document {
 }
 
 // Only these names are ever read from disk, so no path can lead anywhere else.
-const assets: Readonly<Record<string, { readonly from: "ours" | "swagger-ui"; readonly type: string }>> = {
-  "outbox.js": { from: "ours", type: "text/javascript; charset=utf-8" },
-  "init.js": { from: "ours", type: "text/javascript; charset=utf-8" },
-  "style.css": { from: "ours", type: "text/css; charset=utf-8" },
-  "swagger-ui.css": { from: "swagger-ui", type: "text/css; charset=utf-8" },
-  "swagger-ui-bundle.js": { from: "swagger-ui", type: "text/javascript; charset=utf-8" },
-  "favicon-32x32.png": { from: "swagger-ui", type: "image/png" },
+const assets: Readonly<Record<string, string>> = {
+  "favicon.svg": "image/svg+xml",
+  "outbox.js": "text/javascript; charset=utf-8",
+  "reference.js": "text/javascript; charset=utf-8",
+  "style.css": "text/css; charset=utf-8",
 };
 
 const html = "text/html; charset=utf-8";
+const servicesPath = "/docs/services/";
 
-// Swagger UI draws its icons from data: URIs and sets styles on elements; nothing may come from or go to another origin.
+// Nothing may come from or go to another origin, and nothing inline may run.
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -60,14 +60,24 @@ const contentSecurityPolicy = [
 const outboxSecurityPolicy = contentSecurityPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
 interface Options {
-  readonly openApiYaml: () => string;
+  readonly openApi: () => OpenApiDocument;
   /** Whether there is an outbox to look into. */
   readonly outbox?: boolean;
 }
 
 /** Serves the interactive reference, the OpenAPI document, the pages of the errors and that of the outbox. */
-export function createDocs({ openApiYaml, outbox = false }: Options): Docs {
+export function createDocs({ openApi, outbox = false }: Options): Docs {
   const kept = new Map<string, Document>();
+  let described: { readonly document: OpenApiDocument; readonly reference: Reference } | undefined;
+
+  /** The OpenAPI document and the pages over it. Describing the operations takes a while, so it is done once. */
+  function description() {
+    if (described === undefined) {
+      const document = openApi();
+      described = { document, reference: createReference(document) };
+    }
+    return described;
+  }
 
   /** Documents never change while the instance runs: each is made on first use. */
   function keep(key: string, type: string, make: () => Buffer | string, negotiated = false): Document {
@@ -84,27 +94,34 @@ export function createDocs({ openApiYaml, outbox = false }: Options): Docs {
   function find(path: string, accept: string | undefined): Document | undefined {
     switch (path) {
       case "/openapi.yaml":
-        return keep(path, "application/yaml; charset=utf-8", openApiYaml);
+        return keep(path, "application/yaml; charset=utf-8", () => toYaml(description().document));
       case "/docs":
-        return keep(path, html, () => renderReference("./"));
+        return keep(path, html, () => description().reference.index("./"));
       case "/docs/":
-        return keep(path, html, () => renderReference("../"));
+        return keep(path, html, () => description().reference.index("../"));
       case "/outbox":
         return outbox ? keep(path, html, () => renderOutbox("./")) : undefined;
       case "/errors":
       case "/errors/":
         return findErrors(path, accept);
       default:
+        if (path.startsWith(servicesPath)) return findService(path.slice(servicesPath.length));
         if (path.startsWith("/docs/")) return findAsset(path.slice("/docs/".length));
         if (path.startsWith("/errors/")) return findError(path.slice("/errors/".length), accept);
         return undefined;
     }
   }
 
+  function findService(name: string): Document | undefined {
+    const key = servicesPath + name;
+    if (kept.has(key)) return kept.get(key);
+    const page = description().reference.service(name, "../../");
+    return page === undefined ? undefined : keep(key, html, () => page);
+  }
+
   function findAsset(name: string): Document | undefined {
     if (!Object.hasOwn(assets, name)) return undefined;
-    const { from, type } = assets[name]!;
-    return keep(name, type, () => readFileSync(join(folderOf(from), name)));
+    return keep(name, assets[name]!, () => readFileSync(join(import.meta.dirname, "assets", name)));
   }
 
   function findErrors(path: string, accept: string | undefined): Document {
@@ -141,12 +158,6 @@ export function createDocs({ openApiYaml, outbox = false }: Options): Docs {
       return { status: 200, headers, body: document.body };
     },
   };
-}
-
-function folderOf(from: "ours" | "swagger-ui"): string {
-  return from === "ours"
-    ? join(import.meta.dirname, "assets")
-    : dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 }
 
 /** Browsers name text/html first; programs that say nothing, or anything, get JSON. */

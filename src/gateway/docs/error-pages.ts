@@ -1,5 +1,5 @@
 import { catalogue, type ErrorEntry, grpcCodes } from "../../errors/index.ts";
-import { escapeHtml, renderPage } from "./page.ts";
+import { prose, renderPage } from "./page.ts";
 
 const entries: ReadonlyMap<string, ErrorEntry> = new Map(Object.entries<ErrorEntry>(catalogue));
 
@@ -80,9 +80,4 @@ ${rows.join("\n")}
 </table></div>
 </main>`,
   });
-}
-
-/** The catalogue writes names in backticks. */
-function prose(text: string): string {
-  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }

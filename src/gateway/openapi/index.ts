@@ -6,4 +6,4 @@
  * component: a part that is written once and referred to.
  */
 export { buildOpenApi, toYaml } from "./build.ts";
-export type { OpenApiDocument, OperationObject, Parameter, Schema } from "./document.ts";
+export type { MediaType, OpenApiDocument, OperationObject, Parameter, Schema } from "./document.ts";

@@ -1,7 +1,7 @@
 // Shows what would have been sent. The key comes with the link (#key=…) or is asked for; it stays in this tab.
 const here = new URL(document.currentScript.src);
 const messagesUrl = new URL("../api/v2/notification/outbox?limit=100", here);
-const keyName = "switchyard-outbox-key";
+const keyName = "switchyard-key";
 
 const asked = document.querySelector("#asked");
 const list = document.querySelector("#messages");

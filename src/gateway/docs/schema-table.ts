@@ -1,0 +1,92 @@
+import type { OpenApiDocument, Schema } from "../openapi/index.ts";
+import { escapeHtml, prose } from "./page.ts";
+import type { PlacedOperation } from "./reference.ts";
+
+/** The anchor of a type on a service's page. */
+export function typeAnchor(name: string): string {
+  return `type-${name}`;
+}
+
+/** The fields of a schema as a table; of a schema without fields what values it takes. */
+export function renderSchemaTable(schema: Schema): string {
+  if (schema.properties === undefined) return `<p>${typeText(schema)}</p>`;
+  const required = new Set(schema.required);
+  const rows = Object.entries(schema.properties).map(([name, each]) => {
+    const notes = [required.has(name) ? "" : "optional", each.readOnly === true ? "read-only" : ""].filter(Boolean);
+    return fieldRow(name, each, notes);
+  });
+  return `<div class="scroll"><table class="fields"><tbody>\n${rows.join("\n")}\n</tbody></table></div>`;
+}
+
+/** One row of a table of fields or parameters. */
+export function fieldRow(
+  name: string,
+  schema: Schema,
+  notes: readonly string[],
+  description = schema.description,
+): string {
+  const about = [description === undefined ? "" : prose(description), rulesText(schema)].filter(Boolean).join(" ");
+  const quiet = notes.map((note) => ` <span class="quiet">${note}</span>`).join("");
+  return `<tr><td><code>${escapeHtml(name)}</code>${quiet}</td><td>${typeText(schema)}</td><td>${about}</td></tr>`;
+}
+
+/** The types that operations mention, directly or through other types, by name. */
+export function typesOf(document: OpenApiDocument, operations: readonly PlacedOperation[]): [string, Schema][] {
+  const schemas = document.components.schemas as Readonly<Record<string, Schema>>;
+  const found = new Set<string>();
+  const visit = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    for (const [key, value] of Object.entries(node)) {
+      const name = key === "$ref" ? typeNameOf(String(value)) : undefined;
+      if (name === undefined) {
+        if (key !== "example" && key !== "examples") visit(value);
+      } else if (!found.has(name)) {
+        found.add(name);
+        visit(schemas[name]);
+      }
+    }
+  };
+  for (const { operation } of operations) visit([operation.requestBody, operation.responses, operation.parameters]);
+  return [...found].sort().map((name) => [name, schemas[name]!]);
+}
+
+function typeNameOf(reference: string): string | undefined {
+  return /^#\/components\/schemas\/(.+)$/.exec(reference)?.[1];
+}
+
+/** A schema's type in a few words, with a link where it is a type of its own. */
+function typeText(schema: Schema): string {
+  const name = schema.$ref === undefined ? undefined : typeNameOf(schema.$ref);
+  if (name !== undefined) return `<a href="#${typeAnchor(name)}">${escapeHtml(name)}</a>`;
+  const types = [schema.type ?? "any"].flat().filter((each) => each !== "null");
+  if (schema.enum !== undefined) return `one of ${codes(schema.enum)}`;
+  if (types.includes("array") && schema.items !== undefined) return `list of ${typeText(schema.items)}`;
+  if (typeof schema.additionalProperties === "object") return `map to ${typeText(schema.additionalProperties)}`;
+  return escapeHtml([types.join(" or "), schema.format].filter(Boolean).join(", "));
+}
+
+const bounds: readonly (readonly [string, string])[] = [
+  ["minimum", "at least"],
+  ["exclusiveMinimum", "more than"],
+  ["maximum", "at most"],
+  ["minLength", "at least this many characters:"],
+  ["maxLength", "at most this many characters:"],
+  ["minItems", "at least this many:"],
+  ["maxItems", "at most this many:"],
+  ["pattern", "matches"],
+  ["default", "default"],
+];
+
+/** The bounds of a value, in words. */
+function rulesText(schema: Schema): string {
+  const rules = bounds
+    .filter(([keyword]) => schema[keyword] !== undefined)
+    .map(([keyword, words]) => `${words} ${codes([schema[keyword]])}`);
+  return rules.length === 0 ? "" : `<span class="quiet">${rules.join("; ")}</span>`;
+}
+
+function codes(values: readonly unknown[]): string {
+  return values
+    .map((each) => `<code>${escapeHtml(typeof each === "string" ? each || '""' : JSON.stringify(each))}</code>`)
+    .join(", ");
+}
