@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { type Config, keyFormat } from "../config/index.ts";
 import { type ApiKeys, newKeyText } from "../modules/api-keys/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
@@ -12,25 +13,36 @@ interface Parts {
   readonly tenantId: TenantId;
 }
 
+/** How whoever started the node gets in as an admin. */
+export interface AdminAccess {
+  readonly key: string;
+  /** The file that holds the key; undefined for a key that the operator chose. */
+  readonly file: string | undefined;
+  /** Whether this start made the key. */
+  readonly isNew: boolean;
+}
+
 /**
- * Makes sure that somebody can get in, and answers with an admin key to show: the one that the operator chose or,
- * with the embedded PostgreSQL, one that is made once and kept beside the data, readable to its owner only.
+ * Makes sure that somebody can get in: with the key that the operator chose or, with the embedded PostgreSQL, one that
+ * is made once and kept beside the data, readable to its owner only. Undefined where nobody at this machine may know a
+ * key, or where it was revoked.
  */
-export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Promise<string | undefined> {
+export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Promise<AdminAccess | undefined> {
   if (!config["auth.api_key_enabled"]) return undefined;
   const nowMs = Date.now();
   const chosen = config["auth.bootstrap_api_key"];
   if (chosen !== "") {
     await apiKeys.keep(db, tenantId, chosen, nowMs);
   }
-  // Shown to whoever started it at their own machine; elsewhere it would end up in collected logs.
   if (config["database.url"] !== "") return undefined;
-  if (chosen !== "") return (await apiKeys.verifier.verify(chosen)) === undefined ? undefined : chosen;
+  const isValid = async (key: string) => (await apiKeys.verifier.verify(key)) !== undefined;
+  if (chosen !== "") return (await isValid(chosen)) ? { key: chosen, file: undefined, isNew: false } : undefined;
   // The file first: a key that was stored and then lost would help nobody. A start that was cut off in between left
   // only the file, so that the key in it is stored at every start; one that was revoked stays so.
-  const path = join(config["data.dir"], "admin.key");
-  const kept = keptText(path, () => newKeyText("dev", nowMs));
-  if (!keyFormat.test(kept)) throw new Error(`${path} holds no key: remove it, and the next start makes another.`);
-  await apiKeys.keep(db, tenantId, kept, nowMs);
-  return (await apiKeys.verifier.verify(kept)) === undefined ? undefined : kept;
+  const file = resolve(config["data.dir"], "admin.key");
+  const isNew = !existsSync(file);
+  const key = keptText(file, () => newKeyText("dev", nowMs));
+  if (!keyFormat.test(key)) throw new Error(`${file} holds no key: remove it, and the next start makes another.`);
+  await apiKeys.keep(db, tenantId, key, nowMs);
+  return (await isValid(key)) ? { key, file, isNew } : undefined;
 }

@@ -7,7 +7,7 @@ import { systemClock } from "../platform/clock/clock.ts";
 import { createLog } from "../platform/log/log.ts";
 import { memoryLimiter, openRedisLimiter, type RateLimiter, type RedisLimiter } from "../platform/ratelimit/index.ts";
 import { createMetrics, createTracing } from "../platform/telemetry/index.ts";
-import { firstAccess } from "./bootstrap.ts";
+import { type AdminAccess, firstAccess } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import { openStorage } from "./storage.ts";
@@ -18,8 +18,8 @@ export type Role = "all" | "api" | "worker";
 /** A running node. */
 export interface Service {
   readonly planes: Planes;
-  /** An admin key that may be shown to whoever started the node. */
-  readonly adminKey: string | undefined;
+  /** How whoever started the node gets in. */
+  readonly admin: AdminAccess | undefined;
   /** Resolves, with the reason, when the node cannot go on. */
   readonly lost: Promise<string>;
   /** Stops accepting, finishes what is in flight, hands back the rest, then closes. */
@@ -79,7 +79,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     await node.changes.start();
     closers.push(() => node.changes.stop());
     const platform = await node.settle();
-    const adminKey = await firstAccess({ config, db, apiKeys: node.apiKeys, tenantId: platform.id });
+    const admin = await firstAccess({ config, db, apiKeys: node.apiKeys, tenantId: platform.id });
     const uses = setInterval(() => node.apiKeys.verifier.flushUses(), 15_000);
     closers.push(() => {
       clearInterval(uses);
@@ -119,7 +119,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       { listeners: Object.fromEntries(Object.entries(planes.listeners).map(([name, { address }]) => [name, address])) },
       "serving",
     );
-    return { planes, adminKey, lost: storage.lost, stop };
+    return { planes, admin, lost: storage.lost, stop };
   } catch (error) {
     await stop();
     throw error;

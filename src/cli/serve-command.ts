@@ -1,6 +1,6 @@
-import { type Role, type Service, serve } from "../app/serve.ts";
-import type { LoadedConfig } from "../config/index.ts";
+import { type Role, serve } from "../app/serve.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
+import { greeting } from "./greeting.ts";
 import type { Io } from "./io.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
 import { startError } from "./start-error.ts";
@@ -21,18 +21,4 @@ export async function serveCommand(io: Io, options: SettingsOptions & { role: Ro
   await service.stop();
   if (lost === undefined) return exitCodes.ok;
   throw new CliError(`The embedded PostgreSQL ended: ${lost}`, exitCodes.failed);
-}
-
-function greeting({ planes, adminKey }: Service, { config }: LoadedConfig): string {
-  const { baseUrl } = planes;
-  const lines = ["", `Switchyard is serving at ${baseUrl}`, `  reference   ${baseUrl}/docs`];
-  if (adminKey !== undefined) lines.push(`  admin key   ${adminKey}`);
-  else if (config["auth.api_key_enabled"]) {
-    lines.push("  admin key   the one shown at the first start (lost it? see docs/guides/operate.md)");
-  }
-  if (config["notification.outbox.enabled"]) {
-    lines.push(`  outbox      ${baseUrl}/outbox${adminKey === undefined ? "" : `#key=${adminKey}`}`);
-  }
-  lines.push("", "Try it:", `  curl -s ${baseUrl}/api/v2/environments -H 'X-API-Key: ${adminKey ?? "<key>"}'`, "", "");
-  return lines.join("\n");
 }

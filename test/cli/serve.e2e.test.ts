@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -68,10 +68,11 @@ test("the service is started, used and stopped with one command", async () => {
     "auth.service_token_secret": tokenSecret,
   };
   const set = Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
-  const serving = start(["serve", "--config", "config/development.yaml", ...set]);
-  await line(serving, /curl -s/);
+  const serving = start(["serve", ...set]);
+  await line(serving, /export ADDRESS/);
   const address = /serving at (\S+)/.exec(serving.texts.out)![1]!;
   const key = /admin key +(\S+)/.exec(serving.texts.out)![1]!;
+  assertPasteable(serving.texts.out);
 
   assert.equal((await service("profile", "set", "dev", "--address", address, "--key", key)).exitCode, 0);
   const [platform] = await answered("tenant", "list");
@@ -102,7 +103,28 @@ test("the service is started, used and stopped with one command", async () => {
   serving.child.kill("SIGTERM");
   assert.equal(await serving.exited, 0, serving.texts.err);
   assert.equal((await service("tenant", "list")).exitCode, 6);
+
+  // The key stands in the output of the start that made it, and in no other.
+  assert.ok(!serving.texts.err.includes(key));
+  const again = start(["serve", ...set]);
+  await line(again, /export ADDRESS/);
+  assert.ok(!`${again.texts.out}${again.texts.err}`.includes(key.slice(-12)), again.texts.out);
+  assert.match(again.texts.out, /admin key +in .*admin\.key$/m);
+  assertPasteable(again.texts.out);
+  again.child.kill("SIGTERM");
+  assert.equal(await again.exited, 0, again.texts.err);
 });
+
+/** What a start says to paste works: the request by itself, and the exports for what the documents show. */
+function assertPasteable(text: string): void {
+  const request = /^ +(curl .*)$/m.exec(text)![1]!;
+  const exports = /^ +(export .*)$/m.exec(text)![1]!;
+  const documented = `${exports}; curl -sS "$ADDRESS/api/v2/environments" -H "X-API-Key: $KEY"`;
+  for (const script of [request, documented]) {
+    const { stdout, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8", cwd: "/" });
+    assert.match(stdout, /"total":3/, `${script}: ${stdout}${stderr}`);
+  }
+}
 
 async function subscribed({ child, texts }: ReturnType<typeof start>): Promise<void> {
   while (!texts.err.includes("< 200")) await once(child.stderr!, "data");

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** A node of the service in a process of its own, to be killed by a test. */
@@ -46,7 +47,7 @@ export async function startNodeProcess(
     for (const stream of [child.stdout, child.stderr]) {
       stream!.setEncoding("utf8").on("data", (text: string) => {
         output += text;
-        const greeting = /serving at (\S+)[\s\S]*admin key +(\S+)/.exec(output);
+        const greeting = /serving at (\S+)[\s\S]*admin key +(?:in (\S+)|(\S+))/.exec(output);
         if (greeting !== null) resolve(greeting);
       });
     }
@@ -55,7 +56,8 @@ export async function startNodeProcess(
   if (!Array.isArray(started)) throw new Error(`The node ended with ${started}:\n${output}`);
   return {
     baseUrl: started[1]!,
-    adminKey: settings["auth.bootstrap_api_key"] ?? started[2]!,
+    adminKey:
+      settings["auth.bootstrap_api_key"] ?? (started[2] ? readFileSync(started[2], "utf8").trim() : started[3]!),
     process: child,
     exited,
     output: () => output,
