@@ -23,25 +23,52 @@ before(async () => {
   service = await startService({ "audit.sink": "", "notification.outbox.enabled": "true" });
 });
 
-const documents = ["README.md", ...readdirSync(new URL("docs/guides", root)).map((name) => `docs/guides/${name}`)];
+const documents = [
+  "README.md",
+  ...readdirSync(new URL("docs/guides", root))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/guides/${name}`),
+];
 for (const path of documents) {
-  const steps = stepsOf(readFileSync(new URL(path, root), "utf8"));
+  const text = readFileSync(new URL(path, root), "utf8");
+  const steps = stepsOf(text);
   if (steps.length === 0) continue;
-  test(`what ${path} shows works when it is pasted, and answers as it says`, async () => {
-    const script = `set -euo pipefail\n${steps.map((step) => step.script).join(`\nprintf '${marker}'\n`)}`;
-    const { stdout } = await run("bash", ["-c", script], {
-      cwd: root,
-      env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: service.baseUrl, KEY: service.adminKey },
+  for (const time of ["works when it is pasted", "works again on the same instance"]) {
+    test(`what ${path} shows ${time}, and answers as it says`, async () => {
+      const outputs = await outputsOf(steps);
+      for (const [i, { expected, script }] of steps.entries()) {
+        if (expected === undefined) continue;
+        const last = outputs[i]!.trim().split("\n").at(-1)!;
+        assertShows(JSON.parse(last), JSON.parse(expected), `the answer to\n${script}\nwas ${last}`);
+      }
     });
-    const outputs = stdout.split(marker);
-    for (const [i, { expected, script: text }] of steps.entries()) {
-      if (expected === undefined) continue;
-      const last = outputs[i]!.trim()
-        .split("\n")
-        .at(-1)!
-        .replace(/^\{"status":"ok"\}(?=\{)/, "");
-      assertShows(JSON.parse(last), JSON.parse(expected), `the answer to\n${text}\nwas ${last}`);
-    }
+  }
+
+  test(`a request of ${path} that is refused shows why`, () => {
+    for (const { script } of steps) assert.doesNotMatch(script, /curl -\w*f\b|curl(?! -sS --fail-with-body)/, script);
+  });
+}
+
+test("a request that is refused shows the problem document and fails, also where a field of the answer is wanted", async () => {
+  const session = ". docs/guides/session.sh";
+  for (const script of ["api /api/pools -d '{}'", "ID=$(api /api/pools -d '{}' | field data.id)"]) {
+    const { code, stdout, stderr } = await bash(`${session}\n${script}`).catch((error) => error);
+    assert.notEqual(code ?? 0, 0, script);
+    assert.match(`${stdout}${stderr}`, /"errorCode":"INVALID_ARGUMENT".*name/, script);
+  }
+});
+
+/** What each step printed, when all of them are pasted into one shell. */
+async function outputsOf(steps: readonly Step[]): Promise<string[]> {
+  const script = steps.map((step) => step.script).join(`\nprintf '${marker}'\n`);
+  const { stdout } = await bash(script);
+  return stdout.split(marker);
+}
+
+function bash(script: string) {
+  return run("bash", ["-c", `set -euo pipefail\n${script}`], {
+    cwd: root,
+    env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: service.baseUrl, KEY: service.adminKey },
   });
 }
 
