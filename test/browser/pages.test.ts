@@ -87,7 +87,8 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await picture("outbox-phone");
     assert.equal(await page.evaluate(sticksOut), false, "the outbox is wider than the screen");
     const subject = "document.querySelector('.outbox summary strong').getBoundingClientRect()";
-    assert.ok((await page.evaluate<number>(`${subject}.width`)) > 250, "the subject has a line of its own");
+    const subjectWidth = () => page.evaluate<number>(`${subject}.width`);
+    assert.ok((await subjectWidth()) > 250, "the subject has a line of its own");
     for (const path of ["/docs", "/docs/services/PoolService", "/errors", "/errors/NOT_FOUND"]) {
       await page.open(service.baseUrl + path);
       await picture(`phone${path.replaceAll("/", "-")}`);
@@ -97,6 +98,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.open(`${service.baseUrl}/outbox`);
     await page.until(`document.querySelector(".outbox details")`);
     await picture("outbox");
+    assert.ok((await subjectWidth()) > 250, "a long address leaves room for the subject");
   });
 
   test("no page asks another origin for anything, or breaks its own content security policy", () => {

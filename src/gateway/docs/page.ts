@@ -61,7 +61,7 @@ export function renderOutbox(root: string): string {
   return renderPage({
     title: "Outbox",
     root,
-    main: `<main class="page outbox">
+    main: `<main class="page wide outbox">
 <h1>Outbox</h1>
 <p class="lead">What no integration serves, or the development provider does, is kept here instead of being sent.</p>
 <form id="asked" class="key" hidden><label>API key <input name="key" type="password" autocomplete="off" required></label> <button>Show</button></form>
