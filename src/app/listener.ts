@@ -1,12 +1,21 @@
 import http from "node:http";
 import http2 from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Edge } from "../gateway/edge.ts";
+import type { ConnectionLimit, ConnectionRefusal } from "./connection-limit.ts";
+import { boundSession, type ConnectionTimeouts } from "./http2-session.ts";
+import { answerParserError } from "./parser-error.ts";
 
 /** A port that is being served. */
 export interface Listener {
   /** `host:port` as it was bound, with the port that was found when 0 was asked for. */
   readonly address: string;
+  /**
+   * Asks callers to leave: HTTP/2 callers are told at once, HTTP/1.1 callers by the edge with their next answer. All
+   * of them are still served. Resolves when the last connection has ended or the time is over.
+   */
+  drain(timeMs: number): Promise<void>;
   /** Takes no more connections, and resolves when the last exchange has ended or the grace is over. */
   close(graceMs: number): Promise<void>;
 }
@@ -18,28 +27,43 @@ export interface MutualTls {
   readonly clientCa: Buffer;
 }
 
-const headersTimeoutMs = 15_000;
+/** How an edge is served. */
+export interface ListenerOptions {
+  readonly edge: Edge;
+  readonly tls?: MutualTls | undefined;
+  readonly timeouts: ConnectionTimeouts;
+  readonly connections: ConnectionLimit;
+  readonly onRefused: (refusal: ConnectionRefusal) => void;
+  /** Where the types of errors are explained. */
+  readonly errorsUrl: () => string;
+}
+
 const headerBytesMax = 32 * 1024;
+/** How often HTTP/1.1 connections are checked for late headers. */
+const checkMs = 1000;
+/** The first GOAWAY of a graceful shutdown names this stream, so that requests on their way are still answered. */
+const lastStreamIdMax = 2 ** 31 - 1;
 
 /** Serves an edge on an address `host:port`: HTTP/1.1 and HTTP/2 on the one port. */
-export async function listen(address: string, edge: Edge, tls?: MutualTls): Promise<Listener> {
-  let stopping = false;
-  const handle: Edge = (request, response) => {
-    if (stopping && request.httpVersionMajor === 1) response.setHeader("connection", "close");
-    edge(request, response);
-  };
+export async function listen(address: string, options: ListenerOptions): Promise<Listener> {
+  let draining = false;
   const sessions = new Set<http2.ServerHttp2Session>();
   const silent = new Set<Socket>();
-  const server = tls === undefined ? plainServer(handle, sessions, silent) : secureServer(handle, sessions, tls);
-  // Whatever a connection speaks, or fails to speak.
+  const server = options.tls === undefined ? plainServer(options, silent) : secureServer(options, options.tls);
   const connections = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
+  gate(server, options, connections);
+  const announceEnd = (session: http2.ServerHttp2Session) =>
+    session.goaway(http2.constants.NGHTTP2_NO_ERROR, lastStreamIdMax);
+  server.on("session", (session: http2.ServerHttp2Session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    session.on("error", () => session.destroy());
+    boundSession(session, options.timeouts);
+    if (draining) announceEnd(session);
   });
   await bind(server, address);
 
-  const idle = () => {
+  const closeIdle = () => {
     if (server instanceof http.Server) server.closeIdleConnections();
     for (const socket of silent) socket.destroy();
     // A session says goodbye and closes itself when its last stream has ended.
@@ -47,11 +71,16 @@ export async function listen(address: string, edge: Edge, tls?: MutualTls): Prom
   };
   return {
     address: boundAddress(server),
+    async drain(timeMs) {
+      draining = true;
+      for (const session of sessions) announceEnd(session);
+      const untilMs = performance.now() + timeMs;
+      while (connections.size > silent.size && performance.now() < untilMs) await delay(10);
+    },
     async close(graceMs) {
-      stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      idle();
-      const poll = setInterval(idle, 50);
+      closeIdle();
+      const poll = setInterval(closeIdle, 50);
       const grace = setTimeout(() => {
         for (const session of sessions) session.destroy();
         for (const socket of connections) socket.destroy();
@@ -64,96 +93,110 @@ export async function listen(address: string, edge: Edge, tls?: MutualTls): Prom
 }
 
 type Server = http.Server | http2.Http2SecureServer;
+type Accept = (socket: Socket) => void;
+
+/** Refuses connections that are too many, before anything is read from them. */
+function gate(server: Server, { connections: limit, onRefused }: ListenerOptions, open: Set<Socket>): void {
+  const accept = server.listeners("connection") as Accept[];
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    const release = limit.admit(socket.remoteAddress);
+    if (typeof release === "string") {
+      socket.destroy();
+      onRefused(release);
+      return;
+    }
+    open.add(socket);
+    socket.once("close", () => {
+      open.delete(socket);
+      release();
+    });
+    for (const each of accept) each.call(server, socket);
+  });
+}
 
 /**
  * One server takes the connections; the first bytes of each tell which protocol it speaks. Those that have not said
  * anything yet are in `silent`: no server knows of them.
  */
-function plainServer(handle: Edge, sessions: Set<http2.ServerHttp2Session>, silent: Set<Socket>): Server {
-  const settings = { headersTimeout: headersTimeoutMs, maxHeaderSize: headerBytesMax, requireHostHeader: false };
+function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
+  const { edge, timeouts } = options;
   // Without a Host, or with an expectation that nobody knows, a request goes its way too: so it gets a typed answer.
-  const server = http.createServer(settings, handle).on("checkExpectation", handle);
-  const overHttp2 = http2.createServer(http2Settings, handle);
-  track(overHttp2, sessions);
-  const overHttp1 = server.listeners("connection") as ((socket: Socket) => void)[];
+  const server = http.createServer({ ...http1Options(timeouts), requireHostHeader: false });
+  const overHttp2 = http2.createServer(http2Settings, edge).on("session", (session) => server.emit("session", session));
+  answerHttp1(server, options);
+  const overHttp1 = server.listeners("connection") as Accept[];
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
     silent.add(socket);
     socket.once("close", () => silent.delete(socket));
-    socket.setTimeout(headersTimeoutMs, () => socket.destroy());
+    socket.setTimeout(timeouts.headerMs, () => socket.destroy());
     socket.on("error", () => socket.destroy());
+    let start = Buffer.alloc(0);
     const look = () => {
-      const start: Buffer | null = socket.read();
-      if (start === null) return;
+      const bytes: Buffer | null = socket.read();
+      if (bytes === null) return;
+      start = Buffer.concat([start, bytes]);
+      const isHttp2 = preface.equals(start.subarray(0, preface.length));
+      // The preface may come in pieces.
+      if (!isHttp2 && start.length < preface.length && start.equals(preface.subarray(0, start.length))) return;
       socket.off("readable", look);
       silent.delete(socket);
       socket.setTimeout(0);
       socket.removeAllListeners("timeout");
       socket.unshift(start);
-      // "PRI" begins HTTP/2's preface and no HTTP/1.1 verb.
-      if (start.subarray(0, 3).toString("latin1") === "PRI") overHttp2.emit("connection", socket);
+      if (isHttp2) overHttp2.emit("connection", socket);
       else for (const accept of overHttp1) accept.call(server, socket);
     };
     socket.on("readable", look);
   });
-  server.on("clientError", answerClientError);
   return server;
 }
 
-function secureServer(
-  handle: Edge,
-  sessions: Set<http2.ServerHttp2Session>,
-  { cert, key, clientCa }: MutualTls,
-): Server {
-  const server = http2.createSecureServer(
-    {
-      ...http2Settings,
-      cert,
-      key,
-      ca: clientCa,
-      requestCert: true,
-      rejectUnauthorized: true,
-      allowHTTP1: true,
-      minVersion: "TLSv1.2",
-    },
-    handle,
-  );
-  track(server, sessions);
+/** How HTTP/2's preface begins, and no HTTP/1.1 verb. */
+const preface = Buffer.from("PRI");
+
+function secureServer(options: ListenerOptions, { cert, key, clientCa }: MutualTls): Server {
+  const server = http2.createSecureServer({
+    ...http2Settings,
+    cert,
+    key,
+    ca: clientCa,
+    requestCert: true,
+    rejectUnauthorized: true,
+    allowHTTP1: true,
+    minVersion: "TLSv1.2",
+    handshakeTimeout: options.timeouts.headerMs,
+    http1Options: http1Options(options.timeouts),
+  } as http2.SecureServerOptions);
+  answerHttp1(server, options);
   return server;
 }
 
 const http2Settings = { settings: { maxConcurrentStreams: 250, maxHeaderListSize: headerBytesMax } };
 
-function track(server: http2.Http2Server | http2.Http2SecureServer, sessions: Set<http2.ServerHttp2Session>): void {
-  server.on("session", (session) => {
-    sessions.add(session);
-    session.once("close", () => sessions.delete(session));
-    session.on("error", () => session.destroy());
-  });
+function http1Options({ headerMs, idleMs }: ConnectionTimeouts): http.ServerOptions {
+  return {
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: headerMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: checkMs,
+    // The gateway bounds how long a body takes, so that a late one gets a typed answer in its own protocol.
+    requestTimeout: 0,
+  };
 }
 
-/** What cannot even be parsed as HTTP gets a plain answer with the right status. */
-function answerClientError(error: NodeJS.ErrnoException, socket: import("node:stream").Duplex): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
-    return;
-  }
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "431 Request Header Fields Too Large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "408 Request Timeout"
-        : "400 Bad Request";
-  const body = JSON.stringify({
-    type: "about:blank",
-    title: status.slice(4),
-    status: Number(status.slice(0, 3)),
-    detail: "The request is not valid HTTP.",
-    errorCode: "INVALID_ARGUMENT",
-    retryable: false,
-  });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+/** Has requests answered by the edge, and what is no request by a problem. */
+function answerHttp1(server: Server, { edge, errorsUrl }: ListenerOptions): void {
+  // What was last answered on a connection.
+  const responses = new WeakMap<object, http.ServerResponse>();
+  const handle: Edge = (request, response) => {
+    if (request.httpVersionMajor === 1) responses.set(request.socket, response as http.ServerResponse);
+    edge(request, response);
+  };
+  server.on("request", handle).on("checkExpectation", handle);
+  server.on("clientError", (error: Error, socket: Socket) =>
+    answerParserError(error, socket, responses.get(socket), errorsUrl()),
   );
 }
 

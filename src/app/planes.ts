@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Plane } from "../chain/call.ts";
 import { type Config, ConfigError, environmentName, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
@@ -7,17 +8,20 @@ import { createCallbacks } from "../gateway/callbacks.ts";
 import { createDocs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
-import type { createOperations } from "../gateway/health.ts";
+import { type createOperations, requireRead } from "../gateway/health.ts";
 import { buildOpenApi } from "../gateway/openapi/index.ts";
 import { createRestHandler } from "../gateway/rest/index.ts";
 import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
 import type { Log } from "../platform/log/log.ts";
+import type { Metrics } from "../platform/telemetry/index.ts";
 import type { Node } from "./compose.ts";
-import { type Listener, listen, type MutualTls } from "./listener.ts";
+import { type Listener, type ListenerOptions, listen, type MutualTls } from "./listener.ts";
+import { listenerOptions } from "./listener-options.ts";
 
 interface Parts {
   readonly config: Config;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly node: Node;
   readonly version: string;
   readonly health: HealthSource;
@@ -29,7 +33,15 @@ export interface Planes {
   readonly listeners: Readonly<Record<string, Listener>>;
   /** Where callers reach the external plane. */
   readonly baseUrl: string;
-  close(graceMs: number): Promise<void>;
+  close(times: StopTimes): Promise<void>;
+}
+
+/** How long the parts of a stop take. */
+export interface StopTimes {
+  /** How long new callers are still served, while readiness tells balancers to send no more of them. */
+  readonly drainMs: number;
+  /** How long calls in flight get afterwards. */
+  readonly graceMs: number;
 }
 
 type AddressKey = "server.http_addr" | "api.addr" | "server.grpc_addr" | "server.internal_addr" | "server.metrics_addr";
@@ -39,42 +51,54 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
   const { config } = parts;
   const listeners: Record<string, Listener> = {};
   let baseUrl = config["api.public_url"];
-  const open = async (name: string, key: AddressKey, edge: Edge, tls?: MutualTls) => {
+  const open = async (name: string, key: AddressKey, options: ListenerOptions) => {
     if (config[key] === "") return;
     try {
-      listeners[name] = await listen(config[key], edge, tls);
+      listeners[name] = await listen(config[key], options);
     } catch (cause) {
       throw new ConfigError(`${key}: ${listenProblem(key, config[key], cause as Error)}`, { cause });
     }
   };
+  const served = listenerOptions(parts);
   const stopping = new AbortController();
   // One for every open stream.
   setMaxListeners(0, stopping.signal);
-  const close = async (graceMs: number) => {
+  const each = (act: (listener: Listener) => Promise<void>) => Promise.all(Object.values(listeners).map(act));
+  const close = async ({ drainMs, graceMs }: StopTimes) => {
     stopping.abort();
-    await Promise.all(Object.values(listeners).map((listener) => listener.close(graceMs)));
+    await Promise.all([each((listener) => listener.drain(lingerMs)), delay(drainMs)]);
+    await each((listener) => listener.close(graceMs));
   };
   try {
     if (role !== "worker") {
-      const external = planeEdge("external", parts, stopping.signal, () => baseUrl);
+      const errorsUrl = () => config["api.errors_url"] || `${baseUrl}/errors`;
+      const external = served(
+        "external",
+        planeEdge("external", parts, stopping.signal, () => baseUrl),
+        errorsUrl,
+      );
       await open("http", "server.http_addr", external);
       if (baseUrl === "") baseUrl = `http://${callable(listeners.http?.address ?? config["api.addr"])}`;
       await open("api", "api.addr", external);
       await open("grpc", "server.grpc_addr", external);
-      await open(
+      const internal = served(
         "internal",
-        "server.internal_addr",
         planeEdge("internal", parts, stopping.signal, () => baseUrl),
-        mutualTlsOf(config),
+        errorsUrl,
       );
+      await open("internal", "server.internal_addr", { ...internal, tls: mutualTlsOf(config) });
     }
-    await open("metrics", "server.metrics_addr", metricsEdge(parts, stopping.signal));
+    const metrics = served("metrics", metricsEdge(parts, stopping.signal), () => "/errors");
+    await open("metrics", "server.metrics_addr", metrics);
     return { listeners, baseUrl, close };
   } catch (error) {
-    await close(0);
+    await close({ drainMs: 0, graceMs: 0 });
     throw error;
   }
 }
+
+/** How long the callers of a stopping instance get to use the connections that they have open. */
+const lingerMs = 250;
 
 /** Why an address cannot be bound; for a port in use also how to choose another. */
 function listenProblem(key: AddressKey, address: string, error: Error): string {
@@ -97,7 +121,7 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
   const errorsUrl = () => config["api.errors_url"] || `${baseUrl()}/errors`;
   const rpc = createRpcHandler({ operations, invoke, health, reflection: true });
   const handlers: PathHandler[] = [
-    (exchange) => rpc.matches(exchange.path) && rpc.handle(exchange).then(() => true),
+    (exchange) => rpc.matches(exchange) && rpc.handle(exchange).then(() => true),
     operational,
     docsHandler(operations, parts, baseUrl, errorsUrl),
   ];
@@ -156,9 +180,8 @@ function docsHandler(
   };
   const docs = createDocs({ openApi, outbox: config["notification.outbox.enabled"] });
   return (exchange: Exchange) => {
-    const { method } = exchange.request;
-    if (method !== "GET" && method !== "HEAD") return false;
     if (exchange.path === "/") {
+      requireRead(exchange);
       writeHead(exchange, 302, { location: "/docs" });
       exchange.response.end();
       return true;
@@ -168,8 +191,9 @@ function docsHandler(
       ifNoneMatch: headerOf(exchange.request, "if-none-match"),
     });
     if (answer === undefined) return false;
+    requireRead(exchange);
     writeHead(exchange, answer.status, answer.headers);
-    exchange.response.end(method === "HEAD" ? "" : answer.body);
+    exchange.response.end(exchange.request.method === "HEAD" ? "" : answer.body);
     return true;
   };
 }

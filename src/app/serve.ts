@@ -22,8 +22,11 @@ export interface Service {
   readonly admin: AdminAccess | undefined;
   /** Resolves, with the reason, when the node cannot go on. */
   readonly lost: Promise<string>;
-  /** Stops accepting, finishes what is in flight, hands back the rest, then closes. */
-  stop(): Promise<void>;
+  /**
+   * Finishes what is in flight, hands back the rest, then closes. With `drain`, new callers are served for
+   * `server.drain_s` seconds first.
+   */
+  stop(options?: { readonly drain?: boolean }): Promise<void>;
 }
 
 /** The version of this package. */
@@ -32,10 +35,10 @@ export const version: string = JSON.parse(readFileSync(new URL("../../package.js
 /** Starts a node; when any part cannot start, those that did are stopped again. */
 export async function serve({ config }: LoadedConfig, role: Role = "all"): Promise<Service> {
   const log = createLog(config["log.level"]);
-  const closers: (() => Promise<unknown> | unknown)[] = [];
-  const stop = async () => {
+  const closers: ((drain: boolean) => Promise<unknown> | unknown)[] = [];
+  const stop = async ({ drain = false } = {}) => {
     for (const close of closers.splice(0).reverse()) {
-      await Promise.resolve(close()).catch((error) => log.warn({ err: error }, "a part did not stop cleanly"));
+      await Promise.resolve(close(drain)).catch((error) => log.warn({ err: error }, "a part did not stop cleanly"));
     }
   };
   try {
@@ -111,8 +114,13 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     const standing = standingOf();
     const checks = checksOf({ config, node, database: () => db.ping(), redis: cache.redis, worker: role !== "api" });
     const operations = createOperations({ booted: standing.isServing, checks, metrics });
-    const planes = await openPlanes({ config, log, node, version, health: standing, operations }, role);
-    closers.push(() => planes.close(config["server.shutdown_grace_s"] * 1000));
+    const planes = await openPlanes({ config, log, metrics, node, version, health: standing, operations }, role);
+    closers.push((drain) =>
+      planes.close({
+        drainMs: drain ? config["server.drain_s"] * 1000 : 0,
+        graceMs: config["server.shutdown_grace_s"] * 1000,
+      }),
+    );
     closers.push(() => standing.set(false));
     standing.set(true);
     log.info(

@@ -83,7 +83,7 @@ async function exchange(connection: Connection, request: HttpRequest, timeoutS: 
 
 /** How long to wait before the next try; undefined when there is no point in one. */
 function retryAfterMs({ status, headers, problem }: Answer, tried: number): number | undefined {
-  if (![409, 429, 502, 503, 504].includes(status)) return undefined;
+  if (![408, 409, 429, 502, 503, 504].includes(status)) return undefined;
   if (!(problem?.retryable ?? status !== 409)) return undefined;
   const header = headers.get("retry-after");
   if (header === null) return backoffMs(tried);

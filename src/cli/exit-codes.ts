@@ -49,6 +49,7 @@ export function exitCodeOf(status: number, retryable: boolean | undefined): numb
     case 400:
     case 413:
     case 415:
+    case 431:
       return exitCodes.usage;
     case 401:
     case 403:
@@ -59,6 +60,7 @@ export function exitCodeOf(status: number, retryable: boolean | undefined): numb
     case 409:
     case 412:
       return exitCodes.conflict;
+    case 408:
     case 429:
       return exitCodes.unavailable;
     case 502:

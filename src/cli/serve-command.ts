@@ -4,21 +4,20 @@ import { greeting } from "./greeting.ts";
 import type { Io } from "./io.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
 import { startError } from "./start-error.ts";
+import { firstStopSignal } from "./stop-signals.ts";
 
 /** Runs a node until it is told to stop; answers with the exit code. */
 export async function serveCommand(io: Io, options: SettingsOptions & { role: Role }): Promise<number> {
   const { role } = options;
-  const told = new Promise<undefined>((resolve) => {
-    // Not only once: after Ctrl-C npm passes on what the terminal has sent already, and the stop must go on.
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(undefined));
-  });
+  const told = firstStopSignal(io);
   const loaded = await resolveSettings(io, options);
   const service = await serve(loaded, role).catch((error) => {
     throw startError(error, loaded);
   });
   if (role !== "worker") io.out(greeting(service, loaded));
-  const lost = await Promise.race([told, service.lost]);
-  await service.stop();
-  if (lost === undefined) return exitCodes.ok;
-  throw new CliError(`The embedded PostgreSQL ended: ${lost}`, exitCodes.failed);
+  const lost = service.lost.then((reason) => ({ reason }));
+  const end = await Promise.race([told, lost]);
+  await service.stop({ drain: end === "SIGTERM" });
+  if (typeof end === "string") return exitCodes.ok;
+  throw new CliError(`The embedded PostgreSQL ended: ${end.reason}`, exitCodes.failed);
 }

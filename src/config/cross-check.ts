@@ -95,6 +95,7 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   }
   checkInternalPlane(config, refuse);
   checkEgress(config, refuse);
+  checkNetworks(config, "server.proxy_networks", refuse);
   for (const [operation, date] of Object.entries(config["api.sunset_dates"])) {
     if (Number.isNaN(Date.parse(date))) refuse("api.sunset_dates", `${operation}: ${date} is not a date`);
   }
@@ -131,13 +132,17 @@ function checkEgress(config: Config, refuse: Refuse): void {
       refuse("egress.allowed_domains", `${domain} is not a name such as example.com or *.example.com`);
     }
   }
-  for (const net of config["egress.allowed_ip_nets"]) {
+  checkNetworks(config, "egress.allowed_ip_nets", refuse);
+}
+
+function checkNetworks(config: Config, key: "egress.allowed_ip_nets" | "server.proxy_networks", refuse: Refuse): void {
+  for (const net of config[key]) {
     const [address = "", length, ...rest] = net.split("/");
     const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
     const bits = length === undefined ? bitsMax : Number(length);
     const isNet = rest.length === 0 && bitsMax > 0 && /^\d{1,3}$/.test(length ?? "0") && bits <= bitsMax;
     if (!isNet || address.includes("%")) {
-      refuse("egress.allowed_ip_nets", `${net} is not a network such as 10.1.0.0/16 or fd12::/16`);
+      refuse(key, `${net} is not a network such as 10.1.0.0/16 or fd12::/16`);
     }
   }
 }

@@ -26,10 +26,34 @@ export const settings = {
     "",
     "The authority that signs client certificates of the internal plane (PEM).",
   ),
+  "server.header_timeout_s": integer(
+    15,
+    "How long a connection may take for its TLS handshake, its HTTP/2 preface or the headers of a request.",
+    { minimum: 1 },
+  ),
   "server.body_timeout_s": integer(
     30,
-    "How long a request's body may take to arrive; a call whose body takes longer is answered with 408.",
+    "How long a request's body may take to arrive, and a whole answer to be read. A late body is answered with 408.",
     { minimum: 1 },
+  ),
+  "server.idle_timeout_s": integer(
+    75,
+    "How long a connection without a request is kept. Longer than a proxy in front keeps its own, so that it never uses one that is being closed.",
+    { minimum: 1 },
+  ),
+  "server.max_connections": integer(10_000, "How many connections each plane of a node has at once.", { minimum: 1 }),
+  "server.max_connections_per_address": integer(
+    1000,
+    "How many of them come from one address, other than those in `server.proxy_networks`.",
+    { minimum: 1 },
+  ),
+  "server.proxy_networks": list(
+    ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"],
+    "Networks in CIDR form whose addresses may be proxies, which connect for many callers: only `server.max_connections` holds for them.",
+  ),
+  "server.drain_s": integer(
+    1,
+    "How long an instance that gets SIGTERM goes on serving new connections while `/ready` answers 503, so that a balancer in front learns of it. Ctrl-C skips it.",
   ),
   "server.shutdown_grace_s": integer(20, "How long a stopping instance waits for calls in flight."),
 

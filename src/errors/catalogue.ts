@@ -111,6 +111,14 @@ export const catalogue = {
     meaning: "The path exists, but not with this HTTP verb.",
     remedy: "Use one of the verbs in the `Allow` header.",
   },
+  REQUEST_TIMEOUT: {
+    http: 408,
+    connect: "deadline_exceeded",
+    retryable: true,
+    title: "Request timed out",
+    meaning: "The request's headers or body did not arrive in time.",
+    remedy: "Send the request again, without pauses; send less at once over a slow connection.",
+  },
   ALREADY_EXISTS: {
     http: 409,
     connect: "already_exists",
@@ -206,6 +214,14 @@ export const catalogue = {
     title: "Daily quota exceeded",
     meaning: "The tenant's daily quota for the operation is used up.",
     remedy: "Wait for the next UTC day or have the quota raised.",
+  },
+  HEADERS_TOO_LARGE: {
+    http: 431,
+    connect: "resource_exhausted",
+    retryable: false,
+    title: "Headers too large",
+    meaning: "The request's target and headers are larger than 32 KiB.",
+    remedy: "Send fewer or shorter headers, and long values in the body.",
   },
   CANCELED: {
     http: 499,

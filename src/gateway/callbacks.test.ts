@@ -129,10 +129,10 @@ test("whoever does not send the body in time loses the place, and counts as refu
   assert.equal((await post()).status, 429);
 });
 
-test("a body that is too large is refused before it is read, other methods and paths are left to others", async () => {
+test("a body that is too large is refused before it is read, other methods are refused, and other paths are left to others", async () => {
   const { port, post } = await serve(async () => "taken");
   assert.equal((await post(1, "x".repeat(1024 * 1024 + 1))).status, 413);
-  assert.equal((await fetch(`http://127.0.0.1:${port}${pathOf(1)}`)).status, 404);
+  assert.equal((await fetch(`http://127.0.0.1:${port}${pathOf(1)}`)).status, 405);
   const elsewhere = `http://127.0.0.1:${port}/callbacks/notifications/${tenant}`;
   assert.equal((await fetch(elsewhere, { method: "POST" })).status, 404);
 });

@@ -42,9 +42,11 @@ export function createCallbacks({ receive, baseUrl, clock = systemClock, bodyMsM
   const guard = createCallbackGuard(clock);
 
   return (exchange) => {
-    if (exchange.request.method !== "POST") return false;
     const match = pattern.exec(exchange.path);
     if (match === null) return false;
+    if (exchange.request.method !== "POST") {
+      throw fail("METHOD_NOT_ALLOWED", { public: "This path takes POST.", headers: { allow: "POST" } });
+    }
     const address = exchange.request.socket.remoteAddress ?? "";
     return guard.run({ address, path: exchange.path }, () => take(exchange, address, match[1]!, match[2]!));
   };

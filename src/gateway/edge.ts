@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Plane } from "../chain/call.ts";
-import { Failure, fail } from "../errors/index.ts";
+import { Failure, fail, invalid } from "../errors/index.ts";
 import { type Exchange, headerOf, writeHead } from "./exchange.ts";
 import type { RestHandler } from "./rest/index.ts";
-import { discardUnreadBody } from "./unread-body.ts";
+import { boundUnreadAnswer, discardUnreadBody } from "./unread.ts";
 
 /** Something that answers some paths; false passes the request on. */
 export type PathHandler = (exchange: Exchange) => boolean | Promise<boolean>;
@@ -48,7 +48,8 @@ export function createEdge(options: Options): Edge {
 
   async function answer(exchange: Exchange): Promise<void> {
     const { request } = exchange;
-    if (!anyHost && !hosts.has(hostOf(request))) {
+    const host = hostOf(request);
+    if (!anyHost && !hosts.has(host)) {
       throw fail("HOST_NOT_ALLOWED", { public: "This instance does not answer to that Host." });
     }
     if (allowOrigin(exchange, options.allowedOrigins)) return;
@@ -62,8 +63,8 @@ export function createEdge(options: Options): Edge {
   }
 
   return (request, response) => {
-    // A proxy may send the whole address; only what follows the host is ours.
-    const url = (request.url ?? "/").replace(/^https?:\/\/[^/?]*/i, "");
+    // A proxy may send the whole address; only what follows the host is the path.
+    const url = (request.url ?? "/").replace(absoluteTarget, "");
     const at = url.indexOf("?");
     const exchange: Exchange = {
       request,
@@ -82,13 +83,43 @@ export function createEdge(options: Options): Edge {
         if (response.headersSent) response.end();
         else options.rest.refuse(exchange, error instanceof Failure ? error : fail("INTERNAL", { cause: error }));
       })
-      .then(() => discardUnreadBody(exchange));
+      .then(() => {
+        discardUnreadBody(exchange);
+        boundUnreadAnswer(exchange);
+      });
   };
 }
 
+const absoluteTarget = /^(https?):\/\/([^/?]*)/i;
+
+/** The host that a request is for, without its port. A request that names two of them is refused. */
 function hostOf(request: Exchange["request"]): string {
-  const host = (headerOf(request, ":authority") ?? headerOf(request, "host") ?? "").toLowerCase();
-  return host.replace(/:\d+$/, "");
+  const header = headerOf(request, "host");
+  const [, scheme, named] = absoluteTarget.exec(request.url ?? "") ?? [];
+  const authority = headerOf(request, ":authority") ?? named;
+  if (hasTwoHosts(request)) throw invalid("Host", "host", "must be sent once");
+  if (authority === undefined) return withoutPort(header ?? "");
+  if (header !== undefined && withoutDefaultPort(header, scheme) !== withoutDefaultPort(authority, scheme)) {
+    throw invalid("Host", "host", "must name the host of the request's target");
+  }
+  return withoutPort(authority);
+}
+
+function hasTwoHosts({ rawHeaders }: Exchange["request"]): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  return hosts > 1;
+}
+
+function withoutPort(authority: string): string {
+  return authority.toLowerCase().replace(/:\d+$/, "");
+}
+
+function withoutDefaultPort(authority: string, scheme = "http"): string {
+  return authority.toLowerCase().replace(scheme.toLowerCase() === "https" ? /:443$/ : /:80$/, "");
 }
 
 /** Lets browsers of listed origins call; true when the request was a preflight and is answered. */

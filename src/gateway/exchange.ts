@@ -89,8 +89,11 @@ class ExchangeCall implements Call {
 
 /** Writes status and headers; HTTP/1.1's and HTTP/2's responses agree on it, their types do not. */
 export function writeHead(exchange: Exchange, status: number, headers: Record<string, string> = {}): ServerResponse {
+  const all: Record<string, string> = { ...exchange.headers, ...headers };
+  // A caller that kept its connection would find it closed.
+  if (exchange.stopping.aborted && exchange.request.httpVersionMajor === 1) all.connection = "close";
   // In one go: headers that are set one by one cost several times as much.
-  return (exchange.response as ServerResponse).writeHead(status, { ...exchange.headers, ...headers });
+  return (exchange.response as ServerResponse).writeHead(status, all);
 }
 
 /** Whether the caller went away: nothing more can be read from it or written to it. */
@@ -116,9 +119,9 @@ function authorizationOf(request: Exchange["request"]): string | undefined {
   return all.length > 1 ? all.join(", ") : value;
 }
 
-/** Reads the whole body; refuses one that is larger than allowed as soon as that is known. */
+/** Reads the whole body; refuses one that is larger or slower than allowed as soon as that is known. */
 export function readBody(exchange: Exchange): Promise<Buffer> {
-  const { request, bodyBytesMax } = exchange;
+  const { request, bodyBytesMax, bodyTimeoutMs } = exchange;
   if (isGone(exchange)) return Promise.reject(fail("CANCELED"));
   if (announcesTooMuch(exchange)) {
     request.resume();
@@ -127,9 +130,11 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const timer = setTimeout(() => reject(tooLate()), bodyTimeoutMs);
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > bodyBytesMax) {
+        clearTimeout(timer);
         request.removeAllListeners("data");
         request.resume();
         reject(tooLarge(bodyBytesMax));
@@ -138,13 +143,34 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
       }
     });
     request.on("end", () => {
+      clearTimeout(timer);
       // HTTP/2 also ends the body of a caller that went away: it is cut off, and must not be taken for a whole one.
       if (isGone(exchange)) reject(fail("CANCELED"));
       else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
     request.on("error", (cause) => reject(fail("CANCELED", { cause })));
-    request.on("close", () => request.readableEnded || reject(fail("CANCELED")));
+    request.on("close", () => {
+      clearTimeout(timer);
+      if (!request.readableEnded) reject(fail("CANCELED"));
+    });
   });
+}
+
+/** Waits for the next part of a body, no longer than a body may take. */
+export async function withinBodyTime<T>({ bodyTimeoutMs }: Exchange, reading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooLate()), bodyTimeoutMs);
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooLate() {
+  return fail("REQUEST_TIMEOUT", { public: "The request's body did not arrive in time." });
 }
 
 /** Whether a request says by itself that its body is larger than allowed. */

@@ -1,3 +1,4 @@
+import { fail } from "../errors/index.ts";
 import type { PathHandler } from "./edge.ts";
 import { type Exchange, writeHead } from "./exchange.ts";
 
@@ -21,15 +22,9 @@ const checkMs = 1000;
 
 /** Liveness, readiness and metrics, without authentication. */
 export function createOperations({ booted, checks, metrics }: Parts): PathHandler {
-  const answer = async (exchange: Exchange): Promise<boolean> => {
-    const { method } = exchange.request;
-    if (method !== "GET" && method !== "HEAD") return false;
+  const answer = async (exchange: Exchange): Promise<true> => {
+    requireRead(exchange);
     switch (exchange.path) {
-      case "/health":
-      case "/healthz":
-      case "/livez":
-        sendJson(exchange, 200, { status: "ok" });
-        return true;
       case "/ready":
       case "/readyz": {
         const report = await readiness(booted(), checks);
@@ -41,11 +36,19 @@ export function createOperations({ booted, checks, metrics }: Parts): PathHandle
         send(exchange, 200, metrics.contentType, await metrics.render());
         return true;
       default:
-        return false;
+        sendJson(exchange, 200, { status: "ok" });
+        return true;
     }
   };
-  const paths = new Set(["/health", "/healthz", "/livez", "/ready", "/readyz", "/metrics", "/metricsz"]);
-  return (exchange) => paths.has(exchange.path) && answer(exchange);
+  return (exchange) => operationalPaths.has(exchange.path) && answer(exchange);
+}
+
+const operationalPaths = new Set(["/health", "/healthz", "/livez", "/ready", "/readyz", "/metrics", "/metricsz"]);
+
+/** Refuses every verb but those that read, for a path that can only be read. */
+export function requireRead({ request }: Exchange): void {
+  if (request.method === "GET" || request.method === "HEAD") return;
+  throw fail("METHOD_NOT_ALLOWED", { public: "This path takes GET, HEAD.", headers: { allow: "GET, HEAD" } });
 }
 
 /** All checks at once, each within a second. Only a hard failure takes the instance out of rotation. */

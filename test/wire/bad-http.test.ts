@@ -5,7 +5,7 @@ import http2 from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { catalogue } from "../../src/errors/index.ts";
+import { catalogue, type ErrorCode } from "../../src/errors/index.ts";
 import { type Rows, readRows } from "../harness/rows.ts";
 import { type Stage, setStage } from "../matrix/stage.ts";
 
@@ -51,6 +51,10 @@ function problemOf(answer: string) {
   const problem = JSON.parse(body!);
   assert.equal(problem.status, Number(/^HTTP\/1\.1 (\d+)/.exec(head!)![1]));
   assert.ok(problem.errorCode in catalogue, answer);
+  assert.equal(problem.status, catalogue[problem.errorCode as ErrorCode].http);
+  assert.match(problem.type, new RegExp(`^http://.*/errors/${problem.errorCode}$`));
+  assert.match(problem.request_id, /^[0-9A-Z]{26}$/);
+  assert.match(head!, new RegExp(`x-request-id: ${problem.request_id}`, "i"));
   return problem;
 }
 
@@ -92,14 +96,41 @@ test("headers of 24 KiB are read, and those that are too large are refused with 
   const allowed = `GET /health HTTP/1.1\r\n${host}x-large: ${"x".repeat(24 * 1024)}\r\n\r\n`;
   assert.match(await converse(allowed), /^HTTP\/1\.1 200 /);
   const large = `GET /api/tenants HTTP/1.1\r\n${host}x-large: ${"x".repeat(64 * 1024)}\r\n\r\n`;
-  assert.equal(problemOf(await converse(large)).status, 431);
+  assert.equal(problemOf(await converse(large)).errorCode, "HEADERS_TOO_LARGE");
   const long = `GET /api/tenants/${"x".repeat(64 * 1024)} HTTP/1.1\r\n${host}\r\n`;
-  assert.equal(problemOf(await converse(long)).status, 431);
+  assert.equal(problemOf(await converse(long)).errorCode, "HEADERS_TOO_LARGE");
 });
 
 test("a path of the absolute form is taken like any other", async () => {
-  const answer = await converse(`GET http://localhost/health HTTP/1.1\r\n${host}\r\n`);
-  assert.match(answer, /^HTTP\/1\.1 200/);
+  for (const target of ["http://localhost/health", "http://LOCALHOST:80/health", "https://localhost:443/health?a=b"]) {
+    assert.match(await converse(`GET ${target} HTTP/1.1\r\n${host}\r\n`), /^HTTP\/1\.1 200/, target);
+  }
+});
+
+test("a request that names two hosts is refused, whichever of them is listed", async () => {
+  for (const [target, hosts] of [
+    ["/health", ["localhost", "evil.example"]],
+    ["/health", ["localhost", "localhost"]],
+    ["http://evil.example/health", ["localhost"]],
+    ["http://localhost/health", ["evil.example"]],
+    ["http://localhost:8081/health", ["localhost:8080"]],
+    ["http://localhost@evil.example/health", ["localhost"]],
+  ] as const) {
+    const headers = hosts.map((name) => `Host: ${name}\r\n`).join("");
+    const problem = problemOf(await converse(`GET ${target} HTTP/1.1\r\n${headers}\r\n`));
+    assert.equal(problem.status, 400, `${target} ${hosts}`);
+    assert.equal(problem.violations[0].field, "Host");
+  }
+  const foreign = problemOf(await converse("GET http://evil.example/health HTTP/1.1\r\nHost: evil.example\r\n\r\n"));
+  assert.equal(foreign.errorCode, "HOST_NOT_ALLOWED");
+});
+
+test("over HTTP/2, a Host other than the authority is refused", async (t) => {
+  const session = http2.connect(url.origin);
+  t.after(() => session.destroy());
+  const stream = session.request({ ":path": "/health", ":authority": "localhost", host: "evil.example" });
+  const [head] = await once(stream.resume(), "response");
+  assert.equal(head[":status"], 400);
 });
 
 test("a connection that greets in HTTP/2 and goes on with anything else is closed, and others are served", async () => {

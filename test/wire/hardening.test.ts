@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
+import http2 from "node:http2";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { before, test } from "node:test";
 import { catalogue } from "../../src/errors/index.ts";
@@ -129,7 +130,49 @@ test("liveness, readiness and metrics need no credentials, under all of their na
     assert.match(text, /^# HELP /m);
   }
   assert.equal((await open.call("HEAD", "/health")).text, "");
-  assert.equal((await open.call("POST", "/health")).status, 404);
+});
+
+test("paths that can only be read answer other verbs with 405 and the verbs that they take", async () => {
+  const open = restClient(service.baseUrl);
+  for (const path of [
+    ...["/", "/health", "/healthz", "/livez", "/ready", "/readyz", "/metrics", "/metricsz"],
+    ...["/openapi.yaml", "/docs", "/docs/", "/docs/init.js", "/errors", "/errors/NOT_FOUND"],
+  ]) {
+    for (const verb of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      const { status, headers, body } = await open.call(verb, path);
+      assert.equal(status, 405, `${verb} ${path}`);
+      assert.equal(headers.get("allow"), "GET, HEAD");
+      assert.equal(body.errorCode, "METHOD_NOT_ALLOWED");
+    }
+  }
+  const own = await restClient(service.metricsUrl).call("POST", "/metrics");
+  assert.equal(own.status, 405);
+  const callback = `/callbacks/notifications/${"0".repeat(26)}/${"0".repeat(26)}`;
+  assert.equal((await open.call("GET", callback)).headers.get("allow"), "POST");
+});
+
+test("an unknown service or method is refused in the caller's protocol", async (t) => {
+  for (const path of ["/no.such.v1.Service/Method", "/Service/Method", "/service.api.TenantService/Nothing"]) {
+    const json = { "content-type": "application/json", "connect-protocol-version": "1" };
+    const connect = await fetch(service.baseUrl + path, { method: "POST", headers: json, body: "{}" });
+    assert.equal(connect.status, 404, path);
+    assert.equal(((await connect.json()) as { code: string }).code, "unimplemented");
+
+    const web = { "content-type": "application/grpc-web" };
+    const grpcWeb = await fetch(service.baseUrl + path, { method: "POST", headers: web });
+    assert.equal(grpcWeb.headers.get("content-type"), "application/grpc-web");
+    assert.match(await grpcWeb.text(), /grpc-status: 12\r\n/);
+
+    const session = http2.connect(service.baseUrl);
+    t.after(() => session.destroy());
+    const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
+    const [head] = await once(stream.end(Buffer.alloc(5)).resume(), "response");
+    assert.equal(head[":status"], 200, path);
+    assert.equal(head["content-type"], "application/grpc");
+    assert.equal(head["grpc-status"], "12");
+  }
+  const plain = await fetch(`${service.baseUrl}/no.such.v1.Service/Method`, { method: "POST", body: "{}" });
+  assert.equal(((await plain.json()) as { code: string }).code, "unimplemented", "told by the path alone");
 });
 
 test("metrics have a listener of their own, with nothing else on it and for any Host", async () => {

@@ -161,8 +161,9 @@ function send(
   headers["content-length"] = String(Buffer.byteLength(sent));
   headers["cache-control"] ??= "no-store";
   // The rest of an unread body would have to be taken in before the connection could be used again.
-  if (!request.complete && request.httpVersionMajor === 1 && (status === 413 || announcesTooMuch(exchange)))
-    headers.connection = "close";
+  if (!request.complete && request.httpVersionMajor === 1) {
+    if (status === 408 || status === 413 || announcesTooMuch(exchange)) headers.connection = "close";
+  }
   writeHead(exchange, status, headers);
   response.end(request.method === "HEAD" ? "" : sent);
 }

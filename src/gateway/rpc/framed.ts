@@ -3,7 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Answer, Call } from "../../chain/call.ts";
 import { isStream, letGo } from "../../chain/stream.ts";
 import { Failure, fail } from "../../errors/index.ts";
-import { type Exchange, headerOf, isGone, newCall, readBody, writeHead } from "../exchange.ts";
+import { type Exchange, headerOf, isGone, newCall, readBody, withinBodyTime, writeHead } from "../exchange.ts";
 import { type Interruptible, interruptible } from "../interrupt.ts";
 import type { Codec } from "./codec.ts";
 import { compress, decompress, type Encoding, requestEncoding, responseEncoding } from "./compression.ts";
@@ -133,8 +133,11 @@ async function readOnlyMessage(framing: Framing, exchange: Exchange, wire: WireT
 
 async function* readMessages(framing: Framing, exchange: Exchange, codec: Codec): AsyncGenerator<Message> {
   const encoding = encodingOf(framing, exchange);
-  for await (const envelope of readEnvelopes(exchange.request, exchange.bodyBytesMax)) {
-    yield codec.decode(await dataOf(envelope, encoding, exchange.bodyBytesMax));
+  const envelopes = readEnvelopes(exchange.request, exchange.bodyBytesMax);
+  for (;;) {
+    const { done, value } = await withinBodyTime(exchange, envelopes.next());
+    if (done === true) return;
+    yield codec.decode(await dataOf(value, encoding, exchange.bodyBytesMax));
   }
 }
 

@@ -39,8 +39,8 @@ export interface RpcOptions {
 
 /** The RPC surface of a plane. */
 export interface RpcHandler {
-  /** Whether a path belongs to RPC, known method or not. */
-  matches(path: string): boolean;
+  /** Whether an exchange is RPC, for a known method or not. */
+  matches(exchange: Exchange): boolean;
   /** Answers an exchange whose path matches. */
   handle(exchange: Exchange): Promise<void>;
 }
@@ -48,11 +48,8 @@ export interface RpcHandler {
 /** Makes the RPC surface of a plane. */
 export function createRpcHandler(options: RpcOptions): RpcHandler {
   const routes = routesOf(options);
-  // Up to the last dot before the method, so that a wrong service or method is refused in the caller's own protocol.
-  const prefixes = [...new Set([...routes.keys()].map((path) => path.slice(0, path.lastIndexOf(".") + 1)))];
-
   return {
-    matches: (path) => prefixes.some((prefix) => path.startsWith(prefix)),
+    matches: (exchange) => routes.has(exchange.path) || isProcedureCall(exchange),
     async handle(exchange) {
       const { request } = exchange;
       const procedure = routes.get(exchange.path);
@@ -82,6 +79,18 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
       }
     },
   };
+}
+
+/** A service's full name and a method, which no other path looks like. */
+const procedurePath = /^\/[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\/\w*$/;
+
+/** Whether a request is meant for some procedure, so that an unknown one is refused in the caller's own protocol. */
+function isProcedureCall({ path, request }: Exchange): boolean {
+  if (procedurePath.test(path)) return true;
+  const family = request.method === "POST" ? wireTypeOf(request.headers["content-type"])?.family : undefined;
+  if (family === undefined) return false;
+  // JSON is sent to REST's paths as well.
+  return family !== "connect_unary" || request.headers["connect-protocol-version"] !== undefined;
 }
 
 function routesOf({ operations, invoke, compressBytesMin, health, reflection }: RpcOptions): Map<string, Procedure> {

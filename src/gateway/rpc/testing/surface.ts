@@ -28,9 +28,7 @@ export async function startSurface(test: TestContext, version: "1.1" | "2", sett
   const handler = createRpcHandler({ operations: readOperations(), invoke: echoTenant, ...options });
   const listener = (request: Exchange["request"], response: Exchange["response"]) => {
     const [path = "", query = ""] = request.url!.split("?");
-    if (!handler.matches(path)) throw new Error(`${path} does not match`);
-    // A rejection is left unhandled on purpose: it fails the test.
-    handler.handle({
+    const exchange: Exchange = {
       request,
       response,
       path,
@@ -40,7 +38,10 @@ export async function startSurface(test: TestContext, version: "1.1" | "2", sett
       bodyTimeoutMs: 30_000,
       stopping,
       headers: {},
-    });
+    };
+    if (!handler.matches(exchange)) throw new Error(`${path} does not match`);
+    // A rejection is left unhandled on purpose: it fails the test.
+    handler.handle(exchange);
   };
   const sessions = new Set<ServerHttp2Session>();
   const server = version === "1.1" ? createServer(listener as RequestListener) : createHttp2Server(listener);

@@ -1,0 +1,56 @@
+import { BlockList, isIPv6 } from "node:net";
+
+/** Why a connection is refused. */
+export type ConnectionRefusal = "total" | "address";
+
+/** Counts open connections and refuses those that are too many. */
+export interface ConnectionLimit {
+  /** Takes a place for a connection; answers with what gives it back, or with why there is none. */
+  admit(address: string | undefined): (() => void) | ConnectionRefusal;
+  /** How many places are taken. */
+  open(): number;
+}
+
+interface Options {
+  readonly max: number;
+  readonly maxPerAddress: number;
+  /** Networks of proxies, whose addresses stand for many callers: only `max` holds for them. */
+  readonly proxyNetworks: readonly string[];
+}
+
+/** Creates a limit; the listeners that share it share its places. */
+export function createConnectionLimit({ max, maxPerAddress, proxyNetworks }: Options): ConnectionLimit {
+  const proxies = blockListOf(proxyNetworks);
+  const perAddress = new Map<string, number>();
+  let total = 0;
+  return {
+    open: () => total,
+    admit(remoteAddress) {
+      if (total >= max) return "total";
+      const address = (remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
+      const counted = !proxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+      const held = perAddress.get(address) ?? 0;
+      if (counted && held >= maxPerAddress) return "address";
+      total++;
+      if (counted) perAddress.set(address, held + 1);
+      return () => {
+        total--;
+        if (!counted) return;
+        const left = perAddress.get(address)! - 1;
+        if (left === 0) perAddress.delete(address);
+        else perAddress.set(address, left);
+      };
+    },
+  };
+}
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = "", bits] = network.split("/");
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}

@@ -1,0 +1,41 @@
+import { constants } from "node:http2";
+import { type Exchange, isGone } from "./exchange.ts";
+
+/**
+ * Discards what is left of a request's body after its answer, so that the connection stays usable.
+ *
+ * An HTTP/2 stream is not reset while the body is within its limits: some clients never release what they had queued on
+ * a stream that the server resets, and lose the whole connection after a few megabytes. A body that is larger or slower
+ * than allowed ends the HTTP/2 stream, or the HTTP/1.1 connection.
+ */
+export function discardUnreadBody(exchange: Exchange): void {
+  const { request, bodyBytesMax, bodyTimeoutMs } = exchange;
+  // Over HTTP/2, a request without a body ended with its headers.
+  if (request.complete || ("stream" in request && request.stream.endAfterHeaders)) return;
+  const timer = setTimeout(() => end(exchange), bodyTimeoutMs);
+  let bytes = 0;
+  request.removeAllListeners("data").on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > bodyBytesMax) end(exchange);
+  });
+  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  request.resume();
+}
+
+/** Gives up on an answer that is complete here but that its caller does not read. */
+export function boundUnreadAnswer(exchange: Exchange): void {
+  const { response, bodyTimeoutMs } = exchange;
+  const unsent = "stream" in response ? response.stream?.writableLength : response.socket?.writableLength;
+  // Most answers are with the operating system by now.
+  if (unsent === undefined || unsent === 0 || isGone(exchange)) return;
+  const timer = setTimeout(() => {
+    if ("stream" in response) response.stream.close(constants.NGHTTP2_CANCEL);
+    else response.destroy();
+  }, bodyTimeoutMs);
+  response.once("finish", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+}
+
+function end({ request, response }: Exchange): void {
+  if ("stream" in response) response.stream.close(constants.NGHTTP2_NO_ERROR);
+  else request.destroy();
+}

@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http2 from "node:http2";
+import { connect as connectTcp, type Socket } from "node:net";
+import { before, test } from "node:test";
+import { until } from "../harness/embedded-owner.ts";
+import { startService, type TestService } from "../harness/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startService({
+    "server.header_timeout_s": "1",
+    "server.body_timeout_s": "1",
+    "server.idle_timeout_s": "1",
+  });
+});
+
+interface Connection {
+  readonly socket: Socket;
+  /** Everything that was received when the service has ended the connection. */
+  readonly ended: Promise<string>;
+}
+
+/** Opens a connection, says something and nothing more. */
+async function open(words: string | Buffer, baseUrl = service.baseUrl): Promise<Connection> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connectTcp(Number(port), hostname).on("error", () => {});
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk.toString("latin1");
+  });
+  const ended = new Promise<string>((resolve) => socket.once("close", () => resolve(received)));
+  await once(socket, "connect");
+  if (words.length > 0) socket.write(words);
+  return { socket, ended };
+}
+
+const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0)]);
+
+/** A frame of HTTP/2. */
+function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+const lingering: readonly (readonly [what: string, words: string | Buffer])[] = [
+  ["says nothing", ""],
+  ["sends half a request line", "POST /api/ev"],
+  ["sends headers that never end", "POST /api/events HTTP/1.1\r\nHost: localhost\r\n"],
+  ["keeps its connection after an answer", "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+  ["sends eight bytes of the HTTP/2 preface", "PRI * HT"],
+  ["sends one byte that may begin a preface", "P"],
+  ["sends the HTTP/2 preface without settings", preface.subarray(0, 24)],
+  ["opens an HTTP/2 session and asks for nothing", preface],
+  ["sends an HTTP/2 header block that never ends", Buffer.concat([preface, frame(1, 0, 1, Buffer.from([0x83]))])],
+];
+
+for (const [what, words] of lingering) {
+  test(`a caller without credentials that ${what} is disconnected`, async () => {
+    const { ended } = await open(words);
+    await ended;
+  });
+}
+
+test("headers that do not arrive in time are answered with a problem that says so", async () => {
+  const { ended } = await open("POST /api/events HTTP/1.1\r\nHost: localhost\r\n");
+  const [head, body] = (await ended).split("\r\n\r\n", 2);
+  assert.match(head!, /^HTTP\/1\.1 408 /);
+  assert.equal(JSON.parse(body!).errorCode, "REQUEST_TIMEOUT");
+});
+
+test("a body over HTTP/1.1 that does not arrive in time is answered with 408, and the connection ends", async () => {
+  const { ended } = await open(
+    `POST /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${service.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+  );
+  const [head, body] = (await ended).split("\r\n\r\n", 2);
+  assert.match(head!, /^HTTP\/1\.1 408 /);
+  const problem = JSON.parse(body!);
+  assert.equal(problem.errorCode, "REQUEST_TIMEOUT");
+  assert.equal(problem.retryable, true);
+});
+
+test("a refused caller over HTTP/1.1 that never sends its body is disconnected after its answer", async () => {
+  const { ended } = await open(
+    "POST /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+  );
+  assert.match(await ended, /^HTTP\/1\.1 401 /);
+});
+
+/** Opens a stream whose body never ends; resolves when the service has ended the stream. */
+async function stall(session: http2.ClientHttp2Session, headers: http2.OutgoingHttpHeaders) {
+  const stream = session.request({ ":method": "POST", "content-type": "application/json", ...headers });
+  stream.on("error", () => {});
+  const closed = once(stream, "close");
+  let text = "";
+  stream.setEncoding("utf8").on("data", (chunk) => {
+    text += chunk;
+  });
+  stream.write("{");
+  const [head, , flags] = await once(stream, "response");
+  await closed;
+  return { head, flags, text, rstCode: stream.rstCode };
+}
+
+test("a body over HTTP/2 that does not arrive in time is answered in its protocol, and its stream ends", async (t) => {
+  const session = http2.connect(service.baseUrl);
+  t.after(() => session.destroy());
+  const key = { "x-api-key": service.adminKey };
+  const rest = await stall(session, { ":path": "/api/v2/environments", ...key });
+  assert.equal(rest.head[":status"], 408);
+  assert.equal(JSON.parse(rest.text).errorCode, "REQUEST_TIMEOUT");
+  const connect = await stall(session, { ":path": "/service.api.EnvironmentService/CreateEnvironment", ...key });
+  assert.equal(JSON.parse(connect.text).code, "deadline_exceeded");
+  const grpc = await stall(session, {
+    ":path": "/service.api.EnvironmentService/CreateEnvironment",
+    ...key,
+    "content-type": "application/grpc",
+  });
+  assert.equal(grpc.head["grpc-status"], "4");
+  const reflection = await stall(session, {
+    ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    "content-type": "application/grpc",
+  });
+  assert.equal(reflection.rstCode, 0);
+});
+
+test("a refused caller over HTTP/2 that never sends its body has its stream ended after its answer", async (t) => {
+  const session = http2.connect(service.baseUrl);
+  t.after(() => session.destroy());
+  const { head, rstCode } = await stall(session, { ":path": "/api/v2/environments" });
+  assert.equal(head[":status"], 401);
+  assert.equal(rstCode, 0);
+});
+
+test("a refused body that goes on beyond the largest size is cut off, and the connection serves on", async (t) => {
+  const small = await startService({ "api.max_request_body_size": "65536" });
+  const session = http2.connect(small.baseUrl);
+  t.after(() => session.destroy());
+  const stream = session.request({ ":method": "POST", ":path": "/api/v2/environments" }).resume();
+  stream.on("error", () => {});
+  const closed = once(stream, "close");
+  const endless = setInterval(() => stream.writable && stream.write(Buffer.alloc(16_384)), 1);
+  t.after(() => clearInterval(endless));
+  await closed;
+  clearInterval(endless);
+  const health = session.request({ ":path": "/health" });
+  const [head] = await once(health.resume(), "response");
+  assert.equal(head[":status"], 200);
+});
+
+test("an answer that its caller does not read is given up, over HTTP/1.1 and HTTP/2", async (t) => {
+  const patient = await startService({ "server.body_timeout_s": "1" });
+  const { baseUrl } = patient;
+  // Made once: later answers cost nothing.
+  await (await fetch(`${baseUrl}/openapi.yaml`)).text();
+  const { socket } = await open("GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20), baseUrl);
+  t.after(() => socket.destroy());
+  socket.removeAllListeners("data").pause();
+  const session = http2.connect(baseUrl, { settings: { initialWindowSize: 0 } });
+  t.after(() => session.destroy());
+  await once(session, "remoteSettings");
+  const stream = session.request({ ":path": "/openapi.yaml" });
+  stream.on("error", () => {});
+  await once(stream, "close");
+  assert.equal(stream.rstCode, http2.constants.NGHTTP2_CANCEL);
+  // The kernel tells of the end only once everything before it is read, so the service is asked.
+  session.destroy();
+  await until(async () => {
+    const metrics = await (await fetch(`${patient.metricsUrl}/metrics`)).text();
+    const open = /^open_connections\{plane="external"\} (\d+)$/m.exec(metrics)?.[1];
+    assert.ok(open !== undefined, "the metric is there");
+    // What is left is the one that asked for the document first.
+    return Number(open) <= 1;
+  });
+});
+
+test("an HTTP/2 session with an open stream outlives the idle time while its peer answers", async (t) => {
+  const session = http2.connect(service.baseUrl);
+  t.after(() => session.destroy());
+  const stream = session.request({ ":path": "/api/events/subscribe", "x-api-key": service.adminKey });
+  await once(stream, "response");
+  stream.resume();
+  // Two pings are one more than a peer that does not answer gets.
+  for (let pings = 0; pings < 2; pings++) await once(session, "ping");
+  assert.equal(stream.closed, false);
+});
+
+test("an HTTP/2 peer that no longer answers pings is disconnected, with its streams", async () => {
+  const { ended } = await open(
+    Buffer.concat([
+      preface,
+      // :method POST, :scheme http, :path of the health protocol's Watch, :authority localhost, its content type; the
+      // body is one empty message.
+      frame(
+        1,
+        4,
+        1,
+        Buffer.concat([
+          Buffer.from([0x83, 0x86]),
+          literal(0x04, "/grpc.health.v1.Health/Watch"),
+          literal(0x01, "localhost"),
+          literal(0x0f, 0x10, "application/grpc"),
+        ]),
+      ),
+      frame(0, 1, 1, Buffer.alloc(5)),
+    ]),
+  );
+  assert.match(await ended, /\x06\0\0\0\0\0/, "it was pinged");
+});
+
+/** A header of HPACK under an index of the static table, neither indexed nor compressed. */
+function literal(...parts: [...index: number[], value: string]): Buffer {
+  const value = Buffer.from(parts.at(-1) as string);
+  return Buffer.concat([Buffer.from([...(parts.slice(0, -1) as number[]), value.length]), value]);
+}
+
+test("connections beyond the limits, of one address or in all, are refused until others close", async (t) => {
+  const cases: readonly Record<string, string>[] = [
+    { "server.max_connections_per_address": "3", "server.proxy_networks": "" },
+    { "server.max_connections": "3" },
+  ];
+  for (const limits of cases) {
+    const limited = await startService(limits);
+    const health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const held = await Promise.all([1, 2, 3].map(() => open("", limited.baseUrl)));
+    t.after(() => {
+      for (const { socket } of held) socket.destroy();
+    });
+    assert.equal(await (await open(health, limited.baseUrl)).ended, "", "refused without an answer");
+    held[0]!.socket.destroy();
+    await until(async () => {
+      const { socket, ended } = await open(
+        health.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
+        limited.baseUrl,
+      );
+      const answer = await ended;
+      socket.destroy();
+      return answer.startsWith("HTTP/1.1 200");
+    });
+    // Another plane has places of its own.
+    const metrics = await (await fetch(`${limited.metricsUrl}/metrics`)).text();
+    assert.match(metrics, /^connections_refused_total\{limit="(address|total)"\} [1-9]/m);
+  }
+});
+
+test("a proxy's network is not bound by the limit of an address", async (t) => {
+  const limited = await startService({ "server.max_connections_per_address": "1" });
+  const held = await Promise.all([1, 2, 3].map(() => open("", limited.baseUrl)));
+  t.after(() => {
+    for (const { socket } of held) socket.destroy();
+  });
+  assert.equal((await fetch(`${limited.baseUrl}/health`)).status, 200);
+});
