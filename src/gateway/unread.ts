@@ -10,8 +10,9 @@ import { type Exchange, isGone } from "./exchange.ts";
  */
 export function discardUnreadBody(exchange: Exchange): void {
   const { request, bodyBytesMax, bodyTimeoutMs } = exchange;
+  if (request.complete || request.destroyed || isGone(exchange)) return;
   // Over HTTP/2, a request without a body ended with its headers.
-  if (request.complete || ("stream" in request && request.stream.endAfterHeaders)) return;
+  if ("stream" in request && request.stream.endAfterHeaders) return;
   const timer = setTimeout(() => end(exchange), bodyTimeoutMs);
   let bytes = 0;
   request.removeAllListeners("data").on("data", (chunk: Buffer) => {
