@@ -143,6 +143,14 @@ export const catalogue = {
     meaning: "A concurrent change got in the way.",
     remedy: "Send the same request again.",
   },
+  IN_USE: {
+    http: 409,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "In use",
+    meaning: "Other records use the record, so it cannot be deleted.",
+    remedy: "Change or delete the records that `detail` names, then send the request again.",
+  },
   IDEMPOTENCY_KEY_REUSED: {
     http: 409,
     connect: "already_exists",

@@ -29,6 +29,7 @@ const expected: Readonly<Record<ErrorCode, number>> = {
   ALREADY_EXISTS: 5,
   VERSION_CONFLICT: 5,
   CONFLICT: 5,
+  IN_USE: 5,
   IDEMPOTENCY_KEY_REUSED: 5,
   IDEMPOTENCY_IN_PROGRESS: 5,
   FAILED_PRECONDITION: 5,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { create, createFileRegistry, type DescMethod, setExtension } from "@bufbuild/protobuf";
+import { create, createFileRegistry, type DescMethod, getOption, setExtension } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, type MethodOptions, MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
+import { field as fieldRules, type StringRules } from "../../gen/buf/validate/validate_pb.ts";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import { HttpRuleSchema } from "../../gen/google/api/http_pb.ts";
 import {
@@ -66,6 +67,30 @@ for (const operation of operations) {
       }
       assert.equal(body, verb === "GET" || verb === "DELETE" ? "" : "*");
       if (responseBody !== "") assert.ok(method.output.fields.some((each) => each.name === responseBody));
+    }
+  });
+}
+
+/** Keys that several operations name, by the type or the field that holds them. One pattern counts for each of them. */
+const sharedKeys = [
+  { what: "a workflow's key", names: /\.workflow_key$/, pattern: "^[a-zA-Z0-9]([._-]?[a-zA-Z0-9])*$" },
+  {
+    what: "a topic's key",
+    names: /\.topic_key$|TriggerNotificationRequest\.topic$|[A-Za-z]*Topic[A-Za-z]*Request\.key$/,
+    pattern: "^[a-z0-9]([._]?[a-z0-9])*$",
+  },
+];
+for (const { what, names, pattern } of sharedKeys) {
+  test(`${what} is the same everywhere: what can be made can be named by every operation`, () => {
+    const fields = operations
+      .flatMap(({ method }) => method.input.fields)
+      .filter((field) => names.test(`${field.parent.name}.${field.name}`));
+    assert.ok(fields.length >= 10, `${fields.length} fields`);
+    for (const field of fields) {
+      const { type } = getOption(field, fieldRules);
+      assert.equal(type.case, "string", `${field.parent.name}.${field.name}`);
+      const { minLen, maxLen, pattern: own } = type.value as StringRules;
+      assert.deepEqual([minLen, maxLen, own], [1n, 128n, pattern], `${field.parent.name}.${field.name}`);
     }
   });
 }

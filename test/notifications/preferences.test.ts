@@ -133,6 +133,21 @@ describe("rows", () => {
   });
 });
 
+test("a subscriber can opt out of every workflow that can be triggered, whatever its key", async () => {
+  for (const key of ["order-shipped", "Order.Paid", "a_b", "invoice-2.sent"]) {
+    const ada = await newSubscriber();
+    const workflow_key = `${key}${freshName()}`;
+    await put(workflow_key, { channels: { in_app: { body: "B" } } });
+    assert.equal((await set(ada, { workflow_key, all: false })).workflow_key, workflow_key);
+    const trigger = { workflow_key, subscriber_id: ada };
+    const { data } = await party.ok("POST", "/api/v2/notifications/trigger", trigger);
+    assert.deepEqual(
+      [data.outcomes[0].outcome, data.outcomes[0].preference_reason_code],
+      ["skipped", "denied_by_layer"],
+    );
+  }
+});
+
 describe("preview", () => {
   test("tells all five layers' part in each channel, alike in every protocol", async () => {
     const key = `w.${freshName()}`;
@@ -201,10 +216,10 @@ describe("preview", () => {
     assert.deepEqual(effects(rest, "push"), ["1 allows", "2 absent", "3 allows", "4 silent_on_channel", "5 absent"]);
   });
 
-  test("a workflow, topic or row that is not there leaves channels allowed by default, without a winner", async () => {
+  test("a workflow, topic or row that is not there leaves channels allowed by default, with 0 for the winning layer", async () => {
     const ada = await newSubscriber();
     const nobody = await preview(ada, { workflow_key: "no.such.workflow", topic_key: "t", user_id: "u" });
-    assert.deepEqual(said(nobody, "email"), [true, "allowed_default", undefined]);
+    assert.deepEqual(said(nobody, "email"), [true, "allowed_default", 0]);
     await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, {});
     await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, { workflow_key: "w", channels: ["fax"] });
   });

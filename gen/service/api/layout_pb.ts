@@ -759,7 +759,7 @@ export const LayoutService: GenService<{
     output: typeof SetDefaultLayoutResponseSchema;
   },
   /**
-   * Makes a copy with a name of its own, such as Invoice (copy). It is never the default.
+   * Makes a copy that is never the default. A copy of Invoice is named Invoice (copy); where that name is taken, the suffix is added once more: Invoice (copy) (copy).
    *
    * @generated from rpc service.api.LayoutService.DuplicateLayout
    */

@@ -185,11 +185,11 @@ test("many who set a default at once all succeed, and one is left", async () => 
   assert.equal((await defaultsOf(tenantId)).length, 1);
 });
 
-test("a copy has a name of its own and is never the default, even when many are made at once", async () => {
+test("every copy is named with the suffix ` (copy)` and is never the default, even when many are made at once", async () => {
   const tenantId = freshTenant();
   const original = await make(tenantId, { name: "A", isDefault: true, body: "{{content}}{{payload.x}}" });
   const copies = await Promise.all([1, 2, 3].map(() => duplicate(tenantId, original.id)));
-  assert.deepEqual(copies.map(({ name }) => name).sort(), ["A (copy 2)", "A (copy 3)", "A (copy)"]);
+  assert.deepEqual(copies.map(({ name }) => name).sort(), ["A (copy)", "A (copy) (copy)", "A (copy) (copy) (copy)"]);
   for (const copy of copies) {
     assert.notEqual(copy.id, original.id);
     assert.deepEqual([copy.isDefault, copy.version, copy.body], [false, 1, original.body]);
@@ -198,20 +198,29 @@ test("a copy has a name of its own and is never the default, even when many are 
   assert.deepEqual(await defaultsOf(tenantId), [original.id]);
 });
 
-test("the name of a copy is never longer than a name may be", () => {
-  const names = copyNames("😀".repeat(128), 11);
+test("the name of a copy is never longer than a name may be, and no two are alike", () => {
+  const names = copyNames("😀".repeat(128));
   for (const name of names) assert.equal([...name].length, 128);
-  assert.ok(names[0]!.endsWith("😀 (copy)") && names[10]!.endsWith("😀 (copy 11)"));
+  assert.ok(names[0]!.endsWith("😀 (copy)") && names[1]!.endsWith("😀 (copy) (copy)"));
+  assert.equal(new Set(names).size, names.length);
 });
 
-test("a layout in use is not deleted, and says by what it is used", async () => {
+test("when every name for a copy is taken, the caller is told to rename one", async () => {
+  const tenantId = freshTenant();
+  const { id } = await make(tenantId, { name: "A" });
+  for (const _ of copyNames("A")) await duplicate(tenantId, id);
+  await assert.rejects(duplicate(tenantId, id), failsWith("ALREADY_EXISTS", /rename a copy first/));
+});
+
+test("a layout in use is not deleted, says by what it is used, and does not ask to be tried again", async () => {
   const tenantId = freshTenant();
   const { id } = await make(tenantId);
   const remove = () => perform(db, { tenantId }, handlers.deleteLayout, DeleteLayoutRequestSchema, { id });
   uses.set(`${tenantId}|${id}`, ["invoice", "welcome"]);
   await assert.rejects(remove(), (error) => {
     assert.ok(error instanceof Failure);
-    assert.deepEqual([error.code, error.extra], ["CONFLICT", { workflow_keys: ["invoice", "welcome"] }]);
+    assert.deepEqual([error.entry.http, error.entry.retryable], [409, false]);
+    assert.deepEqual(error.extra, { workflow_keys: ["invoice", "welcome"] });
     return true;
   });
   const usage = await perform(db, { tenantId }, handlers.getLayoutUsage, GetLayoutUsageRequestSchema, { id });

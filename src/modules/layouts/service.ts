@@ -42,7 +42,6 @@ export interface Sample {
 
 const usesShownMax = 1000;
 const usesInRefusalMax = 100;
-const copiesMax = 100;
 
 /** The use cases of layouts. */
 export type LayoutService = ReturnType<typeof createLayoutService>;
@@ -121,7 +120,7 @@ export function createLayoutService({ events, changes, usesOf }: LayoutParts) {
       if (layout === undefined) throw notFound("layout");
       const uses = await usesOf(sql, tenantId, id, usesInRefusalMax);
       if (uses.length > 0) {
-        throw fail("CONFLICT", {
+        throw fail("IN_USE", {
           public: `The layout is in use by notification workflows: ${uses.slice(0, 5).join(", ")}${uses.length > 5 ? " and others" : ""}.`,
           extra: { workflow_keys: uses },
         });
@@ -154,10 +153,12 @@ export function createLayoutService({ events, changes, usesOf }: LayoutParts) {
       const { sql, tenantId } = context;
       const original = await getLayout(context, id);
       await makeRoom(context);
-      const names = copyNames(original.name, copiesMax);
+      const names = copyNames(original.name);
       const taken = await layoutStore(sql).taken(tenantId, original.channel, names);
       const name = names.find((each) => !taken.has(each));
-      if (name === undefined) throw fail("ALREADY_EXISTS", { public: "There are too many copies of this layout." });
+      if (name === undefined) {
+        throw fail("ALREADY_EXISTS", { public: "Every name for a copy of this layout is taken: rename a copy first." });
+      }
       const copy = await add(context, { ...original, name, isDefault: false }, original.variables);
       const data = { name, channel: copy.channel, is_default: false, copy_of: original.id };
       await events.record(context, "layout.created", copy.id, data);

@@ -132,7 +132,7 @@ function fromDelivery(delivery: Delivery): DeliveryMessage {
   return create(DeliverySchema, {
     ...rest,
     contextKeys: [...contextKeys],
-    preferenceWinningLayer: preferenceWinningLayer ?? undefined,
+    preferenceWinningLayer: preferenceWinningLayer ?? 0,
     nextAttemptAt: optionalTime(nextAttemptAt),
     queuedAt: timestampFromDate(queuedAt),
     startedAt: optionalTime(startedAt),

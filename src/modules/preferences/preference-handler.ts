@@ -78,7 +78,7 @@ function fromDecision({ channel, allowed, reasonCode, winningLayer, trace }: Tra
     channel,
     allowed,
     reasonCode,
-    winningLayer: winningLayer === 0 ? undefined : winningLayer,
+    winningLayer,
     trace: trace.map((item) => ({ ...item })),
   });
 }

@@ -119,7 +119,7 @@ test("what is stored is previewed as it is decided, and as the plain reference s
     const elsewhere = { ...input, workflow: undefined, layers: { ...input.layers, user: undefined } };
     const stored = workflowKey === "w" ? input : elsewhere;
     for (const { channel, allowed, reasonCode, winningLayer } of previewed.channels) {
-      const decision = { allowed, reasonCode, winningLayer: winningLayer ?? 0 };
+      const decision = { allowed, reasonCode, winningLayer };
       assert.deepEqual(decision, production.get(channel as never));
       assert.deepEqual(decision, referenceResolution(stored, channel as never, meanings));
     }

@@ -50,11 +50,17 @@ export function checkMetadata(metadata: Readonly<Record<string, unknown>>): void
   }
 }
 
-/** Names for a copy, the best first: `A (copy)`, `A (copy 2)` and so on, each short enough to be a name. */
-export function copyNames(name: string, count: number): string[] {
+const copySuffix = " (copy)";
+
+/**
+ * Names for a copy, the best first: `A (copy)`, then `A (copy) (copy)` and so on. A copy of a copy is named in the same
+ * way. The name is cut short where a suffix would not fit.
+ */
+export function copyNames(name: string): string[] {
+  const letters = [...name];
+  const count = Math.floor((nameMax - 1) / copySuffix.length);
   return Array.from({ length: count }, (_, index) => {
-    const suffix = index === 0 ? " (copy)" : ` (copy ${index + 1})`;
-    const letters = [...name];
+    const suffix = copySuffix.repeat(index + 1);
     return letters.slice(0, nameMax - suffix.length).join("") + suffix;
   });
 }

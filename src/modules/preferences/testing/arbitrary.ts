@@ -147,6 +147,8 @@ export function subscriberWith(known: Partial<Subscriber> = {}): Subscriber {
     timezone: "",
     data: {},
     active: true,
+    emailSuppressedAt: null,
+    phoneSuppressedAt: null,
     createdAt: new Date(0),
     updatedAt: new Date(0),
     recordVersion: 1,
