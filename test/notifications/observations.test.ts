@@ -129,6 +129,68 @@ test("an address that is gone for good is not written to again", async () => {
   );
 });
 
+for (const kind of ["unsubscribed", "complained"]) {
+  test(`nothing more is sent to an endpoint whose owner has ${kind}, and others are written to as before`, async () => {
+    const { sender, integration, delivery, endpoint, workflow_key, subscriberId } = await sentMessage();
+    const other = await sender.endpoint(subscriberId, { channel: "sms", identity: "+4930901821" });
+    const events = [eventOf(delivery.provider_message_id, "e", { kind })];
+    assert.equal(await tell({ tenantId: sender.id, integrationId: integration.id, events }), 204);
+    const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: subscriberId });
+    assert.deepEqual(
+      outcomes.map((each: Answered) => [each.endpoint_id, each.outcome, each.failure_phase, each.failure_code]),
+      [
+        [endpoint.id, "skipped", "endpoint", "suppressed"],
+        [other.id, "sent", "", ""],
+      ],
+    );
+  });
+
+  test(`nothing more is sent to a profile's address whose owner has ${kind}, until it is set anew`, async () => {
+    const { sender, integration, workflow_key } = await sentMessage();
+    const phone = "+4930901820";
+    const { id, external_id } = await sender.subscriber({ phone });
+    const send = async () => (await sender.trigger({ workflow_key, subscriber_id: id })).outcomes[0];
+    const tellOf = async (deliveryId: string) => {
+      const { provider_message_id } = await sender.delivery(deliveryId);
+      const events = [eventOf(provider_message_id, freshName(), { kind })];
+      assert.equal(await tell({ tenantId: sender.id, integrationId: integration.id, events }), 204);
+    };
+    const first = await send();
+    await tellOf(first.delivery_id);
+    const skipped = await send();
+    assert.deepEqual(
+      [skipped.outcome, skipped.failure_phase, skipped.failure_code],
+      ["skipped", "endpoint", "suppressed"],
+    );
+    const path = `/api/v2/notification/subscribers/${id}`;
+    const record = (await sender.rest.call("GET", path)).body.data;
+    assert.ok(Date.parse(record.phone_suppressed_at) > 0);
+    assert.equal(record.email_suppressed_at, undefined);
+    // Saying again what is known does not lift it; another address does.
+    await sender.subscriber({ external_id, phone });
+    assert.equal((await send()).outcome, "skipped");
+    await sender.subscriber({ external_id, phone: "+4930901822" });
+    assert.equal((await send()).outcome, "sent");
+    // What is told late of a message to the former address says nothing about this one.
+    await tellOf(first.delivery_id);
+    assert.equal((await send()).outcome, "sent");
+  });
+}
+
+test("a message that bounced for now and arrived later is delivered, and one that bounced for good after that is not", async () => {
+  const { sender, integration, delivery } = await sentMessage();
+  const after = async (kind: string, more: object = {}) => {
+    const events = [eventOf(delivery.provider_message_id, freshName(), { kind, ...more })];
+    assert.equal(await tell({ tenantId: sender.id, integrationId: integration.id, events }), 204);
+    return (await sender.delivery(delivery.id)).observation_state;
+  };
+  assert.equal(await after("bounced", { severity: "soft" }), "undelivered");
+  assert.equal(await after("delivered"), "delivered");
+  assert.equal(await after("bounced", { severity: "soft" }), "delivered");
+  assert.equal(await after("bounced", { severity: "hard" }), "undelivered");
+  assert.equal(await after("delivered"), "undelivered");
+});
+
 test("what is told before the send is written down is asked for again, and kept then", async () => {
   const early: number[] = [];
   const { sender, delivery, integration } = await sentMessage(async ({ messageId, ...told }) => {

@@ -9,7 +9,7 @@ import type { EventRecorder } from "../events/index.ts";
 import type { Integrations } from "../integrations/index.ts";
 import type { ProviderCallback, ProviderEvent, Providers } from "../providers/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
-import { kinds, type ObservationState, stateAfter, suppresses } from "./domain/observation.ts";
+import { kinds, observedState, suppresses } from "./domain/observation.ts";
 import { type NewObservation, type Observation, type Observed, observationStore } from "./observation-store.ts";
 
 interface Parts {
@@ -19,7 +19,7 @@ interface Parts {
   readonly integrations: Pick<Integrations, "findForCallback">;
   readonly connectors: Pick<Connectors, "open">;
   readonly providers: Pick<Providers, "callback">;
-  readonly subscribers: Pick<Subscribers, "suppressEndpoint">;
+  readonly subscribers: Pick<Subscribers, "suppress">;
 }
 
 /** The version of the adapters that read what providers tell. */
@@ -41,7 +41,7 @@ export type ObservationService = ReturnType<typeof createObservationService>;
 export function createObservationService(parts: Parts) {
   const { db, clock, events, integrations, connectors, providers, subscribers } = parts;
 
-  /** Adds what was not there before, raises the states of deliveries and leaves addresses alone that are gone. */
+  /** Adds what was not there before, sets the states of deliveries, and suppresses addresses that are gone or unwilling. */
   async function keep(
     tx: Sql,
     tenantId: TenantId,
@@ -51,16 +51,27 @@ export function createObservationService(parts: Parts) {
   ): Promise<readonly Observation[]> {
     const store = observationStore(tx);
     const added = await store.add(tenantId, observations);
-    const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
-    const states = new Map<string, ObservationState>();
-    const gone = new Set<string>();
-    for (const { deliveryId, kind, severity, machineGenerated } of added) {
-      const { observationState, endpointId } = byId.get(deliveryId)!;
-      states.set(deliveryId, stateAfter(states.get(deliveryId) ?? observationState, { kind, machineGenerated }));
-      if (endpointId !== "" && suppresses(kind, severity)) gone.add(endpointId);
-    }
-    if (states.size > 0) await store.setStates(tenantId, states);
-    await Promise.all([...gone].map((endpointId) => subscribers.suppressEndpoint(tx, tenantId, endpointId, nowMs)));
+    if (added.length === 0) return added;
+    const changed = deliveries.filter(({ id }) => added.some(({ deliveryId }) => deliveryId === id));
+    const seen = Map.groupBy(
+      await store.seenOf(
+        tenantId,
+        changed.map(({ id }) => id),
+      ),
+      ({ deliveryId }) => deliveryId,
+    );
+    const states = changed.map(
+      ({ id, observationState }) => [id, observedState(observationState, seen.get(id) ?? [])] as const,
+    );
+    await store.setStates(tenantId, new Map(states));
+    const suppressing = added.filter(({ kind, severity }) => suppresses(kind, severity));
+    const addressees = changed.filter(({ id }) => suppressing.some(({ deliveryId }) => deliveryId === id));
+    await subscribers.suppress(
+      tx,
+      tenantId,
+      addressees.map((delivery) => ({ ...delivery, usedAt: delivery.sentAt ?? new Date(nowMs) })),
+      nowMs,
+    );
     return added;
   }
 

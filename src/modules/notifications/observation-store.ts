@@ -2,7 +2,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
 import type { Delivery } from "./domain/delivery.ts";
-import type { ObservationKind, ObservationState } from "./domain/observation.ts";
+import type { ObservationKind, ObservationState, Seen } from "./domain/observation.ts";
 
 /** What an adapter saw of a delivery. */
 export interface Observation {
@@ -28,16 +28,17 @@ export interface Observation {
 export type NewObservation = Omit<Observation, "sequence" | "tenantId">;
 
 /** A delivery as observations change it. */
-export type Observed = Pick<Delivery, "id" | "subscriberId" | "endpointId" | "channel" | "observationState"> & {
-  readonly providerMessageId: string;
-};
+export type Observed = Pick<
+  Delivery,
+  "id" | "subscriberId" | "endpointId" | "channel" | "observationState" | "providerMessageId" | "sentAt"
+>;
 
 /** The SQL of observations. They are added and never changed. */
 export function observationStore(sql: Sql) {
   const columns = sql`
     tenant_id, delivery_id, sequence, kind, category, occurred_at, received_at, adapter_key, adapter_version,
     connection_id, verification, provider_event_id, severity, machine_generated, evidence_digest, attributes`;
-  const observed = sql`id, subscriber_id, endpoint_id, channel, observation_state, provider_message_id`;
+  const observed = sql`id, subscriber_id, endpoint_id, channel, observation_state, provider_message_id, sent_at`;
   return {
     /** Deliveries that an integration sent, by what the provider calls them, held until the transaction ends. */
     async lockByMessage(
@@ -102,6 +103,13 @@ export function observationStore(sql: Sql) {
         from fresh
         on conflict do nothing
         returning ${columns}`;
+    },
+
+    /** What was seen of deliveries, each kind of observation once. */
+    async seenOf(tenantId: TenantId, deliveryIds: readonly string[]): Promise<(Seen & { deliveryId: string })[]> {
+      return sql<(Seen & { deliveryId: string })[]>`
+        select distinct delivery_id, kind, severity, machine_generated from notification_observations
+        where tenant_id = ${tenantId} and delivery_id = any(${deliveryIds as string[]}::text[])`;
     },
 
     async setStates(tenantId: TenantId, states: ReadonlyMap<string, ObservationState>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../platform/clock/clock.ts";
-import { createBatcher, type Database } from "../../platform/db/index.ts";
+import { createBatcher, type Database, type Sql } from "../../platform/db/index.ts";
 import { type IdempotencyRecord, reviseResponses } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { Log } from "../../platform/log/log.ts";
@@ -53,7 +53,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly reporting: Reporting;
-  readonly subscribers: Pick<Subscribers, "suppressEndpoint">;
+  readonly subscribers: Pick<Subscribers, "suppress">;
   /** Whether what failed is tried again: not without a queue. */
   readonly retries: boolean;
   readonly wakeInbox: WakeInbox;
@@ -78,15 +78,10 @@ export function createSettling(parts: Parts) {
         const store = dispatchStore(tx);
         const [, owned] = await Promise.all([store.planAnew(), store.settle(settled)]);
         const isOwned = ({ delivery }: Settled) => owned.has(delivery.id);
-        const gone = settled.filter(({ suppressEndpoint, delivery }) => suppressEndpoint && delivery.endpointId !== "");
         // What another has ended meanwhile is as that one has told it.
         const records = bundles.filter((bundle) => bundle.settled.every(isOwned)).flatMap(({ record }) => record ?? []);
         await reviseResponses(tx, records);
-        await Promise.all(
-          gone.map(({ delivery }) =>
-            subscribers.suppressEndpoint(tx, delivery.tenantId, delivery.endpointId, clock.now()),
-          ),
-        );
+        await suppress(tx, settled);
         return { owned, told: await reporting.record(tx, settled.filter(isOwned).map(reportOf)) };
       });
       told.wake();
@@ -99,6 +94,16 @@ export function createSettling(parts: Parts) {
       return bundles.map((bundle) => bundle.settled.every(({ delivery }) => owned.has(delivery.id)));
     },
   });
+
+  /** Notes of which addresses a provider has said that they are gone for good. */
+  async function suppress(tx: Sql, settled: readonly Settled[]): Promise<void> {
+    const nowMs = clock.now();
+    const gone = settled.filter(({ suppressEndpoint }) => suppressEndpoint).map(({ delivery }) => delivery);
+    for (const [tenantId, deliveries] of Map.groupBy(gone, (delivery) => delivery.tenantId)) {
+      const addresses = deliveries.map((delivery) => ({ ...delivery, usedAt: new Date(nowMs) }));
+      await subscribers.suppress(tx, tenantId, addresses, nowMs);
+    }
+  }
 
   const handOvers = createBatcher<HandOver, boolean>({
     lanes: 2,

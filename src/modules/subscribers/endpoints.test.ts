@@ -17,6 +17,7 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../test/harness/context.ts";
+import type { TenantId } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
 import { endpointsMax } from "./domain/endpoint.ts";
 import { createSubscribers } from "./index.ts";
@@ -110,11 +111,17 @@ test("another subscriber's address is refused, also when that one is inactive, u
   assert.equal((await add(choice, bob)).subscriberId, bob);
 });
 
+/** Has a provider say that an endpoint is gone. */
+async function suppress(tenantId: TenantId, endpointId: string, nowMs: number): Promise<void> {
+  const address = { endpointId, subscriberId: "", channel: "email", usedAt: new Date(nowMs) } as const;
+  await subscribers.suppress(db.sql, tenantId, [address], nowMs);
+}
+
 test("a removed address is not listed, not found again, and added anew as another one", async () => {
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   const { id } = await add(choice, subscriberId, { verified: true });
-  await subscribers.suppressEndpoint(db.sql, choice.tenantId, id, Date.now());
+  await suppress(choice.tenantId, id, Date.now());
   const removed = await remove(choice, subscriberId, id);
   assert.equal(removed.id, id);
   assert.equal((await list(choice, subscriberId)).totalSize, 0);
@@ -132,10 +139,10 @@ test("an address that is gone for good stays so however often it is added, from 
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   const { id } = await add(choice, subscriberId);
-  await subscribers.suppressEndpoint(db.sql, freshTenant(), id, 1_000_000_000_000);
+  await suppress(freshTenant(), id, 1_000_000_000_000);
   assert.equal((await add(choice, subscriberId)).suppressedAt, undefined);
-  await subscribers.suppressEndpoint(db.sql, choice.tenantId, id, 1_000_000_000_000);
-  await subscribers.suppressEndpoint(db.sql, choice.tenantId, id, 1_000_000_009_000);
+  await suppress(choice.tenantId, id, 1_000_000_000_000);
+  await suppress(choice.tenantId, id, 1_000_000_009_000);
   assert.equal(timestampMs((await add(choice, subscriberId)).suppressedAt!), 1_000_000_000_000);
 });
 

@@ -2,7 +2,8 @@
  * Subscribers: those who are notified, and where they can be reached.
  *
  * external id: what the tenant calls a subscriber. profile: what the tenant says about it.
- * endpoint: an address of a subscriber on one channel. suppressed: gone for good, says the other side.
+ * endpoint: an address of a subscriber on one channel. suppressed: not used any more, because the provider said that it
+ * is gone for good, or that its owner unsubscribed or complained.
  */
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
@@ -42,8 +43,28 @@ export interface Subscribers {
     subscriberIds: readonly string[],
     channels?: readonly Channel[],
   ): Promise<Map<string, Endpoint[]>>;
-  /** Notes that an address is gone for good. It stays so until it is removed and added again. */
-  suppressEndpoint(sql: Sql, tenantId: TenantId, endpointId: string, nowMs: number): Promise<void>;
+  /**
+   * Has addresses not be used any more: an endpoint until it is removed and added again, a profile's own until it is
+   * changed.
+   */
+  suppress(sql: Sql, tenantId: TenantId, addresses: readonly UsedAddress[], nowMs: number): Promise<void>;
+}
+
+/** An address that a message was sent to. */
+export interface UsedAddress {
+  /** "" for an address that only the profile has. */
+  readonly endpointId: string;
+  readonly subscriberId: string;
+  readonly channel: Channel;
+  /** When the message was sent: the profile may have had another address then. */
+  readonly usedAt: Date;
+}
+
+/** The fields of a profile that hold the address of a channel. */
+const profileFields: Readonly<Partial<Record<Channel, "email" | "phone">>> = { email: "email", sms: "phone" };
+
+function orderOf({ endpointId, subscriberId, channel }: UsedAddress): string {
+  return endpointId === "" ? `profile ${subscriberId} ${channel}` : `endpoint ${endpointId}`;
 }
 
 interface Parts {
@@ -83,7 +104,15 @@ export function createSubscribers({ events, cursors, hasConnection }: Parts): Su
       }
       return found;
     },
-    suppressEndpoint: (sql, tenantId, endpointId, nowMs) =>
-      endpointStore(sql).suppress(tenantId, endpointId, new Date(nowMs)),
+    async suppress(sql, tenantId, addresses, nowMs) {
+      const now = new Date(nowMs);
+      // In one order everywhere, so that two transactions never wait for each other.
+      const sorted = addresses.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+      for (const { endpointId, subscriberId, channel, usedAt } of sorted) {
+        const field = profileFields[channel];
+        if (endpointId !== "") await endpointStore(sql).suppress(tenantId, endpointId, now);
+        else if (field !== undefined) await subscriberStore(sql).suppress(tenantId, subscriberId, field, usedAt, now);
+      }
+    },
   };
 }

@@ -12,7 +12,7 @@ import {
 import type { Handlers } from "../../chain/handlers.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import { readPage } from "../../platform/paging/index.ts";
-import { expectedVersion, stampFields } from "../../platform/records/index.ts";
+import { expectedVersion, optionalTime, stampFields } from "../../platform/records/index.ts";
 import type { Subscriber } from "./domain/subscriber.ts";
 import type { SubscriberService } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
@@ -80,6 +80,8 @@ function fromSubscriber(subscriber: Subscriber): SubscriberMessage {
     timezone: subscriber.timezone,
     data: subscriber.data as never,
     active: subscriber.active,
+    emailSuppressedAt: optionalTime(subscriber.emailSuppressedAt),
+    phoneSuppressedAt: optionalTime(subscriber.phoneSuppressedAt),
     ...stampFields(subscriber),
   });
 }

@@ -15,7 +15,7 @@ export interface SubscriberFilter {
 export function subscriberStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, external_id, first_name, last_name, email, phone, avatar, locale, timezone, data, active,
-    created_at, updated_at, record_version`;
+    email_suppressed_at, phone_suppressed_at, created_at, updated_at, record_version`;
   return {
     /** Adds a subscriber; undefined when there is one with its external id. */
     async insert(
@@ -82,7 +82,10 @@ export function subscriberStore(sql: Sql) {
       return row;
     },
 
-    /** Sets the fields that are given, each by itself, and makes the subscriber active. */
+    /**
+     * Sets the fields that are given, each by itself, and makes the subscriber active. An address that is given is
+     * another one, of which nothing bad is known.
+     */
     async merge(tenantId: TenantId, id: SubscriberId, change: ProfileChange, now: Date): Promise<Subscriber> {
       const [row] = await sql<Subscriber[]>`
         update notification_subscribers set
@@ -94,6 +97,10 @@ export function subscriberStore(sql: Sql) {
           locale = coalesce(${change.locale ?? null}, locale),
           timezone = coalesce(${change.timezone ?? null}, timezone),
           data = coalesce(${change.data === undefined ? null : sql.json(change.data as never)}, data),
+          email_suppressed_at = case when ${change.email === undefined} then email_suppressed_at end,
+          phone_suppressed_at = case when ${change.phone === undefined} then phone_suppressed_at end,
+          email_set_at = case when ${change.email === undefined} then email_set_at else ${now} end,
+          phone_set_at = case when ${change.phone === undefined} then phone_set_at else ${now} end,
           active = true, updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id}
         returning ${columns}`;
@@ -113,11 +120,25 @@ export function subscriberStore(sql: Sql) {
           first_name = ${profile.firstName}, last_name = ${profile.lastName}, email = ${profile.email},
           phone = ${profile.phone}, avatar = ${profile.avatar}, locale = ${profile.locale},
           timezone = ${profile.timezone}, data = ${sql.json(profile.data as never)},
+          email_suppressed_at = case when email = ${profile.email} then email_suppressed_at end,
+          phone_suppressed_at = case when phone = ${profile.phone} then phone_suppressed_at end,
+          email_set_at = case when email = ${profile.email} then email_set_at else ${now} end,
+          phone_set_at = case when phone = ${profile.phone} then phone_set_at else ${now} end,
           updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id}
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
         returning ${columns}`;
       return row;
+    },
+
+    /** Suppresses the address that a profile has for a channel, if it had it already when the address was used. */
+    async suppress(tenantId: TenantId, id: string, field: "email" | "phone", usedAt: Date, now: Date): Promise<void> {
+      await sql`
+        update notification_subscribers
+        set ${sql(`${field}_suppressed_at`)} = ${now}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and ${sql(field)} <> ''
+          and ${sql(`${field}_suppressed_at`)} is null
+          and coalesce(${sql(`${field}_set_at`)}, '-infinity') <= ${usedAt}`;
     },
 
     /** Makes an active subscriber inactive; undefined when there is none. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Endpoint, Subscriber } from "../../subscribers/index.ts";
 import { type DeadLetter, redriveRefusal } from "./dead-letter.ts";
-import { stateAfter, suppresses } from "./observation.ts";
+import { observedState, type Seen, suppresses } from "./observation.ts";
 import { plainText } from "./plain-text.ts";
 import { contentOf, type PlanInput, planDeliveries, targetOf } from "./plan.ts";
 import { retryWaitMs } from "./retry.ts";
@@ -18,7 +18,14 @@ const content = {
   layoutId: "",
   data: {},
 } as const;
-const subscriber = { id: "s", email: "ada@example.com", phone: "", active: true } as Subscriber;
+const subscriber = {
+  id: "s",
+  email: "ada@example.com",
+  emailSuppressedAt: null,
+  phone: "",
+  phoneSuppressedAt: null,
+  active: true,
+} as unknown as Subscriber;
 
 function planInput(more: Partial<PlanInput> = {}): PlanInput {
   return {
@@ -104,22 +111,41 @@ test("waits grow to a quarter of an hour, are drawn from their whole range, and 
   assert.equal(retryWaitMs(1, 3_600_000, 0.5), 900_000);
 });
 
-test("what is known of a message only rises, and a machine's opening is no reader's", () => {
-  const seen = (kind: Parameters<typeof stateAfter>[1]["kind"], machineGenerated = false) => ({
-    kind,
-    machineGenerated,
-  });
-  assert.equal(stateAfter("awaiting", seen("bounced")), "undelivered");
-  assert.equal(stateAfter("delivered", seen("bounced")), "undelivered");
-  assert.equal(stateAfter("undelivered", seen("delivered")), "undelivered");
-  assert.equal(stateAfter("unknown", seen("delivered")), "delivered");
-  assert.equal(stateAfter("delivered", seen("deferred")), "delivered");
-  assert.equal(stateAfter("awaiting", seen("opened", true)), "delivered");
-  assert.equal(stateAfter("engaged", seen("complained")), "complained");
-  assert.equal(stateAfter("complained", seen("opened")), "complained");
+test("a message is in the strongest state that was seen of it, in whatever order; a machine's opening is no reader's", () => {
+  const state = (current: Parameters<typeof observedState>[0], ...seen: readonly (Partial<Seen> | Seen["kind"])[]) => {
+    const whole = seen.map((each) => ({
+      kind: "delivered" as const,
+      severity: "",
+      machineGenerated: false,
+      ...(typeof each === "string" ? { kind: each } : each),
+    }));
+    assert.equal(observedState(current, whole), observedState(current, whole.toReversed()));
+    return observedState(current, whole);
+  };
+  const soft = { kind: "bounced", severity: "soft" } as const;
+  const hard = { kind: "bounced", severity: "hard" } as const;
+  assert.equal(state("awaiting"), "awaiting");
+  assert.equal(state("awaiting", "bounced"), "undelivered");
+  assert.equal(state("delivered", "delivered", "bounced"), "undelivered");
+  assert.equal(state("undelivered", "bounced", "delivered"), "undelivered");
+  assert.equal(state("unknown", "delivered"), "delivered");
+  assert.equal(state("delivered", "delivered", "deferred"), "delivered");
+  assert.equal(state("awaiting", { kind: "opened", machineGenerated: true }), "delivered");
+  assert.equal(state("engaged", "clicked", "complained"), "complained");
+  assert.equal(state("complained", "complained", "opened"), "complained");
+  assert.equal(state("awaiting", soft), "undelivered");
+  assert.equal(state("undelivered", soft, "delivered"), "delivered");
+  assert.equal(state("delivered", soft, "delivered", hard), "undelivered");
+});
+
+test("an address is left alone that is gone for good, or whose owner unsubscribed or complained", () => {
+  const suppressing = (["complained", "unsubscribed", "token_invalidated"] as const).map((kind) =>
+    suppresses(kind, ""),
+  );
+  assert.deepEqual(suppressing, [true, true, true]);
   assert.deepEqual(
-    [suppresses("bounced", "soft"), suppresses("bounced", "hard"), suppresses("complained", "")],
-    [false, true, true],
+    [suppresses("bounced", "soft"), suppresses("bounced", "hard"), suppresses("clicked", "")],
+    [false, true, false],
   );
 });
 

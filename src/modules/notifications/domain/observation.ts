@@ -30,7 +30,7 @@ export const kinds: Readonly<Record<ObservationKind, KindMeaning>> = {
   dropped: { category: "delivery", state: "undelivered", suppresses: "never" },
   rejected: { category: "delivery", state: "undelivered", suppresses: "never" },
   complained: { category: "engagement", state: "complained", suppresses: "always" },
-  unsubscribed: { category: "engagement", state: "engaged", suppresses: "never" },
+  unsubscribed: { category: "engagement", state: "engaged", suppresses: "always" },
   opened: { category: "engagement", state: "engaged", suppresses: "never" },
   clicked: { category: "engagement", state: "engaged", suppresses: "never" },
   seen: { category: "engagement", state: "engaged", suppresses: "never" },
@@ -38,33 +38,42 @@ export const kinds: Readonly<Record<ObservationKind, KindMeaning>> = {
   token_invalidated: { category: "delivery", state: "undelivered", suppresses: "always" },
 };
 
+/** What was seen of a delivery. */
+export interface Seen {
+  readonly kind: ObservationKind;
+  readonly severity: string;
+  readonly machineGenerated: boolean;
+}
+
 /**
- * From weakest to strongest: a state only ever rises. What came back after all was not delivered, and a complaint
- * outlasts whatever else is seen.
+ * From the weakest to the strongest: a delivery is in the strongest state that anything seen of it speaks for. A message
+ * that bounced for now may still arrive. One that came back for good did not, whatever was seen before. A complaint
+ * outlasts all else.
  */
-const precedence: readonly ObservationState[] = [
+const precedence = [
   "not_expected",
   "awaiting",
   "unknown",
+  "undelivered for now",
   "delivered",
   "engaged",
   "undelivered",
   "complained",
-];
+] as const;
 
-/** How strong a state is: the larger the stronger. */
-function rankOf(state: ObservationState): number {
-  return precedence.indexOf(state);
+/** The state of a delivery, from what it is without any observation and from all that was seen of it, in any order. */
+export function observedState(current: ObservationState, seen: readonly Seen[]): ObservationState {
+  const isSeenAlready = precedence.indexOf(current) > precedence.indexOf("unknown");
+  const ranks = seen.map((each) => precedence.indexOf(meaningOf(each) ?? "not_expected"));
+  const strongest = precedence[Math.max(precedence.indexOf(isSeenAlready ? "awaiting" : current), ...ranks)]!;
+  return strongest === "undelivered for now" ? "undelivered" : strongest;
 }
 
-/** The state after something was seen. A machine that opens messages is no sign of a reader. */
-export function stateAfter(
-  current: ObservationState,
-  seen: { readonly kind: ObservationKind; readonly machineGenerated: boolean },
-): ObservationState {
-  const said = kinds[seen.kind].state;
-  const next = said === "engaged" && seen.machineGenerated ? "delivered" : said;
-  return next === undefined || rankOf(next) <= rankOf(current) ? current : next;
+/** What one observation speaks for. A machine that opens messages is no sign of a reader. */
+function meaningOf({ kind, severity, machineGenerated }: Seen): (typeof precedence)[number] | undefined {
+  const { state } = kinds[kind];
+  if (state === "undelivered" && severity === "soft") return "undelivered for now";
+  return state === "engaged" && machineGenerated ? "delivered" : state;
 }
 
 /** Whether an address is to be left alone after what was seen of it. */

@@ -122,12 +122,10 @@ function planChannel(
       skipped: endpointProblem(endpoint, verifiedOnly),
     }));
   }
-  const identity = profileAddress(subscriber, channel);
-  if (identity === "" || verifiedOnly) {
-    const detail = `The subscriber has no ${verifiedOnly ? "confirmed " : ""}address on this channel.`;
-    return [{ ...decided, target: nowhere, skipped: { phase: "endpoint", code: "no_endpoint", detail } }];
-  }
-  return [{ ...decided, target: { ...nowhere, identity }, skipped: undefined }];
+  const target = profileTarget(subscriber, channel, verifiedOnly);
+  return "code" in target
+    ? [{ ...decided, target: nowhere, skipped: target }]
+    : [{ ...decided, target, skipped: undefined }];
 }
 
 const nowhere: Target = { endpointId: "", identity: "", metadata: {}, providerKey: "", connectionId: "" };
@@ -146,19 +144,32 @@ function targetAt({ id, identity, metadata, providerKey, connectionId }: Endpoin
 }
 
 function endpointProblem(endpoint: Endpoint, verifiedOnly: boolean): DeliveryFailure | undefined {
-  if (endpoint.suppressedAt !== null) {
-    return { phase: "endpoint", code: "suppressed", detail: "The address is gone, as its provider said." };
-  }
+  if (endpoint.suppressedAt !== null) return suppressed;
   if (verifiedOnly && !endpoint.verified) {
     return { phase: "endpoint", code: "unverified", detail: "The address was never confirmed." };
   }
   return undefined;
 }
 
-/** The address that a profile has for a channel; "" when it has none. */
-function profileAddress({ email, phone }: Subscriber, channel: Channel): string {
-  if (channel === "email") return email;
-  return channel === "sms" ? phone : "";
+const suppressed: DeliveryFailure = {
+  phase: "endpoint",
+  code: "suppressed",
+  detail: "The provider said that the address is gone, or that its owner unsubscribed or complained.",
+};
+
+/** The address that a profile has for a channel, or why there is none to be used. */
+function profileTarget(subscriber: Subscriber, channel: Channel, verifiedOnly: boolean): Target | DeliveryFailure {
+  const { email, emailSuppressedAt, phone, phoneSuppressedAt } = subscriber;
+  const addresses: Partial<Record<Channel, readonly [string, Date | null]>> = {
+    email: [email, emailSuppressedAt],
+    sms: [phone, phoneSuppressedAt],
+  };
+  const [identity, suppressedAt] = addresses[channel] ?? ["", null];
+  if (identity === "" || verifiedOnly) {
+    const detail = `The subscriber has no ${verifiedOnly ? "confirmed " : ""}address on this channel.`;
+    return { phase: "endpoint", code: "no_endpoint", detail };
+  }
+  return suppressedAt === null ? { ...nowhere, identity } : suppressed;
 }
 
 /** Where a delivery that waited goes now; a failure when its address is not to be used any more. */
@@ -168,11 +179,7 @@ export function targetOf(
   endpointId: string,
 ): Target | DeliveryFailure {
   if (channel === "in_app") return nowhere;
-  if (endpointId === "") {
-    const identity = profileAddress(subscriber, channel);
-    if (identity !== "" && !verifiedOnly) return { ...nowhere, identity };
-    return { phase: "endpoint", code: "no_endpoint", detail: "The subscriber has no address on this channel." };
-  }
+  if (endpointId === "") return profileTarget(subscriber, channel, verifiedOnly);
   const endpoint = endpoints.find(({ id }) => id === endpointId);
   if (endpoint === undefined) return { phase: "endpoint", code: "removed", detail: "The address was removed." };
   return endpointProblem(endpoint, verifiedOnly) ?? targetAt(endpoint);

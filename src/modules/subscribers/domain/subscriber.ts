@@ -26,6 +26,9 @@ export interface Subscriber extends Profile, Stamps {
   readonly externalId: string;
   /** Whether anything is sent to it. */
   readonly active: boolean;
+  /** Since when nothing is sent to the profile's address; null where nothing speaks against it. */
+  readonly emailSuppressedAt: Date | null;
+  readonly phoneSuppressedAt: Date | null;
 }
 
 /** What is to be set of a profile; the rest stays as it is. */
