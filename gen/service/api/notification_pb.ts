@@ -66,7 +66,7 @@ export type ContentOverride = Message<"service.api.ContentOverride"> & {
   layoutId?: string | undefined;
 
   /**
-   * What goes along with it, such as a link.
+   * What goes along with it, such as a link; every text in it is a template.
    *
    * @generated from field: google.protobuf.Struct data = 7;
    */

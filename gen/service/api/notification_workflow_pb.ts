@@ -68,7 +68,7 @@ export type ChannelContent = Message<"service.api.ChannelContent"> & {
   layoutId: string;
 
   /**
-   * What goes along for programs, at most 16 KiB as JSON.
+   * What goes along for programs, at most 16 KiB as JSON. Every text in it is a template, names are not; what is made of it may take 64 KiB.
    *
    * @generated from field: google.protobuf.Struct data = 7;
    */

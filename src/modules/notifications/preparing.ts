@@ -2,7 +2,7 @@ import type { Log } from "../../platform/log/log.ts";
 import type { Integration, Integrations } from "../integrations/index.ts";
 import type { Layouts } from "../layouts/index.ts";
 import type { NotificationWorkflow } from "../preferences/index.ts";
-import type { OutgoingMessage } from "../providers/index.ts";
+import type { OutgoingMessage, Providers } from "../providers/index.ts";
 import type { Subscriber } from "../subscribers/index.ts";
 import { type Delivery, type DeliveryFailure, sendKey } from "./domain/delivery.ts";
 import { contentOf, type Overrides, type Target } from "./domain/plan.ts";
@@ -59,6 +59,7 @@ export type Prepared =
 interface Parts {
   readonly integrations: Pick<Integrations, "choose" | "find">;
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
+  readonly providers: Pick<Providers, "markupOf">;
   readonly log: Log;
   /** Whether what no integration serves is kept in the outbox for developers to see. */
   readonly outbox: boolean;
@@ -73,7 +74,7 @@ export type Prepare = (work: Work, except?: ReadonlySet<string>) => Promise<Prep
 const none: ReadonlySet<string> = new Set();
 
 /** Makes what prepares messages. */
-export function createPrepare({ integrations, layouts, log, outbox }: Parts): Prepare {
+export function createPrepare({ integrations, layouts, providers, log, outbox }: Parts): Prepare {
   return async (work, except = none) => {
     try {
       return await prepare(work, except);
@@ -91,7 +92,8 @@ export function createPrepare({ integrations, layouts, log, outbox }: Parts): Pr
     if ("code" in chosen) return { ...notSent(noWay, chosen), mayHaveArrived: work.onlyBy !== "" };
     const { id: integrationId, providerKey, casingOverride: casing } = chosen;
     const content = contentOf(work.workflow, work.overrides, channel);
-    const message = await render(layouts, { tenantId, channel, content, values, subscriber, casing });
+    const markup = providers.markupOf(providerKey);
+    const message = await render(layouts, { tenantId, channel, content, values, subscriber, casing, markup });
     const connectionId = target.connectionId || chosen.connectionId;
     const layout = "code" in message ? { layoutId: "", layoutVersion: 0 } : message;
     const { layoutId, layoutVersion } = layout;

@@ -3,7 +3,9 @@ import { applyCasing, compileTemplate, type RenderOptions, TemplateError } from 
 import type { Integration } from "../integrations/index.ts";
 import type { Layouts } from "../layouts/index.ts";
 import type { ChannelContent } from "../preferences/index.ts";
+import type { ProviderMarkup } from "../providers/index.ts";
 import type { Channel, Subscriber } from "../subscribers/index.ts";
+import { renderData } from "./data-rendering.ts";
 import type { DeliveryFailure } from "./domain/delivery.ts";
 import { plainText } from "./domain/plain-text.ts";
 
@@ -27,6 +29,8 @@ export interface RenderInput {
   readonly values: TemplateValues;
   readonly subscriber: Pick<Subscriber, "locale" | "timezone">;
   readonly casing: Integration["casingOverride"];
+  /** The markup that the provider reads texts as. */
+  readonly markup: ProviderMarkup | undefined;
 }
 
 /** What templates and conditions know. */
@@ -85,14 +89,15 @@ export async function render(layouts: Pick<Layouts, "layoutFor" | "wrap">, input
 
 function rendered(
   layouts: Pick<Layouts, "wrap">,
-  { channel, values, subscriber, casing }: RenderInput,
+  { channel, values, subscriber, casing, markup }: RenderInput,
   content: ChannelContent,
   layout: Awaited<ReturnType<Layouts["layoutFor"]>>,
   onMissing: (path: string) => void,
 ): Rendered {
   const { locale, timezone } = subscriber;
   const isMail = channel === "email";
-  const plain = { escape: "none", locale, timezone, bytesMax: bytesMax[channel], onMissing } as const;
+  const language = { locale, timezone, onMissing };
+  const plain = { ...language, escape: markup?.escape ?? "none", bytesMax: bytesMax[channel] } as const;
   const marked = isMail ? ({ ...plain, escape: "html" } as const) : plain;
   const put = (source: string, options: RenderOptions) =>
     source === "" ? "" : compileTemplate(content.engine, source).render(values, options);
@@ -109,7 +114,7 @@ function rendered(
     title: heading(content.title),
     text: (channel === "sms" ? applyCasing(spoken, casing, locale) : spoken).toWellFormed(),
     html: isMail ? body.toWellFormed() : "",
-    data: content.data,
+    data: renderData(content.data, content.engine, values, language, markup),
     layoutId: layout?.id ?? "",
     layoutVersion: layout?.version ?? 0,
   };

@@ -21,6 +21,7 @@ import type {
   ProviderCallback,
   ProviderEvent,
   ProviderEventKind,
+  ProviderMarkup,
   SendResult,
 } from "./domain/provider.ts";
 import { fcm } from "./fcm.ts";
@@ -37,6 +38,7 @@ export type {
   ProviderCallback,
   ProviderEvent,
   ProviderEventKind,
+  ProviderMarkup,
   SendResult,
 };
 
@@ -46,6 +48,8 @@ export interface Providers {
   readonly keys: Readonly<Record<Channel, readonly string[]>>;
   /** The providers that recognise a repeat by its key, so that a message may be sent to them twice. */
   readonly deduplicating: readonly string[];
+  /** The markup that a provider reads texts as; undefined where they are plain, or HTML on email. */
+  markupOf(providerKey: string): ProviderMarkup | undefined;
   /** Whether a provider is used with a connection; those of the house are not. */
   needsConnection(providerKey: string): boolean;
   /** What is wrong with what a connection is to hold; of a channel that is given, whether the provider serves it. */
@@ -109,6 +113,7 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
   return {
     keys,
     deduplicating: [...outside].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key),
+    markupOf: (providerKey) => outside.get(providerKey)?.markup,
     needsConnection: (providerKey) => outside.has(providerKey),
 
     check(providerKey, channel, settings, credentials) {

@@ -43,6 +43,7 @@ export const valueHelpers: ReadonlyMap<string, Helper> = new Map<string, Helper>
   ["default", (_, args) => args.find((arg) => !isBlank(arg)) ?? args.at(-1)],
   ["upper", (run, [value]) => upperCase(passedText(run, value), run.locale)],
   ["lower", (run, [value]) => lowerCase(passedText(run, value), run.locale)],
+  ["url_encode", (run, [value]) => run.passed(encodeURIComponent(passedText(run, value).toWellFormed()))],
   ["json", (run, [value]) => jsonOf(run, value)],
   ["lookup", (run, [value, key]) => memberOf(value, textOf(run, key, ","))],
 ]);

@@ -6,7 +6,8 @@
  * printed: a name whose value the template writes somewhere. missing: a path that names nothing; it writes nothing.
  */
 export { applyCasing, type Casing } from "./casing.ts";
+export type { Markup } from "./escape.ts";
 export type { Template } from "./plan.ts";
-export type { RenderOptions } from "./run.ts";
+export { newWorkBudget, type RenderOptions } from "./run.ts";
 export { compileTemplate, type Engine } from "./template.ts";
 export { TemplateError, type TemplateErrorCode } from "./template-error.ts";

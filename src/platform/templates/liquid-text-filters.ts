@@ -151,7 +151,7 @@ function unescaped(text: string): string {
 }
 
 function newlineToBr(run: Run, [value]: readonly unknown[]): unknown {
-  const safe = value instanceof Safe || !run.escape;
-  const text = run.passed(safe ? textOf(run, value, "") : escapeHtml(argument(run, value)));
+  const isSafe = value instanceof Safe || run.escape === undefined;
+  const text = run.passed(isSafe ? textOf(run, value, "") : run.escape(argument(run, value)));
   return new Safe(replaced(run, text.replaceAll("\r\n", "\n"), "\n", "<br />\n", "all"));
 }

@@ -1,12 +1,12 @@
-import { escapeHtml } from "./escape.ts";
+import { escapers, type Markup } from "./escape.ts";
 import { limits } from "./limits.ts";
 import { TemplateError } from "./template-error.ts";
 import { Safe, textOf } from "./values.ts";
 
 /** How a template is rendered. */
 export interface RenderOptions {
-  /** What becomes of values: `html` where the text is markup. */
-  readonly escape: "html" | "none";
+  /** The markup that values are escaped for; `none` where the text is plain. */
+  readonly escape: Markup | "none";
   /** The language of dates and numbers; English when it is absent or unknown. */
   readonly locale?: string | undefined;
   /** The time zone of dates; UTC when it is absent or unknown. */
@@ -14,13 +14,26 @@ export interface RenderOptions {
   /** Texts that are put in as they are, by their name at the top. They are never evaluated. */
   readonly raw?: Readonly<Record<string, string>> | undefined;
   readonly bytesMax?: number | undefined;
+  /** The work that is left to several renderings together; by default each has the most that one may do. */
+  readonly work?: WorkBudget | undefined;
   /** Told of each path that names nothing, every time that it is written. */
   readonly onMissing?: ((path: string) => void) | undefined;
 }
 
+/** Work that may still be done, in steps. */
+export interface WorkBudget {
+  left: number;
+}
+
+/** As much work as one rendering may do. */
+export function newWorkBudget(): WorkBudget {
+  return { left: limits.workMax };
+}
+
 /** One rendering: what was written so far, and what it may still do. */
 export class Run {
-  readonly escape: boolean;
+  /** Undefined where the text is plain. */
+  readonly escape: ((text: string) => string) | undefined;
   readonly locale: string;
   readonly timezone: string;
   readonly bytesMax: number;
@@ -28,10 +41,11 @@ export class Run {
   readonly #raw: Readonly<Record<string, string>> | undefined;
   readonly #onMissing: ((path: string) => void) | undefined;
   #out = "";
-  #workLeft: number = limits.workMax;
+  readonly #work: WorkBudget;
 
   constructor(values: Readonly<Record<string, unknown>>, options: RenderOptions) {
-    this.escape = options.escape === "html";
+    this.escape = options.escape === "none" ? undefined : escapers[options.escape];
+    this.#work = options.work ?? newWorkBudget();
     this.locale = options.locale ?? "";
     this.timezone = options.timezone ?? "";
     this.bytesMax = options.bytesMax ?? limits.bytesMax;
@@ -42,9 +56,9 @@ export class Run {
 
   /** Counts steps; throws when there were too many. */
   spend(steps: number): void {
-    this.#workLeft -= steps;
+    this.#work.left -= steps;
     // Not a number counts as too many: no arithmetic on values may switch the limit off.
-    if (!(this.#workLeft >= 0)) throw new TemplateError("limit_exceeded", "The template does too much work.");
+    if (!(this.#work.left >= 0)) throw new TemplateError("limit_exceeded", "The template does too much work.");
   }
 
   /** Counts the steps to go through a text, or to make it, and answers with it. */
@@ -86,8 +100,8 @@ export class Run {
   /** Writes a value, escaped where the text is markup and the value is not known to be safe. */
   print(value: unknown, separator: string): void {
     const text = textOf(this, value, separator);
-    const asIs = !this.escape || value instanceof Safe;
-    this.write(asIs ? text : escapeHtml(this.passed(text)));
+    const asIs = this.escape === undefined || value instanceof Safe;
+    this.write(asIs ? text : this.escape(this.passed(text)));
   }
 
   /** What is written meanwhile, instead of writing it. */

@@ -28,14 +28,29 @@ export function checkContents(path: string, contents: WorkflowContent["channels"
 }
 
 function checkContent(path: string, content: ChannelContent, checkTemplate: CheckTemplate): void {
-  for (const [name, field] of Object.entries(templates) as [keyof typeof templates, string][]) {
-    const problem = content[name] === "" ? undefined : checkTemplate(content.engine, content[name]);
-    if (problem === undefined) continue;
+  function check(field: string, source: string): void {
+    const problem = source === "" ? undefined : checkTemplate(content.engine, source);
+    if (problem === undefined) return;
     const { code, message, line, column } = problem;
     const place = line === undefined ? "" : `line ${line}${column === undefined ? "" : `, column ${column}`}: `;
-    throw invalid(`${path}.${field}`, `template.${code}`, `${place}${message}`);
+    throw invalid(field, `template.${code}`, `${place}${message}`);
+  }
+  for (const [name, field] of Object.entries(templates) as [keyof typeof templates, string][]) {
+    check(`${path}.${field}`, content[name]);
   }
   if (Buffer.byteLength(JSON.stringify(content.data)) > dataBytesMax) {
     throw invalid(`${path}.data`, "max_bytes", `must have at most ${dataBytesMax} bytes as JSON`);
+  }
+  checkData(`${path}.data`, content.data, check);
+}
+
+/** Checks every text within a value as a template. */
+function checkData(path: string, value: unknown, check: (field: string, source: string) => void): void {
+  if (typeof value === "string") {
+    if (value.includes("{")) check(path, value);
+  } else if (Array.isArray(value)) {
+    for (const [at, each] of value.entries()) checkData(`${path}[${at}]`, each, check);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, each] of Object.entries(value)) checkData(`${path}.${name}`, each, check);
   }
 }

@@ -1,4 +1,5 @@
 import type { Violation } from "../../../errors/index.ts";
+import type { Markup } from "../../../platform/templates/index.ts";
 import type { OpenConnection } from "../../connectors/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 import type { SendFailure } from "./failure.ts";
@@ -69,11 +70,20 @@ export interface ProviderCallback {
   readonly url: string;
 }
 
+/** The markup that a provider reads texts as. Values that are put into them are escaped for it. */
+export interface ProviderMarkup {
+  readonly escape: Markup;
+  /** Whether a text of the message's data is markup too: a member of an object, by its name. */
+  isMarkup(holder: Readonly<Record<string, unknown>>, name: string): boolean;
+}
+
 /** One way to send. */
 export interface Provider {
   readonly channels: readonly Channel[];
   /** Whether it recognises a repeat by its key, so that the same message may be sent to it twice. */
   readonly deduplicates: boolean;
+  /** Undefined where texts are plain, or HTML on email. */
+  readonly markup?: ProviderMarkup;
   readonly settings: FieldRules;
   readonly credentials: FieldRules;
   /** What the rules of single fields cannot tell. */
