@@ -209,7 +209,7 @@ export async function compose(foundation: Foundation) {
     retentionDays: config["routing.retention_days"],
     platformTenantId,
   });
-  const subscribers = createSubscribers({ events: recorder, cursors, hasConnection: connectors.has });
+  const subscribers = createSubscribers({ events: recorder, cursors, checkConnection: integrations.checkConnection });
   const topics = createTopics({ sql: db.sql, clock, cursors, events: recorder, subscribers, platformTenantId });
   const preferences = createPreferences({
     db: side,

@@ -126,6 +126,7 @@ test("what one node removes, another chooses no more within moments, without bei
       providers: {
         keys: { email: ["development"], sms: [], push: [], chat: [], in_app: [] },
         needsConnection: () => false,
+        understands: () => true,
       },
     });
     return { db, integrations };
@@ -133,7 +134,7 @@ test("what one node removes, another chooses no more within moments, without bei
   const [a, b] = [await startNode(), await startNode()];
   const tenantId = freshTenant();
   const values = { subscriber: {}, payload: {}, workflow_key: "w", channel: "email" } as const;
-  const chosen = async (node: typeof a) => node.integrations.choose(tenantId, "email", values, new Set(), "");
+  const chosen = async (node: typeof a) => node.integrations.choose(tenantId, "email", values, new Set(), () => true);
   assert.equal(await chosen(b), "none_active");
   const { createIntegration, deleteIntegration } = a.integrations.handlers;
   const request = { channel: "email", name: "Mail", providerKey: "development" };

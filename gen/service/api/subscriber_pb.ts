@@ -189,7 +189,7 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   channel: string;
 
   /**
-   * The provider that knows the address; default unless set.
+   * The provider that the address was registered with; default unless set. On push and chat no other provider is given it. Email addresses and telephone numbers are served by any integration.
    *
    * @generated from field: string provider_key = 5;
    */
@@ -203,7 +203,7 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   identity: string;
 
   /**
-   * The connection that reaches it, if it needs one of its own.
+   * The connection that the address is pinned to; empty when any integration may serve it. What is sent to a pinned address goes by this connection only, through an integration of its provider.
    *
    * @generated from field: string connection_id = 7;
    */
@@ -665,7 +665,7 @@ export type UpsertEndpointRequest = Message<"service.api.UpsertEndpointRequest">
   channel: string;
 
   /**
-   * The provider that knows the address; default when empty.
+   * The provider that the address was registered with; default when empty. On push and chat no other provider is given it. Email addresses and telephone numbers are served by any integration.
    *
    * @generated from field: string provider_key = 3;
    */
@@ -679,7 +679,7 @@ export type UpsertEndpointRequest = Message<"service.api.UpsertEndpointRequest">
   identity: string;
 
   /**
-   * The connection that reaches it, if it needs one of its own; an empty text takes it away.
+   * The connection to pin the address to, of a provider that serves the channel; an empty text takes the pin away. What is sent to a pinned address goes by this connection only, through an integration of its provider.
    *
    * @generated from field: optional string connection_id = 5;
    */

@@ -20,8 +20,6 @@ export type { Connection, ConnectionFault, OpenConnection };
 /** The door of the module. */
 export interface Connectors {
   readonly handlers: ReturnType<typeof connectionHandlers>;
-  /** Whether there is a connection that was not revoked. */
-  has(sql: Sql, tenantId: TenantId, connectionId: string): Promise<boolean>;
   /** A connection in whatever state, without its credentials. */
   find(sql: Sql, tenantId: TenantId, connectionId: string): Promise<Connection | undefined>;
   /** A connection to be used now, from memory for most calls; or why it cannot be used. */
@@ -43,7 +41,6 @@ export function createConnectors({ db, side, clock, cursors, ...parts }: Parts):
   const { changes, keyring } = parts;
   return {
     handlers: connectionHandlers(createConnectionService(parts), cursors),
-    has: (sql, tenantId, connectionId) => connectionStore(sql).has(tenantId, connectionId),
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
     open: createOpener({ db: side, changes, clock, keyring }),
     sealed: reencryptableConnections(db.sql),

@@ -50,13 +50,6 @@ export function connectionStore(sql: Sql) {
       return row && { ...asConnection(row), ciphertext: row.ciphertext, keyId: row.keyId };
     },
 
-    /** Whether there is a connection that was not revoked. */
-    async has(tenantId: TenantId, id: string): Promise<boolean> {
-      const found = await sql`
-        select from connector_connections where tenant_id = ${tenantId} and id = ${id} and status <> 'revoked'`;
-      return found.length === 1;
-    },
-
     /** Revokes a connection and wipes its credentials; undefined when it is revoked already or not there. */
     async revoke(tenantId: TenantId, id: string, now: Date): Promise<Connection | undefined> {
       const [row] = await sql<Row[]>`

@@ -12,7 +12,7 @@ import type { ConditionValues } from "./domain/condition.ts";
 import type { Casing, Integration } from "./domain/integration.ts";
 import { chooseIntegration, type Selection, type SelectionFault, selectionOf } from "./domain/selection.ts";
 import { integrationHandlers } from "./handler.ts";
-import { createIntegrationService, type IntegrationParts } from "./service.ts";
+import { createIntegrationService, type IntegrationParts, type IntegrationService } from "./service.ts";
 import { integrationStore } from "./store.ts";
 
 export type { Casing, ConditionValues, Integration, SelectionFault };
@@ -26,9 +26,11 @@ export interface Integrations {
     channel: Channel,
     values: ConditionValues,
     except: ReadonlySet<string>,
-    /** Only those of this provider; "" for any. */
-    providerKey: string,
+    /** Only those of providers for which this holds. */
+    accepts: (providerKey: string) => boolean,
   ): Promise<Integration | SelectionFault>;
+  /** Refuses a connection that an address cannot be pinned to. */
+  readonly checkConnection: IntegrationService["checkConnection"];
   /** An integration that was not removed, active or not. */
   find(tenantId: TenantId, id: string): Promise<Integration | undefined>;
   /**
@@ -51,11 +53,13 @@ export function createIntegrations({ side, cursors, ...parts }: Parts): Integrat
     load: async (tenantId) => selectionOf(await integrationStore(side.sql).all(tenantId)),
     tenantOf: (tenantId) => tenantId,
   });
+  const service = createIntegrationService(parts);
   return {
-    handlers: integrationHandlers(createIntegrationService(parts), cursors),
-    async choose(tenantId, channel, values, except, providerKey) {
-      return chooseIntegration(await selections.get(tenantId), channel, values, except, providerKey);
+    handlers: integrationHandlers(service, cursors),
+    async choose(tenantId, channel, values, except, accepts) {
+      return chooseIntegration(await selections.get(tenantId), channel, values, except, accepts);
     },
+    checkConnection: service.checkConnection,
     async find(tenantId, id) {
       return (await selections.get(tenantId)).byId.get(id);
     },

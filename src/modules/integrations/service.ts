@@ -1,11 +1,12 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { notFound, type TenantChanges, updateRefusal } from "../../platform/db/index.ts";
+import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../platform/db/index.ts";
+import type { TenantId } from "../../platform/access/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { newStamps } from "../../platform/records/index.ts";
 import type { Connectors } from "../connectors/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import type { Providers } from "../providers/index.ts";
+import type { ProviderAddress, Providers } from "../providers/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { checkCondition } from "./domain/condition.ts";
 import {
@@ -22,7 +23,7 @@ export interface IntegrationParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
   readonly connectors: Pick<Connectors, "find">;
-  readonly providers: Pick<Providers, "keys" | "needsConnection">;
+  readonly providers: Pick<Providers, "keys" | "needsConnection" | "understands">;
 }
 
 /** The use cases of integrations. */
@@ -61,6 +62,22 @@ export function createIntegrationService({ events, changes, connectors, provider
   }
 
   return {
+    /** Refuses a connection that messages to an address cannot go by. */
+    async checkConnection(
+      sql: Sql,
+      tenantId: TenantId,
+      connectionId: string,
+      { channel, ...address }: ProviderAddress & { readonly channel: Channel },
+    ): Promise<void> {
+      const connection = await connectors.find(sql, tenantId, connectionId);
+      if (connection === undefined || connection.status === "revoked") throw notFound("connection");
+      const serving = providers.keys[channel].filter((key) => providers.needsConnection(key));
+      const fitting = serving.filter((key) => providers.understands(key, address));
+      if (fitting.includes(connection.providerKey)) return;
+      const wanted = fitting.length === 0 ? "must be empty here" : `must be a connection of ${fitting.join(" or ")}`;
+      throw invalid("connection_id", "channel", `${wanted}, not of ${connection.providerKey}`);
+    },
+
     async createIntegration(context: Context, channel: Channel, details: IntegrationDetails): Promise<Integration> {
       const { sql, tenantId, nowMs } = context;
       await check(context, channel, details);

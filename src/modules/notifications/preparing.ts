@@ -1,5 +1,6 @@
 import type { Log } from "../../platform/log/log.ts";
-import type { Integration, Integrations } from "../integrations/index.ts";
+import type { Connectors } from "../connectors/index.ts";
+import type { Integration, Integrations, SelectionFault } from "../integrations/index.ts";
 import type { Layouts } from "../layouts/index.ts";
 import type { NotificationWorkflow } from "../preferences/index.ts";
 import type { OutgoingMessage, Providers } from "../providers/index.ts";
@@ -59,7 +60,8 @@ export type Prepared =
 interface Parts {
   readonly integrations: Pick<Integrations, "choose" | "find">;
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
-  readonly providers: Pick<Providers, "markupOf">;
+  readonly connectors: Pick<Connectors, "open">;
+  readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "understands">;
   readonly log: Log;
   /** Whether what no integration serves is kept in the outbox for developers to see. */
   readonly outbox: boolean;
@@ -74,7 +76,7 @@ export type Prepare = (work: Work, except?: ReadonlySet<string>) => Promise<Prep
 const none: ReadonlySet<string> = new Set();
 
 /** Makes what prepares messages. */
-export function createPrepare({ integrations, layouts, providers, log, outbox }: Parts): Prepare {
+export function createPrepare({ integrations, layouts, connectors, providers, log, outbox }: Parts): Prepare {
   return async (work, except = none) => {
     try {
       return await prepare(work, except);
@@ -94,7 +96,7 @@ export function createPrepare({ integrations, layouts, providers, log, outbox }:
     const content = contentOf(work.workflow, work.overrides, channel);
     const markup = providers.markupOf(providerKey);
     const message = await render(layouts, { tenantId, channel, content, values, subscriber, casing, markup });
-    const connectionId = target.connectionId || chosen.connectionId;
+    const connectionId = providers.needsConnection(providerKey) ? target.connectionId || chosen.connectionId : "";
     const layout = "code" in message ? { layoutId: "", layoutVersion: 0 } : message;
     const { layoutId, layoutVersion } = layout;
     const way: Way = { integrationId, providerKey, connectionId, layoutId, layoutVersion };
@@ -119,11 +121,17 @@ export function createPrepare({ integrations, layouts, providers, log, outbox }:
       const before = await integrations.find(tenantId, onlyBy);
       return before?.active ? before : { ...unknown, detail: "The integration that may have sent it is gone." };
     }
-    const choice = await integrations.choose(tenantId, channel, { ...values, channel }, except, target.providerKey);
+    const pinned = target.connectionId === "" ? undefined : await connectors.open(tenantId, target.connectionId);
+    if (typeof pinned === "string") {
+      return { phase: "credential", code: pinned, detail: "The connection that the address is pinned to cannot be used." };
+    }
+    const accepts = (providerKey: string) =>
+      pinned === undefined ? providers.understands(providerKey, target) : providerKey === pinned.providerKey;
+    const choice = await integrations.choose(tenantId, channel, { ...values, channel }, except, accepts);
     if (typeof choice !== "string") return choice;
     if (choice === "none_active" && channel === "in_app") return { ...builtIn, providerKey: "in_app" };
     if (choice === "none_active" && outbox && except.size === 0) return { ...builtIn, providerKey: "development" };
-    return { phase: "integration", code: choice, detail: unserved[choice] };
+    return { phase: "integration", code: choice, detail: unservedDetail(choice, target, pinned?.providerKey) };
   }
 }
 
@@ -135,6 +143,13 @@ const unserved = {
   condition_no_match: "No integration of the channel has a condition that holds.",
   condition_error: "The condition of an integration of the channel cannot be evaluated.",
 } as const;
+
+function unservedDetail(fault: SelectionFault, { providerKey }: Target, pinnedTo: string | undefined): string {
+  if (fault !== "none_active") return unserved[fault];
+  if (pinnedTo !== undefined) return `No active integration of ${pinnedTo} serves the channel; the address is pinned to it.`;
+  if (providerKey === "") return unserved.none_active;
+  return `No active integration serves the channel for addresses with the provider_key ${providerKey}.`;
+}
 
 const internal: DeliveryFailure = { phase: "system", code: "internal", detail: "The service failed to send it." };
 

@@ -32,7 +32,7 @@ import { referenceResolution } from "./testing/reference-resolver.ts";
 const db = await testDatabase();
 const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
-const subscribers = createSubscribers({ events, cursors, hasConnection: async () => false });
+const subscribers = createSubscribers({ events, cursors, checkConnection: async () => {} });
 const { changes, standing } = announcedChanges();
 const preferences = createPreferences({
   db,

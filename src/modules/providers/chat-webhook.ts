@@ -10,6 +10,7 @@ export function chatWebhook(parts: HttpParts, url: (text: string) => string | un
   return {
     channels: ["chat"],
     deduplicates: true,
+    addresses: () => true,
     settings: { url: { type: "text", required: true, rule: url } },
     credentials: {
       secret: { type: "text", required: true, rule: oneLine },

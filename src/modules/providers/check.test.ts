@@ -106,6 +106,21 @@ test("providers are known by the channels that they serve", () => {
   assert.equal(providers.needsConnection("smtp"), true);
 });
 
+test("telephone numbers and mail addresses are understood by every provider, those of devices and chats by their own", () => {
+  const { keys, understands } = startProviders();
+  const understanding = (channel: "sms" | "push" | "chat", providerKey: string, identity: string) =>
+    keys[channel].filter((key) => understands(key, { providerKey, identity }));
+  assert.deepEqual(understanding("sms", "", "+4930901820"), ["http_sms", "twilio", "development"]);
+  assert.deepEqual(understanding("sms", "vonage", "+4930901820"), ["http_sms", "twilio", "development"]);
+  const browser = JSON.stringify({ endpoint: "https://push.example", keys: {} });
+  assert.deepEqual(understanding("push", "", browser), ["web_push", "development"]);
+  assert.deepEqual(understanding("push", "", "a-token"), ["fcm", "development"]);
+  assert.deepEqual(understanding("push", "fcm", "a-token"), ["fcm", "development"]);
+  assert.deepEqual(understanding("push", "apns", "a-token"), ["development"]);
+  assert.deepEqual(understanding("chat", "", "room"), ["slack", "chat_webhook", "development"]);
+  assert.deepEqual(understanding("chat", "slack", "U1"), ["slack", "development"]);
+});
+
 test("a violation never repeats what is secret", () => {
   const violations = providers.check("fcm", undefined, valid.fcm![0], { private_key: "hunter2" });
   assert.ok(!JSON.stringify(violations).includes("hunter2"));

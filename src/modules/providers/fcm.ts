@@ -37,6 +37,8 @@ export function fcm(parts: HttpParts, url: (text: string) => string | undefined)
   return {
     channels: ["push"],
     deduplicates: false,
+    // A registration token is never JSON, which the subscriptions of browsers are.
+    addresses: (identity) => !identity.startsWith("{"),
     settings: {
       project_id: { type: "text", required: true, rule: matching(/^[a-z0-9-]{1,64}$/, "must be a project's id") },
       client_email: { type: "text", required: true, rule: oneLine },

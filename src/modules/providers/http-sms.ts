@@ -9,6 +9,7 @@ export function httpSms(parts: HttpParts, url: (text: string) => string | undefi
   return {
     channels: ["sms"],
     deduplicates: true,
+    addresses: "shared",
     settings: {
       url: { type: "text", required: true, rule: url },
       from: { type: "text", required: true, rule: oneLine },

@@ -46,6 +46,8 @@ export type {
 export interface Providers {
   /** The providers that serve each channel. */
   readonly keys: Readonly<Record<Channel, readonly string[]>>;
+  /** Whether a provider can be given an address. */
+  understands(providerKey: string, address: ProviderAddress): boolean;
   /** The providers that recognise a repeat by its key, so that a message may be sent to them twice. */
   readonly deduplicating: readonly string[];
   /** The markup that a provider reads texts as; undefined where they are plain, or HTML on email. */
@@ -70,6 +72,12 @@ export interface Providers {
   callback(providerKey: string, connection: OpenConnection | undefined, request: ProviderCallback): CallbackReading;
   /** Lets go of connections that were kept for later. */
   close(): void;
+}
+
+/** An address, and the provider that it was registered with; "" for one that names none. */
+export interface ProviderAddress {
+  readonly providerKey: string;
+  readonly identity: string;
 }
 
 interface Parts {
@@ -113,6 +121,12 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
   return {
     keys,
     deduplicating: [...outside].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key),
+    understands(providerKey, { providerKey: registeredWith, identity }) {
+      const provider = outside.get(providerKey);
+      // What the house keeps itself goes to no address.
+      if (provider === undefined || provider.addresses === "shared" || registeredWith === providerKey) return true;
+      return registeredWith === "" && provider.addresses(identity);
+    },
     markupOf: (providerKey) => outside.get(providerKey)?.markup,
     needsConnection: (providerKey) => outside.has(providerKey),
 

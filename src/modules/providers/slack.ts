@@ -7,6 +7,7 @@ export function slack(parts: HttpParts, url: (text: string) => string | undefine
   return {
     channels: ["chat"],
     deduplicates: false,
+    addresses: () => true,
     markup: { escape: "slack", isMarkup: ({ type }, name) => type === "mrkdwn" && name === "text" },
     settings: {},
     credentials: { webhook_url: { type: "text", required: true, rule: url } },

@@ -50,6 +50,7 @@ export function smtp({ egress, now, ca }: Parts, url: (text: string) => string |
   return {
     channels: ["email"],
     deduplicates: false,
+    addresses: "shared",
     settings: {
       host: { type: "text", required: true, rule: (host) => hostProblem(host, url) },
       port: { type: "number", range: [1, 65_535] },

@@ -19,6 +19,7 @@ export function twilio(parts: HttpParts, url: (text: string) => string | undefin
   return {
     channels: ["sms"],
     deduplicates: false,
+    addresses: "shared",
     settings: {
       account_sid: { type: "text", required: true, rule: matching(/^AC[0-9a-zA-Z]{32}$/, "must look like AC…") },
       from: { type: "text", rule: oneLine },

@@ -14,6 +14,7 @@ export function webPushProvider(parts: HttpParts): Provider {
   return {
     channels: ["push"],
     deduplicates: false,
+    addresses: (identity) => identity.startsWith("{"),
     settings: {
       subject: {
         type: "text",

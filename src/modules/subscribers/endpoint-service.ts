@@ -13,20 +13,21 @@ import {
   type EndpointChange,
   type EndpointId,
   emptyDetails,
+  namedProvider,
   endpointsMax,
 } from "./domain/endpoint.ts";
 import type { Subscriber } from "./domain/subscriber.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
-/** Whether a tenant has a connection with this id that can be used. */
-export type HasConnection = (sql: Sql, tenantId: TenantId, connectionId: string) => Promise<boolean>;
+/** Refuses a connection that a tenant does not have, or that messages to an address cannot go by. */
+export type CheckConnection = (sql: Sql, tenantId: TenantId, connectionId: string, address: Address) => Promise<void>;
 
 /** The use cases of endpoints. */
 export type EndpointService = ReturnType<typeof createEndpointService>;
 
 /** Makes the use cases of endpoints. */
-export function createEndpointService(events: EventRecorder, hasConnection: HasConnection) {
+export function createEndpointService(events: EventRecorder, checkConnection: CheckConnection) {
   /** The subscriber whose addresses are to change: one change after another. */
   async function lock({ sql, tenantId }: Context, subscriberId: string): Promise<Subscriber> {
     const subscriber = await subscriberStore(sql).lock(tenantId, subscriberId);
@@ -88,7 +89,9 @@ export function createEndpointService(events: EventRecorder, hasConnection: HasC
       checkEndpoint(address, change, isEmail);
       const subscriber = await lock(context, subscriberId);
       const { connectionId = "" } = change;
-      if (connectionId !== "" && !(await hasConnection(sql, tenantId, connectionId))) throw notFound("connection");
+      if (connectionId !== "") {
+        await checkConnection(sql, tenantId, connectionId, { ...address, providerKey: namedProvider(address) });
+      }
       const current = await endpointStore(sql).findByAddress(tenantId, address);
       if (current === undefined) return add(context, subscriber, address, change);
       if (current.subscriberId !== subscriber.id) throw taken();

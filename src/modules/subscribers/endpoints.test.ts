@@ -19,6 +19,7 @@ import {
 } from "../../../test/harness/context.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
+import { notFound } from "../../platform/db/index.ts";
 import { endpointsMax } from "./domain/endpoint.ts";
 import { createSubscribers } from "./index.ts";
 
@@ -28,7 +29,9 @@ const connections = new Set<string>();
 const subscribers = createSubscribers({
   events,
   cursors: createCursors(randomBytes(32)),
-  hasConnection: async (_sql, tenantId, id) => connections.has(`${tenantId} ${id}`),
+  async checkConnection(_sql, tenantId, id) {
+    if (!connections.has(`${tenantId} ${id}`)) throw notFound("connection");
+  },
 });
 const { handlers } = subscribers;
 

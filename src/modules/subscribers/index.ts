@@ -9,16 +9,17 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import type { Channel, Endpoint } from "./domain/endpoint.ts";
+import { type Channel, type Endpoint, namedProvider } from "./domain/endpoint.ts";
 import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
 import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
-import { createEndpointService, type HasConnection } from "./endpoint-service.ts";
+import { type CheckConnection, createEndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
 import { createSubscriberService, type NamedProfile, type UpsertContext } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
 export type { Channel, Endpoint, NamedProfile, Subscriber, SubscriberId };
+export { namedProvider };
 
 /** The door of the module. */
 export interface Subscribers {
@@ -70,13 +71,13 @@ function orderOf({ endpointId, subscriberId, channel }: UsedAddress): string {
 interface Parts {
   readonly events: EventRecorder;
   readonly cursors: Cursors;
-  readonly hasConnection: HasConnection;
+  readonly checkConnection: CheckConnection;
 }
 
 /** Makes the module. */
-export function createSubscribers({ events, cursors, hasConnection }: Parts): Subscribers {
+export function createSubscribers({ events, cursors, checkConnection }: Parts): Subscribers {
   const subscribers = createSubscriberService(events);
-  const endpoints = createEndpointService(events, hasConnection);
+  const endpoints = createEndpointService(events, checkConnection);
   return {
     handlers: {
       ...subscriberHandlers(subscribers, cursors),

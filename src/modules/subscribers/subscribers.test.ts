@@ -25,7 +25,7 @@ const events = recordedEvents();
 const subscribers = createSubscribers({
   events,
   cursors: createCursors(randomBytes(32)),
-  hasConnection: async () => false,
+  checkConnection: async () => {},
 });
 const { handlers } = subscribers;
 

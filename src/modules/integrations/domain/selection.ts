@@ -35,8 +35,7 @@ function byPrecedence(one: Integration, other: Integration): number {
 }
 
 /**
- * The first integration whose condition holds, of those that were not tried already: of one provider, if one is named.
- * One whose condition cannot be told is passed over: an error must never route a message to a provider that it was not
+ * The first integration whose condition holds, of those that were not tried already and whose provider is acceptable. One whose condition cannot be told is passed over: an error must never route a message to a provider that it was not
  * meant for.
  */
 export function chooseIntegration(
@@ -44,11 +43,11 @@ export function chooseIntegration(
   channel: Channel,
   values: ConditionValues,
   except: ReadonlySet<string>,
-  providerKey: string,
+  accepts: (providerKey: string) => boolean,
 ): Integration | SelectionFault {
   let fault: SelectionFault = "none_active";
   for (const { integration, condition } of candidates.get(channel) ?? []) {
-    if (except.has(integration.id) || (providerKey !== "" && integration.providerKey !== providerKey)) continue;
+    if (except.has(integration.id) || !accepts(integration.providerKey)) continue;
     const holds = conditionHolds(condition, values);
     if (holds === true) return integration;
     if (holds === "failed") fault = "condition_error";

@@ -1,5 +1,5 @@
 import type { ChannelContent, NotificationWorkflow, ReasonCode, Resolution } from "../../preferences/index.ts";
-import type { Channel, Endpoint, Subscriber } from "../../subscribers/index.ts";
+import { type Channel, type Endpoint, namedProvider, type Subscriber } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "./delivery.ts";
 
 /** What a trigger says for a channel instead of its workflow. */
@@ -17,9 +17,9 @@ export interface Target {
   readonly endpointId: string;
   readonly identity: string;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The provider whose address it is; "" when any serves it. */
+  /** The provider that the address was registered with; "" when it names none. */
   readonly providerKey: string;
-  /** A connection of the address's own; "" when its integration's serves it. */
+  /** The connection that the address is pinned to; "" when any integration may serve it. */
   readonly connectionId: string;
 }
 
@@ -130,17 +130,9 @@ function planChannel(
 
 const nowhere: Target = { endpointId: "", identity: "", metadata: {}, providerKey: "", connectionId: "" };
 
-/** What endpoints say that name no provider. */
-const anyProvider = "default";
-
-function targetAt({ id, identity, metadata, providerKey, connectionId }: Endpoint): Target {
-  return {
-    endpointId: id,
-    identity,
-    metadata,
-    providerKey: providerKey === anyProvider ? "" : providerKey,
-    connectionId,
-  };
+function targetAt(endpoint: Endpoint): Target {
+  const { id, identity, metadata, connectionId } = endpoint;
+  return { endpointId: id, identity, metadata, providerKey: namedProvider(endpoint), connectionId };
 }
 
 function endpointProblem(endpoint: Endpoint, verifiedOnly: boolean): DeliveryFailure | undefined {

@@ -82,6 +82,11 @@ export interface Provider {
   readonly channels: readonly Channel[];
   /** Whether it recognises a repeat by its key, so that the same message may be sent to it twice. */
   readonly deduplicates: boolean;
+  /**
+   * Which addresses it understands. "shared": all of its channels', such as telephone numbers. Otherwise those that were
+   * registered with it, and of those that name no provider the ones that may be its own.
+   */
+  readonly addresses: "shared" | ((identity: string) => boolean);
   /** Undefined where texts are plain, or HTML on email. */
   readonly markup?: ProviderMarkup;
   readonly settings: FieldRules;

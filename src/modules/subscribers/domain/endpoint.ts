@@ -13,6 +13,7 @@ export type EndpointId = string & { readonly __id: "endpoint" };
 /** What tells an address from all others of a tenant's. */
 export interface Address {
   readonly channel: Channel;
+  /** The provider that it was registered with, or `default`. */
   readonly providerKey: string;
   /** The address or token itself. */
   readonly identity: string;
@@ -20,7 +21,7 @@ export interface Address {
 
 /** What else is said about an address. */
 interface EndpointDetails {
-  /** The connection that reaches it; empty when it needs none of its own. */
+  /** The connection that it is pinned to; empty when any integration may serve it. */
   readonly connectionId: string;
   /** Whether the subscriber confirmed it. */
   readonly verified: boolean;
@@ -45,6 +46,11 @@ export const emptyDetails: EndpointDetails = { connectionId: "", verified: false
 
 /** The provider of addresses that name none. */
 export const providerKeyDefault = "default";
+
+/** The provider that an address names; "" when it names none. */
+export function namedProvider({ providerKey }: Pick<Address, "providerKey">): string {
+  return providerKey === providerKeyDefault ? "" : providerKey;
+}
 
 /** How many addresses a subscriber may have. */
 export const endpointsMax = 100;

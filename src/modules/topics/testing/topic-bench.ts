@@ -24,7 +24,7 @@ export async function topicBench(createSubscribers: typeof CreateSubscribers, cl
   const db = await testDatabase(20);
   const events = recordedEvents();
   const cursors = createCursors(randomBytes(32));
-  const subscribers = createSubscribers({ events, cursors, hasConnection: async () => false });
+  const subscribers = createSubscribers({ events, cursors, checkConnection: async () => {} });
   const parts = { sql: db.sql, clock, cursors, events, subscribers, platformTenantId: () => "" };
   const topics = createTopics(parts);
   const { topics: onTopics, subscriptions: onSubscriptions } = topics.handlers;
