@@ -2050,7 +2050,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.CreateTenantRequest.slug": "A short unique name; derived from the name when empty.",
   "service.api.CreateTenantRequest.plan": "The plan, free text.",
   "service.api.CreateTenantRequest.settings": "Free settings of the tenant's own.",
-  "service.api.CreateTenantRequest.quotas": "Daily limits by operation.",
+  "service.api.CreateTenantRequest.quotas": "Daily limits by operation: api.call counts calls, route items that are routed, notification.trigger triggers (one to a topic counts as one, however many are in it). workflow.run and connector.execute are for operations to come.",
   "service.api.CreateTenantRequest.issue_admin_key": "Also creates an admin key of the new tenant and shows it once.",
   "service.api.CreateTenantResponse": "The new tenant.",
   "service.api.CreateTenantResponse.tenant": "The tenant, with admin_key when it was asked for.",

@@ -236,6 +236,7 @@ export async function compose(foundation: Foundation) {
     integrations,
     connectors,
     providers,
+    quotas: tenants.quotas,
     settings: {
       enabled: config["notification.dispatch.enabled"],
       queue: config["notification.dispatch.queue"],

@@ -63,6 +63,8 @@ export interface Context {
   readonly nowMs: number;
   /** The transaction of a mutating operation; the connection pool for the others. */
   readonly sql: Sql;
+  /** The tenant's daily quota of an operation, for handlers that take from it with their effect; undefined for no limit. */
+  quotaOf(operation: string): number | undefined;
   /** Takes so many from the tenant's daily quota of an operation, or throws QUOTA_EXCEEDED and takes none. */
   takeQuota(operation: string, count: number): Promise<void> | undefined;
   /**

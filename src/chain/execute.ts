@@ -168,8 +168,12 @@ class CallContext implements Context {
     return this.#call.signal;
   }
 
+  quotaOf(operation: string): number | undefined {
+    return this.#call.standing?.quotas[operation];
+  }
+
   takeQuota(operation: string, count: number): Promise<void> | undefined {
-    const limit = this.#call.standing?.quotas[operation];
+    const limit = this.quotaOf(operation);
     return limit === undefined ? undefined : this.#parts.takeQuota(this.tenantId, operation, limit, count);
   }
 

@@ -52,6 +52,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     signal: new AbortController().signal,
     nowMs: Date.now(),
     sql: db.sql,
+    quotaOf: () => undefined,
     takeQuota: async () => {},
     recheckAccess: async () => {},
     afterCommit: (action) => void action(),

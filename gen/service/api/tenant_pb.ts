@@ -268,7 +268,7 @@ export type CreateTenantRequest = Message<"service.api.CreateTenantRequest"> & {
   settings?: JsonObject | undefined;
 
   /**
-   * Daily limits by operation.
+   * Daily limits by operation: api.call counts calls, route items that are routed, notification.trigger triggers (one to a topic counts as one, however many are in it). workflow.run and connector.execute are for operations to come.
    *
    * @generated from field: map<string, service.api.QuotaLimit> quotas = 5;
    */

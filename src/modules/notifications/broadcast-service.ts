@@ -12,12 +12,14 @@ import { broadcastStore } from "./broadcast-store.ts";
 import type { Broadcast } from "./domain/broadcast.ts";
 import { overriddenContents } from "./domain/plan.ts";
 import { bodyOf, type Trigger } from "./domain/trigger.ts";
+import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 
 interface Parts {
   readonly db: Database;
   readonly topics: Pick<Topics, "find" | "cutoff">;
   readonly preferences: Pick<Preferences, "workflow" | "checkContents">;
   readonly events: Pick<EventRecorder, "record">;
+  readonly writer: Pick<TriggerWriter, "takeIn">;
   /** Whether there is a queue that broadcasts can wait in. */
   readonly hasQueue: boolean;
   readonly payloadKeptMs: number;
@@ -33,6 +35,7 @@ export function createBroadcastService({
   topics,
   preferences,
   events,
+  writer,
   hasQueue,
   payloadKeptMs,
   wakeExpanding,
@@ -64,6 +67,7 @@ export function createBroadcastService({
         if (keyed !== undefined && !(await claim(tx, keyed.claim))) return "duplicate";
         const topic = await topics.find(tx, tenantId, trigger.audience.name);
         if (topic === undefined) throw notFound("topic");
+        await writer.takeIn(tx, tenantId, context.quotaOf(triggerQuota));
         const broadcast: Broadcast = {
           tenantId,
           transactionId,

@@ -24,6 +24,7 @@ import type { Layouts } from "../layouts/index.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { Providers } from "../providers/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
+import type { Quotas } from "../tenants/index.ts";
 import type { Topics } from "../topics/index.ts";
 import { createSend } from "./attempt.ts";
 import { createBroadcastService } from "./broadcast-service.ts";
@@ -41,6 +42,7 @@ import { createReporting } from "./reporting.ts";
 import { createSettling } from "./settling.ts";
 import { triggerHandlers } from "./trigger-handler.ts";
 import { createTriggerService } from "./trigger-service.ts";
+import { createTriggerWriter } from "./trigger-writer.ts";
 
 interface Parts {
   readonly db: Database;
@@ -57,6 +59,7 @@ interface Parts {
   readonly integrations: Integrations;
   readonly connectors: Connectors;
   readonly providers: Providers;
+  readonly quotas: Quotas;
   readonly settings: NotificationSettings;
   readonly platformTenantId: () => string;
   /** From 0 to 1; what spreads the waits between attempts. */
@@ -111,8 +114,9 @@ export function createNotifications(parts: Parts): Notifications {
   const reporting = createReporting(parts);
   const settling = createSettling({ ...parts, reporting, retries: hasQueue, wakeInbox, random });
   const sending = { ...parts, prepare, send, settling, reporting, verifiedOnly, wakeInbox };
-  const triggers = createTriggerService({ ...sending, payloadKeptMs });
-  const broadcasts = createBroadcastService({ ...parts, hasQueue, payloadKeptMs, wakeExpanding });
+  const writer = createTriggerWriter({ ...parts, reporting });
+  const triggers = createTriggerService({ ...sending, writer, payloadKeptMs });
+  const broadcasts = createBroadcastService({ ...parts, writer, hasQueue, payloadKeptMs, wakeExpanding });
   const deadLetters = createDeadLetterService({ events, wakeExpanding, wakeDispatch });
   const observations = createObservationService(parts);
   return {

@@ -3,22 +3,22 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../chain/call.ts";
 import { Failure, invalid } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
-import { createBatcher, type Database } from "../../platform/db/index.ts";
-import { inProgress, keyName, usedKeys } from "../../platform/idempotency/index.ts";
+import type { Database } from "../../platform/db/index.ts";
+import { claim, complete, inProgress } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { NamedProfile, Subscribers } from "../subscribers/index.ts";
 import type { Send } from "./attempt.ts";
 import { type Begun, begin, type Occasion } from "./beginning.ts";
-import { deliveryStore, keepParcels, type Parcel } from "./delivery-store.ts";
+import { deliveryStore, type Parcel } from "./delivery-store.ts";
 import type { Delivery } from "./domain/delivery.ts";
 import { overriddenContents } from "./domain/plan.ts";
 import { bodyOf, type Carried, type Trigger } from "./domain/trigger.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
 import { noWay, type Prepare } from "./preparing.ts";
-import { createRecipientReading, type Recipient, type RecipientParts } from "./recipients.ts";
-import { type Reporting, reportsOf } from "./reporting.ts";
+import { createRecipientReading, type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
 import type { Settled, Settling } from "./settling.ts";
+import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 
 /** What became of one message of a trigger. */
 export interface Outcome extends Begun {
@@ -50,7 +50,7 @@ interface Parts extends RecipientParts {
   readonly prepare: Prepare;
   readonly send: Send;
   readonly settling: Settling;
-  readonly reporting: Reporting;
+  readonly writer: TriggerWriter;
   readonly verifiedOnly: boolean;
   /** How long what a trigger carries is kept. */
   readonly payloadKeptMs: number;
@@ -63,43 +63,9 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Makes the use case of single sends. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, settling, reporting, payloadKeptMs, wakeInbox } = parts;
+  const { db, subscribers, preferences, send, settling, writer, payloadKeptMs, wakeInbox } = parts;
   const reading = createRecipientReading(parts);
   const flights = new Set<Promise<unknown>>();
-
-  const writer = createBatcher<Parcel, "kept" | "duplicate">({
-    lanes: 2,
-    async flush(parcels) {
-      const refused = parcels.some(hasFailed) ? await keepAndTell(parcels) : await keepParcels(db.sql, parcels);
-      for (const [at, { tenantId, rows }] of parcels.entries()) {
-        if (!refused.has(at)) reporting.count(reportsOf(tenantId, rows));
-      }
-      return parcels.map((_, at) => (refused.has(at) ? "duplicate" : "kept"));
-    },
-  });
-
-  /** Keeps triggers of which something failed at once, together with the events that tell of it. */
-  async function keepAndTell(parcels: readonly Parcel[]): Promise<ReadonlySet<number>> {
-    const { refused, told } = await db.transaction(async (tx) => {
-      const refused = await keepParcels(tx, parcels);
-      const kept = parcels.filter((_, at) => !refused.has(at));
-      const reports = kept.flatMap(({ tenantId, rows }) => reportsOf(tenantId, rows));
-      return { refused, told: await reporting.record(tx, reports) };
-    });
-    told.wake();
-    return refused;
-  }
-
-  /** Creates or changes the recipient as the trigger says; once, however often the trigger is sent under one key. */
-  async function upsertInline(context: Context, profile: NamedProfile, keyed: KeyedCall | undefined) {
-    const { tenantId, nowMs, afterCommit } = context;
-    return db.transaction(async (tx) => {
-      if (keyed !== undefined && (await usedKeys(tx, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
-      return subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile).catch((error) => {
-        throw within("subscriber", error);
-      });
-    });
-  }
 
   /** Sends what a provider is to get, and writes down what came of it. */
   async function sendAll(begun: readonly Begun[], leaseToken: string): Promise<Map<string, Settled>> {
@@ -127,21 +93,20 @@ export function createTriggerService(parts: Parts) {
     return new Map(settled.map((each) => [each.delivery.id, each]));
   }
 
-  /** Everything is written down before anything leaves, and the answer says what came of it. */
-  async function notify<Answer extends Message>(
+  /** What a trigger comes to before anything leaves, and how it is written down. */
+  async function draft<Answer extends Message>(
     occasion: Occasion,
     recipient: Recipient,
     { body, text }: Carried,
-    { keyed, answer }: SingleTrigger<Answer>,
-  ): Promise<Answer | "duplicate"> {
+    answer: SingleTrigger<Answer>["answer"],
+  ) {
     const { tenantId, transactionId, workflowKey, userId, nowMs } = occasion;
     const begun = await begin(parts, occasion, recipient, []);
     const outcomes = begun.map((each): Outcome => ({ ...each, settled: undefined }));
-    const first = answer({ transactionId, outcomes });
     const isOpen = begun.some(
       ({ row }) => row.status === "running" || row.status === "queued" || row.dead_letter_id !== undefined,
     );
-    const kept = await writer.run({
+    const parcel: Omit<Parcel, "record"> = {
       tenantId,
       transactionId,
       broadcastId: "",
@@ -154,19 +119,55 @@ export function createTriggerService(parts: Parts) {
         ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(nowMs + payloadKeptMs) }
         : undefined,
       rows: begun.map(({ row }) => row),
-      record: keyed?.record(first),
-    });
-    if (kept === "duplicate") return "duplicate";
-    if (begun.some(({ row }) => row.kept_in === "inbox")) wakeInbox(tenantId, [recipient.subscriber.id]);
+    };
+    return { begun, outcomes, first: answer({ transactionId, outcomes }), parcel, recipient };
+  }
+  type Draft<Answer extends Message> = Awaited<ReturnType<typeof draft<Answer>>>;
 
+  /** Sends what is written down, and answers with what came of it. */
+  async function deliver<Answer extends Message>(
+    { tenantId, transactionId, leaseToken }: Occasion,
+    { begun, outcomes, first, recipient }: Draft<Answer>,
+    { keyed, answer }: SingleTrigger<Answer>,
+  ): Promise<Answer> {
+    if (begun.some(({ row }) => row.kept_in === "inbox")) wakeInbox(tenantId, [recipient.subscriber.id]);
     const outgoing = begun.filter(({ row }) => row.status === "running");
     if (outgoing.length === 0) return first;
-    const ends = await sendAll(outgoing, occasion.leaseToken!);
+    const ends = await sendAll(outgoing, leaseToken!);
     const ended = outcomes.map((each) => ({ ...each, settled: ends.get(each.row.id) }));
     const last = answer({ transactionId, outcomes: ended });
     if (await settling.settle([...ends.values()], keyed?.record(last))) return last;
     // The leases ended before the messages did: what another node has made of the deliveries counts.
     return answer({ transactionId, outcomes, current: await deliveriesOf(tenantId, [...ends.keys()]) });
+  }
+
+  /**
+   * Creates or changes the recipient as the trigger says, and writes the trigger down in the same transaction: both
+   * happen, once for each key, or neither does.
+   */
+  async function draftWithProfile<Answer extends Message>(
+    context: Context,
+    occasion: Occasion,
+    carried: Carried,
+    profile: NamedProfile,
+    { keyed, answer }: SingleTrigger<Answer>,
+  ): Promise<Draft<Answer> | "duplicate"> {
+    const { tenantId, nowMs, afterCommit } = context;
+    const done = await db.transaction(async (tx) => {
+      if (keyed !== undefined && !(await claim(tx, keyed.claim))) return "duplicate";
+      await writer.takeIn(tx, tenantId, context.quotaOf(triggerQuota));
+      const { id } = await subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile).catch((error) => {
+        throw within("subscriber", error);
+      });
+      const recipients = await readRecipients(parts, tx, tenantId, { ...occasion, topicKey: "" }, [id]);
+      const drafted = await draft(occasion, recipients.get(id)!, carried, answer);
+      const committed = await writer.keepUncountedIn(tx, { ...drafted.parcel, record: undefined });
+      if (keyed !== undefined) await complete(tx, keyed.record(drafted.first));
+      return { drafted, committed };
+    });
+    if (done === "duplicate") return "duplicate";
+    done.committed();
+    return done.drafted;
   }
 
   async function deliveriesOf(tenantId: TenantId, ids: readonly string[]): Promise<Map<string, Delivery>> {
@@ -181,13 +182,11 @@ export function createTriggerService(parts: Parts) {
     const { tenantId, nowMs } = context;
     const { trigger, profile, keyed } = single;
     const carried = bodyOf(trigger);
-    if (profile !== undefined && (await upsertInline(context, profile, keyed)) === "duplicate") return "duplicate";
-    const [recipient, workflow] = await Promise.all([
-      reading.recipient(tenantId, trigger),
-      preferences.workflow(tenantId, trigger.workflowKey),
-    ]);
+    const quota = context.quotaOf(triggerQuota);
+    if ((await writer.check(tenantId, quota, keyed)) === "duplicate") return "duplicate";
+    const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
-    const occasion = {
+    const occasion: Occasion = {
       ...trigger,
       tenantId,
       transactionId: ulid(nowMs),
@@ -196,7 +195,14 @@ export function createTriggerService(parts: Parts) {
       nowMs,
       leaseToken: randomUUID(),
     };
-    return notify(occasion, recipient, carried, single);
+    if (profile !== undefined) {
+      const drafted = await draftWithProfile(context, occasion, carried, profile, single);
+      return drafted === "duplicate" ? drafted : deliver(occasion, drafted, single);
+    }
+    const drafted = await draft(occasion, await reading.recipient(tenantId, trigger), carried, single.answer);
+    const parcel = { ...drafted.parcel, record: keyed?.record(drafted.first) };
+    if ((await writer.keep({ parcel, quota }, keyed)) === "duplicate") return "duplicate";
+    return deliver(occasion, drafted, single);
   }
 
   return {
@@ -228,10 +234,6 @@ export function createTriggerService(parts: Parts) {
 function within(path: string, error: unknown): unknown {
   const [violation] = error instanceof Failure ? error.violations : [];
   return violation === undefined ? error : invalid(`${path}.${violation.field}`, violation.rule, violation.message);
-}
-
-function hasFailed({ rows }: Parcel): boolean {
-  return rows.some(({ status }) => status === "failed");
 }
 
 const neverAborted = new AbortController().signal;

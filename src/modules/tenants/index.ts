@@ -17,7 +17,7 @@ import { createQuotas } from "./quotas.ts";
 import { createTenantService, type TenantParts } from "./service.ts";
 import { tenantStore } from "./store.ts";
 
-export type { Quotas } from "./quotas.ts";
+export type { Quotas, QuotaTake } from "./quotas.ts";
 export type { Tenant };
 
 interface Parts extends TenantParts {

@@ -1,20 +1,37 @@
-import { fail } from "../../errors/index.ts";
+import { type Failure, fail } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
 import { createBatcher, type Sql } from "../../platform/db/index.ts";
+
+/** So many of an operation that a tenant wants to do, of so many that it may do in a day. */
+export interface QuotaTake {
+  readonly tenantId: TenantId;
+  readonly operation: string;
+  readonly limit: number;
+  readonly count: number;
+}
+
+/** What was taken within a transaction. */
+export interface QuotaGrant {
+  /** Whether each was granted, in the order in which they were asked for. */
+  readonly granted: readonly boolean[];
+  /** To be called after the commit: remembers which quotas are used up. */
+  remember(): void;
+}
 
 /** Counts what tenants do against their daily limits. */
 export interface Quotas {
   /** Takes so many (one) from today's quota; throws QUOTA_EXCEEDED when they are not left, and takes none. */
   take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<void>;
+  /** Takes within the transaction of the effect: both are committed or neither is. */
+  takeIn(tx: Sql, takes: readonly QuotaTake[]): Promise<QuotaGrant>;
+  /** Gives back within the transaction that took. */
+  giveBackIn(tx: Sql, takes: readonly QuotaTake[]): Promise<void>;
+  /** Whether today's quota is known to be used up: a refusal costs no statement then. */
+  isUsedUp(take: Omit<QuotaTake, "count">): boolean;
+  /** The refusal of what goes over a quota. */
+  exceeded(take: Pick<QuotaTake, "operation" | "limit">): Failure;
   used(sql: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }>;
-}
-
-interface Take {
-  readonly tenantId: TenantId;
-  readonly operation: string;
-  readonly limit: number;
-  readonly count: number;
 }
 
 /** Daily counters in the database. Many callers' takes travel in one statement; what goes over is given back. */
@@ -22,49 +39,70 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
   // Once a day's quota is used up there is no need to ask again that day, unless the limit was raised.
   const exhausted = new Map<string, { day: string; limit: number }>();
 
-  const takes = createBatcher<Take, boolean>({
+  const takes = createBatcher<QuotaTake, boolean>({
     async flush(inputs) {
-      const day = dayOf(clock.now());
-      const groups = groupBy(inputs);
-      const rows = await addUsage(
-        sql,
-        day,
-        [...groups.values()].map((group) => ({ ...group[0]!, count: countOf(group) })),
-      );
-      const granted = new Set<Take>();
-      const refunds = [];
-      for (const row of rows) {
-        const group = groups.get(keyOf(row))!;
-        const { limit } = group[0]!;
-        let left = countOf(group) - Math.max(row.used - limit, 0);
-        let refused = 0;
-        for (const input of group) {
-          if (input.count <= left) {
-            left -= input.count;
-            granted.add(input);
-          } else refused += input.count;
-        }
-        if (refused > 0) refunds.push({ tenantId: row.tenantId, operation: row.operation, count: -refused });
-        if (refused > 0 && left <= 0) exhausted.set(keyOf(row), { day, limit });
-      }
-      if (refunds.length > 0) await addUsage(sql, day, refunds);
-      return inputs.map((input) => granted.has(input));
+      const { granted, remember } = await grant(sql, inputs);
+      remember();
+      return [...granted];
     },
   });
+
+  async function grant(connection: Sql, inputs: readonly QuotaTake[]): Promise<QuotaGrant> {
+    if (inputs.length === 0) return { granted: [], remember() {} };
+    const day = dayOf(clock.now());
+    const groups = Map.groupBy(inputs, keyOf);
+    const rows = await addUsage(connection, day, groupCounts(groups));
+    const granted = new Set<QuotaTake>();
+    const refunds = [];
+    const usedUp: QuotaTake[] = [];
+    for (const row of rows) {
+      const group = groups.get(keyOf(row))!;
+      const [first] = group as [QuotaTake];
+      let left = countOf(group) - Math.max(row.used - first.limit, 0);
+      let refused = 0;
+      for (const input of group) {
+        if (input.count <= left) {
+          left -= input.count;
+          granted.add(input);
+        } else refused += input.count;
+      }
+      if (refused > 0) refunds.push({ tenantId: row.tenantId, operation: row.operation, count: -refused });
+      if (refused > 0 && left <= 0) usedUp.push(first);
+    }
+    if (refunds.length > 0) await addUsage(connection, day, refunds);
+    return {
+      granted: inputs.map((input) => granted.has(input)),
+      remember() {
+        for (const each of usedUp) exhausted.set(keyOf(each), { day, limit: each.limit });
+      },
+    };
+  }
+
+  function isUsedUp(take: Omit<QuotaTake, "count">): boolean {
+    const known = exhausted.get(keyOf(take));
+    return known !== undefined && known.day === dayOf(clock.now()) && known.limit === take.limit;
+  }
+
+  function exceeded({ operation, limit }: Pick<QuotaTake, "operation" | "limit">): Failure {
+    const resetsAt = endOfDay(clock.now());
+    return fail("QUOTA_EXCEEDED", {
+      public: `The daily quota of ${limit} for ${operation} is used up until ${resetsAt.toISOString()}.`,
+    });
+  }
 
   return {
     async take(tenantId, operation, limit, count = 1) {
       const input = { tenantId, operation, limit, count };
-      const known = exhausted.get(keyOf(input));
-      const day = dayOf(clock.now());
-      const usedUp = known !== undefined && known.day === day && known.limit === limit;
-      if (usedUp || !(await takes.run(input))) {
-        const resetsAt = endOfDay(clock.now());
-        throw fail("QUOTA_EXCEEDED", {
-          public: `The daily quota of ${limit} for ${operation} is used up until ${resetsAt.toISOString()}.`,
-        });
-      }
+      if (isUsedUp(input) || !(await takes.run(input))) throw exceeded(input);
     },
+    takeIn: grant,
+    async giveBackIn(tx, given) {
+      if (given.length === 0) return;
+      const counts = groupCounts(Map.groupBy(given, keyOf)).map((each) => ({ ...each, count: -each.count }));
+      await addUsage(tx, dayOf(clock.now()), counts);
+    },
+    isUsedUp,
+    exceeded,
     async used(connection, tenantId, operation) {
       const now = clock.now();
       const [row] = await connection<{ used: number }[]>`
@@ -91,17 +129,11 @@ async function addUsage(
     returning tenant_id, operation, used`;
 }
 
-function groupBy(inputs: readonly Take[]): Map<string, Take[]> {
-  const groups = new Map<string, Take[]>();
-  for (const input of inputs) {
-    const group = groups.get(keyOf(input));
-    if (group === undefined) groups.set(keyOf(input), [input]);
-    else group.push(input);
-  }
-  return groups;
+function groupCounts(groups: ReadonlyMap<string, readonly QuotaTake[]>): QuotaTake[] {
+  return [...groups.values()].map((group) => ({ ...group[0]!, count: countOf(group) }));
 }
 
-function countOf(group: readonly Take[]): number {
+function countOf(group: readonly QuotaTake[]): number {
   return group.reduce((sum, { count }) => sum + count, 0);
 }
 

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { type Answered, freshName, newSender, type Sender } from "./stage.ts";
+
+let node: TestService;
+before(async () => {
+  node = await startService();
+});
+
+const path = "/api/v2/notifications/trigger";
+
+/** A tenant that may trigger so often a day, with somebody to notify. */
+async function limitedSender(
+  limit: number,
+): Promise<{ sender: Sender; to: { workflow_key: string; subscriber_id: string } }> {
+  const sender = await newSender(node);
+  const workflow_key = await sender.workflow({ channels: { in_app: { body: "B" } } });
+  const { id: subscriber_id } = await sender.subscriber();
+  const platform = restClient(node.baseUrl, node.adminKey);
+  const quotas = { "notification.trigger": { limit_per_day: limit } };
+  const changed = await platform.call("PATCH", `/api/tenants/${sender.id}`, { quotas });
+  assert.equal(changed.status, 200, changed.text);
+  return { sender, to: { workflow_key, subscriber_id } };
+}
+
+async function usedBy(sender: Sender): Promise<number> {
+  return (await sender.ok("GET", `/api/tenants/${sender.id}/quota/notification.trigger`)).data.used;
+}
+
+test("each trigger takes one from the daily quota, to a topic too, and beyond it nothing is written", async () => {
+  const { sender, to } = await limitedSender(3);
+  const { workflow_key, subscriber_id } = to;
+  const topic = await sender.topic([subscriber_id]);
+  const inline = { workflow_key, subscriber_external_id: freshName(), subscriber: { first_name: "Lin" } };
+  const headers = { "idempotency-key": freshName() };
+  const first = await sender.trigger(to, headers);
+  await sender.trigger({ workflow_key, topic });
+  await sender.trigger(inline);
+  assert.equal(await usedBy(sender), 3);
+
+  const events = async () => (await sender.rest.call("GET", "/api/events?limit=1000")).body.data.length;
+  const before = await events();
+  const stranger = freshName();
+  for (const request of [to, { workflow_key, topic }, { ...inline, subscriber_external_id: stranger }]) {
+    const { body } = await sender.refused("QUOTA_EXCEEDED", "POST", path, request);
+    assert.deepEqual([body.status, body.retryable], [429, false]);
+  }
+  const found = await sender.rest.call("GET", `/api/v2/notification/subscribers?external_id=${stranger}`);
+  assert.deepEqual(found.body.data, []);
+  assert.equal(await events(), before);
+  assert.equal(await usedBy(sender), 3);
+  // What was triggered before is answered alike, and takes nothing.
+  const repeated = await sender.trigger(to, headers);
+  assert.equal(repeated.transaction_id, first.transaction_id);
+});
+
+test("many triggers at once take no more than the quota, and no less", async () => {
+  const { sender, to } = await limitedSender(5);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => sender.rest.call("POST", path, to)));
+  const codes = answers.map(({ status, body }) => (status === 200 ? "OK" : body.errorCode)).sort();
+  assert.deepEqual(codes, [...Array(5).fill("OK"), ...Array(15).fill("QUOTA_EXCEEDED")]);
+  assert.equal((await sender.inbox(to.subscriber_id)).length, 5);
+  assert.equal(await usedBy(sender), 5);
+});
+
+test("a trigger that is refused or repeated takes nothing from the quota", async () => {
+  const { sender, to } = await limitedSender(1);
+  const { workflow_key } = to;
+  const overrides = { in_app: { body: "{{#each" } };
+  await sender.refused("INVALID_ARGUMENT", "POST", path, { ...to, overrides });
+  await sender.refused("NOT_FOUND", "POST", path, { ...to, subscriber_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
+  await sender.refused("NOT_FOUND", "POST", path, { workflow_key, topic: "nobody" });
+  const broken = { workflow_key, subscriber_external_id: freshName(), subscriber: { email: "no address" } };
+  await sender.refused("INVALID_ARGUMENT", "POST", path, broken);
+  const headers = { "idempotency-key": freshName() };
+  const answers = await Promise.all(Array.from({ length: 3 }, () => sender.rest.call("POST", path, to, headers)));
+  const taken = answers.filter(({ status }) => status === 200).map(({ body }: Answered) => body.data.transaction_id);
+  assert.ok(taken.length > 0 && new Set(taken).size === 1);
+  assert.equal(await usedBy(sender), 1);
+});
+
+test("an inline profile is not changed by a trigger that is refused", async () => {
+  const sender = await newSender(node);
+  const workflow_key = await sender.workflow();
+  const subscriber_external_id = freshName();
+  const overrides = { in_app: { body: "{{#each" } };
+  const request = { workflow_key, subscriber_external_id, subscriber: { first_name: "Lin" }, overrides };
+  await sender.refused("INVALID_ARGUMENT", "POST", path, request);
+  const found = await sender.rest.call("GET", `/api/v2/notification/subscribers?external_id=${subscriber_external_id}`);
+  assert.deepEqual(found.body.data, []);
+});
