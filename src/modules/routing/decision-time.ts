@@ -2,24 +2,37 @@ import type { EventLoopShares, Turns } from "../../platform/scheduling/index.ts"
 import type { SlicedDecision } from "./domain/decide.ts";
 import type { Decision } from "./domain/decision.ts";
 
-/** What one call, or one round in the background, may spend on its decisions. */
+/** What one call, or one round in the background, spends on its decisions. */
 export interface DecisionTime {
   readonly turns: Turns;
-  /** From then on decisions are left to the background, by `performance.now()`. */
-  readonly deferAfterMs: number;
+  /** What decisions took so far. */
+  spentMs: number;
+  /** How long they waited for slices. */
+  waitedMs: number;
+  /** Whether there is none left: what is not decided yet is decided in the background. */
+  isUp(): boolean;
 }
 
-/** How long a call may take to decide, however many items it has. What is left then is decided in the background. */
-const callMsMax = 2000;
+/** What a call may spend on decisions, however many items it has. */
+const spentMsMax = 300;
+/** How long the decisions of a call may wait for slices while other calls of the tenant have theirs. */
+const waitedMsMax = 5000;
 
 /** The time of one call. */
 export function timeOfCall(shares: EventLoopShares, tenantId: string): DecisionTime {
-  return { turns: shares.forCall(tenantId), deferAfterMs: performance.now() + callMsMax };
+  return {
+    turns: shares.forCall(tenantId),
+    spentMs: 0,
+    waitedMs: 0,
+    isUp() {
+      return this.spentMs >= spentMsMax || this.waitedMs >= waitedMsMax;
+    },
+  };
 }
 
 /** The time of background work: it waits for its slices as long as it takes. */
 export function timeInBackground(shares: EventLoopShares, tenantId: string): DecisionTime {
-  return { turns: shares.forBackground(tenantId), deferAfterMs: Number.POSITIVE_INFINITY };
+  return { turns: shares.forBackground(tenantId), spentMs: 0, waitedMs: 0, isUp: () => false };
 }
 
 /**
@@ -30,21 +43,29 @@ export function decideInTime<T>(
   time: DecisionTime,
   then: (decision: Decision) => T | Promise<T>,
 ): T | Promise<T> {
-  const { turns, deferAfterMs } = time;
-  if (performance.now() >= deferAfterMs) return then(pending.defer());
-  const decision = turns.isOver() ? undefined : pending.proceed(turns.isOver);
+  if (time.isUp()) return then(pending.defer());
+  const decision = time.turns.isOver() ? undefined : proceed(pending, time);
   return decision === undefined ? decideInSlices(pending, time, then) : then(decision);
 }
 
 async function decideInSlices<T>(
   pending: SlicedDecision,
-  { turns, deferAfterMs }: DecisionTime,
+  time: DecisionTime,
   then: (decision: Decision) => T | Promise<T>,
 ): Promise<T> {
   for (;;) {
-    if (performance.now() >= deferAfterMs) return then(pending.defer());
-    await turns.next();
-    const decision = pending.proceed(turns.isOver);
+    if (time.isUp()) return then(pending.defer());
+    const askedAtMs = performance.now();
+    await time.turns.next();
+    time.waitedMs += performance.now() - askedAtMs;
+    const decision = proceed(pending, time);
     if (decision !== undefined) return then(decision);
   }
+}
+
+function proceed(pending: SlicedDecision, time: DecisionTime): Decision | undefined {
+  const startedAtMs = performance.now();
+  const decision = pending.proceed(time.turns.isOver);
+  time.spentMs += performance.now() - startedAtMs;
+  return decision;
 }

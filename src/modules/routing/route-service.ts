@@ -39,8 +39,6 @@ export type RouteResult = Routed | Failure;
 export type RouteService = ReturnType<typeof createRouteService>;
 
 const redirectsMax = 5;
-/** How long a batch may go on after its time for decisions is over: admission keys take time as well. */
-const batchGraceMs = 2000;
 const seedLimit = 2 ** 53;
 
 /** Makes the use cases of routing. */
@@ -139,9 +137,6 @@ export function createRouteService(parts: Parts) {
     const time = timeOfCall(shares, context.tenantId);
     for (const item of items) {
       try {
-        if (performance.now() > time.deferAfterMs + batchGraceMs) {
-          throw failed("The batch took too long before this item: send it again, in a smaller batch.");
-        }
         if (time.turns.isOver()) await time.turns.next();
         const prepared = prepare(context, item, dryRun, time);
         results.push(prepared instanceof Promise ? await prepared : prepared);

@@ -12,7 +12,8 @@ export interface Turns {
  * Shares the event loop between tenants.
  *
  * Work that may take long runs in slices. Tenants take turns, a slice each, and so do the tasks of one tenant. After each slice
- * the loop belongs to everybody else for a while, so that all sliced work together takes at most a quarter of it.
+ * the loop belongs to everybody else for a while, so that sliced calls together take at most half of it, and background work a
+ * quarter.
  */
 export interface EventLoopShares {
   /** Turns for a call that somebody waits for. Its first slice begins at once, unless calls of its tenant wait for theirs. */
@@ -28,8 +29,10 @@ interface Settings {
 
 /** How long a slice may take. One step of work may run over it by up to 3 ms: no slice takes more than 5 ms. */
 export const sliceMs = 2;
+/** What a slice is taken to have lasted at most: if it seems longer, the process did not run all the time. */
+const sliceMsMax = 5;
 /** How long the loop is left alone after a slice, as a multiple of what the slice took. */
-const restFactor = 3;
+const restFactors = { call: 1, background: 3 } as const;
 
 /** Creates the shares of one node. */
 export function createEventLoopShares({
@@ -42,6 +45,7 @@ export function createEventLoopShares({
   let callsFirst = true;
   let sliceStartMs = 0;
   let restUntilMs = 0;
+  let restFactor = 0;
 
   function enqueue(ring: TenantRing<() => void>, tenantId: string, begin: () => void): void {
     ring.add(tenantId, begin);
@@ -65,15 +69,16 @@ export function createEventLoopShares({
 
   function grant(): void {
     sliceStartMs = nowMs();
-    const [first, second] = callsFirst ? [calls, background] : [background, calls];
-    callsFirst = !callsFirst;
-    const begin = first.take() ?? second.take();
+    const isCall = background.isEmpty || (callsFirst && !calls.isEmpty);
+    callsFirst = !isCall;
+    restFactor = restFactors[isCall ? "call" : "background"];
+    const begin = (isCall ? calls : background).take();
     begin?.();
   }
 
   function endSlice(): void {
-    const atMs = nowMs();
-    restUntilMs = Math.max(restUntilMs, sliceStartMs) + (atMs - sliceStartMs) * (1 + restFactor);
+    const tookMs = Math.min(nowMs() - sliceStartMs, sliceMsMax);
+    restUntilMs = Math.max(restUntilMs, sliceStartMs) + tookMs * (1 + restFactor);
     if (calls.isEmpty && background.isEmpty) isGranting = false;
     else planSlice();
   }
