@@ -83,6 +83,26 @@ test("the process's own metrics are there, and two registries do not disturb eac
   assert.match(one.contentType, /^text\/plain; version=0\.0\.4/);
 });
 
+test("the delay of the event loop is told by quantile, and a stall is seen in the scrape after it and in no other", async () => {
+  const metrics = createMetrics();
+  const delayS = async (quantile: string) =>
+    Number(
+      new RegExp(`^nodejs_eventloop_delay_seconds\\{quantile="${quantile}"\\} (\\S+)$`, "m").exec(
+        await metrics.render(),
+      )![1],
+    );
+  const tick = () => new Promise((resolve) => setTimeout(resolve, 30));
+  await tick();
+  const endMs = performance.now() + 300;
+  while (performance.now() < endMs);
+  await tick();
+  const stalled = await delayS("1");
+  assert.ok(stalled >= 0.2, `${stalled}`);
+  await delayS("0.999");
+  // Nothing has been measured since.
+  assert.equal(await delayS("1"), 0);
+});
+
 test("a label that would hold ids or free text is refused", () => {
   const metrics = createMetrics();
   for (const label of ["tenant_id", "id", "pool_key", "tenant", "path", "message", "user"]) {

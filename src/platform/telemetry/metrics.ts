@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { fail } from "../../errors/index.ts";
 import { CallHistogram, type Series } from "./call-histogram.ts";
+import { addEventLoopDelay } from "./event-loop-delay.ts";
 
 /** The metrics of calls. Every argument is one of a fixed set: an operation of the definitions, a code of the catalogue. */
 export interface CallMetrics {
@@ -32,6 +33,7 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  addEventLoopDelay(registry);
   const common = (settings: MetricSettings) => {
     refuseIds(settings);
     const { name, help, labels } = settings;
