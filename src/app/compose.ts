@@ -224,6 +224,7 @@ export async function compose(foundation: Foundation) {
   const notifications = createNotifications({
     db,
     signals,
+    shares,
     cursors,
     clock,
     log,
@@ -247,7 +248,7 @@ export async function compose(foundation: Foundation) {
     },
     platformTenantId,
   });
-  const anomalies = createAnomalies({ db, clock, log, events: recorder, pools, cursors, platformTenantId });
+  const anomalies = createAnomalies({ db, clock, log, shares, events: recorder, pools, cursors, platformTenantId });
   const dynamicConfig = createDynamicConfig({
     instance: { "events.retention_days": config["events.retention_days"] },
     enabled: config["dynamic_config.enabled"],

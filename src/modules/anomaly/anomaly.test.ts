@@ -15,6 +15,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
 import { urlRefusal } from "../../platform/egress/index.ts";
 import type { Log } from "../../platform/log/log.ts";
+import { createEventLoopShares } from "../../platform/scheduling/index.ts";
 import { createPools, storedLoads, storedWork } from "../pools/index.ts";
 import { windowsNeeded } from "./domain/window.ts";
 import { createAnomalies, type WatchedPools } from "./index.ts";
@@ -50,7 +51,8 @@ function newNode() {
     urlRefusal,
   };
   const pools = { snapshot: createPools(parts).snapshot, pauseRecipients };
-  return createAnomalies({ db, clock, log, events, pools, cursors, platformTenantId: freshTenant });
+  const shares = createEventLoopShares();
+  return createAnomalies({ db, clock, log, shares, events, pools, cursors, platformTenantId: freshTenant });
 }
 const { handlers, jobs } = newNode();
 const signal = new AbortController().signal;

@@ -2,6 +2,7 @@ import type { Clock } from "../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { EventLoopShares, Turns } from "../../platform/scheduling/index.ts";
 import type { EventContext, EventEntry, EventRecorder } from "../events/index.ts";
 import type { AnomalyConfig, PoolDoor, PoolSnapshot } from "../pools/index.ts";
 import { type Anomaly, type PlacedFinding, wireActions } from "./domain/anomaly.ts";
@@ -23,6 +24,7 @@ export interface WatchingParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly shares: EventLoopShares;
   readonly events: Pick<EventRecorder, "recordMany">;
   readonly pools: WatchedPools;
 }
@@ -34,7 +36,7 @@ const windowsAtOnce = 3;
 const settleMs = 2000;
 
 /** Looks at the outcomes of pools, and does what their configs say about what stands out. */
-export function createWatching({ db, clock, log, events, pools }: WatchingParts) {
+export function createWatching({ db, clock, log, shares, events, pools }: WatchingParts) {
   const store = windowStore(db.sql);
   const remembered = rememberedWindows(async (pool, fromMs, windowMs, count) => {
     const rows: WindowRow[] = [];
@@ -56,7 +58,8 @@ export function createWatching({ db, clock, log, events, pools }: WatchingParts)
     // No window has ended since the last look.
     if (endOf(nowMs) === endOf(sinceMs)) return;
     const endMs = endOf(nowMs);
-    const found = findingsIn(await remembered.upTo(pool, endMs, windowMs), snapshot, config);
+    const series = await remembered.upTo(pool, endMs, windowMs);
+    const found = await findingsIn(series, snapshot, config, shares.forBackground(pool.tenantId));
     // What was reported after the last window ended was about the same windows.
     const since = new Date(Math.min(nowMs - config.cooldownS * 1000, endMs));
     if (found.length > 0) await respond(pool, found, config, since, nowMs);
@@ -133,17 +136,21 @@ export function createWatching({ db, clock, log, events, pools }: WatchingParts)
 }
 
 /** What stands out in a pool: in the pool as a whole, and among its recipients that can be given work. */
-function findingsIn(
+async function findingsIn(
   series: readonly Series[],
   { recipients }: PoolSnapshot,
   config: AnomalyConfig,
-): readonly PlacedFinding[] {
+  turns: Turns,
+): Promise<readonly PlacedFinding[]> {
   const active = new Set<string>(recipients.flatMap(({ id, status }) => (status === "active" ? [id] : [])));
-  return series.flatMap(({ recipientId, windows }) => {
-    if (recipientId !== "" && !active.has(recipientId)) return [];
+  const found: PlacedFinding[] = [];
+  for (const { recipientId, windows } of series) {
+    if (recipientId !== "" && !active.has(recipientId)) continue;
+    if (turns.isOver()) await turns.next();
     const watched = recipientId === "" ? "pool" : "recipient";
-    return detect(windows, config, watched).map((finding) => ({ ...finding, recipientId }));
-  });
+    for (const finding of detect(windows, config, watched)) found.push({ ...finding, recipientId });
+  }
+  return found;
 }
 
 function alertOf(anomaly: Anomaly): EventEntry[] {

@@ -1,9 +1,9 @@
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { oneAtATime } from "../../platform/jobs/index.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { TopicMember, Topics } from "../topics/index.ts";
@@ -25,8 +25,6 @@ export const broadcastTopic = "notifications_broadcast";
 const membersAtOnce = 500;
 /** A page is cut short after so long: whoever reads in the order of transactions waits for its end. */
 const pageMsMax = 250;
-/** How long others on this node wait at most for a page. */
-const stretchMs = 10;
 /** How often a page is tried before the broadcast has failed. */
 const failuresMax = 8;
 
@@ -35,6 +33,7 @@ interface Parts extends RecipientParts {
   readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
+  readonly shares: EventLoopShares;
   readonly events: EventRecorder;
   readonly topics: Pick<Topics, "membersAt" | "countAt">;
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
@@ -198,19 +197,15 @@ async function rowsOf(
   };
   const rows: DeliveryRow[] = [];
   const startedAtMs = performance.now();
-  let stretchedSinceMs = startedAtMs;
+  const turns = parts.shares.forBackground(tenantId);
   let done = 0;
   for (const { subscriberId, contextKeys } of members) {
+    if (turns.isOver()) await turns.next();
     const recipient = recipients.get(subscriberId);
     const begun = recipient === undefined ? [] : await begin(parts, occasion, recipient, contextKeys);
     for (const { row } of begun) rows.push(row);
     done++;
-    const atMs = performance.now();
-    if (atMs - startedAtMs > pageMsMax) break;
-    if (atMs - stretchedSinceMs > stretchMs) {
-      await setImmediate();
-      stretchedSinceMs = performance.now();
-    }
+    if (performance.now() - startedAtMs > pageMsMax) break;
   }
   return { rows, done };
 }

@@ -16,6 +16,7 @@ import type { Cursors } from "../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../platform/db/index.ts";
 import type { JobKind } from "../../platform/jobs/index.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { Metrics } from "../../platform/telemetry/index.ts";
 import type { Connectors } from "../connectors/index.ts";
 import type { EventRecorder } from "../events/index.ts";
@@ -50,6 +51,7 @@ interface Parts {
   readonly cursors: Cursors;
   readonly clock: Clock;
   readonly log: Log;
+  readonly shares: EventLoopShares;
   readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly subscribers: Subscribers;

@@ -1,4 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
+import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { Connectors } from "../connectors/index.ts";
 import type { Integration, Integrations, SelectionFault } from "../integrations/index.ts";
 import type { Layouts } from "../layouts/index.ts";
@@ -63,6 +64,7 @@ interface Parts {
   readonly connectors: Pick<Connectors, "open">;
   readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "understands">;
   readonly log: Log;
+  readonly shares: EventLoopShares;
   /** Whether what no integration serves is kept in the outbox for developers to see. */
   readonly outbox: boolean;
 }
@@ -76,7 +78,7 @@ export type Prepare = (work: Work, except?: ReadonlySet<string>) => Promise<Prep
 const none: ReadonlySet<string> = new Set();
 
 /** Makes what prepares messages. */
-export function createPrepare({ integrations, layouts, connectors, providers, log, outbox }: Parts): Prepare {
+export function createPrepare({ integrations, layouts, connectors, providers, log, shares, outbox }: Parts): Prepare {
   return async (work, except = none) => {
     try {
       return await prepare(work, except);
@@ -95,7 +97,8 @@ export function createPrepare({ integrations, layouts, connectors, providers, lo
     const { id: integrationId, providerKey, casingOverride: casing } = chosen;
     const content = contentOf(work.workflow, work.overrides, channel);
     const markup = providers.markupOf(providerKey);
-    const message = await render(layouts, { tenantId, channel, content, values, subscriber, casing, markup });
+    const turns = shares.forCall(tenantId);
+    const message = await render(layouts, { tenantId, channel, content, values, subscriber, casing, markup, turns });
     const connectionId = providers.needsConnection(providerKey) ? target.connectionId || chosen.connectionId : "";
     const layout = "code" in message ? { layoutId: "", layoutVersion: 0 } : message;
     const { layoutId, layoutVersion } = layout;

@@ -1,4 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
+import type { Turns } from "../../platform/scheduling/index.ts";
 import { applyCasing, compileTemplate, type RenderOptions, TemplateError } from "../../platform/templates/index.ts";
 import type { Integration } from "../integrations/index.ts";
 import type { Layouts } from "../layouts/index.ts";
@@ -31,6 +32,8 @@ export interface RenderInput {
   readonly casing: Integration["casingOverride"];
   /** The markup that the provider reads texts as. */
   readonly markup: ProviderMarkup | undefined;
+  /** Each template is rendered in a slice of the event loop. */
+  readonly turns: Turns;
 }
 
 /** What templates and conditions know. */
@@ -78,7 +81,7 @@ export async function render(layouts: Pick<Layouts, "layoutFor" | "wrap">, input
   }
   try {
     const missing = new Set<string>();
-    const message = rendered(layouts, input, content, layout, (path) => missing.add(path));
+    const message = await rendered(layouts, input, content, layout, (path) => missing.add(path));
     if (!content.strictVariables || missing.size === 0) return message;
     return failed("variable_missing", `Nothing is there for ${[...missing].join(", ")}.`);
   } catch (error) {
@@ -87,31 +90,36 @@ export async function render(layouts: Pick<Layouts, "layoutFor" | "wrap">, input
   }
 }
 
-function rendered(
+async function rendered(
   layouts: Pick<Layouts, "wrap">,
-  { channel, values, subscriber, casing, markup }: RenderInput,
+  { channel, values, subscriber, casing, markup, turns }: RenderInput,
   content: ChannelContent,
   layout: Awaited<ReturnType<Layouts["layoutFor"]>>,
   onMissing: (path: string) => void,
-): Rendered {
+): Promise<Rendered> {
   const { locale, timezone } = subscriber;
   const isMail = channel === "email";
   const language = { locale, timezone, onMissing };
   const plain = { ...language, escape: markup?.escape ?? "none", bytesMax: bytesMax[channel] } as const;
   const marked = isMail ? ({ ...plain, escape: "html" } as const) : plain;
-  const put = (source: string, options: RenderOptions) =>
-    source === "" ? "" : compileTemplate(content.engine, source).render(values, options);
+  const put = async (source: string, options: RenderOptions) => {
+    if (source === "") return "";
+    if (turns.isOver()) await turns.next();
+    return compileTemplate(content.engine, source).render(values, options);
+  };
 
-  const own = { body: put(content.body, marked), text: put(content.textBody, plain) };
+  const own = { body: await put(content.body, marked), text: await put(content.textBody, plain) };
   // Those who do not see HTML are told the same.
   const said = { body: own.body, text: own.text || (isMail ? plainText(own.body) : own.body) };
+  if (layout !== undefined && turns.isOver()) await turns.next();
   const { body, text } = layout === undefined ? said : layouts.wrap(layout, said, values, marked);
   const spoken = isMail ? text || said.text : body;
   // A filter may have cut a character in two; nobody takes half of one.
-  const heading = (source: string) => applyCasing(oneLine(put(source, plain)), casing, locale).toWellFormed();
+  const heading = async (source: string) =>
+    applyCasing(oneLine(await put(source, plain)), casing, locale).toWellFormed();
   return {
-    subject: heading(content.subject),
-    title: heading(content.title),
+    subject: await heading(content.subject),
+    title: await heading(content.title),
     text: (channel === "sms" ? applyCasing(spoken, casing, locale) : spoken).toWellFormed(),
     html: isMail ? body.toWellFormed() : "",
     data: renderData(content.data, content.engine, values, language, markup),

@@ -115,8 +115,8 @@ suite("hostile templates end in a typed error, soon", () => {
   test("how much work a template may do does not depend on how fast the machine is", () => {
     const source = "{% for i in (1..N) %}{{ i }}{% endfor %}";
     const renders = (n: number) => attempt("liquid", source.replace("N", String(n))) === undefined;
-    assert.deepEqual([renders(10_000), renders(100_000)], [true, false]);
-    assert.deepEqual([renders(10_000), renders(100_000)], [true, false]);
+    assert.deepEqual([renders(5_000), renders(100_000)], [true, false]);
+    assert.deepEqual([renders(5_000), renders(100_000)], [true, false]);
   });
 
   test("what takes a machine longer counts for more", () => {

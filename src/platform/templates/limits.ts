@@ -13,8 +13,8 @@ export const limits = {
   tokensMax: 6000,
   /** Blocks within blocks, and expressions within expressions. */
   depthMax: 64,
-  /** Steps of one rendering. */
-  workMax: 150_000,
+  /** Steps of one rendering: some 1 to 8 ms, since it cannot be interrupted. */
+  workMax: 50_000,
   /** Bytes of what is made, unless the caller says otherwise. */
   bytesMax: 1024 * 1024,
 } as const;

@@ -4,6 +4,7 @@ import {
   type CelVariables,
   compileCel,
   evaluateCondition,
+  type WorkMeter,
 } from "../../../platform/cel/index.ts";
 import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import type { ConditionResult } from "./resolution.ts";
@@ -18,6 +19,9 @@ export const conditionVariables: CelVariables = {
   context_keys: "list",
   user_id: "string",
 };
+
+/** Work that the conditions of one decision may do together, in steps of CEL: a decision cannot be interrupted. */
+const stepsMax = 25_000;
 
 /** What conditions are asked about. */
 export interface ConditionFacts {
@@ -34,8 +38,8 @@ export class Conditions {
   readonly #facts: ConditionFacts;
   #values: Record<string, unknown> | undefined;
   #answers: Map<string, ConditionResult> | undefined;
-  /** Whether one went beyond what an evaluation may cost: then no other is asked, so that a hostile set ends soon. */
-  #exhausted = false;
+  /** When all steps are used up no other condition is asked, so that a hostile set ends soon. */
+  readonly #work: WorkMeter = { steps: 0 };
 
   constructor(facts: ConditionFacts) {
     this.#facts = facts;
@@ -56,13 +60,14 @@ export class Conditions {
   }
 
   #evaluate(expression: CelExpression, channel: Channel): ConditionResult {
-    if (this.#exhausted) return "error";
+    if (this.#work.steps >= stepsMax) return "error";
     this.#values ??= valuesOf(this.#facts);
     this.#values.channel = channel;
     try {
-      return evaluateCondition(expression, this.#values) ? "true" : "false";
+      return evaluateCondition(expression, this.#values, this.#work) ? "true" : "false";
     } catch (error) {
-      if (error instanceof CelError && error.kind === "budget") this.#exhausted = true;
+      // Some work is refused before it is done, and not counted.
+      if (error instanceof CelError && error.kind === "budget") this.#work.steps = stepsMax;
       return "error";
     }
   }

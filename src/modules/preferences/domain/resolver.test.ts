@@ -205,6 +205,16 @@ describe("conditions", () => {
     assert.deepEqual(decided(inputWith({ 3: { channels: { sms } } }), "sms"), ["allowed_by_layer", 3]);
   });
 
+  test("the conditions of one decision share one bound of work, even when each of them stays within it", () => {
+    const list = `[${Array.from({ length: 45 }, (_, i) => i).join(",")}]`;
+    // Each takes most of what all of them may do.
+    const costly = (n: number) => `${list}.all(a, ${list}.all(b, a + b >= 0)) && ${n} > 0`;
+    const rule = (n: number) => ({ enabled: true, readOnly: false, condition: costly(n) });
+    const all = inputWith({ 3: { channels: { email: rule(1), sms: rule(2), push: rule(3) } } });
+    const reasons = (["email", "sms", "push"] as const).map((channel) => decided(all, channel)[0]);
+    assert.deepEqual(reasons.toSorted(), ["allowed_by_layer", "allowed_by_layer", "denied_condition_error"]);
+  });
+
   test("what is stored as a condition and is none denies", () => {
     assert.deepEqual(decided(inputWith({ 1: email({ enabled: true, condition: "no longer known()" }) })), [
       "denied_condition_error",
