@@ -47,7 +47,7 @@ export function answerText(
   const more = answer.has_more === true ? `Go on with --cursor ${printable(String(answer.next_cursor))}\n` : "";
   return {
     text: items.length === 0 ? "" : ended(listText(paging.items.message!, items, width)),
-    aside: `${items.length} of ${answer.total}\n${more}`,
+    aside: `${items.length} of ${answer.total_capped === true ? "at least " : ""}${answer.total}\n${more}`,
   };
 }
 

@@ -63,9 +63,18 @@ test("a new tenant, key or webhook endpoint is data itself, with its secret in i
   assert.equal("admin_key" in without.body.data, false);
 });
 
-test("a list has data, next_cursor, total, limit, offset, has_more and metadata, and nothing else", async () => {
+test("a list has data, next_cursor, total, total_capped, limit, offset, has_more and metadata, and nothing else", async () => {
   const { body } = await rest.call("GET", environments);
-  assert.deepEqual(Object.keys(body), ["data", "next_cursor", "total", "limit", "offset", "has_more", "metadata"]);
+  assert.deepEqual(Object.keys(body), [
+    "data",
+    "next_cursor",
+    "total",
+    "total_capped",
+    "limit",
+    "offset",
+    "has_more",
+    "metadata",
+  ]);
   assert.equal(body.total, body.data.length);
   assert.equal(body.next_cursor, "");
   assert.equal(body.has_more, false);

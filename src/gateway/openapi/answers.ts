@@ -110,10 +110,14 @@ const metadataSchema: Schema = {
 
 const pageSchemas: Record<string, Schema> = {
   next_cursor: { type: "string", description: "Where the next page starts; empty on the last." },
-  total: { type: "integer", minimum: 0, description: "How many items there are in all." },
+  total: { type: "integer", minimum: 0, description: "How many items there are in all, counted up to 10,000." },
+  total_capped: {
+    type: "boolean",
+    description: "Whether the count stopped early: there are at least `total` items.",
+  },
   limit: { type: "integer", minimum: 1, maximum: 1000, description: "How many items a page holds at most." },
   offset: { type: "integer", minimum: 0, description: "How many items were passed over." },
   has_more: { type: "boolean", description: "Whether there is a next page." },
 };
 
-const examplePage = { next_cursor: "", total: 1, limit: 50, offset: 0, has_more: false };
+const examplePage = { next_cursor: "", total: 1, total_capped: false, limit: 50, offset: 0, has_more: false };

@@ -91,8 +91,8 @@ const conventions = [
   "Every operation is served over REST as described here and, from the same definitions, over Connect, gRPC and " +
     "gRPC-Web at `POST /service.api.{Service}/{Method}`.",
   "",
-  "- **Answers** hold the record in `data` next to `metadata`; lists add `next_cursor`, `total`, `limit`, `offset` " +
-    "and `has_more`.",
+  "- **Answers** hold the record in `data` next to `metadata`; lists add `next_cursor`, `total`, `total_capped`, " +
+    "`limit`, `offset` and `has_more`.",
   "- **Errors** are `application/problem+json` (RFC 9457). Branch on `errorCode`; `type` leads to a page that says " +
     "what the code means and how to mend it.",
   "- **Credentials** are an access token (`Authorization: Bearer`) or a key (`X-API-Key`). The tenant is always the " +

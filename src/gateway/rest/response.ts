@@ -63,7 +63,7 @@ function listWriter(output: DescMessage, itemsName: string, itemDesc: DescMessag
     let data = "";
     for (const item of items) data += data === "" ? encode(item) : `,${encode(item)}`;
     const body =
-      `{"data":[${data}],"next_cursor":${JSON.stringify(cursor)},"total":${fields.totalSize},` +
+      `{"data":[${data}],"next_cursor":${JSON.stringify(cursor)},"total":${fields.totalSize},"total_capped":${fields.totalCapped},` +
       `"limit":${pageLimit(request.pageSize)},"offset":${pageOffset(request.skip)},"has_more":${cursor !== ""},` +
       `"metadata":${metadata(call)}}`;
     return { contentType: json, body };

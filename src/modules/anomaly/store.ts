@@ -63,11 +63,13 @@ export function anomalyStore(sql: Sql) {
 
     async list(tenantId: TenantId, filter: AnomalyFilter, page: Page): Promise<PageRows<Anomaly>> {
       const { environmentMode, poolId, recipientId, method } = filter;
-      const where = sql`tenant_id = ${tenantId} ${usable(tenantId, environmentMode)}
-        ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`}
+      const where = sql`tenant_id = ${tenantId} ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`}`;
+      const conditions = sql`true ${usable(tenantId, environmentMode)}
         ${recipientId === "" ? sql`` : sql`and recipient_id = ${recipientId}`}
         ${method === "" ? sql`` : sql`and method = ${method}`}`;
-      return readKeyset<Anomaly>(sql, { columns, table: "anomalies", where, newestFirst: true }, page);
+      const isFiltered = environmentMode !== "any" || recipientId !== "" || method !== "";
+      const selection = { columns, table: "anomalies", where, filter: isFiltered ? conditions : undefined };
+      return readKeyset<Anomaly>(sql, { ...selection, newestFirst: true }, page);
     },
 
     /** Has whoever else looks at the pool's anomalies, or changes the pool, wait for the end of the transaction. */

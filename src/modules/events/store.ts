@@ -100,13 +100,16 @@ export function eventStore(sql: Sql) {
       const patterns = types.map((type) =>
         type.endsWith(".*") ? `${type.slice(0, -1).replaceAll("_", "\\_")}%` : type.replaceAll("_", "\\_"),
       );
-      const where = sql`tenant_id = ${tenantId}
+      const where = sql`tenant_id = ${tenantId} ${subject === "" ? sql`` : sql`and subject = ${subject}`}`;
+      const conditions = sql`true
         ${types.length === 0 ? sql`` : sql`and type like any(${patterns})`}
-        ${subject === "" ? sql`` : sql`and subject = ${subject}`}
         ${since === undefined ? sql`` : sql`and time >= ${since}`}
         ${until === undefined ? sql`` : sql`and time < ${until}`}
         ${visibleTo(environmentMode)}`;
-      return readKeyset<Event>(sql, { columns, table: "events", where, newestFirst: true }, page);
+      const isFiltered =
+        types.length > 0 || since !== undefined || until !== undefined || environmentMode !== "any";
+      const selection = { columns, table: "events", where, filter: isFiltered ? conditions : undefined };
+      return readKeyset<Event>(sql, { ...selection, newestFirst: true }, page);
     },
 
     /** Where an event stands in the log; undefined for one that the tenant has not got, or that must not be seen. */

@@ -79,11 +79,10 @@ export function deadLetterStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, { status, channel }: DeadLetterFilter, page: Page): Promise<PageRows<DeadLetter>> {
-      const where = sql`tenant_id = ${tenantId}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}
-        ${channel === undefined ? sql`` : sql`and channel = ${channel}`}`;
+      const where = sql`tenant_id = ${tenantId} ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+      const filter = channel === undefined ? undefined : sql`channel = ${channel}`;
       const table = "notification_dead_letters";
-      return readKeyset<DeadLetter>(sql, { columns, table, where, newestFirst: true }, page);
+      return readKeyset<DeadLetter>(sql, { columns, table, where, filter, newestFirst: true }, page);
     },
 
     /** Marks letters whose payload is gone; answers how many. */

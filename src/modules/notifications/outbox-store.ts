@@ -23,8 +23,10 @@ export function outboxStore(sql: Sql) {
   const columns = sql`tenant_id, id, workflow_key, channel, recipient, subject, title, body, html, data, created_at`;
   return {
     async list(tenantId: TenantId, channel: string | undefined, page: Page): Promise<PageRows<OutboxMessage>> {
-      const where = sql`tenant_id = ${tenantId} ${channel === undefined ? sql`` : sql`and channel = ${channel}`}`;
-      return readKeyset<OutboxMessage>(sql, { columns, table: "notification_outbox", where, newestFirst: true }, page);
+      const where = sql`tenant_id = ${tenantId}`;
+      const filter = channel === undefined ? undefined : sql`channel = ${channel}`;
+      const selection = { columns, table: "notification_outbox", where, filter, newestFirst: true };
+      return readKeyset<OutboxMessage>(sql, selection, page);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { EnvironmentMode, TenantId } from "../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../platform/db/index.ts";
-import type { Page, PageRows } from "../../platform/paging/index.ts";
+import { type Counted, type Page, type PageRows, totalMax, totalOf } from "../../platform/paging/index.ts";
 import type { ConstraintKind, GroupRef, GroupStatus } from "./domain/admission.ts";
 import type { AssignmentRetry, HoldReason, ItemState } from "./domain/queue-item.ts";
 
@@ -139,9 +139,10 @@ export function admissionStore(sql: Sql) {
         where ${where} ${page.after === undefined ? sql`` : sql`and (g.kind, g.group_id) > (${afterKind}, ${afterId})`}
         order by g.kind, g.group_id limit ${page.fetch} offset ${page.offset}`;
       if (page.after !== undefined) return { rows, total: undefined };
-      const [counted] = await sql<{ total: number }[]>`
-        select count(*)::int as total from admission_groups g where ${where}`;
-      return { rows, total: counted!.total };
+      const counted = await sql<Counted[]>`
+        select count(*)::int as count, count(*)::int as seen from (
+          select from admission_groups g where ${where} order by g.kind, g.group_id limit ${totalMax + 1}) as some`;
+      return { rows, total: totalOf(counted) };
     },
 
     async findItem(tenantId: TenantId, poolId: string, id: string): Promise<AdmittedItem | undefined> {

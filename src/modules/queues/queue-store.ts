@@ -153,18 +153,25 @@ export function queueStore(sql: Sql) {
     },
 
     async listItems(tenantId: TenantId, poolId: string, filter: ItemFilter, page: Page): Promise<PageRows<QueueItem>> {
-      const where = sql`tenant_id = ${tenantId} and pool_id = ${poolId}
-        ${filter.state === "" ? sql`` : sql`and state = ${filter.state}`}
-        ${filter.recipientId === "" ? sql`` : sql`and recipient_id = ${filter.recipientId}`}`;
-      const { rows, total } = await readKeyset<{ id: string }>(
+      const ofPool = sql`pool_id = ${poolId} ${filter.state === "" ? sql`` : sql`and state = ${filter.state}`}`;
+      const ofRecipient = filter.recipientId === "" ? undefined : sql`recipient_id = ${filter.recipientId}`;
+      // Only items that wait or are being worked on have an index by pool.
+      const selection = hasPoolIndex(filter.state)
+        ? { where: sql`tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
+        : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };
+      const { rows, ...found } = await readKeyset<{ id: string }>(
         sql,
-        { columns: sql`id`, table: "queue_items", where, newestFirst: true },
+        { columns: sql`id`, table: "queue_items", newestFirst: true, ...selection },
         page,
       );
       const items = await sql<QueueItem[]>`
         select ${itemColumns} from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
         where q.tenant_id = ${tenantId} and q.id = any(${rows.map(({ id }) => id)}::text[]) order by q.id desc`;
-      return { rows: items, total };
+      return { ...found, rows: items };
     },
   };
+}
+
+function hasPoolIndex(state: string): boolean {
+  return ["pending", "held", "ready", "leased"].includes(state);
 }

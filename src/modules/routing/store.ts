@@ -59,7 +59,8 @@ export function decisionStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, filter: DecisionFilter, page: Page): Promise<PageRows<StoredDecision>> {
-      const where = sql`tenant_id = ${tenantId}
+      const where = sql`tenant_id = ${tenantId}`;
+      const conditions = sql`true
         ${filter.poolId === "" ? sql`` : sql`and pool_id = ${filter.poolId}`}
         ${filter.outcome === "" ? sql`` : sql`and outcome = ${filter.outcome}`}
         ${filter.recipientId === "" ? sql`` : sql`and recipient_id = ${filter.recipientId}`}
@@ -70,7 +71,9 @@ export function decisionStore(sql: Sql) {
                 select p.id from pools p join environments e on e.tenant_id = p.tenant_id and e.id = p.environment_id
                 where p.tenant_id = ${tenantId} and (e.key = 'production') = ${filter.production})`
         }`;
-      return readKeyset<StoredDecision>(sql, { columns, table: "decisions", where, newestFirst: true }, page);
+      const isFiltered = Object.values(filter).some((value) => value !== "" && value !== undefined);
+      const selection = { columns, table: "decisions", where, filter: isFiltered ? conditions : undefined };
+      return readKeyset<StoredDecision>(sql, { ...selection, newestFirst: true }, page);
     },
   };
 }

@@ -157,13 +157,10 @@ export function subscriberStore(sql: Sql) {
     ): Promise<PageRows<Subscriber>> {
       const where = sql`tenant_id = ${tenantId}
         ${externalId === undefined ? sql`` : sql`and external_id = ${externalId}`}
-        ${email === undefined ? sql`` : sql`and email <> '' and lower(email) = lower(${email})`}
-        ${active === undefined ? sql`` : sql`and active = ${active}`}`;
-      return readKeyset<Subscriber>(
-        sql,
-        { columns, table: "notification_subscribers", where, newestFirst: true },
-        page,
-      );
+        ${email === undefined ? sql`` : sql`and email <> '' and lower(email) = lower(${email})`}`;
+      const filter = active === undefined ? undefined : sql`active = ${active}`;
+      const selection = { columns, table: "notification_subscribers", where, filter, newestFirst: true };
+      return readKeyset<Subscriber>(sql, selection, page);
     },
   };
 }

@@ -54,13 +54,10 @@ export function deliveryStore(sql: Sql) {
       status: DeliveryStatus | undefined,
       page: Page,
     ): Promise<PageRows<Delivery>> {
-      const where = sql`tenant_id = ${tenantId} and endpoint_id = ${endpointId}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}`;
-      return readKeyset<Delivery>(
-        sql,
-        { columns, table: "webhook_deliveries", where, key: "event_id", newestFirst: true },
-        page,
-      );
+      const where = sql`tenant_id = ${tenantId} and endpoint_id = ${endpointId}`;
+      const filter = status === undefined ? undefined : sql`status = ${status}`;
+      const selection = { columns, table: "webhook_deliveries", where, filter, key: "event_id", newestFirst: true };
+      return readKeyset<Delivery>(sql, selection, page);
     },
 
     /** Endpoints with deliveries that are due, so many after one; steps from endpoint to endpoint, not over their rows. */

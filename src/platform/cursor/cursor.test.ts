@@ -25,11 +25,20 @@ function assertRefused(action: () => unknown, why: string): void {
 test("a cursor comes back as it was made, on every node with the same secret", () => {
   const position = ["2026-01-01T00:00:00Z", 42, "01J0000000000000000000000A", 'ü|"\n'];
   assert.deepEqual(createCursors(secret).decode(cursors.encode({ ...scope, position }), scope), { position });
-  assert.deepEqual(cursors.decode(cursors.encode({ ...scope, position, total: 0 }), scope), { position, total: 0 });
+  for (const count of [0, 12, 10_000]) {
+    for (const capped of [false, true]) {
+      const content = { position, total: { count, capped } };
+      assert.deepEqual(cursors.decode(cursors.encode({ ...scope, ...content }), scope), content);
+    }
+  }
 });
 
 test("a cursor is short and safe in a URL", () => {
-  const token = cursors.encode({ ...scope, position: [1767225600000, "01J0000000000000000000000A"], total: 12345 });
+  const token = cursors.encode({
+    ...scope,
+    position: [1767225600000, "01J0000000000000000000000A"],
+    total: { count: 12345, capped: true },
+  });
   assert.match(token, /^[A-Za-z0-9_-]+$/);
   assert.ok(token.length < 100, `${token.length} characters`);
 });
@@ -49,9 +58,20 @@ test("parts of the scope cannot be shifted into each other", () => {
 
 test("a cursor with any character altered is refused", () => {
   const token = cursors.encode({ ...scope, position: ["abc", 1] });
-  for (let at = 0; at < token.length - 1; at++) {
+  for (let at = 0; at < token.length; at++) {
     const altered = token.slice(0, at) + (token[at] === "A" ? "B" : "A") + token.slice(at + 1);
     assertRefused(() => cursors.decode(altered, scope), `character ${at}`);
+  }
+});
+
+test("a cursor with anything appended or cut off is refused", () => {
+  for (const position of [["a"], ["ab"], ["abc"], ["abcd"]]) {
+    const token = cursors.encode({ ...scope, position });
+    for (const more of ["A", "AA", "AAA", "AAAA", "_", "=", "==", ".", "%00"]) {
+      assertRefused(() => cursors.decode(token + more, scope), `${more} appended`);
+    }
+    for (let cut = 1; cut < 5; cut++)
+      assertRefused(() => cursors.decode(token.slice(0, -cut), scope), `${cut} cut off`);
   }
 });
 

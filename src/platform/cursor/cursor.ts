@@ -9,12 +9,19 @@ export interface CursorScope {
   readonly filter: string;
 }
 
+/** How many rows a list has. */
+export interface Total {
+  readonly count: number;
+  /** Whether the count stopped there, so that there may be more. */
+  readonly capped: boolean;
+}
+
 /** What a cursor carries. */
 export interface CursorPosition {
   /** The sort key of the last row of the page before. */
   readonly position: readonly (string | number)[];
   /** The number of rows, when the first page counted them. */
-  readonly total?: number;
+  readonly total?: Total;
 }
 
 /** What `encode` takes. */
@@ -33,9 +40,9 @@ const base64url = /^[A-Za-z0-9_-]+$/;
 /**
  * Cursors signed with a secret of 32 bytes or more; every node that serves the same lists needs the same one.
  *
- * A token is base64url of `signature (16 bytes) ‖ JSON [total or null, ...position]`. The scope is signed but not
- * sent: whoever decodes knows it already. A token is signed, not encrypted: positions hold only what the caller's
- * own page has shown.
+ * A token is base64url of `signature (16 bytes) ‖ JSON [total or null, ...position]`; a capped total is written as a
+ * negative number. The scope is signed but not sent: whoever decodes knows it already. A token is signed, not
+ * encrypted: positions hold only what the caller's own page has shown.
  */
 export function createCursors(secret: Buffer): Cursors {
   const signer = createSigner(secret);
@@ -45,7 +52,10 @@ export function createCursors(secret: Buffer): Cursors {
 
   return {
     encode(content) {
-      const body = JSON.stringify([content.total ?? null, ...content.position]);
+      const body = JSON.stringify([
+        content.total === undefined ? null : totalNumber(content.total),
+        ...content.position,
+      ]);
       if (read(body) === undefined) {
         throw fail("INTERNAL", {
           cause: new Error(`${content.operation}: a cursor's position must be texts and finite numbers.`),
@@ -64,6 +74,8 @@ export function createCursors(secret: Buffer): Cursors {
     decode(token, scope) {
       if (token.length > tokenCharsMax || !base64url.test(token)) throw refuse();
       const bytes = Buffer.from(token, "base64url");
+      // Decoding passes over stray characters and bits: only the very text that was given out is taken.
+      if (bytes.toString("base64url") !== token) throw refuse();
       const body = bytes.toString("utf8", signer.signatureBytes);
       if (!signer.verify(signed(scope, body), bytes.subarray(0, signer.signatureBytes))) throw refuse();
       const position = read(body);
@@ -84,7 +96,12 @@ function read(body: string): CursorPosition | undefined {
   const [total, ...position] = parts;
   if (position.some((part) => typeof part !== "string" && typeof part !== "number")) return undefined;
   if (total === null) return { position };
-  return typeof total === "number" ? { position, total } : undefined;
+  if (typeof total !== "number") return undefined;
+  return { position, total: total < 0 ? { count: -1 - total, capped: true } : { count: total, capped: false } };
+}
+
+function totalNumber({ count, capped }: Total): number {
+  return capped ? -1 - count : count;
 }
 
 // One message for every reason: a forger, or a caller of another tenant, learns nothing from the difference.

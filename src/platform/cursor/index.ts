@@ -4,5 +4,12 @@
  * position   the sort key of the last row seen, in the list's own order
  * filter     a hash of everything that chose the rows; a cursor of another filter is refused
  */
-export { type CursorContent, type CursorPosition, type CursorScope, type Cursors, createCursors } from "./cursor.ts";
+export {
+  type CursorContent,
+  type CursorPosition,
+  type CursorScope,
+  type Cursors,
+  createCursors,
+  type Total,
+} from "./cursor.ts";
 export { filterHash } from "./filter-hash.ts";

@@ -3,12 +3,17 @@
  *
  * page: what was asked for. position: the key of the last item that was given. cursor: the signed, opaque form of it.
  */
-import { type Cursors, filterHash } from "../cursor/index.ts";
+import { invalid } from "../../errors/index.ts";
+import { type Cursors, filterHash, type Total } from "../cursor/index.ts";
 
-export { readKeyset } from "./keyset.ts";
+export { type Counted, readKeyset, scanMax, totalMax, totalOf } from "./keyset.ts";
+export type { Total };
 
 const limitDefault = 50;
 const limitMax = 1000;
+
+/** How many items an offset passes over at most; a cursor goes on from anywhere. */
+export const offsetMax = 10_000;
 
 /** The page size in force: 50 when none is asked for, never more than 1000. */
 export function pageLimit(pageSize: number): number {
@@ -33,7 +38,9 @@ export interface Page {
 export interface PageRows<T> {
   readonly rows: readonly T[];
   /** How many there are in all; only counted for the first page. */
-  readonly total: number | undefined;
+  readonly total: Total | undefined;
+  /** The key of the last row that was looked at, when the store stopped looking before the page was full. */
+  readonly scannedTo?: string | undefined;
 }
 
 interface PageRequest {
@@ -49,6 +56,14 @@ interface Scope {
   readonly filter?: readonly unknown[];
 }
 
+/** A page as list responses carry it. */
+interface ReadPage<T> {
+  readonly items: readonly T[];
+  readonly nextPageToken: string;
+  readonly totalSize: number;
+  readonly totalCapped: boolean;
+}
+
 /** Reads one page: unpacks the cursor, has the store read, and makes the next cursor. */
 export async function readPage<T>(
   cursors: Cursors,
@@ -56,17 +71,38 @@ export async function readPage<T>(
   scope: Scope,
   keyOf: (row: T) => string,
   read: (page: Page) => Promise<PageRows<T>>,
-): Promise<{ items: readonly T[]; nextPageToken: string; totalSize: number }> {
+): Promise<ReadPage<T>> {
   const bound = { tenantId: scope.tenantId, operation: scope.operation, filter: filterHash(scope.filter ?? []) };
   const from = request.pageToken === "" ? undefined : cursors.decode(request.pageToken, bound);
   const limit = pageLimit(request.pageSize);
+  const offset = pageOffset(request.skip);
   const after = from === undefined ? undefined : String(from.position[0]);
-  const { rows, total } = await read({ fetch: limit + 1, offset: pageOffset(request.skip), after });
+  const { rows, total: counted, scannedTo } = await readBounded(read, { fetch: limit + 1, offset, after });
   const items = rows.slice(0, limit);
-  const totalSize = total ?? from?.total ?? 0;
-  const nextPageToken =
-    rows.length > limit ? cursors.encode({ ...bound, position: [keyOf(items.at(-1)!)], total: totalSize }) : "";
-  return { items, nextPageToken, totalSize };
+  const total = atLeast(counted ?? from?.total ?? { count: 0, capped: false }, offset + rows.length);
+  const position = rows.length > limit ? keyOf(items.at(-1)!) : scannedTo;
+  const nextPageToken = position === undefined ? "" : cursors.encode({ ...bound, position: [position], total });
+  return { items, nextPageToken, totalSize: total.count, totalCapped: total.capped };
+}
+
+/** Reads a page without passing over more than offsetMax items: behind the end of a list there is nothing to pass. */
+async function readBounded<T>(read: (page: Page) => Promise<PageRows<T>>, page: Page): Promise<PageRows<T>> {
+  const isBeyond = page.offset > offsetMax;
+  const found = await read(isBeyond ? { ...page, fetch: 1, offset: offsetMax } : page);
+  const isCutShort = found.rows.length === 0 && found.scannedTo !== undefined && page.offset > 0;
+  if (isCutShort || (isBeyond && found.rows.length > 0)) {
+    throw invalid(
+      "skip",
+      "offset",
+      "passes over too many items of this list; go on with the cursor of the page before",
+    );
+  }
+  return found;
+}
+
+/** A count that stopped early is no less than what was seen. */
+function atLeast({ count, capped }: Total, seen: number): Total {
+  return { count: capped ? Math.max(count, seen) : count, capped };
 }
 
 /** One page of a list that is all at hand, in the order of its keys. */
@@ -76,5 +112,5 @@ export function pageOf<T>(
   { after, offset, fetch }: Page,
 ): PageRows<T> {
   const beyond = after === undefined ? items : items.filter((item) => keyOf(item) > after);
-  return { rows: beyond.slice(offset, offset + fetch), total: items.length };
+  return { rows: beyond.slice(offset, offset + fetch), total: { count: items.length, capped: false } };
 }

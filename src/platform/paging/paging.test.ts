@@ -101,7 +101,12 @@ test("an offset passes over as many, and a list without items is one empty page"
   const page = await list("offset", { skip: 1, pageSize: 1 });
   assert.deepEqual([page.items[0]!.id, page.totalSize], ["2", 3]);
   assert.deepEqual((await list("offset", { skip: 9 })).items, []);
-  assert.deepEqual(await list("nobody", {}), { items: [], nextPageToken: "", totalSize: 0 });
+  assert.deepEqual(await list("nobody", {}), {
+    items: [],
+    nextPageToken: "",
+    totalSize: 0,
+    totalCapped: false,
+  });
 });
 
 test("a cursor is good for its own tenant, operation and filter only", async () => {
@@ -109,7 +114,7 @@ test("a cursor is good for its own tenant, operation and filter only", async () 
   await fill("theirs", ["1", "2"]);
   const { nextPageToken } = await list("mine", { pageSize: 1 });
   await assert.rejects(list("theirs", { pageToken: nextPageToken }), failsWith("INVALID_ARGUMENT", /page_token/));
-  const read = async () => ({ rows: [], total: 0 });
+  const read = async () => ({ rows: [], total: { count: 0, capped: false } });
   const request = { pageSize: 0, pageToken: nextPageToken, skip: 0 };
   for (const other of [{ operation: "Other" }, { filter: ["y"] }, { filter: undefined }]) {
     const bound = { ...scope, tenantId: "mine", ...other };
@@ -120,7 +125,7 @@ test("a cursor is good for its own tenant, operation and filter only", async () 
 test("a list that is all at hand is paged alike", () => {
   const items = ["a", "b", "c", "d"];
   const page = (given: Partial<Page>) => pageOf(items, String, { fetch: 10, offset: 0, after: undefined, ...given });
-  assert.deepEqual(page({}), { rows: items, total: 4 });
+  assert.deepEqual(page({}), { rows: items, total: { count: 4, capped: false } });
   assert.deepEqual(page({ after: "b" }).rows, ["c", "d"]);
   assert.deepEqual(page({ after: "bb", fetch: 1 }).rows, ["c"]);
   assert.deepEqual(page({ offset: 3 }).rows, ["d"]);

@@ -46,10 +46,13 @@ async function look() {
     status.textContent = "The service does not answer; trying again.";
     return;
   }
-  const { data, total } = await response.json();
+  const { data, total, total_capped: isCapped } = await response.json();
   for (const message of data.toReversed()) if (!shown.has(message.id)) show(message);
   const rest = total > data.length ? `, the newest ${data.length} are shown` : "";
-  status.textContent = total === 0 ? "Nothing yet. What is triggered shows up here." : `${total} in all${rest}.`;
+  status.textContent =
+    total === 0
+      ? "Nothing yet. What is triggered shows up here."
+      : `${isCapped ? "At least " : ""}${total} in all${rest}.`;
 }
 
 function show(message) {

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { before, test } from "node:test";
+import { eventStore } from "../../src/modules/events/store.ts";
+import { decisionStore } from "../../src/modules/routing/store.ts";
+import { createCursors } from "../../src/platform/cursor/index.ts";
+import type { Sql } from "../../src/platform/db/index.ts";
+import { offsetMax, type Page, type PageRows, readPage, scanMax, totalMax } from "../../src/platform/paging/index.ts";
+import { failsWith, freshTenant, testDatabase } from "../harness/context.ts";
+
+const rowCount = scanMax + 20_000;
+const db = await testDatabase();
+const tenantId = freshTenant();
+const cursors = createCursors(randomBytes(32));
+const firstPage: Page = { fetch: 2, offset: 0, after: undefined };
+
+before(async () => {
+  await db.sql`alter table decisions set (autovacuum_enabled = false)`;
+  await db.sql`alter table events set (autovacuum_enabled = false)`;
+  const id = (n: string) => db.sql`'01J' || lpad(${db.sql.unsafe(n)}::text, 23, '0')`;
+  // Only the very first event, which is the last in the list, is of the type rare.one.
+  await db.sql`
+    insert into events (tenant_id, id, type, source, time)
+    select ${tenantId}, ${id("n")}, case n when 1 then 'rare.one' else 'common.one' end, '/test', now()
+    from generate_series(1, ${rowCount}) n`;
+  await db.sql`
+    insert into decisions (tenant_id, id, pool_id, type, attributes, requirements, payload, priority, outcome,
+      snapshot_digest, seed, evidence)
+    select ${tenantId}, ${id("n")}, ${id("1")}, 't', '{}', '{}', '{}', 0, 'assigned', '', 0, '{}'
+    from generate_series(1, ${rowCount}) n`;
+  await db.sql`analyze events, decisions`;
+});
+
+/** Reads in a transaction; answers with what was read and how many rows of the table it took. */
+async function reading<T>(table: string, read: (sql: Sql) => Promise<T>): Promise<{ found: T; rowsRead: number }> {
+  return db.transaction(async (tx) => {
+    const soFar = async () => {
+      const [stats] = await tx<{ rows: number }[]>`
+        select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
+        where relname = ${table}`;
+      return stats!.rows;
+    };
+    const before = await soFar();
+    const found = await read(tx);
+    return { found, rowsRead: (await soFar()) - before };
+  });
+}
+
+const decisions = (sql: Sql, page: Page, filter: object = {}) =>
+  decisionStore(sql).list(
+    tenantId,
+    { poolId: "", outcome: "", recipientId: "", production: undefined, ...filter },
+    page,
+  );
+const events = (sql: Sql, page: Page, types: string[] = []) =>
+  eventStore(sql).list(tenantId, { types, subject: "", since: undefined, until: undefined }, page);
+
+const lists: readonly (readonly [string, (sql: Sql, page: Page) => Promise<PageRows<{ id: string }>>])[] = [
+  ["decisions", decisions],
+  ["events", events],
+];
+
+for (const [table, list] of lists) {
+  test(`a page of ${table} takes a bounded number of rows, and says that its total is not the whole`, async () => {
+    const { found, rowsRead } = await reading(table, (sql) => list(sql, firstPage));
+    assert.equal(found.rows.length, 2);
+    assert.deepEqual(found.total, { count: totalMax, capped: true });
+    assert.ok(rowsRead <= totalMax + 10, `${rowsRead} rows were read`);
+
+    const next = await reading(table, (sql) => list(sql, { ...firstPage, after: found.rows.at(-1)!.id }));
+    assert.ok(next.rowsRead <= 2, `${next.rowsRead} rows were read for the page after`);
+  });
+}
+
+test("a filter that nothing meets takes a bounded number of rows, and tells where to go on", async () => {
+  const { found, rowsRead } = await reading("decisions", (sql) => decisions(sql, firstPage, { outcome: "rejected" }));
+  assert.equal(found.rows.length, 0);
+  assert.deepEqual(found.total, { count: 0, capped: true });
+  assert.equal(Number(found.scannedTo!.slice(3)), rowCount - scanMax + 1);
+  assert.ok(rowsRead <= 2 * scanMax + totalMax + 10, `${rowsRead} rows were read`);
+});
+
+/** Reads a page as an operation does. */
+const page = (request: { skip?: number; pageToken?: string }, types: string[] = []) =>
+  readPage(
+    cursors,
+    { pageSize: 2, pageToken: "", skip: 0, ...request },
+    { tenantId, operation: "ListEvents" },
+    (event: { id: string }) => event.id,
+    (wanted) => events(db.sql, wanted, types),
+  );
+
+test("the cursors of short pages lead to what a filter finds far back", async () => {
+  const first = await page({}, ["rare.*"]);
+  assert.deepEqual([first.items.length, first.totalCapped], [0, true]);
+  const second = await page({ pageToken: first.nextPageToken }, ["rare.*"]);
+  assert.deepEqual([second.items.length, second.nextPageToken, second.totalSize], [1, "", 1]);
+});
+
+test("an offset that would pass over more than a bounded number of rows is refused; one behind the end is an empty page", async () => {
+  assert.equal((await page({ skip: offsetMax })).items.length, 2);
+  await assert.rejects(page({ skip: offsetMax + 1 }), failsWith("INVALID_ARGUMENT", /cursor/));
+  await assert.rejects(page({ skip: 2 ** 31 - 1 }), failsWith("INVALID_ARGUMENT", /cursor/));
+  await assert.rejects(page({ skip: 1 }, ["none.*"]), failsWith("INVALID_ARGUMENT", /cursor/));
+
+  const few = await readPage(
+    cursors,
+    { pageSize: 2, pageToken: "", skip: 2 ** 31 - 1 },
+    { tenantId, operation: "ListEvents" },
+    (event: { id: string }) => event.id,
+    (wanted) =>
+      eventStore(db.sql).list(freshTenant(), { types: [], subject: "", since: undefined, until: undefined }, wanted),
+  );
+  assert.deepEqual(few, { items: [], nextPageToken: "", totalSize: 0, totalCapped: false });
+});
