@@ -48,7 +48,7 @@ function wholeRequest(input: DescMessage, text: string): RequestJson {
 
 function check(input: DescMessage, json: RequestJson, { fields, path }: Given): void {
   try {
-    jsonDecoder(input)(json);
+    jsonDecoder(input)(json, { strict: true });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const flags = new Map(fields.map(({ field, flag }) => [field.name, flag]));

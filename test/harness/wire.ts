@@ -52,6 +52,13 @@ export interface RawRequest {
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
+/** What REST calls the fields of a list's request. */
+export const restPagingNames: Readonly<Record<string, string>> = {
+  page_size: "limit",
+  page_token: "cursor",
+  skip: "offset",
+};
+
 /** The REST request of a message: variables into the path, the rest into the body or the query. */
 export function restRequest(
   operation: Operation,
@@ -68,7 +75,8 @@ export function restRequest(
     return { method: binding.verb, path, headers: { "content-type": "application/json" }, body: JSON.stringify(rest) };
   }
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(rest)) {
+  for (const [field, value] of Object.entries(rest)) {
+    const name = operation.paging === undefined ? field : (restPagingNames[field] ?? field);
     for (const each of Array.isArray(value) ? value : [value]) {
       query.append(name, typeof each === "object" ? JSON.stringify(each) : String(each));
     }

@@ -25,7 +25,7 @@ test("a workflow is put, read, listed and deleted under its key, and put again i
   assert.deepEqual(Object.keys(made.channels), ["email", "in_app"]);
   assert.deepEqual([made.preferences.all, made.preferences.channels], [false, preferences.channels]);
   assert.deepEqual((await party.ok("GET", `${workflows}/${key}`)).data, made);
-  const listed = (await party.ok("GET", `${workflows}?page_size=1000`)).data;
+  const listed = (await party.ok("GET", `${workflows}?limit=1000`)).data;
   assert.deepEqual(
     listed.find((each: Answered) => each.workflow_key === key),
     made,

@@ -129,7 +129,7 @@ describe("rows", () => {
     const codes = made.map(({ status, body }) => (status === 200 ? "OK" : body.errorCode)).sort();
     assert.deepEqual(codes, ["FAILED_PRECONDITION", "FAILED_PRECONDITION", "OK"]);
     assert.equal((await set(ada, { workflow_key: "w7", all: false })).record_version, 2);
-    assert.equal((await party.ok("GET", `${pathOf(ada)}?page_size=1`)).total, 1000);
+    assert.equal((await party.ok("GET", `${pathOf(ada)}?limit=1`)).total, 1000);
   });
 });
 

@@ -140,10 +140,14 @@ function inPagingNames(failure: Failure): Failure {
   if (violations.length === 0) return failure;
   const restName = (field: string) => [...pagingNames].find(([, name]) => name === field)?.[0] ?? field;
   const [first] = violations;
-  const text = message.startsWith(`${first!.field}:`)
-    ? restName(first!.field) + message.slice(first!.field.length)
-    : message;
-  const renamed = violations.map((each) => ({ ...each, field: restName(each.field) }));
+  const text =
+    first!.rule !== "unknown_field" && message.startsWith(`${first!.field}:`)
+      ? restName(first!.field) + message.slice(first!.field.length)
+      : message;
+  // A name that REST does not have is shown as it was sent.
+  const renamed = violations.map((each) =>
+    each.rule === "unknown_field" ? each : { ...each, field: restName(each.field) },
+  );
   return fail(code, { public: text, violations: renamed, headers, extra, cause });
 }
 

@@ -33,7 +33,7 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
       violations.push(...applyParams(input, message, pathParams, "path"));
     }
     if (exchange.query !== "") {
-      const params = queryParams(exchange.query, paging !== undefined);
+      const params = paging === undefined ? queryParams(exchange.query) : pageParams(queryParams(exchange.query));
       violations.push(...(takesQuery ? applyParams(input, message, params, "query") : notTaken(params)));
     }
     if (violations.length > 0) throw violated(violations);
@@ -69,7 +69,8 @@ function decodeSegment(name: string, text: string): string {
 function bodyDecoder(input: DescMessage, body: string): ((json: unknown) => Message) | undefined {
   if (body === "") return undefined;
   const decode = jsonDecoder(input);
-  return body === "*" ? decode : (json) => decode({ [body]: json });
+  const strict = { strict: true };
+  return body === "*" ? (json) => decode(json, strict) : (json) => decode({ [body]: json }, strict);
 }
 
 function requireJson({ request }: Exchange): void {
@@ -83,13 +84,35 @@ function requireJson({ request }: Exchange): void {
   }
 }
 
-function queryParams(query: string, paged: boolean): Params {
+function queryParams(query: string): Params {
   if (/%(?![0-9A-Fa-f]{2})/.test(query)) throw invalid("query", "encoding", "is not valid percent-encoding");
   const params = [...new URLSearchParams(query)];
   if (params.some(([name, value]) => name.includes("\ufffd") || value.includes("\ufffd"))) {
     throw invalid("query", "encoding", "is not valid UTF-8");
   }
-  return paged ? params.map(([name, value]) => [pagingNames.get(name) ?? name, value] as const) : params;
+  return params;
+}
+
+/** The parameters of a list under the names of its request; a limit or an offset of any size is one that fits. */
+function pageParams(params: Params): Params {
+  const rpcNames = new Map([...pagingNames].map(([name, rpcName]) => [rpcName, name]));
+  const wrong = params.flatMap(([field]) => {
+    const name = rpcNames.get(field);
+    return name === undefined ? [] : [{ field, rule: "unknown_field", message: `is called ${name} here` }];
+  });
+  if (wrong.length > 0) throw violated(wrong);
+  return params.map(([name, value]) =>
+    name === "limit" || name === "offset"
+      ? [pagingNames.get(name)!, clamped(value)]
+      : [pagingNames.get(name) ?? name, value],
+  );
+}
+
+const int32Max = 2 ** 31 - 1;
+
+function clamped(text: string): string {
+  if (!/^-?\d+$/.test(text)) return text;
+  return String(Math.max(-int32Max, Math.min(Number(text), int32Max)));
 }
 
 function notTaken(params: Params): Violation[] {

@@ -141,7 +141,7 @@ export function admissionStore(sql: Sql) {
       if (page.after !== undefined) return { rows, total: undefined };
       const counted = await sql<Counted[]>`
         select count(*)::int as count, count(*)::int as seen from (
-          select from admission_groups g where ${where} order by g.kind, g.group_id limit ${totalMax + 1}) as some`;
+          select from admission_groups g where ${where} order by g.kind, g.group_id limit ${totalMax + 1}) as counted`;
       return { rows, total: totalOf(counted) };
     },
 

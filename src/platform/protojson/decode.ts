@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, type MessageShape, ScalarType } from 
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { parseDuration } from "./duration.ts";
 import { parseFieldMask } from "./field-mask.ts";
-import { depthMax, keySegment, kindOf, Problems, shortName, violated } from "./problems.ts";
+import { type DecodeOptions, depthMax, keySegment, kindOf, Problems, shortName, violated } from "./problems.ts";
 import { enumReader, keyReader, type Reader, scalarReader } from "./scalars.ts";
 import {
   isUnusedExtensions,
@@ -16,12 +16,6 @@ import {
 } from "./shape.ts";
 import { readJsonObject, readListValue, readStruct, readValue, tooDeep } from "./struct.ts";
 import { parseTimestamp } from "./timestamp.ts";
-
-/** How lenient a decoder is. */
-export interface DecodeOptions {
-  /** Passes over fields that the message does not have, instead of refusing them by name. */
-  readonly ignoreUnknownFields?: boolean;
-}
 
 /** A field as a decoder meets it. */
 interface FieldReader {
@@ -38,14 +32,14 @@ const compiled = new WeakMap<DescMessage, Reader>();
 /**
  * Makes the function that reads messages of a type from parsed JSON; made once per type.
  *
- * It takes fields by either name, and fails with everything that is wrong, each with its path.
+ * It takes fields by either name unless it is strict, and fails with everything that is wrong, each with its path.
  */
 export function jsonDecoder<Desc extends DescMessage>(
   desc: Desc,
 ): (json: unknown, options?: DecodeOptions) => MessageShape<Desc> {
   const read = messageReader(desc);
   return (json, options) => {
-    const problems = new Problems(options?.ignoreUnknownFields);
+    const problems = new Problems(options);
     const message = read(json, problems);
     if (problems.count > 0) throw violated(problems.violations);
     return message as MessageShape<Desc>;
@@ -99,12 +93,21 @@ function readFields(
       if (!problems.ignoreUnknownFields) problems.add("unknown_field", "is not a field here", shortName(key));
       continue;
     }
-    if (key !== field.name && Object.hasOwn(json, field.name)) {
-      problems.add("duplicate_field", `is given twice, as ${field.name} and as ${key}`, field.name);
-      continue;
+    if (key !== field.name) {
+      if (problems.strict) {
+        if (!problems.ignoreUnknownFields) problems.add("unknown_field", `is called ${field.name} here`, key);
+        continue;
+      }
+      if (Object.hasOwn(json, field.name)) {
+        problems.add("duplicate_field", `is given twice, as ${field.name} and as ${key}`, field.name);
+        continue;
+      }
     }
     const given = json[key];
-    if (given === null && !field.takesNull) continue;
+    if (given === null && !field.takesNull) {
+      if (problems.strict) problems.add("type.null", "must not be null; leave the field out instead", field.name);
+      continue;
+    }
     const before = problems.count;
     const value = field.read(given, problems);
     if (problems.count !== before) problems.under(field.name, before);

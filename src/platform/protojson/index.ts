@@ -2,12 +2,12 @@
  * JSON for protobuf messages, compiled once per message type.
  *
  * encoder: message → JSON text. decoder: parsed JSON → message, or everything that is wrong with it.
- * names: `proto` are the snake_case names of REST, `json` the lowerCamel names of Connect; decoders take both.
+ * names: `proto` are the snake_case names of REST, `json` the lowerCamel names of Connect; decoders take both unless they are strict.
  * params: path variables and query parameters, which fill a message from text.
  * violation: one thing that is wrong, with the path of its field in proto names and the rule that it breaks.
  */
-export { type DecodeOptions, jsonDecoder } from "./decode.ts";
+export { jsonDecoder } from "./decode.ts";
 export { type JsonNames, jsonEncoder } from "./encode.ts";
 export { applyParams } from "./params.ts";
 export { parseJson } from "./parse.ts";
-export { depthMax, keySegment, Problems, violated } from "./problems.ts";
+export { type DecodeOptions, depthMax, keySegment, Problems, violated } from "./problems.ts";

@@ -58,7 +58,7 @@ function applyParam(filling: Filling, desc: DescMessage, message: Slots, path: s
     const last = i === segments.length - 1;
     const param = params.get(segments[i]!);
     if (param === undefined || (!last && param.make === undefined) || segments.length > depthMax) {
-      problems.add("unknown_field", `is not a ${filling.source} parameter here`, shortName(path));
+      problems.add("unknown_field", unknownText(filling.source, params, segments[i]!), shortName(path));
       return;
     }
     canonical += i === 0 ? param.field.name : `.${param.field.name}`;
@@ -137,10 +137,16 @@ function paramsOf(desc: DescMessage): ReadonlyMap<string, Param> {
   const params = new Map<string, Param>();
   for (const field of desc.fields) {
     const param = { field, read: textReaderOf(field), make: makerOf(field) };
-    params.set(field.name, param).set(field.jsonName, param);
+    params.set(field.name, param);
   }
   compiled.set(desc, params);
   return params;
+}
+
+/** What is said to a name that is none here; one in lowerCamel is told how it is spelled. */
+function unknownText(source: Filling["source"], params: ReadonlyMap<string, Param>, name: string): string {
+  const meant = [...params.values()].find(({ field }) => field.jsonName === name && field.name !== name);
+  return meant === undefined ? `is not a ${source} parameter here` : `is called ${meant.field.name} here`;
 }
 
 function makerOf(field: DescField): Param["make"] {
@@ -151,8 +157,7 @@ function makerOf(field: DescField): Param["make"] {
 function textReaderOf(field: DescField): TextReader | undefined {
   if (field.fieldKind === "map") return undefined;
   if (field.enum !== undefined) {
-    const read = enumReader(field.enum);
-    return (text, problems) => read(/^-?\d{1,10}$/.test(text) ? Number(text) : text, problems);
+    return enumReader(field.enum);
   }
   if (field.message !== undefined) return messageTextReader(field);
   return scalarTextReader(field.scalar, field.longAsString);

@@ -8,6 +8,17 @@ export const depthMax = 64;
 
 const nameCharactersMax = 100;
 
+/** How lenient a decoder is. */
+export interface DecodeOptions {
+  /** Passes over fields that the message does not have, instead of refusing them by name. */
+  readonly ignoreUnknownFields?: boolean;
+  /**
+   * Takes one spelling of everything, the one that the OpenAPI document shows: fields and enum values by their names in
+   * the definition, numbers as JSON numbers (64-bit integers as strings of digits too), and no null for an absent field.
+   */
+  readonly strict?: boolean;
+}
+
 /**
  * What is wrong with one input, and how deep its reader is in it.
  *
@@ -17,10 +28,12 @@ const nameCharactersMax = 100;
 export class Problems {
   readonly violations: Violation[] = [];
   readonly ignoreUnknownFields: boolean;
+  readonly strict: boolean;
   depth = 0;
 
-  constructor(ignoreUnknownFields = false) {
+  constructor({ ignoreUnknownFields = false, strict = false }: DecodeOptions = {}) {
     this.ignoreUnknownFields = ignoreUnknownFields;
+    this.strict = strict;
   }
 
   get count(): number {

@@ -10,6 +10,7 @@ const allowedNamesMax = 20;
 const decimal = /^-?\d{1,20}$/;
 const decimalFraction = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const unboundedNumbers: ReadonlySet<string> = new Set(["NaN", "Infinity", "-Infinity"]);
 const floatMax = 3.4028234663852886e38;
 
 /** The reader of a scalar type. With `longAsString`, 64-bit integers are kept as strings. */
@@ -66,8 +67,8 @@ function readBytes(json: unknown, problems: Problems): Uint8Array | undefined {
 function intReader(name: string, min: number, max: number): Reader {
   const rule = `type.${name}`;
   return (json, problems) => {
-    const value = typeof json === "string" && decimal.test(json) ? Number(json) : json;
-    if (typeof value !== "number") return problems.add(rule, wrongNumber("an integer", json));
+    const value = typeof json === "string" && !problems.strict && decimal.test(json) ? Number(json) : json;
+    if (typeof value !== "number") return problems.add(rule, wrongNumber("an integer", json, problems));
     if (!Number.isInteger(value)) return problems.add(rule, "must be an integer");
     // Adding zero turns -0 into 0.
     return value >= min && value <= max ? value + 0 : problems.add(rule, `must be between ${min} and ${max}`);
@@ -97,21 +98,20 @@ function longReader(name: string, min: bigint, max: bigint, asString: boolean): 
 function floatReader(name: string, max: number): Reader {
   const rule = `type.${name}`;
   return (json, problems) => {
-    if (json === "NaN") return Number.NaN;
-    if (json === "Infinity") return Number.POSITIVE_INFINITY;
-    if (json === "-Infinity") return Number.NEGATIVE_INFINITY;
-    const value = typeof json === "string" && decimalFraction.test(json) ? Number(json) : json;
-    if (typeof value !== "number") return problems.add(rule, wrongNumber("a number", json));
+    const isText = typeof json === "string" && !problems.strict;
+    if (isText && unboundedNumbers.has(json)) return Number(json);
+    const value = isText && decimalFraction.test(json) ? Number(json) : json;
+    if (typeof value !== "number") return problems.add(rule, wrongNumber("a number", json, problems));
     return Math.abs(value) <= max ? value : problems.add(rule, `must be a number that a ${name} can hold`);
   };
 }
 
-// A string of digits is a number too, so "not a string" would mislead.
-function wrongNumber(wanted: string, json: unknown): string {
-  return typeof json === "string" ? `must be ${wanted}` : `must be ${wanted}, not ${kindOf(json)}`;
+// Where a string of digits is a number too, "not a string" would mislead.
+function wrongNumber(wanted: string, json: unknown, problems?: Problems): string {
+  return typeof json === "string" && !problems?.strict ? `must be ${wanted}` : `must be ${wanted}, not ${kindOf(json)}`;
 }
 
-/** The reader of an enum: its names, or numbers. */
+/** The reader of an enum: its names, or numbers unless strict. */
 export function enumReader(desc: DescEnum): Reader {
   if (desc.typeName === "google.protobuf.NullValue") return () => 0;
   const numbers = new Map<unknown, number>(desc.values.map((value) => [value.name, value.number]));
@@ -122,7 +122,8 @@ export function enumReader(desc: DescEnum): Reader {
   return (json, problems) => {
     const number = numbers.get(json);
     if (number !== undefined) return number;
-    if (typeof json === "number" && (desc.open ? (json | 0) === json : known.has(json))) return json + 0;
+    if (typeof json === "number" && !problems.strict && (desc.open ? (json | 0) === json : known.has(json)))
+      return json + 0;
     return problems.add("type.enum", `${allowed}, not ${typeof json === "string" ? quoted(json) : kindOf(json)}`);
   };
 }

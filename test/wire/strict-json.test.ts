@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { type RestClient, restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+
+let service: TestService;
+let rest: RestClient;
+before(async () => {
+  service = await startService();
+  rest = restClient(service.baseUrl, service.adminKey);
+});
+
+/** The one violation that a request is refused for. */
+async function violation(method: string, path: string, body?: object): Promise<{ field: string; message: string }> {
+  const answer = await rest.call(method, path, body);
+  assert.equal(answer.status, 400, answer.text);
+  assert.equal(answer.body.violations.length, 1, answer.text);
+  return answer.body.violations[0];
+}
+
+test("REST refuses a field in lowerCamel, and names the right spelling", async () => {
+  const refused = await violation("POST", "/api/tenants", { name: "camel", issueAdminKey: true });
+  assert.deepEqual([refused.field, refused.message], ["issueAdminKey", "is called issue_admin_key here"]);
+  const nested = await violation("POST", "/api/pools", { name: "camel", config: { selection: { slowStartS: 3 } } });
+  assert.deepEqual([nested.field, nested.message], ["config.selection.slowStartS", "is called slow_start_s here"]);
+  const query = await violation("GET", "/api/decisions?poolId=x");
+  assert.deepEqual([query.field, query.message], ["poolId", "is called pool_id here"]);
+});
+
+test("REST refuses the names that lists have in RPC, and names its own", async () => {
+  for (const [given, name] of [
+    ["page_size", "limit"],
+    ["page_token", "cursor"],
+    ["skip", "offset"],
+  ]) {
+    const refused = await violation("GET", `/api/v2/environments?${given}=3`);
+    assert.deepEqual([refused.field, refused.message], [given, `is called ${name} here`]);
+  }
+});
+
+test("REST refuses the numbers of enum values, and lists their names", async () => {
+  const body = await violation("POST", "/api/v2/environments", { key: "numbered", mode: 1 });
+  assert.equal(body.field, "mode");
+  assert.match(body.message, /must be one of .*MODE_SANDBOX.*, not a number/);
+  const query = await violation("GET", "/api/v2/api-keys?status=1");
+  assert.match(query.message, /must be one of .*STATUS_ACTIVE/);
+});
+
+test("REST takes numbers as JSON numbers; only a 64-bit integer may be a string of digits", async () => {
+  const { body } = await rest.call("POST", "/api/pools", { name: "numbers" });
+  const path = `/api/pools/${body.data.id}/recipients`;
+  const capacity = await violation("POST", path, { name: "a", capacity: "3" });
+  assert.deepEqual([capacity.field, capacity.message], ["capacity", "must be an integer, not a string"]);
+  const weight = await violation("POST", path, { name: "a", cost: "1.5" });
+  assert.deepEqual([weight.field, weight.message], ["cost", "must be a number, not a string"]);
+  const unbounded = await violation("POST", path, { name: "a", cost: "Infinity" });
+  assert.equal(unbounded.message, "must be a number, not a string");
+
+  const pool = `/api/pools/${body.data.id}`;
+  const current = (await rest.call("GET", pool)).body.data.record_version;
+  assert.equal((await rest.call("PATCH", pool, { description: "d", record_version: String(current) })).status, 200);
+});
+
+test("REST refuses null for a field, and takes it where any JSON value goes", async () => {
+  const refused = await violation("POST", "/api/tenants", { name: "nothing", plan: null });
+  assert.deepEqual([refused.field, refused.message], ["plan", "must not be null; leave the field out instead"]);
+  const free = await rest.call("POST", "/api/tenants", { name: "free", settings: { color: null } });
+  assert.deepEqual(free.body.data.settings, { color: null });
+});
+
+test("Connect takes all that proto3 JSON takes", async () => {
+  const headers = { "x-api-key": service.adminKey, "content-type": "application/json" };
+  const body = JSON.stringify({ name: "lenient", issueAdminKey: false, plan: null });
+  const made = await fetch(`${service.baseUrl}/service.api.TenantService/CreateTenant`, {
+    method: "POST",
+    headers,
+    body,
+  });
+  assert.equal(made.status, 200, await made.text());
+  const listed = await fetch(`${service.baseUrl}/service.api.ApiKeyService/ListApiKeys`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ status: 1, pageSize: "2" }),
+  });
+  assert.equal(listed.status, 200, await listed.text());
+});
+
+test("a limit or an offset of any size counts as one that fits", async () => {
+  const shape = async (query: string) => {
+    const { status, body, text } = await rest.call("GET", `/api/v2/environments?${query}`);
+    assert.equal(status, 200, text);
+    return [body.limit, body.data.length > 0];
+  };
+  assert.deepEqual(await shape("limit=2147483648"), [1000, true]);
+  assert.deepEqual(await shape(`limit=${"9".repeat(400)}`), [1000, true]);
+  assert.deepEqual(await shape("limit=-99999999999&offset=-99999999999"), [50, true]);
+  assert.deepEqual(await shape("offset=4294967296"), [50, false]);
+  assert.deepEqual(await shape("offset=18446744073709551616"), [50, false]);
+});
