@@ -98,6 +98,15 @@ const conventions = [
   "- **Credentials** are an access token (`Authorization: Bearer`) or a key (`X-API-Key`). The tenant is always the " +
     "caller's own.",
   "- **Repeats** are safe with an `Idempotency-Key` on every operation that changes something.",
-  "- **Concurrent changes** are refused when an update carries `record_version` or `If-Match`.",
-  "- **Unknown fields** in a request are refused by name.",
+  "- **Concurrent changes** are refused with 409 `VERSION_CONFLICT` when an update carries a stale `record_version` or " +
+    '`If-Match`. An `ETag` is the version and a digest of all that the record shows, as in `"3-mB2xV0c9T1uKq7Zr5sWd4g"`: ' +
+    "`If-Match` compares the version, `If-None-Match` the whole. A `PUT` with `If-None-Match: *` creates and never " +
+    "replaces. An update that sets no field changes nothing.",
+  "- **Lists** are read page by page: `next_cursor` leads on until `has_more` is false. `total` is exact up to 10,000; " +
+    "beyond, counting stops and `total_capped` is true. A filter is looked for in 100,000 items at a time, so that a " +
+    "page may hold few items or none and still lead on. `offset` passes over 10,000 items at most; `limit` and " +
+    "`offset` outside of their range count as the nearest number within.",
+  "- **JSON** is taken in one spelling, the one shown here. Unknown fields are refused by name, and so are names in " +
+    "lowerCamel, enum values as numbers, numbers as strings (but 64-bit integers may be strings of digits), and null for " +
+    "a field that is left out. Connect takes all that proto3 JSON takes.",
 ].join("\n");
