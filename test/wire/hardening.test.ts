@@ -136,7 +136,7 @@ test("paths that can only be read answer other verbs with 405 and the verbs that
   const open = restClient(service.baseUrl);
   for (const path of [
     ...["/", "/health", "/healthz", "/livez", "/ready", "/readyz", "/metrics", "/metricsz"],
-    ...["/openapi.yaml", "/docs", "/docs/", "/docs/init.js", "/errors", "/errors/NOT_FOUND"],
+    ...["/openapi.yaml", "/docs", "/docs/", "/docs/style.css", "/errors", "/errors/NOT_FOUND"],
   ]) {
     for (const verb of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const { status, headers, body } = await open.call(verb, path);
