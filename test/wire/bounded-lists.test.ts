@@ -53,7 +53,11 @@ const decisions = (sql: Sql, page: Page, filter: object = {}) =>
     page,
   );
 const events = (sql: Sql, page: Page, types: string[] = []) =>
-  eventStore(sql).list(tenantId, { types, subject: "", since: undefined, until: undefined }, page);
+  eventStore(sql).list(
+    tenantId,
+    { types, subject: "", since: undefined, until: undefined, environmentMode: "any" },
+    page,
+  );
 
 const lists: readonly (readonly [string, (sql: Sql, page: Page) => Promise<PageRows<{ id: string }>>])[] = [
   ["decisions", decisions],
@@ -109,7 +113,11 @@ test("an offset that would pass over more than a bounded number of rows is refus
     { tenantId, operation: "ListEvents" },
     (event: { id: string }) => event.id,
     (wanted) =>
-      eventStore(db.sql).list(freshTenant(), { types: [], subject: "", since: undefined, until: undefined }, wanted),
+      eventStore(db.sql).list(
+        freshTenant(),
+        { types: [], subject: "", since: undefined, until: undefined, environmentMode: "any" },
+        wanted,
+      ),
   );
   assert.deepEqual(few, { items: [], nextPageToken: "", totalSize: 0, totalCapped: false });
 });

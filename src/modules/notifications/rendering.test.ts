@@ -31,6 +31,7 @@ test("each template of a message is rendered in a slice of its own where the sli
     content: content as never,
     values: { subscriber: {}, payload: { name: "Ann" }, workflow_key: "w", transaction_id: "t" },
     subscriber: { locale: "", timezone: "" } as never,
+    markup: undefined,
     casing: "" as never,
     turns,
   });
