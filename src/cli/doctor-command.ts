@@ -52,12 +52,13 @@ async function examine(io: Io, options: DoctorOptions): Promise<Finding[]> {
 }
 
 async function openControls({ config, sources }: LoadedConfig): Promise<Finding[]> {
-  const { openSettings } = await import("../config/index.ts");
+  const { openSettings, settings } = await import("../config/index.ts");
   const open = openSettings.filter((each) => each.open(config));
   if (open.length === 0) return [ok("controls", "no control stands open")];
-  return open.map(({ key, meaning }) =>
-    warn(key, `${JSON.stringify(config[key])} (${sources[key]}): ${meaning}`, `Change ${key} unless this is meant.`),
-  );
+  return open.map(({ key, meaning }) => {
+    const value = settings[key].secret ? "set" : JSON.stringify(config[key]);
+    return warn(key, `${value} (${sources[key]}): ${meaning}`, `Change ${key} unless this is meant.`);
+  });
 }
 
 function findingText({ status, check, message, remedy }: Finding): string {

@@ -146,10 +146,31 @@ test("the enterprise profile closes what stands open, and refuses what contradic
     "audit.hash_chain=false",
     "egress.mode=shadow",
     "egress.mode=disabled",
+    "ratelimit.fail_mode=open",
+    "authz.allow_when_unconfigured=true",
+    "cache.backend=none",
+    "auth.bcrypt_cost=4",
+    "auth.bcrypt_cost=9",
+    "notification.outbox.enabled=true",
+    "auth.bootstrap_api_key=sk_live_boss_short-one",
   ]) {
-    refuses({ overrides: [...enterprise, open] }, new RegExp(`^${open.split("=")[0]!.replace(".", "\\.")}: must be`));
+    refuses(
+      { overrides: [...enterprise, open] },
+      new RegExp(`^${open.split("=")[0]!.replace(".", "\\.")}: must (be|end)`),
+    );
   }
-  refuses({ overrides: [...loopback, "security_profile=enterprise"] }, /^audit\.sink: /);
+  for (const open of ["api.allowed_hosts=a.example,*", "cors.allowed_origins=*", "egress.allowed_ip_nets=0.0.0.0/0"]) {
+    refuses(
+      { overrides: [...enterprise, open] },
+      new RegExp(`^${open.split("=")[0]!.replace(".", "\\.")}: must not hold`),
+    );
+  }
+  const issuer = (url: string) => [...enterprise, "api.oidc_audience=a", `api.oidc_issuer=${url}`];
+  for (const url of ["http://id.example", "HTTP://id.example", "http://127.0.0.1:9"]) {
+    refuses({ overrides: issuer(url) }, /^api\.oidc_issuer: must be an https:\/\/ address in the enterprise/);
+  }
+  loadConfig({ overrides: [...issuer("https://id.example"), "auth.bcrypt_cost=10", "cache.backend=memory"] });
+  refuses({ overrides: [...loopback, "security_profile=enterprise"] }, /^audit\.sink: must be set/);
   const flat = "notification.dispatch.queue=flat";
   refuses({ overrides: [...enterprise, flat] }, /^notification\.dispatch\.queue: must be tiered/);
   loadConfig({ overrides: [...enterprise, flat, "notification.dispatch.enabled=false"] });

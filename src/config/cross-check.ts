@@ -1,64 +1,7 @@
 import { isIP } from "node:net";
 import type { LoadedConfig } from "./loaded.ts";
+import { openSettings } from "./open-settings.ts";
 import type { Config, SettingKey } from "./settings.ts";
-
-/** What the enterprise profile demands: these values, whatever the defaults are. */
-const enterpriseDemands = {
-  "auth.enabled": true,
-  "auth.allow_anonymous": false,
-  "authz.provider": "builtin",
-  "authz.allow_when_unconfigured": false,
-  "ratelimit.fail_mode": "closed",
-  "audit.hash_chain": true,
-  "egress.mode": "enforce",
-} as const satisfies Partial<Config>;
-
-/** Settings that leave something open, with what that means; `service doctor` lists those in force. */
-export const openSettings: readonly { key: SettingKey; open: (config: Config) => boolean; meaning: string }[] = [
-  { key: "auth.enabled", open: (c) => !c["auth.enabled"], meaning: "every caller is an admin of the first tenant" },
-  {
-    key: "auth.allow_anonymous",
-    open: (c) => c["auth.allow_anonymous"],
-    meaning: "callers without credentials may read the first tenant",
-  },
-  {
-    key: "authz.provider",
-    open: (c) => c["authz.provider"] === "none",
-    meaning: "nothing decides on authorization",
-  },
-  {
-    key: "authz.allow_when_unconfigured",
-    open: (c) => c["authz.allow_when_unconfigured"],
-    meaning: "calls are allowed when nothing decides on authorization",
-  },
-  {
-    key: "ratelimit.fail_mode",
-    open: (c) => c["ratelimit.fail_mode"] === "open",
-    meaning: "calls pass unlimited while the rate limiter cannot answer",
-  },
-  {
-    key: "ratelimit.tenant_rps",
-    open: (c) => c["ratelimit.tenant_rps"] === 0 && c["ratelimit.global_rps"] === 0,
-    meaning: "callers are not limited",
-  },
-  { key: "api.allowed_hosts", open: (c) => c["api.allowed_hosts"].includes("*"), meaning: "any Host is answered" },
-  {
-    key: "cors.allowed_origins",
-    open: (c) => c["cors.allowed_origins"].includes("*"),
-    meaning: "browsers of any origin may call",
-  },
-  {
-    key: "egress.mode",
-    open: (c) => c["egress.mode"] !== "enforce",
-    meaning: "tenants can have private networks called",
-  },
-  {
-    key: "notification.outbox.enabled",
-    open: (c) => c["notification.outbox.enabled"],
-    meaning: "notifications that no integration serves are kept for developers to see, and not sent",
-  },
-  { key: "audit.sink", open: (c) => c["audit.sink"] === "", meaning: "nothing is audited" },
-];
 
 /** Records that a setting contradicts another, or what the security profile demands. */
 type Refuse = (key: SettingKey, why: string) => void;
@@ -156,19 +99,17 @@ export function isLoopback(address: string): boolean {
 function applyProfile({ config, sources }: LoadedConfig, refuse: Refuse): LoadedConfig {
   if (config.security_profile !== "enterprise") return { config, sources };
   const closed: Record<string, unknown> = { ...config };
-  const closedSources: LoadedConfig["sources"] = { ...sources };
-  for (const [key, demanded] of Object.entries(enterpriseDemands) as [SettingKey, unknown][]) {
-    if (config[key] === demanded) continue;
-    if (sources[key] !== "default") {
-      refuse(key, `must be ${String(demanded)} in the enterprise security profile`);
-      continue;
+  const closedSources: Record<string, string> = { ...sources };
+  for (const { key, open, demand } of openSettings) {
+    if (demand === undefined || !open(config)) continue;
+    const isDefault = sources[key] === "default";
+    if ("value" in demand && isDefault) {
+      closed[key] = demand.value;
+      closedSources[key] = "security profile";
+    } else {
+      const rule = "value" in demand ? `must be ${demand.value}` : demand.rule;
+      refuse(key, `${rule} in the enterprise security profile`);
     }
-    closed[key] = demanded;
-    (closedSources as Record<string, string>)[key] = "security profile";
   }
-  for (const key of ["api.allowed_hosts", "cors.allowed_origins"] as const) {
-    if (config[key].includes("*")) refuse(key, "must not hold * in the enterprise security profile");
-  }
-  if (closed["audit.sink"] === "") refuse("audit.sink", "must be set in the enterprise security profile");
-  return { config: closed as unknown as Config, sources: closedSources };
+  return { config: closed as unknown as Config, sources: closedSources as LoadedConfig["sources"] };
 }
