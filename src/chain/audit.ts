@@ -1,15 +1,17 @@
+import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import { Failure } from "../errors/index.ts";
 import type { AuditEntry, AuditOutcome } from "../platform/audit/index.ts";
-import type { Call } from "./call.ts";
+import type { Answer, Call } from "./call.ts";
+import { isStream } from "./stream.ts";
 
 /** Whether every call of an operation is on record: one that changes something, or that gives out what others may not see. */
 export function isAudited({ governance }: Operation): boolean {
   return governance.mutating || governance.internalOnly;
 }
 
-/** What the audit log says about a call that ended. */
-export function auditEntryOf(call: Call, error: unknown): AuditEntry {
+/** What the audit log says about a call that ended, with its answer or with an error. */
+export function auditEntryOf(call: Call, error: unknown, answer?: Answer): AuditEntry {
   const { operation, principal } = call;
   const code = error === undefined ? undefined : error instanceof Failure ? error.code : "INTERNAL";
   return {
@@ -23,8 +25,43 @@ export function auditEntryOf(call: Call, error: unknown): AuditEntry {
     ...(code !== undefined && { error_code: code }),
     request_id: call.requestId,
     remote_address: call.remoteAddress,
-    details: { ids: namedIds(call) },
+    details: { ids: namedIds(call), ...(answer !== undefined && { records: recordsIn(operation, answer) }) },
   };
+}
+
+/** How many records of an answer an entry names at most. */
+const recordsMax = 100;
+
+/** The records that an answer shows, by type and id: what the call created, changed or handed out. */
+function recordsIn({ method, governance }: Operation, answer: Answer): { type: string; id: string }[] {
+  return isStream(answer) ? [] : namedRecords(method.output, answer, governance.resource).slice(0, recordsMax);
+}
+
+function namedRecords(desc: DescMessage, message: Message, type: string): { type: string; id: string }[] {
+  const values = message as unknown as Record<string, unknown>;
+  const idField = idFieldOf(desc);
+  if (idField !== undefined) {
+    const id = values[idField.localName] as string;
+    return id === "" ? [] : [{ type, id }];
+  }
+  return desc.fields.flatMap((field) => {
+    if (field.message === undefined || (field.fieldKind !== "message" && field.fieldKind !== "list")) return [];
+    const { message: held } = field;
+    const found = [values[field.localName] ?? []].flat() as Message[];
+    return found.flatMap((each) => namedRecords(held, each, snakeCased(held.name)));
+  });
+}
+
+/** The field that names a record: `id`, or a first field such as `decision_id`. */
+function idFieldOf({ field, fields: [first] }: DescMessage): DescField | undefined {
+  if (field.id !== undefined) return field.id;
+  return first?.scalar === ScalarType.STRING && first.name.endsWith("_id") && first.name !== "tenant_id"
+    ? first
+    : undefined;
+}
+
+function snakeCased(name: string): string {
+  return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }
 
 function outcomeOf(error: unknown): AuditOutcome {

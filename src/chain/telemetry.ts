@@ -31,7 +31,7 @@ export function telemetry({ calls, tracing, audit }: Parts): Interceptor {
     try {
       const answer = await next(call);
       // What was done is on record before the caller is told.
-      if (audit !== undefined && isAudited(operation)) await audit.append(auditEntryOf(call, undefined));
+      if (audit !== undefined && isAudited(operation)) await audit.append(auditEntryOf(call, undefined, answer));
       return watch(answer, { onEnd: end });
     } catch (error) {
       end(error);

@@ -125,7 +125,7 @@ test("expired and revoked keys are refused, and shown as what they are", async (
 });
 
 test("the enterprise profile refuses every setting that would leave something open, and names it", () => {
-  const enterprise = { security_profile: "enterprise", "audit.sink": "stderr" };
+  const enterprise = { security_profile: "enterprise", "audit.sink": "stderr", "auth.bcrypt_cost": "10" };
   const load = (settings: TestSettings) => loadConfig({ overrides: overridesOf({ ...enterprise, ...settings }) });
   const open: TestSettings = {
     "auth.enabled": "false",
@@ -135,6 +135,9 @@ test("the enterprise profile refuses every setting that would leave something op
     "ratelimit.fail_mode": "open",
     "audit.hash_chain": "false",
     "audit.sink": "",
+    "cache.backend": "none",
+    "auth.bcrypt_cost": "4",
+    "notification.outbox.enabled": "true",
   };
   for (const [key, value] of Object.entries(open)) {
     assert.throws(
@@ -155,9 +158,19 @@ test("a node of the enterprise profile serves whom it knows, and writes down wha
   const folder = await mkdtemp(join(tmpdir(), "switchyard-audit-"));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "audit.log");
-  const service = await startService({ security_profile: "enterprise", "audit.sink": "file", "audit.path": path });
+  const service = await startService({
+    security_profile: "enterprise",
+    "audit.sink": "file",
+    "audit.path": path,
+    "auth.bcrypt_cost": "10",
+  });
   const admin = restClient(service.baseUrl, service.adminKey);
-  assert.equal((await admin.call("POST", environments, { key: "audited" })).status, 200);
+  const created = await admin.call("POST", environments, { key: "audited" });
+  assert.equal(created.status, 200);
+  const key = await admin.call("POST", "/api/v2/api-keys", { name: "audited" });
+  const tenant = await admin.call("POST", "/api/tenants", { name: "Audited" });
+  const pool = await admin.call("POST", "/api/pools", { name: "audited" });
+  const routed = await admin.call("POST", "/api/route:batch", { items: [{ pool_id: pool.body.data.id, type: "t" }] });
   assert.equal((await restClient(service.baseUrl).call("GET", environments)).status, 401);
   await service.stop();
   const lines = (await readFile(path, "utf8"))
@@ -167,8 +180,24 @@ test("a node of the enterprise profile serves whom it knows, and writes down wha
   const told = lines.map(({ operation, outcome }) => [operation, outcome]);
   assert.deepEqual(told, [
     ["service.api.EnvironmentService/CreateEnvironment", "succeeded"],
+    ["service.api.ApiKeyService/CreateApiKey", "succeeded"],
+    ["service.api.TenantService/CreateTenant", "succeeded"],
+    ["service.api.PoolService/CreatePool", "succeeded"],
+    ["service.api.RoutingService/RouteBatch", "succeeded"],
     ["service.api.EnvironmentService/ListEnvironments", "denied"],
   ]);
+  // What was created is named by its type and id, and by nothing else.
+  assert.deepEqual(
+    lines.map(({ details }) => details.records),
+    [
+      [{ type: "environment", id: created.body.data.id }],
+      [{ type: "api_key", id: key.body.data.id }],
+      [{ type: "tenant", id: tenant.body.data.id }],
+      [{ type: "pool", id: pool.body.data.id }],
+      [{ type: "decision", id: routed.body.data.results[0].decision.decision_id }],
+      undefined,
+    ],
+  );
 });
 
 test("the internal plane stays on this machine unless certificates are required", () => {
