@@ -106,8 +106,7 @@ export function eventStore(sql: Sql) {
         ${since === undefined ? sql`` : sql`and time >= ${since}`}
         ${until === undefined ? sql`` : sql`and time < ${until}`}
         ${visibleTo(environmentMode)}`;
-      const isFiltered =
-        types.length > 0 || since !== undefined || until !== undefined || environmentMode !== "any";
+      const isFiltered = types.length > 0 || since !== undefined || until !== undefined || environmentMode !== "any";
       const selection = { columns, table: "events", where, filter: isFiltered ? conditions : undefined };
       return readKeyset<Event>(sql, { ...selection, newestFirst: true }, page);
     },
