@@ -53,7 +53,7 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
   return async (exchange, segments) => {
     const body = await readBody(exchange);
     if (body.length > 0) requireJson(exchange);
-    return finish(body.length === 0 ? create(input) : decodeBody(parseJson(body)), exchange, segments);
+    return finish(body.length === 0 ? create(input) : decodeBody(body), exchange, segments);
   };
 }
 
@@ -66,11 +66,13 @@ function decodeSegment(name: string, text: string): string {
   }
 }
 
-function bodyDecoder(input: DescMessage, body: string): ((json: unknown) => Message) | undefined {
+function bodyDecoder(input: DescMessage, body: string): ((bytes: Buffer) => Message) | undefined {
   if (body === "") return undefined;
   const decode = jsonDecoder(input);
   const strict = { strict: true };
-  return body === "*" ? (json) => decode(json, strict) : (json) => decode({ [body]: json }, strict);
+  return body === "*"
+    ? (bytes) => decode(parseJson(bytes, input), strict)
+    : (bytes) => decode({ [body]: parseJson(bytes) }, strict);
 }
 
 function requireJson({ request }: Exchange): void {

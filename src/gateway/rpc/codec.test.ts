@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { PublishEventRequestSchema } from "../../../gen/service/api/event_pb.ts";
+import { RouteRequestSchema } from "../../../gen/service/api/routing_pb.ts";
 import {
   CreateTenantRequestSchema,
   UpdateTenantRequestSchema,
@@ -50,6 +51,35 @@ test("zero bytes that are no text are fine", () => {
     violationOf(() => publish.decode(Buffer.from(toBinary(PublishEventRequestSchema, event)))),
     undefined,
   );
+});
+
+test("a binary message that holds too much is refused before it is decoded", () => {
+  const codec = protoCodec(RouteRequestSchema, UpdateTenantResponseSchema);
+  const bytesOf = (payload: JsonObject) =>
+    Buffer.from(toBinary(RouteRequestSchema, create(RouteRequestSchema, { payload })));
+  const keyed = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]));
+  const refusalOf = (body: Buffer) => {
+    try {
+      codec.decode(body);
+    } catch (error) {
+      assert.ok(error instanceof Failure);
+      return error.message;
+    }
+    return "";
+  };
+  assert.equal(refusalOf(bytesOf({ ...keyed(9_000), list: Array(50_000).fill(1) })), "");
+  assert.equal(refusalOf(bytesOf({ rows: Array(1000).fill(keyed(20)) })), "", "the same keys again count once");
+  // What decodes is never reached: cut off, each of these would otherwise be no valid message.
+  const cut = (payload: JsonObject) => bytesOf(payload).subarray(0, -1);
+  const whole = (body: Buffer) => Buffer.concat([body, Buffer.from([0x07])]);
+  assert.match(refusalOf(whole(bytesOf(keyed(10_001)))), /more than 10000 different keys/);
+  assert.match(refusalOf(whole(bytesOf({ list: Array(100_000).fill(1) }))), /more than 200000 fields/);
+  assert.match(refusalOf(whole(bytesOf({ text: "x".repeat(2_000_000) }))), /payload: must take at most 262144 bytes/);
+  assert.match(refusalOf(cut({ text: "x" })), /not a valid message/);
+  const repeated = Buffer.concat(Array(200_001).fill(Buffer.from([0x50, 0x01])));
+  assert.match(refusalOf(repeated), /more than 200000 fields/);
+  const random = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256));
+  for (let i = 0; i < 500; i++) assert.ok(refusalOf(random.subarray(i * 10, i * 10 + 200)) !== undefined);
 });
 
 test("binary that is cut off, nests too deep or is noise is refused with our own text", () => {

@@ -3,6 +3,7 @@ import { fail, invalid } from "../../errors/index.ts";
 import { jsonDecoder, jsonEncoder, parseJson } from "../../platform/protojson/index.ts";
 import { findFault } from "./fault.ts";
 import { findNul } from "./nul.ts";
+import { scanBinary } from "./scan-binary.ts";
 
 /** Reads requests and writes answers of one method in one format. */
 export interface Codec {
@@ -13,7 +14,7 @@ export interface Codec {
 /** The codec for JSON, with the lowerCamelCase names of Connect and gRPC. */
 export function jsonCodec(input: DescMessage, output: DescMessage): Codec {
   const read = jsonDecoder(input);
-  return { decode: (body) => read(parseJson(body)), encode: jsonEncoder(output, "json") };
+  return { decode: (body) => read(parseJson(body, input)), encode: jsonEncoder(output, "json") };
 }
 
 /** The codec for the binary format. */
@@ -22,6 +23,7 @@ export function protoCodec(input: DescMessage, output: DescMessage): Codec {
 }
 
 function readBinary(desc: DescMessage, body: Buffer): Message {
+  scanBinary(desc, body);
   const message = parseBinary(desc, body);
   const fault = findFault(desc, message);
   if (fault !== undefined) throw invalid(fault.field, fault.rule, fault.message);

@@ -3,7 +3,8 @@ import { suite, test } from "node:test";
 import fc from "fast-check";
 import { Failure } from "../../errors/index.ts";
 import { parseJson } from "./index.ts";
-import { locateError } from "./locate.ts";
+import { keysMax } from "./key-table.ts";
+import { scanJson, valuesMax } from "./scan.ts";
 
 function refusal(text: string | Buffer): string {
   try {
@@ -16,14 +17,83 @@ function refusal(text: string | Buffer): string {
   return "";
 }
 
+function failureOf(text: string): Failure {
+  try {
+    parseJson(text);
+  } catch (error) {
+    assert.ok(error instanceof Failure);
+    return error;
+  }
+  return assert.fail("was parsed");
+}
+
 suite("parsing JSON", () => {
   test("text and bytes of UTF-8 are parsed", () => {
     assert.deepEqual(parseJson('{"a": "é😀"}'), { a: "é😀" });
     assert.deepEqual(parseJson(Buffer.from('{"a": "é😀\ufffd"}')), { a: "é😀\ufffd" });
   });
 
-  test("of a key that is given twice the last one wins", () => {
-    assert.deepEqual(parseJson('{"a": 1, "a": 2}'), { a: 2 });
+  test("a key that an object has twice is refused by name, however it is written and however many there are", () => {
+    for (const [text, field] of [
+      ['{"a": 1, "a": 2}', '["a"]'],
+      ['{"a": 1, "\\u0061": 2}', '["a"]'],
+      ['{"\\u0061": 1, "b": 0, "a": 2}', '["a"]'],
+      ['{"é": 1, "\\u00e9": 2}', '["é"]'],
+      ['{"b": [0, {"a": {"a": 1}, "c": 2, "a": 3}]}', '["b"][1]["a"]'],
+      [`{${Array.from({ length: 500 }, (_, i) => `"k${i}": {"k${i}": 1}`).join(",")}, "k250": 0}`, '["k250"]'],
+    ] as const) {
+      const { violations } = failureOf(text);
+      assert.deepEqual(violations, [
+        { field, rule: "duplicate_key", message: "must not be given twice in one object" },
+      ]);
+    }
+    const same = '[{"a": {"a": 1}, "b": {"a": 1}}, {"b": 1, "a": {"b": {}, "a": 2}}, {"a": 1}]';
+    assert.deepEqual(parseJson(same), JSON.parse(same));
+  });
+
+  test("an integer that a double would change is refused by name; other numbers are kept", () => {
+    for (const [text, field] of [
+      ['{"a": [1, 9007199254740993]}', '["a"][1]'],
+      ['{"a": {"b c": -9007199254740992}}', '["a"]["b c"]'],
+      ['{"a": 100000000000000000000000}', '["a"]'],
+    ] as const) {
+      const { violations } = failureOf(text);
+      assert.deepEqual([violations[0]?.field, violations[0]?.rule], [field, "unsafe_integer"]);
+      assert.match(violations[0]!.message, /send it as a string of digits/);
+    }
+    const kept =
+      '[9007199254740991, -9007199254740991, 1e300, 0.12345678901234567, 12345678901234567.5, "9007199254740993"]';
+    assert.deepEqual(parseJson(kept), JSON.parse(kept));
+  });
+
+  test("the numbers of values and of different keys are bounded", () => {
+    const list = (count: number) => `{"a": [${Array(count).fill("1").join()}]}`;
+    assert.equal(refusal(list(valuesMax - 1)), "");
+    assert.match(refusal(list(valuesMax)), /more than 100000 values/);
+    const object = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join()}}`;
+    assert.equal(refusal(object(keysMax)), "");
+    assert.match(refusal(object(keysMax + 1)), /more than 10000 different keys/);
+    const records = (count: number) => `[${Array(count).fill('{"id": 1, "name": "n", "tags": {"a": 1}}').join()}]`;
+    assert.equal(refusal(records(20_000)), "", "the same keys again count once");
+    const shapes = Array.from({ length: 5001 }, (_, i) => `{"x${i % 100}": 1, "y${i}": 2, "z": 3}`);
+    assert.match(refusal(`[${shapes.join()}]`), /different keys/, "a key after other keys counts again");
+  });
+
+  test("keys that were chosen to collide, or to be compared often, are refused or read in linear time", () => {
+    const wide = Array.from({ length: 4000 }, (_, i) => `"k${i}": {"a": 1}`).join();
+    assert.equal(refusal(`{${wide}}`), "");
+    const empty = Array.from({ length: 200 }, (_, i) => `"${"\\u0000".repeat(i + 1)}": 1`).join();
+    assert.equal(refusal(`{${empty}}`), "");
+  });
+
+  test("what exceeds a bound is refused after no more bytes than reach it, and is never parsed", (t) => {
+    const parse = t.mock.method(JSON, "parse", () => assert.fail("was parsed"));
+    const keys = Array.from({ length: keysMax + 1 }, (_, i) => `"k${i}":1`).join();
+    // Had anything behind the bound been looked at, the fault would be that this is no JSON.
+    assert.match(refusal(Buffer.from(`{"payload":{${keys} no JSON`)), /different keys/);
+    assert.match(refusal(Buffer.from(`[${"1,".repeat(valuesMax + 1)} no JSON`)), /more than 100000 values/);
+    assert.match(refusal(Buffer.from(`${"[".repeat(65)} no JSON`)), /nests deeper/);
+    assert.equal(parse.mock.callCount(), 0);
   });
 
   test("bytes that are not UTF-8 are refused", () => {
@@ -76,11 +146,15 @@ suite("parsing JSON", () => {
         } catch {
           valid = false;
         }
-        assert.equal(locateError(text) === undefined, valid);
+        const fault = scanJson(Buffer.from(text));
+        if (fault?.kind !== "duplicate_key") assert.equal(fault === undefined, valid, text);
       }),
       { numRuns: 20_000 },
     );
-    fc.assert(fc.property(fc.json(), (text) => assert.equal(locateError(text), undefined)));
+    fc.assert(fc.property(fc.json(), (text) => assert.notEqual(scanJson(Buffer.from(text))?.kind, "syntax")));
+    fc.assert(
+      fc.property(fc.string({ maxLength: 8 }), (text) => assert.equal(refusal(JSON.stringify({ [text]: text })), "")),
+    );
   });
 
   test("64 levels are parsed and 65 are refused, brackets in strings not counted", () => {
@@ -104,5 +178,6 @@ suite("parsing JSON", () => {
     }
     assert.match(refusal(`"${"\\".repeat(size)}`), /not valid JSON/);
     assert.match(refusal(`["${"a".repeat(size)}`), /not valid JSON/);
+    assert.match(refusal(`["${"a".repeat(size)}\n"]`), /not valid JSON, from line 1, column 2 on/);
   });
 });

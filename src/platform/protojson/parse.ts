@@ -1,77 +1,73 @@
 import { isUtf8 } from "node:buffer";
-import { type Failure, fail } from "../../errors/index.ts";
-import { locateError } from "./locate.ts";
-import { depthMax } from "./problems.ts";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { type Failure, fail, unreachable } from "../../errors/index.ts";
+import { pathText, sizeLimitOf } from "./json-place.ts";
+import { keysMax } from "./key-table.ts";
+import { depthMax, violated } from "./problems.ts";
+import { type JsonFault, scanJson, valuesMax } from "./scan.ts";
+
+const safeMax = Number.MAX_SAFE_INTEGER;
 
 /**
- * Parses JSON from outside; fails with INVALID_ARGUMENT on text that is not UTF-8, is not JSON or nests too deep.
+ * Parses JSON from outside; fails with INVALID_ARGUMENT on bytes that are not JSON in UTF-8, or that exceed a bound.
  *
- * Of a key that an object has twice, the last one wins.
+ * With the message that the JSON is for, errors name its fields and large values are held to their fields' sizes. The
+ * bounds are checked before anything is built, so that hostile input costs a fraction of what parsing it would.
  */
-export function parseJson(text: string | Buffer): unknown {
-  if (typeof text !== "string") {
-    const decoded = text.toString("utf8");
-    // Decoding puts U+FFFD where bytes are not UTF-8; only then is it worth asking whether they are.
-    if (decoded.includes("\ufffd") && !isUtf8(text)) throw broken("The request is not valid UTF-8.");
-    return parseJson(decoded);
-  }
-  if (opensMany(text) && nestsTooDeep(text)) {
-    throw broken(`The request's JSON nests deeper than ${depthMax} levels.`);
-  }
+export function parseJson(text: string | Buffer, desc?: DescMessage): unknown {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
+  const fault = scanJson(bytes, desc && sizeLimitOf(desc));
+  if (fault !== undefined) throw isUtf8(bytes) ? refusalOf(fault, bytes, desc) : notUtf8();
+  const decoded = typeof text === "string" ? text : bytes.toString("utf8");
+  // Decoding puts U+FFFD where bytes are not UTF-8; only then is it worth asking whether they are.
+  if (decoded.includes("\ufffd") && !isUtf8(bytes)) throw notUtf8();
   try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw broken(`The request is not valid JSON${placeOf(text)}.`, cause);
+    return JSON.parse(decoded);
+  } catch {
+    throw refusalOf(scanJson(bytes, undefined, true)!, bytes, desc);
   }
 }
 
-function broken(text: string, cause?: unknown): Failure {
-  return fail("INVALID_ARGUMENT", { public: text, cause });
-}
-
-/** Whether text has enough opening brackets to nest too deep at all; most has not, and is spared the full look. */
-function opensMany(text: string): boolean {
-  let count = 0;
-  for (let at = text.indexOf("{"); at >= 0 && count <= depthMax; at = text.indexOf("{", at + 1)) count++;
-  for (let at = text.indexOf("["); at >= 0 && count <= depthMax; at = text.indexOf("[", at + 1)) count++;
-  return count > depthMax;
-}
-
-/** Counts brackets outside strings in one pass, so that hostile text is refused before anything is built from it. */
-function nestsTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case 0x22: // "
-        i = endOfString(text, i);
-        break;
-      case 0x5b: // [
-      case 0x7b: // {
-        if (++depth > depthMax) return true;
-        break;
-      case 0x5d: // ]
-      case 0x7d: // }
-        depth--;
-    }
+function refusalOf(fault: JsonFault, bytes: Buffer, desc: DescMessage | undefined): Failure {
+  const atField = (rule: string, message: string) =>
+    violated([{ field: "path" in fault ? pathText(desc, fault.path) : "", rule, message }]);
+  switch (fault.kind) {
+    case "syntax":
+      return broken(`The request is not valid JSON${placeOf(bytes, fault.at)}.`);
+    case "depth":
+      return broken(`The request's JSON nests deeper than ${depthMax} levels.`);
+    case "values":
+      return broken(`The request's JSON has more than ${valuesMax} values; send it in several requests.`);
+    case "keys":
+      return broken(
+        `The request's JSON has more than ${keysMax} different keys; give objects of one kind the same keys in the same order, or send a list of pairs.`,
+      );
+    case "duplicate_key":
+      return atField("duplicate_key", "must not be given twice in one object");
+    case "unsafe_integer":
+      return atField(
+        "unsafe_integer",
+        `must be between -${safeMax} and ${safeMax} to stay exact as a JSON number; send it as a string of digits`,
+      );
+    case "size":
+      return atField("max_bytes", `must take at most ${fault.bytesMax} bytes`);
+    default:
+      return unreachable(fault);
   }
-  return false;
 }
 
-/** The index of the quote that ends a string; past the text when none does. */
-function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  for (; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x22) return i;
-    if (code === 0x5c) i++;
-  }
-  return i;
+function broken(text: string): Failure {
+  return fail("INVALID_ARGUMENT", { public: text });
 }
 
-function placeOf(text: string): string {
-  const at = locateError(text);
-  if (at === undefined) return "";
-  if (at >= text.length) return text.trim() === "" ? ": it is empty" : ": it ends too early";
-  const before = text.slice(0, at).split("\n");
-  return `, from line ${before.length}, column ${before.at(-1)!.length + 1} on`;
+function notUtf8(): Failure {
+  return broken("The request is not valid UTF-8.");
+}
+
+function placeOf(bytes: Buffer, at: number): string {
+  if (at >= bytes.length) return bytes.toString("latin1").trim() === "" ? ": it is empty" : ": it ends too early";
+  let line = 1;
+  for (let i = 0; i < at; i++) if (bytes[i] === 0x0a) line++;
+  const before = at === 0 ? -1 : bytes.lastIndexOf(0x0a, at - 1);
+  return `, from line ${line}, column ${bytes.toString("utf8", before + 1, at).length + 1} on`;
 }
