@@ -20,11 +20,12 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../test/harness/context.ts";
+import type { Failure } from "../../errors/index.ts";
 import { grantableScopes, roleGrants } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { createApiKeys } from "./index.ts";
-import { createApiKeyVerifier } from "./verifier.ts";
+import { type ApiKeyVerifier, createApiKeyVerifier } from "./verifier.ts";
 
 const db = await testDatabase();
 const log = createLog("silent");
@@ -60,6 +61,27 @@ const list = (choice: ContextChoice, request: object = {}) =>
 
 /** Another secret of the same key. */
 const wrong = (secret: string, n = 0) => `${secret.slice(0, secret.lastIndexOf("_") + 1)}wrong-secret-${n}`;
+
+/** Resolves when so many guesses were refused without a check. */
+function refusedOf(guesses: readonly Promise<string>[], count: number): Promise<void> {
+  const enough = Promise.withResolvers<void>();
+  let refused = 0;
+  for (const each of guesses) {
+    each.then((code) => {
+      if (code === "UNAVAILABLE" && ++refused === count) enough.resolve();
+    });
+  }
+  return enough.promise;
+}
+
+/** What becomes of a guess: nobody's, or refused because too many wait. */
+async function guess(verifier: ApiKeyVerifier, presented: string, address: string): Promise<string> {
+  try {
+    return (await verifier.verify(presented, address)) === undefined ? "wrong" : "right";
+  } catch (error) {
+    return (error as Failure).code;
+  }
+}
 
 test("a new key shows its secret once, keeps only a bcrypt hash of it, and is told about without it", async () => {
   const tenantId = freshTenant();
@@ -138,6 +160,56 @@ test("somebody who guesses secrets neither fills the memory nor has the right on
   assert.equal(counted.compares, 61);
   assert.ok((await verifier.verify(secret)) !== undefined);
   assert.equal(counted.compares, 61);
+});
+
+test("the first use of a key is answered while wrong secrets of many other keys are being checked", async () => {
+  const attacked = await Promise.all(Array.from({ length: 8 }, () => create({})));
+  const other = await create({});
+  const release = Promise.withResolvers<void>();
+  const { changes: announced } = announcedChanges();
+  let guesses = 0;
+  const compare = async (secret: string, hash: string) => {
+    // One wrong secret of each key is known already; the guesses after it take as long as the test likes.
+    if (secret.includes("wrong-secret-") && guesses++ >= attacked.length) await release.promise;
+    return bcrypt.compare(secret, hash);
+  };
+  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, clock, log, compare });
+  const address = "10.0.0.1";
+  for (const { secret } of attacked) await verifier.verify(wrong(secret), address);
+  const guessing = attacked.flatMap(({ secret }) =>
+    Array.from({ length: 20 }, (_, n) => guess(verifier, wrong(secret, n + 1), address)),
+  );
+  // One of each key's runs at most, and four wait.
+  await refusedOf(guessing, attacked.length * (20 - 5));
+  assert.ok((await verifier.verify(other.secret, address)) !== undefined, "from the very same address");
+  release.resolve();
+  assert.ok((await Promise.all(guessing)).every((each) => each === "wrong" || each === "UNAVAILABLE"));
+});
+
+test("the right secret of a key is checked although others guess it, when it comes from another address", async () => {
+  const { secret } = await create({});
+  const { verifier } = countingVerifier();
+  await verifier.verify(wrong(secret), "10.0.0.1");
+  const guesses = Array.from({ length: 50 }, (_, n) => guess(verifier, wrong(secret, n + 1), "10.0.0.1"));
+  const right = await verifier.verify(secret, "10.0.0.2");
+  assert.ok(right !== undefined);
+  await Promise.all(guesses);
+});
+
+test("a wrong secret that is presented again costs nothing, also after a hundred others", async () => {
+  const { secret } = await create({});
+  const { verifier, counted } = countingVerifier();
+  for (let n = 0; n < 100; n++) assert.equal(await verifier.verify(wrong(secret, n), "10.0.0.1"), undefined);
+  assert.equal(counted.compares, 100);
+  for (let n = 0; n < 100; n++) {
+    const answer = verifier.verify(wrong(secret, n), `10.0.0.${n}`);
+    assert.ok(!(answer instanceof Promise), "answered from memory");
+    assert.equal(answer, undefined);
+  }
+  assert.equal(counted.compares, 100);
+  clock.nowMs += 61_000;
+  await verifier.verify(wrong(secret), "10.0.0.1");
+  assert.equal(counted.compares, 101, "and is forgotten after a minute");
 });
 
 test("what is no key, and a key that nobody has, is refused without asking bcrypt", async () => {

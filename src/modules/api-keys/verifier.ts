@@ -1,18 +1,20 @@
+import { availableParallelism } from "node:os";
 import bcrypt from "bcrypt";
 import { keyFormat } from "../../config/index.ts";
 import { fail } from "../../errors/index.ts";
 import { grantedScopes, type Principal } from "../../platform/access/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
-import { createKeyedDigest } from "../../platform/crypto/index.ts";
 import { createTenantCache, type Sql, type TenantChanges } from "../../platform/db/index.ts";
 import type { Log } from "../../platform/log/log.ts";
+import { createCheckQueue } from "./check-queue.ts";
 import { type StoredApiKey, statusOf } from "./domain/api-key.ts";
+import { createSecretMemory } from "./secret-memory.ts";
 import { apiKeyStore } from "./store.ts";
 
 /** Tells whose a presented key is. */
 export interface ApiKeyVerifier {
-  /** The key, or undefined for one that is unknown, wrong, revoked or expired. */
-  verify(presented: string): VerifiedKey | undefined | Promise<VerifiedKey | undefined>;
+  /** The key, or undefined for one that is unknown, wrong, revoked or expired; `address` is where it comes from. */
+  verify(presented: string, address?: string): VerifiedKey | undefined | Promise<VerifiedKey | undefined>;
   /** Writes down when keys were last used. */
   flushUses(): Promise<void>;
 }
@@ -23,20 +25,12 @@ export interface VerifiedKey {
   readonly principal: Principal;
 }
 
-/** The secrets that were checked against one hash. They outlive the record, which every change of its tenant drops. */
-interface Checks {
-  /** Digests of secrets that bcrypt accepted or refused, until when. */
-  readonly checked: Map<string, { right: boolean; untilMs: number }>;
-  /** Checks under way: callers with the same secret share one. */
-  readonly checking: Map<string, Promise<boolean>>;
-}
-
-const checkedForMs = 60_000;
-const wrongSecretsMax = 20;
-// Each check takes a thread for a while, so that someone who guesses must not be able to queue many.
-const checksOfKeyMax = 4;
-const checksMax = 16;
-const hashesMax = 10_000;
+// A check keeps a processor busy for a while. With one left for the calls, wrong secrets slow nobody down.
+const checksRunningMax = Math.max(2, availableParallelism() - 1);
+const suspectChecksRunningMax = 1;
+const checksWaitingMax = 4;
+const checksOfKeyWaitingMax = 64;
+const usesNotedEveryMs = 60_000;
 
 interface Parts {
   readonly sql: Sql;
@@ -48,14 +42,20 @@ interface Parts {
 }
 
 /**
- * Checks a secret with bcrypt once, and for a minute after that against a keyed digest in memory:
- * a key costs one bcrypt a minute, not one a call.
+ * Checks a secret with bcrypt once, and for a minute after that against a keyed digest in memory: a key costs one bcrypt a
+ * minute, not one a call, and so does a wrong secret. Checks wait for their turn by key and by address.
  */
 export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcrypt.compare }: Parts): ApiKeyVerifier {
-  const digest = createKeyedDigest();
-  let checks = 0;
+  const memory = createSecretMemory(clock);
+  const queue = createCheckQueue({
+    runningMax: checksRunningMax,
+    suspectsRunningMax: suspectChecksRunningMax,
+    waitingMax: checksWaitingMax,
+    waitingOfKeyMax: checksOfKeyWaitingMax,
+  });
+  /** Checks under way by digest: callers with the same secret share one. */
+  const checking = new Map<string, Promise<boolean>>();
   const uses = new Map<string, { key: StoredApiKey; atMs: number }>();
-  const checksByHash = new Map<string, Checks>();
   const keys = createTenantCache<string, VerifiedKey | undefined>({
     changes,
     load: async (prefix) => {
@@ -65,35 +65,23 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
     tenantOf: (_prefix, verified) => verified?.key.tenantId,
   });
 
-  function checksOf({ secretHash }: StoredApiKey): Checks {
-    const known = checksByHash.get(secretHash);
-    if (known !== undefined) return known;
-    if (checksByHash.size >= hashesMax) checksByHash.clear();
-    const checks: Checks = { checked: new Map(), checking: new Map() };
-    checksByHash.set(secretHash, checks);
-    return checks;
-  }
-
-  function check(key: StoredApiKey, { checked, checking }: Checks, secret: string, digested: string): Promise<boolean> {
-    const underWay = checking.get(digested);
+  function check({ id, secretHash }: StoredApiKey, secret: string, digest: string, address: string): Promise<boolean> {
+    const underWay = checking.get(digest);
     if (underWay !== undefined) return underWay;
-    if (checking.size >= checksOfKeyMax || checks >= checksMax) {
-      throw fail("UNAVAILABLE", { public: "Too many keys are being checked.", headers: { "retry-after": "1" } });
+    const standing = memory.standing(secretHash, digest, address);
+    const started = queue.run({ keyId: id, address, standing }, () => compare(secret, secretHash));
+    if (started === undefined) {
+      const why = "Too many secrets of this API key are being checked.";
+      throw fail("UNAVAILABLE", { public: why, headers: { "retry-after": "1" } });
     }
-    checks++;
-    const started = compare(secret, key.secretHash)
+    const checked = started
       .then((right) => {
-        // Someone who guesses must not fill the memory, nor push out the right secret.
-        if (checked.size > wrongSecretsMax) for (const [each, { right: kept }] of checked) kept || checked.delete(each);
-        checked.set(digested, { right, untilMs: clock.now() + checkedForMs });
+        memory.remember(secretHash, digest, address, right);
         return right;
       })
-      .finally(() => {
-        checks--;
-        checking.delete(digested);
-      });
-    checking.set(digested, started);
-    return started;
+      .finally(() => checking.delete(digest));
+    checking.set(digest, checked);
+    return checked;
   }
 
   function use(verified: VerifiedKey): VerifiedKey | undefined {
@@ -101,28 +89,31 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
     const nowMs = clock.now();
     if (statusOf(key, nowMs) !== "active") return undefined;
     const before = uses.get(key.id);
-    if (before === undefined || nowMs - before.atMs > checkedForMs) uses.set(key.id, { key, atMs: nowMs });
+    if (before === undefined || nowMs - before.atMs > usesNotedEveryMs) uses.set(key.id, { key, atMs: nowMs });
     return verified;
   }
 
   function against(
     found: VerifiedKey | undefined,
     secret: string,
+    address: string,
   ): VerifiedKey | undefined | Promise<VerifiedKey | undefined> {
     if (found === undefined) return undefined;
-    const digested = digest(secret);
-    const checks = checksOf(found.key);
-    const known = checks.checked.get(digested);
-    if (known !== undefined && known.untilMs > clock.now()) return known.right ? use(found) : undefined;
-    return check(found.key, checks, secret, digested).then((right) => (right ? use(found) : undefined));
+    const { key } = found;
+    const digest = memory.digest(key.secretHash, secret);
+    const known = memory.recall(key.secretHash, digest);
+    if (known !== undefined) return known ? use(found) : undefined;
+    return check(key, secret, digest, address).then((right) => (right ? use(found) : undefined));
   }
 
   return {
-    verify(presented) {
+    verify(presented, address = "") {
       const [, prefix, secret] = keyFormat.exec(presented) ?? [];
       if (prefix === undefined || secret === undefined) return undefined;
       const found = keys.get(prefix);
-      return found instanceof Promise ? found.then((read) => against(read, secret)) : against(found, secret);
+      return found instanceof Promise
+        ? found.then((read) => against(read, secret, address))
+        : against(found, secret, address);
     },
     async flushUses() {
       if (uses.size === 0) return;
