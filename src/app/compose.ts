@@ -173,6 +173,7 @@ export async function compose(foundation: Foundation) {
     events: recorder,
     pools,
     wake: (tenantId, poolId) => queues.wakeReady(tenantId, poolId),
+    readmission: () => queues.readmission,
   });
   const queues = createQueues({
     db,
@@ -204,7 +205,6 @@ export async function compose(foundation: Foundation) {
     pools,
     queues,
     live,
-    keys,
     assignPollMs: config["routing.assign_poll_ms"],
     retentionDays: config["routing.retention_days"],
     platformTenantId,

@@ -3,7 +3,16 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Supervised, supervise } from "../chaos/supervised.ts";
 import { freshDatabase } from "../harness/postgres.ts";
-import { allItems, chanceFrom, checkHolds, createPost, type Hold, type Post, survivorOf } from "./crew.ts";
+import {
+  allItems,
+  chanceFrom,
+  checkHolds,
+  checkWindows,
+  createPost,
+  type Hold,
+  type Post,
+  survivorOf,
+} from "./crew.ts";
 import { type Answered, partyAt, shown } from "./stage.ts";
 
 const itemCount = 1000;
@@ -155,6 +164,10 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
   checkHolds(holds, atOnce);
   const own = await ownAt(nodes[1]!);
   const items = await allItems((query) => own.ok("GET", `/api/queues/${pool}/items${query}`));
+  for (const customers of Map.groupBy(items.values(), ({ attributes }) => attributes.customer).values()) {
+    const times = customers.flatMap(({ leased_at }) => (leased_at === undefined ? [] : [Date.parse(leased_at)]));
+    checkWindows(times, perSecond, 1000);
+  }
   // Every order and every document lives on in an item that was completed; nothing else has become of any item.
   assert.equal(
     items.size,

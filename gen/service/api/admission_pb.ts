@@ -77,7 +77,8 @@ export const ConstraintVerdictSchema: GenMessage<ConstraintVerdict> = /*@__PURE_
  */
 export type AdmissionPreview = Message<"service.api.AdmissionPreview"> & {
   /**
-   * admitted, held, deduplicated, debounced or rejected.
+   * admitted, held, deduplicated, debounced or rejected. A held item is let in, but its throttle or concurrency group has
+   * no room to hand it out now.
    *
    * @generated from field: string status = 1;
    */
@@ -98,14 +99,14 @@ export type AdmissionPreview = Message<"service.api.AdmissionPreview"> & {
   retryAfterS: number;
 
   /**
-   * When the item would go on.
+   * When the item would go on; for a throttle, when its group hands out the next item.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 4;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * What each constraint says, in order.
+   * What each constraint says, in order: first those asked when an item comes in, then those asked when it is handed out.
    *
    * @generated from field: repeated service.api.ConstraintVerdict verdicts = 5;
    */
@@ -267,7 +268,7 @@ export type AdmissionExplanation = Message<"service.api.AdmissionExplanation"> &
   notBefore?: Timestamp | undefined;
 
   /**
-   * How many go before it in the group, counted up to 1,000.
+   * How many of its pool go before it in the group, counted up to 1,000.
    *
    * @generated from field: int32 ahead = 7;
    */
@@ -386,14 +387,14 @@ export type AdmissionGroup = Message<"service.api.AdmissionGroup"> & {
   limit: number;
 
   /**
-   * How many of them are taken.
+   * How many of them are taken; concurrency: by items that are worked on.
    *
    * @generated from field: int32 in_use = 9;
    */
   inUse: number;
 
   /**
-   * How many items it holds back now, counted up to 1,000.
+   * How many items of the group wait to be handed out, counted up to 1,000; debounce: wait for their window.
    *
    * @generated from field: int32 waiting = 10;
    */

@@ -383,7 +383,8 @@ export type SkippedDeadLetter = Message<"service.api.SkippedDeadLetter"> & {
   queueItemId: string;
 
   /**
-   * not_found, quarantined, not_quarantined, retrying or max_retries.
+   * not_found, quarantined, not_quarantined, retrying or max_retries; deduplicated or rejected when a constraint of its
+   * pool does not let it in now.
    *
    * @generated from field: string reason = 2;
    */

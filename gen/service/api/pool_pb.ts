@@ -577,14 +577,14 @@ export type PoolConfig_Admission = Message<"service.api.PoolConfig.Admission"> &
   debounce?: PoolConfig_Admission_Debounce | undefined;
 
   /**
-   * So many items in so much time for each key.
+   * So many items handed out in so much time for each key.
    *
    * @generated from field: service.api.PoolConfig.Admission.Throttle throttle = 3;
    */
   throttle?: PoolConfig_Admission_Throttle | undefined;
 
   /**
-   * So many items under way for each key.
+   * So many items worked on at once for each key.
    *
    * @generated from field: service.api.PoolConfig.Admission.Concurrency concurrency = 4;
    */
@@ -717,7 +717,7 @@ export type PoolConfig_Admission_Throttle = Message<"service.api.PoolConfig.Admi
   cost?: number | undefined;
 
   /**
-   * What becomes of an item over the limit: delay (unless set) or reject.
+   * What becomes of an item over the limit: delay (unless set: it waits to be handed out) or reject (it is not let in).
    *
    * @generated from field: optional string on_limit = 6;
    */

@@ -550,7 +550,8 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
   state: string;
 
   /**
-   * What holds it: not_before, retry, rule, debounce, throttle or concurrency.
+   * What holds it: not_before, retry, rule or debounce. What limits the hand-out of a ready item is in its admission
+   * explanation.
    *
    * @generated from field: string hold_reason = 6;
    */

@@ -131,14 +131,13 @@ test("a retried item is ready again as if it had just come in, and its letter st
   assert.deepEqual(last, { tenantId, type: "dead_letter.retried", subject: poolId, data: { count: 1, all: false } });
 });
 
-test("a retried item that only some may run beside each other waits for its place once more", async () => {
+test("a retried item of a pool that has no constraints any more is in no group", async () => {
   const tenantId = freshTenant();
   const poolId = await newPool(tenantId);
   const [id] = await newLetters(tenantId, poolId, [{ concurrencyGroup: "g" }]);
   await retry({ tenantId }, poolId, [id!]);
   const { item } = await rowsOf(tenantId, id!);
-  assert.deepEqual([item!.state, item!.holdReason, item!.hasSlot], ["held", "concurrency", false]);
-  assert.equal(item!.dueAt.getTime(), clock.at);
+  assert.deepEqual([item!.state, item!.holdReason, item!.concurrencyGroup], ["ready", "", ""]);
   assert.equal(await depthOf(tenantId, poolId), 1);
 });
 

@@ -2,7 +2,7 @@
  * Dead letters: items that failed for good, and what is done about them.
  *
  * letter: the record of such an item; its work stays with the queue. retry: puts the item back, as often as its ceiling
- * allows; the letter stays and counts. quarantine: sets it aside, out of reach of retries. purge: removes it for good.
+ * allows and if its pool's constraints let it in; the letter stays and counts. quarantine: sets it aside, out of reach of retries. purge: removes it for good.
  */
 import type { DeadLetterService as Rpc } from "../../../gen/service/api/dead_letter_pb.ts";
 import type { Handlers } from "../../chain/handlers.ts";
@@ -13,11 +13,12 @@ import type { Sql } from "../../platform/db/index.ts";
 import type { JobKind } from "../../platform/jobs/index.ts";
 import { deadLetterHandlers } from "./handler.ts";
 import { forgetDeadLettersJob } from "./jobs.ts";
+import type { Placement, Readmission, ReadmissionRound } from "./readmission.ts";
 import { createDeadLetterService, type DeadLetterParts } from "./service.ts";
 import { deadLetterStore, type NewDeadLetter } from "./store.ts";
 
 export type { FailedAttempt, FailurePhase } from "./domain/dead-letter.ts";
-export type { NewDeadLetter };
+export type { NewDeadLetter, Placement, Readmission, ReadmissionRound };
 
 /** The door of the module. */
 export interface DeadLetters {

@@ -5,6 +5,7 @@ import type { Page, PageRows } from "../../platform/paging/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
 import { type DeadLetter, type DeadLetterState, partition, type Skipped } from "./domain/dead-letter.ts";
+import type { Readmission, ReadmissionRound } from "./readmission.ts";
 import { deadLetterStore, type Removal, type Renewal, type Stats } from "./store.ts";
 
 /** The most items that one call puts back. */
@@ -22,7 +23,12 @@ export interface DeadLetterParts {
   readonly pools: Pick<PoolDoor, "usable">;
   /** Tells the queue that a pool has work again; after the commit. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
+  /** Asks the constraints of the pool about items that are put back. */
+  readonly readmission: () => Readmission;
 }
+
+/** The fewest letters that are looked at to find some that the pool's constraints let in. */
+const lookedAtMin = 1000;
 
 /** What retrying everything came to. */
 export interface RetriedAll {
@@ -43,15 +49,46 @@ export interface PurgeChoice {
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 /** Makes the use cases of dead letters. */
-export function createDeadLetterService({ events, pools, wake }: DeadLetterParts) {
+export function createDeadLetterService({ events, pools, wake, readmission }: DeadLetterParts) {
   /** Tells of items that were put back, and has the queue hand them out after the commit. */
-  async function settle(context: Context, poolId: string, count: number, all: boolean): Promise<void> {
+  async function settle(context: Context, poolId: string, { count, depth, woken }: PutBack, all: boolean) {
     if (count === 0) return;
     const { sql, tenantId } = context;
     await events.record(context, "dead_letter.retried", poolId, { count, all });
     // Last: whoever waits for the same row of the depth waits for no more than the commit.
-    await deadLetterStore(sql).addDepth(tenantId, poolId, randomInt(depthShards), count);
-    context.afterCommit(() => wake(tenantId, poolId));
+    await deadLetterStore(sql).addDepth(tenantId, poolId, randomInt(depthShards), depth);
+    context.afterCommit(() => {
+      for (const each of new Set([poolId, ...woken])) wake(tenantId, each);
+    });
+  }
+
+  /** Puts back those of the named items, which are locked, that their pool's constraints let in, up to `max`. */
+  async function putBackWith(
+    { sql, tenantId }: Context,
+    poolId: string,
+    ids: readonly string[],
+    max: number,
+    renewal: Renewal,
+    round: ReadmissionRound,
+  ): Promise<PutBack & { refused: readonly Skipped[] }> {
+    const { placed, refused } = round.admit(ids, max);
+    if (placed.length === 0) return { ...unconstrained(0), refused };
+    const names = placed.map(({ queueItemId }) => queueItemId);
+    const count = await deadLetterStore(sql).retryNamed(tenantId, poolId, names, renewal, placed);
+    const { depth, freed } = await round.keep();
+    return { count, depth: count + depth, woken: freed.map((each) => each.poolId), refused };
+  }
+
+  /** Puts back the oldest letters of a pool with constraints: its groups are locked for all of them at once. */
+  async function putBackOldest(context: Context, snapshot: PoolSnapshot, max: number, renewal: Renewal) {
+    const { sql, tenantId, nowMs } = context;
+    const store = deadLetterStore(sql);
+    const poolId = snapshot.pool.id;
+    await store.lockRetries(poolId);
+    const ids = await store.oldestRetryable(tenantId, poolId, Math.max(max, lookedAtMin));
+    const round = await readmission().begin(sql, snapshot, ids, nowMs);
+    const { changed } = partition("retry", ids, await store.lock(tenantId, poolId, ids));
+    return putBackWith(context, poolId, changed, max, renewal, round);
   }
 
   return {
@@ -75,25 +112,38 @@ export function createDeadLetterService({ events, pools, wake }: DeadLetterParts
       poolId: string,
       queueItemIds: readonly string[],
     ): Promise<{ retried: number; skipped: readonly Skipped[] }> {
-      const renewal = renewalOf(await pools.usable(context, poolId), context.nowMs);
-      const { sql, tenantId } = context;
+      const snapshot = await pools.usable(context, poolId);
+      const { sql, tenantId, nowMs } = context;
+      const renewal = renewalOf(snapshot, nowMs);
       const store = deadLetterStore(sql);
+      const round = readmission().concerns(snapshot)
+        ? await readmission().begin(sql, snapshot, queueItemIds, nowMs)
+        : undefined;
       const { changed, skipped } = partition("retry", queueItemIds, await store.lock(tenantId, poolId, queueItemIds));
-      const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, renewal);
-      await settle(context, poolId, retried, false);
-      return { retried, skipped };
+      if (round === undefined) {
+        const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, renewal);
+        await settle(context, poolId, unconstrained(retried), false);
+        return { retried, skipped };
+      }
+      const done = await putBackWith(context, poolId, changed, changed.length, renewal, round);
+      await settle(context, poolId, done, false);
+      return { retried: done.count, skipped: inOrder(queueItemIds, [...skipped, ...done.refused]) };
     },
 
     async retryAll(context: Context, poolId: string, itemsMax: number): Promise<RetriedAll> {
-      const renewal = renewalOf(await pools.usable(context, poolId), context.nowMs);
+      const snapshot = await pools.usable(context, poolId);
+      const renewal = renewalOf(snapshot, context.nowMs);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
-      const retried = await inBites(itemsMax === 0 ? retryMax : itemsMax, retryBite, signal, (limit) =>
-        store.retryOldest(tenantId, poolId, limit, renewal),
-      );
+      const max = itemsMax === 0 ? retryMax : itemsMax;
+      const done = readmission().concerns(snapshot)
+        ? await putBackOldest(context, snapshot, max, renewal)
+        : unconstrained(
+            await inBites(max, retryBite, signal, (limit) => store.retryOldest(tenantId, poolId, limit, renewal)),
+          );
       const { exhausted, retryable } = await store.countFailed(tenantId, poolId);
-      await settle(context, poolId, retried, true);
-      return { retried, exhausted, remaining: retryable };
+      await settle(context, poolId, done, true);
+      return { retried: done.count, exhausted, remaining: retryable };
     },
 
     /** Sets letters aside, or puts those that were set aside among the failed ones again. */
@@ -141,6 +191,24 @@ export function createDeadLetterService({ events, pools, wake }: DeadLetterParts
       return { purged, remaining };
     },
   };
+}
+
+/** What putting items back came to. */
+interface PutBack {
+  readonly count: number;
+  /** By how much the queue's depth changes. */
+  readonly depth: number;
+  /** Further pools in which items can go on. */
+  readonly woken: readonly string[];
+}
+
+function unconstrained(count: number): PutBack {
+  return { count, depth: count, woken: [] };
+}
+
+function inOrder(ids: readonly string[], skipped: readonly Skipped[]): Skipped[] {
+  const byId = new Map(skipped.map((each) => [each.queueItemId, each]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 function renewalOf({ pool }: PoolSnapshot, nowMs: number): Renewal {

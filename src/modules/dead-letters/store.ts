@@ -2,6 +2,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
 import type { DeadLetter, DeadLetterState, FailedAttempt, FailurePhase, Standing } from "./domain/dead-letter.ts";
+import type { Placement } from "./readmission.ts";
 
 /** How many attempts a letter keeps, over all its retries. */
 const attemptsMax = 100;
@@ -47,8 +48,17 @@ export interface Removal {
 export function deadLetterStore(sql: Sql) {
   const retryable = sql`state = 'failed' and retry_count < max_retries`;
 
-  /** Puts items back that the fragment has picked and locked, and counts it on their letters; answers how many. */
-  async function putBack(tenantId: TenantId, poolId: string, picked: Fragment, renewal: Renewal): Promise<number> {
+  /**
+   * Puts items back that the fragment has picked and locked, and counts it on their letters; answers how many. Without a
+   * placement an item is ready and in no group.
+   */
+  async function putBack(
+    tenantId: TenantId,
+    poolId: string,
+    picked: Fragment,
+    renewal: Renewal,
+    placements: readonly Placement[] = [],
+  ): Promise<number> {
     const { now, expiresAt, ageingMs } = renewal;
     const [row] = await sql<{ count: number }[]>`
       with picked as (${picked}),
@@ -59,10 +69,10 @@ export function deadLetterStore(sql: Sql) {
         returning queue_item_id
       ), back as (
         update queue_items set
-          state = case when concurrency_group = '' then 'ready' else 'held' end,
-          -- A place among those that run at the same time is given out anew; the other constraints let it in before.
-          hold_reason = case when concurrency_group = '' then '' else 'concurrency' end,
-          due_at = case when concurrency_group = '' then null else ${now}::timestamptz end,
+          state = coalesce(placed.state, 'ready'), hold_reason = coalesce(placed.hold_reason, ''),
+          due_at = to_timestamp(placed.due_at_ms / 1000),
+          singleton_group = coalesce(placed.singleton, ''), debounce_group = coalesce(placed.debounce, ''),
+          throttle_group = coalesce(placed.throttle, ''), concurrency_group = coalesce(placed.concurrency, ''),
           has_slot = false,
           rank = ${now.getTime()}::bigint - round(priority * ${ageingMs}::float8)::bigint,
           expires_at = ${expiresAt},
@@ -71,8 +81,11 @@ export function deadLetterStore(sql: Sql) {
           -- Who takes it is decided anew, as after every attempt that failed.
           recipient_id = '', delivery = 'pull',
           attempt = 0, failures = '[]', lease_token = '', lease_until = null, leased_at = null, ended_at = null
-        where tenant_id = ${tenantId} and id = any(array(select queue_item_id from counted))
-        returning id
+        from counted left join json_to_recordset(${JSON.stringify(placements.map(placementRow))}::text::json) as placed(
+          id text, state text, hold_reason text, due_at_ms float8, singleton text, debounce text, throttle text,
+          concurrency text) on placed.id = counted.queue_item_id
+        where tenant_id = ${tenantId} and queue_items.id = counted.queue_item_id
+        returning queue_items.id
       )
       select count(*) from back`;
     return row!.count;
@@ -184,8 +197,22 @@ export function deadLetterStore(sql: Sql) {
       poolId: string,
       queueItemIds: readonly string[],
       renewal: Renewal,
+      placements?: readonly Placement[],
     ): Promise<number> {
-      return putBack(tenantId, poolId, lockedItems(tenantId, poolId, queueItemIds), renewal);
+      return putBack(tenantId, poolId, lockedItems(tenantId, poolId, queueItemIds), renewal, placements);
+    },
+
+    /** The items of the letters that may still be tried, the oldest failures first; read without a lock. */
+    async oldestRetryable(tenantId: TenantId, poolId: string, limit: number): Promise<string[]> {
+      const rows = await sql<{ queueItemId: string }[]>`
+        select queue_item_id from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable}
+        order by last_failed_at, queue_item_id limit ${limit}`;
+      return rows.map(({ queueItemId }) => queueItemId);
+    },
+
+    /** Has retries of one pool run one after the other, until the transaction ends. */
+    async lockRetries(poolId: string): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${poolId}, 11))`;
     },
 
     /** Puts back the items of the letters that failed first; answers how many. */
@@ -254,4 +281,8 @@ export function deadLetterStore(sql: Sql) {
     return sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${inState(state)}
       ${failedBefore === undefined ? sql`` : sql`and last_failed_at < ${failedBefore}`}`;
   }
+}
+
+function placementRow({ queueItemId, holdReason, dueAtMs, ...rest }: Placement): object {
+  return { ...rest, id: queueItemId, hold_reason: holdReason, due_at_ms: dueAtMs ?? null };
 }

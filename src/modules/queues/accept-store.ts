@@ -4,6 +4,7 @@ import { claimParcels, type IdempotencyRecord } from "../../platform/idempotency
 import { ulidMs } from "../../platform/ids/ulid.ts";
 import { type ConstraintKind, constraintKinds } from "./domain/admission-group.ts";
 import { rankOf } from "./domain/queue-item.ts";
+import { makeGroups, type OwnedGroup } from "./group-store.ts";
 
 /** A decision as it is kept. */
 export interface DecisionRow {
@@ -43,7 +44,8 @@ export interface ItemRow {
     readonly throttle: string;
     readonly concurrency: string;
   };
-  readonly hasSlot: boolean;
+  /** The groups among them that limit how many items are handed out: they are made when they are first used. */
+  readonly limitGroups: readonly OwnedGroup[];
 }
 
 /** An event about an item, kept with it. */
@@ -82,6 +84,7 @@ export async function insertParcels(
   const places = parcels.flatMap((parcel, at) => parcel.rows.map(() => at));
   const keyed = parcels.some(({ record }) => record !== undefined);
   const queued = rows.some(({ item }) => item !== undefined);
+  const limits = rows.flatMap(({ item }) => item?.limitGroups ?? []);
   const shape = shapeOf(rows);
   const taken = keyed ? sql`taken` : sql`input`;
   const result = await sql<{ parcel: number }[]>`
@@ -89,6 +92,7 @@ export async function insertParcels(
       ${input(sql, rows, places, shape)} ${room === undefined ? sql`` : sql`where (select room from room)`}
     )
     ${keyed ? claiming(sql, parcels) : sql``}
+    ${limits.length === 0 ? sql`` : sql`, limits as (${makeGroups(sql, limits, ulidMs(rows[0]!.decision.id))})`}
     , decided as (
       insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
         recipient_id, snapshot_digest, seed, evidence)
@@ -156,7 +160,6 @@ function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], s
       string_to_table(${lines(rows, rankIn)}, E'\\n', ''),
       string_to_table(${queued(({ expiresAtMs }) => expiresAtMs)}, E'\\n', '')
       ${ofKinds(sql, kinds, (kind) => sql`, string_to_table(${queued(({ groups }) => groups[kind])}, E'\\n', '')`)}
-      ${kinds.includes("concurrency") ? sql`, string_to_table(${queued(({ hasSlot }) => hasSlot)}, E'\\n', '')` : sql``}
       ${
         unusual
           ? sql`,
@@ -175,8 +178,7 @@ function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], s
 
 /** The names of the columns of groups, each with a comma before it. */
 function groupColumns(sql: Sql, kinds: readonly ConstraintKind[]): Fragment {
-  const names = ofKinds(sql, kinds, (kind) => sql`, ${sql(`${kind}_group`)}`);
-  return kinds.includes("concurrency") ? sql`${names}, has_slot` : names;
+  return ofKinds(sql, kinds, (kind) => sql`, ${sql(`${kind}_group`)}`);
 }
 
 function ofKinds(sql: Sql, kinds: readonly ConstraintKind[], part: (kind: ConstraintKind) => Fragment): Fragment {
@@ -201,8 +203,7 @@ function queueing(sql: Sql, taken: Fragment, { unusual, kinds }: Shape): Fragmen
       insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
         recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until` : sql``})
       select tenant_id, id, pool_id, state, delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
-        ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)}
-        ${kinds.includes("concurrency") ? sql`, has_slot::boolean` : sql``},
+        ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)},
         ${
           unusual
             ? sql`coalesce(recipient_id, ''), item_priority::int, to_timestamp(due_at_ms::float8 / 1000),

@@ -1,18 +1,20 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import { createBatcher, type Database } from "../../platform/db/index.ts";
 import type { Claim } from "../../platform/idempotency/index.ts";
-import { insertParcels, type Parcel } from "./accept-store.ts";
+import { type ItemRow, insertParcels, type Parcel } from "./accept-store.ts";
 import type { AdmissionTaking } from "./admission-taking.ts";
 import { shardCount } from "./counts.ts";
-import type { AdmissionConfig, GroupRef, Verdict } from "./domain/admission.ts";
+import { type AdmissionConfig, admitted, type GroupRef, type Verdict } from "./domain/admission.ts";
 
-/** What an item has to pass on its way in. */
+/** What an item has to pass on its way in, and later when it is handed out. */
 export interface AdmissionAsked {
   readonly config: AdmissionConfig;
-  /** The groups that are asked now. */
+  /** The groups that are asked when it comes in. */
   readonly refs: readonly GroupRef[];
-  /** All groups that the item is in; some may only be asked when its time has come. */
-  readonly itemRefs: readonly GroupRef[];
+  /** The groups that the item belongs to in the queue. A token that was taken on the way in is not taken again. */
+  readonly groups: ItemRow["groups"];
+  /** Those of them that limit how many items are handed out. */
+  readonly limitGroups: ItemRow["limitGroups"];
   readonly environmentId: string;
 }
 
@@ -59,7 +61,9 @@ export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
     lanes: 2,
     ...byItems,
     async flush(proposals) {
-      const parcels = proposals.map((proposal) => proposal.settle(proposal.items.map(() => undefined)));
+      const parcels = proposals.map(({ items, settle }) =>
+        settle(items.map(({ admission }) => (admission === undefined ? undefined : admitted))),
+      );
       const refused = await insertParcels(db.sql, parcels, nextShard());
       return told(proposals, refused);
     },
@@ -89,7 +93,10 @@ export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
 
   return {
     accept: (proposal) =>
-      (proposal.items.some(({ admission }) => admission !== undefined) ? constrained : free).run(proposal),
+      (proposal.items.some(({ admission }) => admission !== undefined && admission.refs.length > 0)
+        ? constrained
+        : free
+      ).run(proposal),
     async idle() {
       await Promise.all([free.idle(), constrained.idle()]);
     },

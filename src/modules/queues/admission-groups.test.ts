@@ -48,13 +48,14 @@ describe("groups", () => {
       { tenantId: pool.tenantId, environmentKey: "staging" },
     );
     await stage.enqueue(pool);
+    await stage.handOut(pool);
     await stage.enqueue(staging);
     const kinds = async (request: object) =>
       (await list({ tenantId: pool.tenantId }, request)).groups.map((group) => group.constraintKind);
-    assert.deepEqual(await kinds({}), ["concurrency", "debounce", "singleton", "throttle"]);
+    assert.deepEqual(await kinds({}), ["concurrency", "debounce", "singleton", "throttle", "throttle"]);
     assert.deepEqual(await kinds({ poolId: pool.poolId }), ["concurrency", "singleton", "throttle"]);
-    assert.deepEqual(await kinds({ environmentId: staging.environmentId }), ["debounce"]);
-    assert.deepEqual(await kinds({ constraintKind: "throttle" }), ["throttle"]);
+    assert.deepEqual(await kinds({ environmentId: staging.environmentId }), ["debounce", "throttle"]);
+    assert.deepEqual(await kinds({ constraintKind: "throttle" }), ["throttle", "throttle"]);
     assert.deepEqual(await kinds({ status: "cooling" }), ["debounce", "throttle"]);
     assert.deepEqual(await kinds({ status: "saturated", poolId: pool.poolId }), ["concurrency", "singleton"]);
     assert.deepEqual(await kinds({ status: "cleared" }), []);
@@ -69,6 +70,9 @@ describe("groups", () => {
     const items = [];
     for (let n = 0; n < 5; n++) items.push(await stage.enqueue(pool, { key: `${n}` }));
     const [singleton, concurrency] = items[0]!.refs;
+    const waiting = await get(pool, concurrency!);
+    assert.deepEqual([waiting.status, waiting.limit, waiting.inUse, waiting.waiting], ["open", 2, 0, 5]);
+    assert.equal((await stage.handOut(pool, 5)).length, 2);
     const place = await get(pool, singleton!);
     assert.deepEqual([place.status, place.queueItemId, place.limit, place.inUse], ["saturated", items[0]!.id, 1, 1]);
     const places = await get(pool, concurrency!);
@@ -171,21 +175,23 @@ describe("groups", () => {
     const ended = await stage.enqueue(pool, { key: "ended" }, usedMs);
     await stage.end(pool, ended, usedMs);
     const working = await stage.enqueue(pool, { key: "working" }, Date.now() - day / 2);
-    const old = await stage.enqueue(pool, { key: "working, old" }, usedMs);
+    const old = await stage.enqueue(pool, { key: "waiting, old" }, usedMs);
     const waiting = await stage.pool({ debounce: constraints.debounce }, { tenantId: pool.tenantId });
     const held = await stage.enqueue(waiting, {}, usedMs);
+    const unused = [ended, old, held].flatMap(({ refs }) => refs.map(({ groupId }) => groupId));
+    await db.sql`update admission_groups set updated_at = ${new Date(usedMs)} where group_id = any(${unused})`;
     const job = forgetGroupsJob({ sql: db.sql, clock: { now: Date.now }, platformTenantId: () => pool.tenantId });
     await job.handler({ signal: new AbortController().signal } as never);
     const left = (await list({ tenantId: pool.tenantId })).groups.map(({ groupId }) => groupId);
-    const kept = [...working.refs, old.refs.find(({ kind }) => kind === "concurrency")!, ...held.refs];
+    const kept = [...working.refs, ...old.refs.filter(({ kind }) => kind !== "singleton"), ...held.refs];
     assert.deepEqual(left.sort(), kept.map(({ groupId }) => groupId).sort());
     assert.equal((await stage.enqueue(pool, { key: "ended" })).verdict.status, "admitted");
-    assert.equal((await stage.enqueue(pool, { key: "working, old" })).verdict.holdReason, "concurrency");
+    assert.equal((await stage.handOut(pool, 9)).length, 2);
   });
 });
 
 test("one who makes a group and one who has locked another do not wait for each other for good", async () => {
-  const throttle = { ...constraints.throttle, key: "item.type", limit: 1000, burst: 1000 };
+  const throttle = { ...constraints.throttle, key: "item.type", limit: 1000, burst: 1000, onLimit: "reject" as const };
   const pool = await stage.pool({ singleton: constraints.singleton, throttle });
   await stage.enqueue(pool, { key: "first" });
   const { verdicts } = await stage.preview(pool, { key: "second" });

@@ -24,14 +24,9 @@ import { dateOf, optionalTime } from "../../platform/records/index.ts";
 import { type AdmissionParts, createAdmissionService, type ItemExplanation } from "./admission-service.ts";
 import { admissionStore, type GroupRecord, groupPosition } from "./admission-store.ts";
 import { fromAssignment } from "./assignment-message.ts";
-import {
-  type ConstraintKind,
-  type ConstraintVerdict,
-  type GroupStatus,
-  groupStatus,
-  type Verdict,
-} from "./domain/admission.ts";
+import { type ConstraintKind, type ConstraintVerdict, type GroupStatus, groupStatus } from "./domain/admission.ts";
 import type { KeyedItem } from "./domain/admission-keys.ts";
+import type { Preview } from "./domain/admission-preview.ts";
 
 /** The operations of AdmissionService. */
 export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { cursors: Cursors }): Handlers<typeof Rpc> {
@@ -43,7 +38,7 @@ export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { curs
       }
       const notBeforeMs = item!.notBefore && dateOf(item!.notBefore).getTime();
       const verdict = await service.previewAdmission(context, poolId, toKeyedItem(item!), notBeforeMs);
-      return create(PreviewAdmissionResponseSchema, { preview: fromVerdict(verdict, notBeforeMs) });
+      return create(PreviewAdmissionResponseSchema, { preview: fromPreview(verdict, notBeforeMs) });
     },
 
     async explainAdmission(context, { poolId, queueItemId }) {
@@ -93,7 +88,7 @@ function toKeyedItem({ type, key, attributes, requirements, priority }: RouteIte
   };
 }
 
-function fromVerdict(verdict: Verdict, notBeforeMs = 0): AdmissionPreview {
+function fromPreview(verdict: Preview, notBeforeMs = 0): AdmissionPreview {
   const { dueAtMs = 0, retryAfterMs = 0 } = verdict;
   const goesOnAtMs = Math.max(dueAtMs, notBeforeMs);
   return create(AdmissionPreviewSchema, {

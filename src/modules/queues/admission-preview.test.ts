@@ -28,20 +28,28 @@ describe("preview", () => {
       for (let n = 0; n < 4; n++) {
         const nowMs = Date.now();
         const said = await preview(pool, {}, nowMs);
-        const { verdict } = await stage.enqueue(pool, {}, nowMs);
+        const { id, verdict } = await stage.enqueue(pool, {}, nowMs);
+        assert.equal(said.existingQueueItemId, verdict.existingItemId);
+        assert.deepEqual(said.supersededQueueItemIds, verdict.supersedes);
+        if (verdict.status === "admitted") {
+          // It is let in, and handed out at once unless the preview says what holds it.
+          assert.equal((await stage.handOut(pool, 9)).includes(id), said.status === "admitted");
+          continue;
+        }
         assert.equal(said.status, verdict.status);
         assert.equal(said.constraintKind, verdict.constraint ?? "");
         assert.deepEqual(said.notBefore && timestampDate(said.notBefore).getTime(), verdict.dueAtMs);
         assert.equal(said.retryAfterS, (verdict.retryAfterMs ?? 0) / 1000);
-        assert.equal(said.existingQueueItemId, verdict.existingItemId);
-        assert.deepEqual(said.supersededQueueItemIds, verdict.supersedes);
+        const asked = verdict.perConstraint.length;
         assert.deepEqual(
-          said.verdicts.map(({ constraintKind, groupId, verdict: ruling, remaining }) => [
-            constraintKind,
-            groupId,
-            ruling,
-            remaining,
-          ]),
+          said.verdicts
+            .slice(0, asked)
+            .map(({ constraintKind, groupId, verdict: ruling, remaining }) => [
+              constraintKind,
+              groupId,
+              ruling,
+              remaining,
+            ]),
           verdict.perConstraint.map(({ kind, groupId, ruling, remaining }) => [kind, groupId, ruling, remaining]),
         );
       }
@@ -72,6 +80,7 @@ describe("preview", () => {
     const pool = await stage.pool({ debounce: constraints.debounce });
     const busy = await stage.pool({ concurrency: constraints.concurrency });
     await stage.enqueue(busy);
+    await stage.handOut(busy);
     const atMs = Date.now() + 86_400_000;
     const later = async ({ tenantId, poolId }: typeof pool) => {
       const request = { poolId, item: { type: "t", notBefore: timestampFromMs(atMs) } };
@@ -118,15 +127,18 @@ describe("explanation", () => {
 
   test("held by a throttle: until when, and who goes before", async () => {
     const pool = await stage.pool({ throttle: constraints.throttle, concurrency: constraints.concurrency });
-    const nowMs = Date.now();
     const items = [];
-    for (let n = 0; n < 4; n++) items.push(await stage.enqueue(pool, {}, nowMs));
-    const explanation = await explain(pool, items[3]!.id, nowMs);
-    assert.equal(explanation.status, "held");
+    for (let n = 0; n < 4; n++) items.push(await stage.enqueue(pool));
+    assert.deepEqual((await explain(pool, items[3]!.id)).constraintKind, "");
+    const fromMs = Date.now();
+    await stage.handOut(pool);
+    const explanation = await explain(pool, items[3]!.id, fromMs);
+    assert.equal(explanation.status, "ready");
     assert.equal(explanation.constraintKind, "throttle");
     assert.equal(explanation.groupId, items[3]!.refs[0]!.groupId);
-    assert.equal(timestampDate(explanation.notBefore!).getTime(), nowMs + 3 * 600_000);
-    assert.equal(explanation.retryAfterS, 1800);
+    const notBeforeMs = timestampDate(explanation.notBefore!).getTime();
+    assert.ok(notBeforeMs >= fromMs + 599_000 && notBeforeMs <= Date.now() + 601_000);
+    assert.equal(explanation.retryAfterS, (notBeforeMs - fromMs) / 1000);
     assert.equal(explanation.ahead, 2);
     assert.deepEqual(
       explanation.verdicts.map(({ constraintKind, verdict, remaining }) => [constraintKind, verdict, remaining]),
@@ -141,6 +153,7 @@ describe("explanation", () => {
     const pool = await stage.pool({ concurrency: constraints.concurrency });
     const nowMs = Date.now();
     await stage.enqueue(pool, {}, nowMs);
+    await stage.handOut(pool);
     const items = [];
     for (let n = 1; n <= 3; n++) items.push(await stage.enqueue(pool, {}, nowMs + n));
     await stage.enqueue(pool, { key: "another group" }, nowMs);

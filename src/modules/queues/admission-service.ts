@@ -6,9 +6,10 @@ import { ulid } from "../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolDoor } from "../pools/index.ts";
 import { type AdmittedItem, admissionStore, type GroupRecord } from "./admission-store.ts";
-import { admit, type GroupRef, type GroupState, type Verdict } from "./domain/admission.ts";
+import type { GroupRef, GroupState } from "./domain/admission.ts";
 import { type Explanation, explain } from "./domain/admission-explanation.ts";
 import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
+import { type Preview, preview } from "./domain/admission-preview.ts";
 import { readGroups } from "./group-store.ts";
 
 /** What admission's use cases stand on. */
@@ -47,18 +48,13 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
       poolId: string,
       item: KeyedItem,
       notBeforeMs: number | undefined,
-    ): Promise<Verdict> {
+    ): Promise<Preview> {
       const { sql, tenantId, nowMs } = context;
       const { pool } = await pools.usable(context, poolId);
-      const all = keys.refsOf(pool, item);
-      // An item whose time has not come takes no place from those that could be worked on.
-      const later = notBeforeMs !== undefined && notBeforeMs > nowMs;
-      const refs = later ? all.filter(({ kind }) => kind !== "concurrency") : all;
+      const refs = keys.refsOf(pool, item);
       const groups = await statesOf(sql, tenantId, refs);
       const candidate = { itemId: ulid(nowMs), refs, config: pool.config.admission, nowMs };
-      const { verdict } = admit(candidate, groups);
-      const left = all.slice(refs.length).map((ref) => ({ ...ref, ...notAsked }));
-      return { ...verdict, perConstraint: [...verdict.perConstraint, ...left] };
+      return preview(candidate, groups, notBeforeMs !== undefined && notBeforeMs > nowMs);
     },
 
     async explainAdmission(context: Context, poolId: string, itemId: string): Promise<ItemExplanation> {
@@ -86,7 +82,7 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
       const now = new Date(nowMs);
       await store.clear(tenantId, ref, { by: principal.subject, reason, at: now });
       if (ref.kind === "debounce" && itemId !== "") await store.endWindow(tenantId, ref, itemId, now);
-      if (ref.kind === "throttle") await store.endThrottling(tenantId, ref, now);
+      if (ref.kind === "throttle") await store.endThrottling(tenantId, ref);
       const data = { pool_id: poolId, constraint_kind: ref.kind, reason };
       await events.record(context, "admission.group.cleared", ref.groupId, data);
       context.afterCommit(() => wake(tenantId, poolId));
@@ -94,8 +90,6 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
     },
   };
 }
-
-const notAsked = { ruling: "not_asked", notBeforeMs: undefined, remaining: undefined } as const;
 
 /** The groups as they are now, by groupKey; those never used are left out. */
 async function statesOf(

@@ -19,7 +19,7 @@ export interface GroupRecord extends GroupRef {
   readonly clearedAt: Date | null;
   readonly clearedBy: string;
   readonly clearedReason: string;
-  /** How many items it holds back, counted up to a bound. */
+  /** How many items wait in it, counted up to a bound. */
   readonly waiting: number;
 }
 
@@ -40,7 +40,7 @@ export interface AdmittedItem extends AssignmentRetry {
   readonly state: ItemState;
   readonly holdReason: HoldReason;
   readonly dueAt: Date | null;
-  readonly hasSlot: boolean;
+  readonly poolId: string;
   readonly survivorId: string;
   readonly singletonGroup: string;
   readonly debounceGroup: string;
@@ -59,17 +59,16 @@ export function groupPosition({ kind, groupId }: GroupRef): string {
 
 /** The SQL of what operators see and do of admission. */
 export function admissionStore(sql: Sql) {
-  // Reasons stand as they are in the statement, not as parameters: only so are the indexes of held items of use.
-  const count = (held: Fragment): Fragment => sql`
+  const count = (waiting: Fragment): Fragment => sql`
     (select count(*) from (
-      select from queue_items q where q.tenant_id = g.tenant_id and q.state = 'held' and ${held} limit ${countMax}
-    ) held)`;
+      select from queue_items q where q.tenant_id = g.tenant_id and q.state = 'ready' and ${waiting} limit ${countMax}
+    ) waiting)`;
   const columns = sql`
     g.tenant_id, g.kind, g.group_id, g.environment_id, g.pool_id, g.item_id, g.since, g.until, g.tat_ms, g.slots,
     g.in_use, g.updated_at, g.cleared_at, g.cleared_by, g.cleared_reason,
     case g.kind
-      when 'concurrency' then ${count(sql`q.concurrency_group = g.group_id and q.hold_reason = 'concurrency'`)}
-      when 'throttle' then ${count(sql`q.throttle_group = g.group_id and q.hold_reason = 'throttle'`)}
+      when 'concurrency' then ${count(sql`q.concurrency_group = g.group_id and q.concurrency_group <> ''`)}
+      when 'throttle' then ${count(sql`q.throttle_group = g.group_id and q.throttle_group <> ''`)}
       when 'debounce' then (g.item_id <> '')::int
       else 0
     end::int as waiting`;
@@ -111,17 +110,16 @@ export function admissionStore(sql: Sql) {
           and debounce_group = ${groupId} and due_at > ${now}`;
     },
 
-    /** Makes the items due that a throttle group holds back; as many as the pool's queue holds at most. */
-    async endThrottling(tenantId: TenantId, { groupId }: GroupRef, now: Date): Promise<void> {
-      // In the order in which everyone locks items, so that nobody waits in a ring.
+    /** Frees the items that wait in a throttle group from it; as many as the pool's queue holds at most. */
+    async endThrottling(tenantId: TenantId, { groupId }: GroupRef): Promise<void> {
+      // Lock items in the global lock order to avoid deadlocks.
       await sql`
         with throttled as (
           select id from queue_items
-          where tenant_id = ${tenantId} and throttle_group = ${groupId} and state = 'held'
-            and hold_reason = 'throttle' and due_at > ${now}
+          where tenant_id = ${tenantId} and throttle_group = ${groupId} and throttle_group <> '' and state = 'ready'
           order by id for update
         )
-        update queue_items q set due_at = ${now} from throttled
+        update queue_items q set throttle_group = '' from throttled
         where q.tenant_id = ${tenantId} and q.id = throttled.id`;
     },
 
@@ -147,22 +145,23 @@ export function admissionStore(sql: Sql) {
 
     async findItem(tenantId: TenantId, poolId: string, id: string): Promise<AdmittedItem | undefined> {
       const [row] = await sql<AdmittedItem[]>`
-        select id, state, hold_reason, due_at, has_slot, survivor_id, singleton_group, debounce_group, throttle_group,
+        select id, pool_id, state, hold_reason, due_at, survivor_id, singleton_group, debounce_group, throttle_group,
           concurrency_group, rank, assign_tries, assign_reason, assign_after
         from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
       return row;
     },
 
-    /** How many go before an item that a throttle or a concurrency group holds, counted up to a bound. */
+    /** How many of its pool go before an item in a throttle or concurrency group, counted up to a bound. */
     async countAhead(tenantId: TenantId, { kind, groupId }: GroupRef, item: AdmittedItem): Promise<number> {
       if (kind === "singleton" || kind === "debounce") return 0;
-      const before =
+      const inGroup =
         kind === "throttle"
-          ? sql`throttle_group = ${groupId} and hold_reason = 'throttle' and (due_at, id) < (${item.dueAt}, ${item.id})`
-          : sql`concurrency_group = ${groupId} and hold_reason = 'concurrency' and (rank, id) < (${item.rank}, ${item.id})`;
+          ? sql`throttle_group = ${groupId} and throttle_group <> ''`
+          : sql`concurrency_group = ${groupId} and concurrency_group <> ''`;
       const [row] = await sql<{ ahead: number }[]>`
         select count(*)::int as ahead from (
-          select from queue_items where tenant_id = ${tenantId} and state = 'held' and ${before} limit ${countMax}
+          select from queue_items where tenant_id = ${tenantId} and pool_id = ${item.poolId} and state = 'ready'
+            and ${inGroup} and (rank, id) < (${item.rank}, ${item.id}) limit ${countMax}
         ) ahead`;
       return row!.ahead;
     },
@@ -180,10 +179,12 @@ export async function forgetGroups(sql: Sql, before: Date, limit: number): Promi
       where g.updated_at < ${before} and case g.kind
         when 'singleton' then g.item_id = '' or g.until < ${before}
         when 'debounce' then g.item_id = ''
-        when 'throttle' then g.tat_ms < ${before.getTime()}
+        when 'throttle' then g.tat_ms < ${before.getTime()} and not exists (
+          select from queue_items q where q.tenant_id = g.tenant_id and q.throttle_group = g.group_id
+            and q.state = 'ready' and q.throttle_group <> '')
         else g.in_use = 0 and not exists (
           select from queue_items q where q.tenant_id = g.tenant_id and q.concurrency_group = g.group_id
-            and q.state = 'held' and q.hold_reason = 'concurrency')
+            and q.state = 'ready' and q.concurrency_group <> '')
         end
       order by g.updated_at limit ${limit} for update skip locked
     )

@@ -18,10 +18,13 @@ import {
   type GroupName,
   groupNamesOf,
   groupsOfHolders,
+  isRace,
   noRoom,
   type OwnedGroup,
   passGroups,
+  Raced,
   readGroups,
+  retryRaces,
   roomIn,
   saveGroups,
 } from "./group-store.ts";
@@ -33,19 +36,6 @@ export interface AdmissionTaking {
   /** Keeps what the proposals come to; answers with the indices of those whose idempotency key was used before. */
   take(proposals: readonly Proposal[], shard: number): Promise<ReadonlySet<number>>;
 }
-
-/** Something changed between the look and the lock; the whole is tried again. */
-class Raced extends Error {}
-
-/**
- * Whether to try again. Those who look lock the groups that there are before they make new ones, and those who pass take
- * all in one order: where they share groups of both sorts, PostgreSQL may have to send one of them back.
- */
-function isRace(error: unknown): boolean {
-  return error instanceof Raced || (error as { code?: unknown } | null)?.code === "40P01";
-}
-
-const triesMax = 8;
 
 /** Makes it. */
 export function createAdmissionTaking(db: Database, wake: (tenantId: string, poolId: string) => void): AdmissionTaking {
@@ -72,15 +62,9 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
   return {
     async take(proposals, shard) {
       if (await pass(proposals, shard)) return new Set();
-      for (let tries = 1; ; tries++) {
-        try {
-          const { repeated, promoted } = await db.transaction((tx) => takeIn(tx, proposals, shard));
-          for (const { tenantId, poolId } of promoted) wake(tenantId, poolId);
-          return repeated;
-        } catch (error) {
-          if (!isRace(error) || tries === triesMax) throw error;
-        }
-      }
+      const { repeated, freed } = await retryRaces(() => db.transaction((tx) => takeIn(tx, proposals, shard)));
+      for (const { tenantId, poolId } of freed) wake(tenantId, poolId);
+      return repeated;
     },
   };
 }
@@ -157,15 +141,15 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
   ]);
   // A group that somebody else began meanwhile is not one that was seen as fresh.
   if (refused.size > 0 || saved < changed.size) throw new Raced();
-  if (moves.length === 0) return { repeated, promoted: [] };
-  const { moved, promoted, counts } = await moveUncounted(tx, moves, locked, nowMs);
+  if (moves.length === 0) return { repeated, freed: [] };
+  const { moved, freed, counts } = await moveUncounted(tx, moves, locked, nowMs);
   // Whoever took the place meanwhile may have places in groups that are not locked, and could not give them back.
   const keys = new Set(locked.map(groupKey));
   const known = moved.every((item) => placesOf(item).every((name) => keys.has(groupKey(name))));
   if (moved.length < moves.length || !known) throw new Raced();
   const letIn = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
   await addCounts(tx, [...letIn, ...counts], shard);
-  return { repeated, promoted };
+  return { repeated, freed };
 
   function judge({ tenantId, items, nowMs }: Proposal): (Verdict | undefined)[] {
     return items.map(({ id, poolId, admission }) => {

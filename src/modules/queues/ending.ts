@@ -60,10 +60,10 @@ export function createFollowers({ deadLetters, events, outcomes, wake, expect }:
       return events.recordMany(tx, ended.flatMap(eventOf), nowMs);
     },
 
-    committed(ended, promoted, nowMs) {
+    committed(ended, freed, nowMs) {
       outcomes.learn(ended.flatMap(outcomeOf), nowMs);
       const pools = new Map<string, string>();
-      for (const { tenantId, poolId } of promoted) pools.set(poolId, tenantId);
+      for (const { tenantId, poolId } of freed) pools.set(poolId, tenantId);
       for (const { moved, to, retryAtMs } of ended) {
         if (to === "ready") pools.set(moved.poolId, moved.tenantId);
         if (retryAtMs !== undefined) expect(retryAtMs);

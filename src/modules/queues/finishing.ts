@@ -96,7 +96,7 @@ export function createFinishing({ db, followers, now, random }: Parts): Finishin
     // Only items in groups have to look for them; the lease says which they are.
     const grouped = finishes.filter(({ token }) => leaseOf(token)?.grouped);
     const groups = (await groupsOfItems(tx, grouped)).flatMap(groupNamesOf);
-    const { moved, promoted } = await move(tx, moves, groups, nowMs, turn++ % shardCount, (items) =>
+    const { moved, freed } = await move(tx, moves, groups, nowMs, turn++ % shardCount, (items) =>
       items.map(({ nth, tenantId, poolId }) => {
         const failed = moves[nth]!.failure !== undefined;
         return { tenantId, poolId, completed: failed ? 0 : 1, failed: failed ? 1 : 0 };
@@ -115,7 +115,7 @@ export function createFinishing({ db, followers, now, random }: Parts): Finishin
     const { wake } = await followers.ended(tx, ended, nowMs);
     const committed = () => {
       wake();
-      followers.committed(ended, promoted, nowMs);
+      followers.committed(ended, freed, nowMs);
     };
     return { results, committed };
   }

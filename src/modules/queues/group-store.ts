@@ -18,6 +18,30 @@ export interface OwnedGroup extends GroupName {
   readonly stored: boolean;
 }
 
+/** Something changed between the look and the lock: the transaction is to be run again. */
+export class Raced extends Error {}
+
+/**
+ * Whether a transaction is to be run again. Those who look lock the groups that there are before they make new ones, and
+ * those who pass take all in one order: where they share groups of both sorts, PostgreSQL may send one of them back.
+ */
+export function isRace(error: unknown): boolean {
+  return error instanceof Raced || (error as { code?: unknown } | null)?.code === "40P01";
+}
+
+const triesMax = 8;
+
+/** Runs a transaction again for as long as it loses a race, within reason. */
+export async function retryRaces<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isRace(error) || tries === triesMax) throw error;
+    }
+  }
+}
+
 interface GroupRow {
   readonly tenantId: TenantId;
   readonly kind: ConstraintKind;
@@ -78,6 +102,17 @@ export async function groupsOfHolders(sql: Sql, names: readonly GroupName[]): Pr
   return rows.flatMap(groupNamesOf);
 }
 
+/** Locks the items that have a place or wait in groups that are locked, so that they stay as they are. */
+export async function lockHolders(tx: Sql, names: readonly GroupName[]): Promise<void> {
+  if (names.length === 0) return;
+  await tx`
+    select holder.id from (${namesOf(tx, names)}) wanted cross join lateral (
+      select i.id from admission_groups g join queue_items i on i.tenant_id = g.tenant_id and i.id = g.item_id
+      where g.tenant_id = wanted.tenant_id and g.kind = wanted.kind and g.group_id = wanted.group_id
+      limit 1 for update of i
+    ) holder`;
+}
+
 /** The groups of an item that are given back when it ends. */
 export function groupNamesOf(item: {
   readonly tenantId: TenantId;
@@ -106,9 +141,7 @@ export async function saveGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: 
 }
 
 async function insertGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<number> {
-  const done = await tx`
-    insert into admission_groups (${groupColumns(tx)}) ${rowsOf(tx, groups, nowMs)}
-    on conflict do nothing`;
+  const done = await tx`${makeGroups(tx, groups, nowMs)}`;
   return done.count;
 }
 
@@ -123,6 +156,15 @@ async function updateGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: numbe
 }
 
 /**
+ * A part of a statement that makes the groups which are not there yet; the others stay as they are, and nobody who has
+ * them locked is waited for.
+ */
+export function makeGroups(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
+  return sql`
+    insert into admission_groups (${groupColumns(sql)}) ${rowsOf(sql, groups, nowMs)} on conflict do nothing`;
+}
+
+/**
  * Takes places in groups that have room for them, whatever else they hold, without a look at them first. Fails with
  * `noRoom` when one of them has none, or has to be looked at: nothing is to be kept then.
  */
@@ -133,10 +175,9 @@ export async function passGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: 
 /**
  * The beginning of a statement that takes places: `room` is true, or else the statement fails.
  *
- * There is room where nobody else has the place of a singleton or waits in a debounce group; where all before are paid
- * for in a throttle, or another one still has its turn after these, by which the fraction of a millisecond that is cut
- * off its times makes no difference; and where the places taken of a concurrency group are within its limit, together
- * with those of others.
+ * There is room where nobody else has the place of a singleton or waits in a debounce group; and where all before are
+ * paid for in a throttle, or another one still has its turn after these, by which the fraction of a millisecond that is
+ * cut off its times makes no difference.
  */
 export function roomIn(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
   const behindMs = sql`greatest(g.tat_ms - ${nowMs}::float8, 0)`;
@@ -145,12 +186,10 @@ export function roomIn(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): 
       insert into admission_groups as g (${groupColumns(sql)}) ${rowsOf(sql, groups, nowMs)}
       on conflict (tenant_id, kind, group_id) do update set item_id = excluded.item_id, since = excluded.since,
         until = excluded.until + make_interval(secs => floor(${behindMs}) / 1000),
-        tat_ms = excluded.tat_ms + ${behindMs}, slots = excluded.slots, in_use = g.in_use + excluded.in_use,
-        updated_at = excluded.updated_at
+        tat_ms = excluded.tat_ms + ${behindMs}, updated_at = excluded.updated_at
       where g.cleared_at is null and case g.kind
         when 'throttle' then ${behindMs} = 0
           or excluded.until + make_interval(secs => ceil(${behindMs}) / 1000) <= excluded.updated_at
-        when 'concurrency' then g.in_use + excluded.in_use <= excluded.slots
         else g.item_id = '' or g.until <= excluded.updated_at
         end
       returning 1

@@ -17,6 +17,7 @@ import type { PoolDoor } from "../pools/index.ts";
 import { createAcceptor } from "./accept.ts";
 import { admissionHandlers } from "./admission-handler.ts";
 import { forgetGroupsJob } from "./admission-jobs.ts";
+import { createAdmissionRequests } from "./admission-request.ts";
 import { createAdmissionTaking } from "./admission-taking.ts";
 import type { AdmissionKeys } from "./domain/admission-keys.ts";
 import { createFollowers, type OutcomeSink } from "./ending.ts";
@@ -27,6 +28,7 @@ import { createLeftovers } from "./leftovers.ts";
 import { createPushing, pushTopic } from "./pushing.ts";
 import { queueHandlers } from "./queue-handler.ts";
 import { createQueueService } from "./queue-service.ts";
+import { createReadmission } from "./readmission.ts";
 import { createSweeping } from "./sweeping.ts";
 import { type Acceptable, workHandlers } from "./work-handler.ts";
 
@@ -94,6 +96,7 @@ export function createQueues(parts: Parts) {
   const pushing = createPushing({ db, clock, log, signals, pools, leasing, finishing, egress, secret });
   const acceptor = createAcceptor({ db, taking: createAdmissionTaking(db, wake), wake });
   const service = createQueueService({ pools, events, wake });
+  const admissionOf = createAdmissionRequests(keys);
 
   return {
     handlers: {
@@ -103,6 +106,8 @@ export function createQueues(parts: Parts) {
     },
     jobs: [forgetEndedJob({ sql: db.sql, ...parts }), forgetGroupsJob({ sql: db.sql, ...parts })],
     acceptor,
+    admissionOf,
+    readmission: createReadmission(admissionOf),
     finishing,
     sweeping,
     pushing,

@@ -8,14 +8,20 @@ export interface LeaseAsked {
   readonly delivery: "pull" | "push";
   /** Whose items: "" stands for those that nobody was chosen for. */
   readonly recipientIds: readonly string[];
-  /** Only these, to be given to this recipient. */
-  readonly chosen?: { readonly ids: readonly string[]; readonly recipientId: string };
+  /** Only these. */
+  readonly ids?: readonly string[] | undefined;
+  /** Gives them to this recipient. */
+  readonly giveTo?: string | undefined;
   readonly count: number;
   /** Leaves out what goes before: whoever asks knows that nothing is left there but traces of what was handed out. */
   readonly fromRank?: number | undefined;
   /** How many this recipient may have at once, those asked for included; its places have to be locked. */
   readonly bound?: { readonly recipientId: string; readonly capacity: number } | undefined;
   readonly leaseS: number;
+  /** When they are handed out, by the database's clock; undefined for the beginning of the transaction. */
+  readonly at?: Date | undefined;
+  /** Whether each takes a place in its concurrency group; the groups have to be locked. */
+  readonly takesPlaces?: boolean;
   /** What one point of priority is worth. */
   readonly ageingMs: number;
   /** Unique to this statement; the token that fences each item is made from it. */
@@ -39,18 +45,19 @@ export interface LeasedRow {
   readonly rank: number;
 }
 
+/** Whose items are asked for, and which. */
+export type LeaseScope = Pick<LeaseAsked, "tenantId" | "poolId" | "delivery" | "recipientIds">;
+
 /**
  * Hands items out: those that go first, locked by nobody, unless the queue is paused or its pool off. Leases run by
  * the database's clock, so that all nodes agree on when one ends. One statement, counts included; rows are named one by
  * one where a join would have the planner read a table of some ten thousand from end to end.
  */
 export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow[]> {
-  const { tenantId, poolId, delivery, recipientIds, chosen, count, fromRank, bound, leaseS, ageingMs, stem, shard } =
-    asked;
+  const { tenantId, poolId, recipientIds, ids, giveTo, count, fromRank, bound, leaseS, ageingMs, stem, shard } = asked;
+  const now = asked.at === undefined ? sql`now()` : sql`${asked.at}::timestamptz`;
   const ready = sql`
-    select q.id, q.rank from queue_items q
-    where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.delivery = ${delivery}
-      and q.expires_at > now() ${chosen === undefined ? sql`` : sql`and q.id = any(${chosen.ids as string[]}::text[])`}
+    select q.id, q.rank from queue_items q where ${isReady(sql, asked)}
       ${fromRank === undefined ? sql`` : sql`and q.rank >= ${fromRank}`}`;
   const most =
     bound === undefined
@@ -62,10 +69,13 @@ export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow
   const rows = await sql<LeasedRow[]>`
     with picked as (
       ${
-        recipientIds.length === 1
-          ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
+        ids !== undefined
+          ? sql`${ready} and q.id = any(${ids as string[]}::text[])
+              and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${goesOn(sql, tenantId, poolId)} ${order}`
+          : recipientIds.length === 1
+            ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
               and ${goesOn(sql, tenantId, poolId)} ${order}`
-          : sql`
+            : sql`
             select each.id, each.rank from unnest(${recipientIds}::text[]) as wanted(recipient_id)
             cross join lateral (${ready} and q.recipient_id = wanted.recipient_id ${order}) each
             where ${goesOn(sql, tenantId, poolId)}
@@ -73,8 +83,9 @@ export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow
       }
     ), leased as (
       update queue_items q set state = 'leased',
-        recipient_id = ${chosen === undefined ? sql`q.recipient_id` : chosen.recipientId}, attempt = q.attempt + 1, leased_at = now(),
-        lease_until = now() + make_interval(secs => ${leaseS}),
+        recipient_id = ${giveTo === undefined ? sql`q.recipient_id` : giveTo}, attempt = q.attempt + 1,
+        leased_at = ${now}, lease_until = ${now} + make_interval(secs => ${leaseS}),
+        ${asked.takesPlaces === true ? sql`has_slot = q.concurrency_group <> '',` : sql``}
         lease_token = ${stem} || case when q.singleton_group || q.debounce_group || q.concurrency_group = ''
           then 'p' else 'g' end || (q.attempt + 1)
       where q.tenant_id = ${tenantId} and q.id = any(array(select id from picked))
@@ -124,8 +135,15 @@ export async function offeredItems(
     order by q.rank, q.id limit ${limit}`;
 }
 
+/** True for what waits to be handed out and has not outlived its time. */
+export function isReady(sql: Sql, { tenantId, poolId, delivery }: LeaseScope): Fragment {
+  return sql`
+    q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.delivery = ${delivery}
+      and q.expires_at > now()`;
+}
+
 /** True unless the queue is paused or its pool off. Both are asked for by their keys alone, so that no other index will do. */
-function goesOn(sql: Sql, tenantId: TenantId, poolId: string): Fragment {
+export function goesOn(sql: Sql, tenantId: TenantId, poolId: string): Fragment {
   return sql`
     (select s.paused from queue_states s where s.tenant_id = ${tenantId} and s.pool_id = ${poolId}) is not true
     and (select p.status from pools p where p.tenant_id = ${tenantId} and p.id = ${poolId}) is distinct from 'disabled'`;

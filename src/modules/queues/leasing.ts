@@ -11,6 +11,7 @@ import {
 } from "../../platform/db/index.ts";
 import type { Recipient } from "../pools/index.ts";
 import { shardCount } from "./counts.ts";
+import type { HandOutLimits } from "./domain/constraint-moment.ts";
 import {
   type LeaseAsked,
   type LeasedRow,
@@ -19,6 +20,7 @@ import {
   type OfferedItem,
   offeredItems,
 } from "./lease-store.ts";
+import { earlier, type GroupWalk, type Lease, leaseWithinLimits } from "./limited-leasing.ts";
 import { createQueueFront, type QueueFront } from "./queue-front.ts";
 
 /** A worker that asks for work. */
@@ -27,6 +29,9 @@ export interface WorkAsked {
   readonly poolId: string;
   /** Whose items; "" for any of the pool's. */
   readonly recipientId: string;
+  /** What limits the pool's hand-out besides capacity; undefined when nothing does. */
+  readonly limits: HandOutLimits | undefined;
+  readonly environmentId: string;
   /** The recipients of the pool that get work, for a worker that serves all of them. */
   readonly recipientIds: readonly string[];
   /** Whether such a worker also gets what nobody was chosen for. */
@@ -48,7 +53,7 @@ export interface WorkAsked {
 /** Hands out work. */
 export interface Leasing {
   /** Items for a worker; it waits for some when there are none. */
-  lease(asked: WorkAsked, offered?: Offered, keep?: Keep): Promise<LeasedRow[]>;
+  lease(asked: WorkAsked, offered?: Offered, keep?: Keep): Promise<Lease>;
 }
 
 /** What has to happen in one transaction with the handing out of items; when it throws they stay where they are. */
@@ -74,14 +79,17 @@ export function queueTopic(tenantId: string, poolId: string): string {
   return `queue:${tenantId}:${poolId}`;
 }
 
-/** What workers who ask for the same share: statements, and where the queue begins. */
+/** What workers who ask for the same share: statements, and how far these have come. */
 interface Line {
-  readonly batcher: Batcher<WorkAsked, LeasedRow[]>;
+  readonly batcher: Batcher<WorkAsked, Lease>;
   readonly front: QueueFront;
+  readonly walk: GroupWalk;
 }
 
 /** What a statement is narrowed down to. */
 type Narrowed = Pick<LeaseAsked, "fromRank"> & { readonly ids?: readonly string[] };
+
+const nothing: Lease = { rows: [], againInMs: undefined };
 
 /** Makes this node's leasing. Workers of one pool who ask at the same time are served by one statement. */
 export function createLeasing({ db, signals }: { db: Database; signals: Signals }): Leasing {
@@ -89,8 +97,10 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
   let turn = 0;
 
   function lineOf(asked: WorkAsked): Line {
-    const { tenantId, poolId, recipientId, leaseS, delivery } = asked;
-    const key = `${tenantId}/${poolId}/${recipientId}/${leaseS}/${delivery}`;
+    const { tenantId, poolId, recipientId, leaseS, delivery, limits } = asked;
+    // Those who share groups would only wait for each other, and then find taken what they looked for.
+    const lanes = limits === undefined ? byItems.lanes : 1;
+    const key = `${tenantId}/${poolId}/${recipientId}/${leaseS}/${delivery}/${lanes}`;
     const known = lines.get(key);
     if (known !== undefined) return known;
     if (lines.size >= 10_000) {
@@ -98,25 +108,32 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
       lines.clear();
     }
     const front = createQueueFront(signals, queueTopic(tenantId, poolId));
-    const line = {
+    const line: Line = {
       front,
-      batcher: createBatcher({ ...byItems, flush: (workers: WorkAsked[]) => flush(front, workers) }),
+      walk: { at: undefined },
+      batcher: createBatcher({ ...byItems, lanes, flush: (workers: WorkAsked[]) => flush(line, workers) }),
     };
     lines.set(key, line);
     return line;
   }
 
-  async function flush(front: QueueFront, workers: WorkAsked[]): Promise<LeasedRow[][]> {
+  async function flush(line: Line, workers: WorkAsked[]): Promise<Lease[]> {
     // A worker that has gone gets nothing: its items would only wait for their leases to end.
     const present = workers.filter(({ signal }) => !signal.aborted);
     const wanted = present.reduce((sum, { max }) => sum + max, 0);
-    const rows = wanted === 0 ? [] : await takeNext(front, present.at(-1)!, Math.min(wanted, 1000));
-    if (workers.length === 1) return [rows];
-    const shares = share(present, rows);
-    return workers.map((worker) => shares.get(worker) ?? []);
+    const lease = wanted === 0 ? nothing : await takeNext(line, present.at(-1)!, Math.min(wanted, 1000));
+    if (workers.length === 1) return [lease];
+    const shares = share(present, lease.rows);
+    return workers.map((worker) => ({ ...lease, rows: shares.get(worker) ?? [] }));
   }
 
-  async function takeNext(front: QueueFront, asked: WorkAsked, count: number): Promise<LeasedRow[]> {
+  async function takeNext({ front, walk }: Line, asked: WorkAsked, count: number): Promise<Lease> {
+    if (asked.limits !== undefined) return takeWithinLimits(asked, asked.limits, count, walk);
+    const rows = await takePlain(front, asked, count);
+    return { rows, againInMs: undefined };
+  }
+
+  async function takePlain(front: QueueFront, asked: WorkAsked, count: number): Promise<LeasedRow[]> {
     // Whoever sees only some of the recipients at a time knows of no beginning.
     if (asked.recipientId === "" && asked.recipientIds.length > recipientsAtOnce) return take(asked, count);
     const look = front.look();
@@ -127,19 +144,39 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
     return rows.length === 0 && look.fromRank !== undefined ? take(asked, count) : rows;
   }
 
-  async function takeOffered(asked: WorkAsked, offered: Offered, keep: Keep | undefined): Promise<LeasedRow[]> {
-    const items = await offeredItems(db.sql, asked.tenantId, asked.poolId, Math.max(offeredAtOnce, asked.max));
-    const ids = await offered(items);
-    if (ids.length === 0) return [];
-    return keep === undefined ? take(asked, asked.max, { ids }) : takeAndKeep(asked, keep, { ids });
+  function takeWithinLimits(
+    asked: WorkAsked,
+    limits: HandOutLimits,
+    count: number,
+    walk: GroupWalk,
+    ids?: readonly string[],
+    keep?: Keep,
+  ): Promise<Lease> {
+    const { environmentId } = asked;
+    return leaseWithinLimits(db, { ...leaseOf(asked, count, { ids }), limits, environmentId }, walk, keep);
   }
 
-  function takeAndKeep(asked: WorkAsked, keep: Keep, narrowed: Narrowed = {}): Promise<LeasedRow[]> {
-    return connectionsFor(narrowed).transaction(async (tx) => {
-      const rows = await takeIn(tx, asked, asked.max, narrowed);
-      if (rows.length > 0) await keep(tx, rows);
-      return rows;
+  async function takeOffered(asked: WorkAsked, offered: Offered, keep: Keep | undefined): Promise<Lease> {
+    const items = await offeredItems(db.sql, asked.tenantId, asked.poolId, Math.max(offeredAtOnce, asked.max));
+    const ids = await offered(items);
+    if (ids.length === 0) return nothing;
+    if (keep !== undefined) return takeAndKeep(asked, keep, ids);
+    if (asked.limits !== undefined) {
+      return takeWithinLimits(asked, asked.limits, asked.max, { at: undefined }, ids);
+    }
+    return { rows: await take(asked, asked.max, { ids }), againInMs: undefined };
+  }
+
+  async function takeAndKeep(asked: WorkAsked, keep: Keep, ids?: readonly string[]): Promise<Lease> {
+    if (asked.limits !== undefined) {
+      return takeWithinLimits(asked, asked.limits, asked.max, lineOf(asked).walk, ids, keep);
+    }
+    const rows = await connectionsFor({ ids }).transaction(async (tx) => {
+      const taken = await takeIn(tx, asked, asked.max, { ids });
+      if (taken.length > 0) await keep(tx, taken);
+      return taken;
     });
+    return { rows, againInMs: undefined };
   }
 
   async function take(asked: WorkAsked, count: number, narrowed: Narrowed = {}): Promise<LeasedRow[]> {
@@ -154,10 +191,9 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
     return ids === undefined ? db.steady : db;
   }
 
-  async function takeIn(sql: Sql, asked: WorkAsked, count: number, narrowed: Narrowed): Promise<LeasedRow[]> {
+  function leaseOf(asked: WorkAsked, count: number, { ids, fromRank }: Narrowed): LeaseAsked {
     const { tenantId, poolId, recipientId, delivery, capacity, leaseS, ageingMs } = asked;
-    const { ids, fromRank } = narrowed;
-    const lease = {
+    return {
       tenantId,
       poolId,
       delivery,
@@ -165,17 +201,20 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
       fromRank,
       leaseS,
       ageingMs,
-      ...(ids && { chosen: { ids, recipientId } }),
+      // Items by name are those that nobody was chosen for.
+      ...(ids && { ids, giveTo: recipientId }),
       recipientIds: recipientId === "" ? everyone(asked) : [ids === undefined ? recipientId : ""],
+      bound: isBounded(asked) ? { recipientId, capacity } : undefined,
       stem: nextStem(),
       shard: turn++ % shardCount,
     };
-    if (!isBounded(asked)) return leaseItems(sql, lease);
+  }
+
+  async function takeIn(sql: Sql, asked: WorkAsked, count: number, narrowed: Narrowed): Promise<LeasedRow[]> {
+    const lease = leaseOf(asked, count, narrowed);
+    if (lease.bound === undefined) return leaseItems(sql, lease);
     // Both are sent at once, and done one after the other.
-    const [, rows] = await Promise.all([
-      lockPlaces(sql, recipientId),
-      leaseItems(sql, { ...lease, bound: { recipientId, capacity } }),
-    ]);
+    const [, rows] = await Promise.all([lockPlaces(sql, lease.bound.recipientId), leaseItems(sql, lease)]);
     return rows;
   }
 
@@ -194,10 +233,11 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
     async lease(asked, offered, keep) {
       const mayHave = () => asked.max > 0 && !asked.signal.aborted;
       const look = async () => {
-        let rows: LeasedRow[] = [];
-        if (mayHave()) rows = await (keep === undefined ? lineOf(asked).batcher.run(asked) : takeAndKeep(asked, keep));
-        if (rows.length === 0 && offered !== undefined && mayHave()) rows = await takeOffered(asked, offered, keep);
-        return rows;
+        let lease = nothing;
+        if (mayHave()) lease = await (keep === undefined ? lineOf(asked).batcher.run(asked) : takeAndKeep(asked, keep));
+        if (lease.rows.length > 0 || offered === undefined || !mayHave()) return lease;
+        const accepted = await takeOffered(asked, offered, keep);
+        return { ...accepted, againInMs: earlier(lease.againInMs, accepted.againInMs) };
       };
       if (asked.waitMs === 0) return look();
       const until = performance.now() + asked.waitMs;
@@ -207,9 +247,9 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
         const woken = nextWake(signals, queueTopic(asked.tenantId, asked.poolId), asked.signal, waitMs);
         try {
           await asked.recheckAccess?.();
-          const rows = await look();
-          if (rows.length > 0 || performance.now() >= until || asked.signal.aborted) return rows;
-          await woken.reason;
+          const lease = await look();
+          if (lease.rows.length > 0 || performance.now() >= until || asked.signal.aborted) return lease;
+          await woken.within(lease.againInMs);
         } finally {
           woken.cancel();
         }

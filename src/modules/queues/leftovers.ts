@@ -45,7 +45,7 @@ export function createLeftovers({ db, deadLetters, events, wake }: Parts): Lefto
     },
 
     async bury({ tenantId, poolId, ids }, reasonCode, maxRetries, nowMs) {
-      const { promoted, told } = await db.transaction(async (tx) => {
+      const { freed, told } = await db.transaction(async (tx) => {
         const items = ids.map((id) => ({ tenantId, id, poolId }));
         const groups = (await groupsOfItems(tx, items)).flatMap(groupNamesOf);
         const moves = items.map((item) => ({ ...item, from: "waiting" as const, to: "dead_lettered" as const }));
@@ -66,10 +66,10 @@ export function createLeftovers({ db, deadLetters, events, wake }: Parts): Lefto
           subject: id,
           data: { pool_id: poolId, recipient_id: "", attempt, reason_code: reasonCode, phase: "work" },
         }));
-        return { promoted: done.promoted, told: await events.recordMany(tx, entries, nowMs) };
+        return { freed: done.freed, told: await events.recordMany(tx, entries, nowMs) };
       });
       told.wake();
-      for (const each of promoted) wake(each.tenantId, each.poolId);
+      for (const each of freed) wake(each.tenantId, each.poolId);
     },
   };
 }

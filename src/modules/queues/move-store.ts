@@ -75,7 +75,7 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
       state = l.state, due_at = to_timestamp(l.due_at_ms / 1000), hold_reason = l.hold_reason,
       survivor_id = l.survivor_id, recipient_id = coalesce(l.recipient_id, q.recipient_id),
       delivery = coalesce(l.delivery, q.delivery), ended_at = case l.ends when 1 then ${new Date(nowMs)}::timestamptz end,
-      lease_token = '', lease_until = null, has_slot = q.has_slot and l.state = 'ready',
+      lease_token = '', lease_until = null, has_slot = false,
       failures = case when l.failure is null then q.failures
         else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
     from locked l where q.tenant_id = l.tenant_id and q.id = l.id and (
@@ -101,34 +101,30 @@ export function isEnd(state: ItemState): boolean {
   return endStates.has(state);
 }
 
-/** A place in a concurrency group that somebody may take. */
-export interface FreePlaces {
-  readonly tenantId: TenantId;
-  readonly groupId: string;
-  readonly count: number;
-}
-
-/** Gives free places to the items that wait for them, in their order; answers with those that go on. */
-export async function promoteItems(
+/** The pools in which items wait for places in concurrency groups. It leaps from pool to pool in each group. */
+export async function poolsWaitingFor(
   tx: Sql,
-  free: readonly FreePlaces[],
-): Promise<{ tenantId: TenantId; id: string; poolId: string; concurrencyGroup: string }[]> {
-  if (free.length === 0) return [];
+  groups: readonly { readonly tenantId: TenantId; readonly groupId: string }[],
+): Promise<{ tenantId: TenantId; poolId: string }[]> {
+  if (groups.length === 0) return [];
+  const waiting = tx`
+    q.state = 'ready' and q.concurrency_group <> ''`;
   return tx`
-    with free as (
-      select * from unnest(${free.map(({ tenantId }) => tenantId)}::text[], ${free.map(({ groupId }) => groupId)}::text[],
-        ${free.map(({ count }) => count)}::int[]) as free(tenant_id, group_id, places)
-    ), next as (
-      select i.tenant_id, i.id from free cross join lateral (
-        select tenant_id, id from queue_items q
-        where q.tenant_id = free.tenant_id and q.concurrency_group = free.group_id and q.state = 'held'
-          and q.hold_reason = 'concurrency'
-        order by q.rank, q.id limit free.places for update skip locked
-      ) i
+    with recursive freed as (
+      select * from unnest(${groups.map(({ tenantId }) => tenantId)}::text[],
+        ${groups.map(({ groupId }) => groupId)}::text[]) as freed(tenant_id, group_id)
+    ), pool as (
+      select f.tenant_id, f.group_id, first.pool_id from freed f cross join lateral (
+        select q.pool_id from queue_items q
+        where q.tenant_id = f.tenant_id and q.concurrency_group = f.group_id and ${waiting}
+        order by q.pool_id limit 1) first
+      union all
+      select p.tenant_id, p.group_id, next.pool_id from pool p cross join lateral (
+        select q.pool_id from queue_items q
+        where q.tenant_id = p.tenant_id and q.concurrency_group = p.group_id and q.pool_id > p.pool_id and ${waiting}
+        order by q.pool_id limit 1) next
     )
-    update queue_items q set state = 'ready', hold_reason = '', due_at = null, has_slot = true
-    from next where q.tenant_id = next.tenant_id and q.id = next.id
-    returning q.tenant_id, q.id, q.pool_id, q.concurrency_group`;
+    select distinct tenant_id, pool_id from pool`;
 }
 
 /** The groups that items belong to; read without a lock, since they never change. */

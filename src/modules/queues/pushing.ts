@@ -5,6 +5,7 @@ import type { Database, Signals, Sql } from "../../platform/db/index.ts";
 import { type Egress, EgressError } from "../../platform/egress/index.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { PoolDoor, PoolSnapshot, Recipient } from "../pools/index.ts";
+import { handOutLimits } from "./domain/constraint-moment.ts";
 import { type PushAnswer, pushVerdict } from "./domain/push-answer.ts";
 import type { Finishing } from "./finishing.ts";
 import type { LeasedRow } from "./lease-store.ts";
@@ -51,6 +52,8 @@ export function createPushing(parts: Parts): Pushing {
   let loop: Promise<void> = Promise.resolve();
   let woken = Promise.withResolvers<void>();
   let stopWaking: (() => void) | undefined;
+  // How long to wait before the next look when nobody wakes: until a throttle has its next token.
+  let againMs = idleMs;
   // Where the next look begins, so that everyone has a turn.
   let lookedAt: PushTarget | undefined;
 
@@ -63,10 +66,12 @@ export function createPushing(parts: Parts): Pushing {
     const most = capacity === 0 ? perRecipientMax : Math.min(perRecipientMax, capacity);
     const max = Math.min(most - (underWay.get(recipientId) ?? 0), inFlightMax - sending.size);
     if (max <= 0) return 0;
-    const rows = await leasing.lease({
+    const { rows, againInMs } = await leasing.lease({
       tenantId,
       poolId,
       recipientId,
+      limits: handOutLimits(snapshot.pool.config.admission),
+      environmentId: snapshot.pool.environmentId,
       recipientIds: [recipientId],
       unchosen: false,
       delivery: "push",
@@ -77,6 +82,7 @@ export function createPushing(parts: Parts): Pushing {
       waitMs: 0,
       signal: stopping.signal,
     });
+    againMs = Math.min(againMs, againInMs ?? idleMs);
     for (const row of rows) track(recipientId, send(row, snapshot, recipient));
     return rows.length;
   }
@@ -148,6 +154,7 @@ export function createPushing(parts: Parts): Pushing {
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       let served = 0;
+      againMs = idleMs;
       try {
         if (sending.size < inFlightMax) {
           const { targets, last } = await pushTargets(db.sql, lookedAt, targetsAtOnce);
@@ -158,7 +165,7 @@ export function createPushing(parts: Parts): Pushing {
         log.warn({ err: error }, "items to be sent could not be looked for");
       }
       if ((served > 0 || lookedAt !== undefined) && sending.size < inFlightMax) continue;
-      const idle = setTimeout(woken.resolve, idleMs);
+      const idle = setTimeout(woken.resolve, againMs);
       await woken.promise;
       clearTimeout(idle);
       woken = Promise.withResolvers();

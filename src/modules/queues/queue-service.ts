@@ -48,10 +48,10 @@ export function createQueueService({ pools, events, wake }: Parts) {
     const { sql, nowMs, tenantId } = context;
     const { id, poolId } = item;
     const shard = nowMs % shardCount;
-    const { moved, promoted } = await move(sql, [{ tenantId, id, poolId, ...to }], groupNamesOf(item), nowMs, shard);
+    const { moved, freed } = await move(sql, [{ tenantId, id, poolId, ...to }], groupNamesOf(item), nowMs, shard);
     if (moved.length === 0) throw finished(item);
     context.afterCommit(() => {
-      for (const each of promoted) wake(each.tenantId, each.poolId);
+      for (const each of freed) wake(each.tenantId, each.poolId);
     });
   }
 
@@ -87,7 +87,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
         }));
         const done = await moveUncounted(sql, moves, bite.flatMap(groupNamesOf), nowMs);
         counts.push(...done.counts);
-        for (const each of done.promoted) woken.add(each.poolId);
+        for (const each of done.freed) woken.add(each.poolId);
       }
       await addCounts(sql, counts, nowMs % shardCount);
       const drained = counts.length;

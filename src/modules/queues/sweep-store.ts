@@ -1,6 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import type { HoldReason } from "./domain/queue-item.ts";
 
 /** A lease that has ended without a word from its worker. */
 export interface OverdueLease {
@@ -27,29 +26,20 @@ export async function endUntold(sql: Sql, nowMs: number, limit: number): Promise
   return ended.count;
 }
 
-/** An item whose time has come. */
+/** An item whose debounce window has ended. */
 export interface DueItem {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly poolId: string;
-  readonly holdReason: HoldReason;
-  readonly singletonGroup: string;
   readonly debounceGroup: string;
-  readonly throttleGroup: string;
-  readonly concurrencyGroup: string;
 }
 
-/** Lets items go on that nothing else holds; answers with their pools. */
-export async function readyDueItems(
-  sql: Sql,
-  nowMs: number,
-  limit: number,
-): Promise<{ tenantId: TenantId; poolId: string }[]> {
+/** Lets items go on whose time has come by the database's clock, and that no window holds; answers with their pools. */
+export async function readyDueItems(sql: Sql, limit: number): Promise<{ tenantId: TenantId; poolId: string }[]> {
   return sql`
     with due as (
       select tenant_id, id from queue_items
-      where state in ('pending', 'held') and due_at <= ${new Date(nowMs)} and debounce_group = ''
-        and concurrency_group = ''
+      where state in ('pending', 'held') and due_at <= now() and hold_reason <> 'debounce'
       order by due_at limit ${limit} for update skip locked
     )
     update queue_items q set state = 'ready', hold_reason = '', due_at = null
@@ -57,59 +47,39 @@ export async function readyDueItems(
     returning q.tenant_id, q.pool_id`;
 }
 
-/** Finds items whose time has come but who have to ask their groups. */
-export async function dueInGroups(sql: Sql, nowMs: number, limit: number): Promise<DueItem[]> {
+/** Finds items whose debounce window has ended. */
+export async function endedWindows(sql: Sql, limit: number): Promise<DueItem[]> {
   return sql`
-    select tenant_id, id, pool_id, hold_reason, singleton_group, debounce_group, throttle_group, concurrency_group
-    from queue_items
-    where state in ('pending', 'held') and due_at <= ${new Date(nowMs)}
-      and (debounce_group <> '' or concurrency_group <> '')
+    select tenant_id, id, pool_id, debounce_group from queue_items
+    where state in ('pending', 'held') and due_at <= now() and hold_reason = 'debounce'
     order by due_at limit ${limit}`;
 }
 
-/** Locks those that are still due, in one order; the others are left out. */
-export async function lockDue(tx: Sql, items: readonly DueItem[], nowMs: number): Promise<ReadonlySet<string>> {
-  const rows = await tx<{ id: string }[]>`
-    select q.id from queue_items q
-    where (q.tenant_id, q.id) in (
-      select * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[]))
-      and q.state in ('pending', 'held') and q.due_at <= ${new Date(nowMs)}
-    order by q.tenant_id, q.id for update`;
-  return new Set(rows.map(({ id }) => id));
+/** Lets those of the items go on whose window has still ended, locked in one order; answers with them. */
+export async function leaveWindows(
+  tx: Sql,
+  items: readonly DueItem[],
+): Promise<{ tenantId: TenantId; id: string; poolId: string; debounceGroup: string }[]> {
+  return tx`
+    with due as (
+      select q.tenant_id, q.id from queue_items q
+      where (q.tenant_id, q.id) in (
+        select * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[]))
+        and q.state in ('pending', 'held') and q.due_at <= now() and q.hold_reason = 'debounce'
+      order by q.tenant_id, q.id for update
+    )
+    update queue_items q set state = 'ready', hold_reason = '', due_at = null
+    from due where q.tenant_id = due.tenant_id and q.id = due.id
+    returning q.tenant_id, q.id, q.pool_id, q.debounce_group`;
 }
 
-/** How an item goes on. */
-export interface Onward {
-  readonly tenantId: TenantId;
-  readonly id: string;
-  readonly state: "ready" | "held";
-  readonly dueAtMs: number | undefined;
-  readonly holdReason: string;
-  readonly hasSlot: boolean;
-}
-
-/** Has locked items go on. */
-export async function goOn(tx: Sql, items: readonly Onward[]): Promise<void> {
-  await tx`
-    update queue_items q set state = n.state, due_at = to_timestamp(n.due_at_ms / 1000), hold_reason = n.hold_reason,
-      has_slot = n.has_slot = 1
-    from unnest(
-      ${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[],
-      ${items.map(({ state }) => state)}::text[], ${items.map(({ dueAtMs }) => dueAtMs ?? null)}::float8[],
-      ${items.map(({ holdReason }) => holdReason)}::text[], ${items.map(({ hasSlot }) => Number(hasSlot))}::int[]
-    ) as n(tenant_id, id, state, due_at_ms, hold_reason, has_slot)
-    where q.tenant_id = n.tenant_id and q.id = n.id`;
-}
-
-/** When there is next something to do: an item falls due or a lease ends; undefined when nothing waits for a time. */
-export async function nextMoment(sql: Sql, nowMs: number): Promise<number | undefined> {
-  const [row] = await sql<{ dueAt: Date | null; leaseInMs: number | null }[]>`
-    select (select min(due_at) from queue_items where state in ('pending', 'held') and due_at is not null) as due_at,
-      (select extract(epoch from min(lease_until) - now()) * 1000 from queue_items where state = 'leased')::float8
-        as lease_in_ms`;
-  const moments = [row!.dueAt?.getTime(), row!.leaseInMs === null ? undefined : nowMs + row!.leaseInMs];
-  const known = moments.filter((each) => each !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+/** In how many milliseconds there is something to do: an item falls due or a lease ends; undefined when nothing waits. */
+export async function nextMomentIn(sql: Sql): Promise<number | undefined> {
+  const [row] = await sql<{ ms: number | null }[]>`
+    select extract(epoch from least(
+      (select min(due_at) from queue_items where state in ('pending', 'held') and due_at is not null),
+      (select min(lease_until) from queue_items where state = 'leased')) - now())::float8 * 1000 as ms`;
+  return row!.ms ?? undefined;
 }
 
 /** Items that have waited longer than they may. */
@@ -133,17 +103,6 @@ export async function outlivedItems(
        order by q.id limit 100
      ) oldest
      where oldest.expires_at <= ${now} limit ${limit})`;
-}
-
-/** Concurrency groups in which items wait, a page at a time. */
-export async function groupsWithWaiters(
-  sql: Sql,
-  limit: number,
-): Promise<{ tenantId: TenantId; poolId: string; concurrencyGroup: string }[]> {
-  return sql`
-    select distinct on (tenant_id, concurrency_group) tenant_id, pool_id, concurrency_group from queue_items
-    where state = 'held' and hold_reason = 'concurrency'
-    order by tenant_id, concurrency_group limit ${limit}`;
 }
 
 /** Removes what ended before a moment, with its decision; a bite at a time. Dead letters stay with their own module. */

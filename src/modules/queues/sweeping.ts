@@ -4,11 +4,11 @@ import type { Log } from "../../platform/log/log.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolDoor } from "../pools/index.ts";
 import { shardCount } from "./counts.ts";
-import { type GroupRef, type GroupState, groupKey, groupsToResume, resume } from "./domain/admission.ts";
+import { groupKey, vacated } from "./domain/admission-group.ts";
 import type { Finish, Finishing } from "./finishing.ts";
-import { type GroupName, groupNamesOf, type OwnedGroup, readGroups, saveGroups } from "./group-store.ts";
+import { groupNamesOf, readGroups, saveGroups } from "./group-store.ts";
 import { groupsOfItems } from "./move-store.ts";
-import { handOn, move } from "./moving.ts";
+import { move } from "./moving.ts";
 import * as store from "./sweep-store.ts";
 
 interface Parts {
@@ -21,7 +21,7 @@ interface Parts {
   readonly wake: (tenantId: string, poolId: string) => void;
 }
 
-/** Does what time brings: items fall due, leases and lives end, places are handed on. Every node sweeps. */
+/** Does what time brings: items fall due, leases and lives end. Every node sweeps. */
 export interface Sweeping {
   /** Looks at a moment at the latest: something falls due then. */
   expect(atMs: number): void;
@@ -71,55 +71,28 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
   }
 
   async function readyDue(): Promise<boolean> {
-    const nowMs = clock.now();
-    const plain = await store.readyDueItems(db.sql, nowMs, bite);
+    const plain = await store.readyDueItems(db.sql, bite);
     wakeAll(plain);
-    const grouped = await store.dueInGroups(db.sql, nowMs, bite);
-    if (grouped.length > 0) wakeAll(await db.transaction((tx) => resumeAll(tx, grouped, nowMs)));
-    return plain.length === bite || grouped.length === bite;
+    const windows = await store.endedWindows(db.sql, bite);
+    if (windows.length > 0) wakeAll(await db.transaction((tx) => endWindows(tx, windows)));
+    return plain.length === bite || windows.length === bite;
   }
 
-  async function resumeAll(tx: Sql, items: readonly store.DueItem[], nowMs: number) {
-    const names: GroupName[] = items.flatMap((item) =>
-      groupsToResume(refsOf(item), passedBy(item)).map((ref) => ({ tenantId: item.tenantId, ...ref })),
-    );
-    const owned = new Map(await readGroups(tx, names, true));
-    const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
-    const due = await store.lockDue(tx, items, nowMs);
-    const changed = new Map<string, OwnedGroup>();
-    const onward: (store.Onward & { poolId: string })[] = [];
-    for (const item of items) {
-      const { tenantId, id, poolId } = item;
-      const snapshot = await pools.snapshot(tenantId, poolId);
-      if (!due.has(id) || snapshot === undefined) continue;
-      const config = snapshot.pool.config.admission;
-      const { verdict, next } = resume({ itemId: id, refs: refsOf(item), config, nowMs }, states, passedBy(item));
-      for (const state of next) {
-        const key = groupKey(state);
-        const base = { tenantId, kind: state.kind, groupId: state.groupId, poolId, stored: false };
-        const known = owned.get(key) ?? { ...base, environmentId: snapshot.pool.environmentId, state };
-        states.set(key, state);
-        owned.set(key, { ...known, state });
-        changed.set(key, { ...known, state });
-      }
-      const ready = verdict.status === "admitted";
-      onward.push({
-        tenantId,
-        id,
-        poolId,
-        state: ready ? "ready" : "held",
-        dueAtMs: verdict.dueAtMs,
-        holdReason: verdict.holdReason,
-        hasSlot: verdict.hasSlot,
-      });
-    }
-    const [saved] = await Promise.all([saveGroups(tx, [...changed.values()], nowMs), store.goOn(tx, onward)]);
-    // A group that somebody else began meanwhile is not the fresh one that was seen: the next round sees it.
-    if (saved < changed.size) throw new Error("a group was begun by two at once");
-    return onward.filter(({ state }) => state === "ready");
+  /** Lets items go on whose debounce window has ended; a newer item may have begun another window since. */
+  async function endWindows(tx: Sql, items: readonly store.DueItem[]) {
+    const kind = "debounce" as const;
+    const names = items.map(({ tenantId, debounceGroup }) => ({ tenantId, kind, groupId: debounceGroup }));
+    const owned = await readGroups(tx, names, true);
+    const ready = await store.leaveWindows(tx, items);
+    const left = ready.flatMap(({ id, debounceGroup }) => {
+      const group = owned.get(groupKey({ kind, groupId: debounceGroup }));
+      return group?.state.itemId === id ? [{ ...group, state: vacated(group.state) }] : [];
+    });
+    await saveGroups(tx, left, clock.now());
+    return ready;
   }
 
-  /** What no event leads to: lives that end, and limits that were changed while items wait for their places. */
+  /** What no event leads to: lives that end. */
   async function slowRound(): Promise<boolean> {
     const nowMs = clock.now();
     if (nowMs < slowAtMs) return false;
@@ -128,10 +101,8 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
     if (outlived.length > 0) {
       const done = await db.transaction((tx) => expire(tx, outlived, nowMs));
       done.wake();
-      wakeAll(done.promoted);
+      wakeAll(done.freed);
     }
-    const waited = await store.groupsWithWaiters(db.sql, bite);
-    if (waited.length > 0) wakeAll(await db.transaction((tx) => handOnFree(tx, waited, nowMs)));
     if (outlived.length === bite) slowAtMs = 0;
     return outlived.length === bite;
   }
@@ -139,34 +110,14 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
   async function expire(tx: Sql, outlived: Awaited<ReturnType<typeof store.outlivedItems>>, nowMs: number) {
     const groups = (await groupsOfItems(tx, outlived)).flatMap(groupNamesOf);
     const moves = outlived.map((item) => ({ ...item, from: "waiting" as const, to: "expired" as const }));
-    const { moved, promoted } = await move(tx, moves, groups, nowMs, nextShard());
+    const { moved, freed } = await move(tx, moves, groups, nowMs, nextShard());
     const told = moved.map(({ tenantId, id, poolId }) => ({
       tenantId,
       type: "queue.item.expired" as const,
       subject: id,
       data: { pool_id: poolId },
     }));
-    return { promoted, ...(await events.recordMany(tx, told, nowMs)) };
-  }
-
-  async function handOnFree(tx: Sql, waited: Awaited<ReturnType<typeof store.groupsWithWaiters>>, nowMs: number) {
-    const names = waited.map(({ tenantId, concurrencyGroup }) => ({
-      tenantId,
-      kind: "concurrency" as const,
-      groupId: concurrencyGroup,
-    }));
-    const owned = await readGroups(tx, names, true);
-    const open: OwnedGroup[] = [];
-    for (const { tenantId, poolId, concurrencyGroup } of waited) {
-      const group = owned.get(groupKey({ kind: "concurrency", groupId: concurrencyGroup }));
-      const limit = (await pools.snapshot(tenantId, poolId))?.pool.config.admission.concurrency?.limit;
-      // Without the constraint nothing holds them any more.
-      const slots = limit ?? Number.MAX_SAFE_INTEGER;
-      if (group !== undefined && group.state.inUse < slots) {
-        open.push({ ...group, state: { ...group.state, slots: Math.min(slots, 2 ** 31 - 1) } });
-      }
-    }
-    return handOn(tx, open, nowMs);
+    return { freed, ...(await events.recordMany(tx, told, nowMs)) };
   }
 
   function wakeAll(items: readonly { tenantId: string; poolId: string }[]): void {
@@ -184,8 +135,8 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
     try {
       if (await sweep()) waitMs = 0;
       else {
-        const next = await store.nextMoment(db.sql, clock.now());
-        if (next !== undefined) waitMs = Math.min(idleMs, Math.max(5, next - clock.now()));
+        const inMs = await store.nextMomentIn(db.sql);
+        if (inMs !== undefined) waitMs = Math.min(idleMs, Math.max(5, inMs));
       }
     } catch (error) {
       log.warn({ err: error }, "a sweep of the queues failed");
@@ -224,19 +175,4 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
       await running;
     },
   };
-}
-
-/** The constraint that an item has waited for. */
-function passedBy({ holdReason }: store.DueItem): "debounce" | "throttle" {
-  return holdReason === "debounce" ? "debounce" : "throttle";
-}
-
-function refsOf({ singletonGroup, debounceGroup, throttleGroup, concurrencyGroup }: store.DueItem): GroupRef[] {
-  const refs: GroupRef[] = [
-    { kind: "singleton", groupId: singletonGroup },
-    { kind: "debounce", groupId: debounceGroup },
-    { kind: "throttle", groupId: throttleGroup },
-    { kind: "concurrency", groupId: concurrencyGroup },
-  ];
-  return refs.filter(({ groupId }) => groupId !== "");
 }

@@ -24,6 +24,7 @@ import { type Database, notFound, type Sql } from "../../platform/db/index.ts";
 import { claim, complete, usedKeys } from "../../platform/idempotency/index.ts";
 import { ulidMs } from "../../platform/ids/ulid.ts";
 import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
+import { handOutLimits } from "./domain/constraint-moment.ts";
 import type { Finish, Finished, Finishing } from "./finishing.ts";
 import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
 import { getsWork, type Keep, type Leasing, type Offered } from "./leasing.ts";
@@ -112,7 +113,8 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
         const asked = workAsked(context, request, snapshot);
         const answer = (rows: readonly LeasedRow[]) =>
           create(LeaseItemsResponseSchema, { items: rows.map((row) => fromRow(row, snapshot)) });
-        const lease = (keep?: Keep) => leasing.lease(asked, offered(snapshot, asked.recipientId), keep);
+        const lease = async (keep?: Keep) =>
+          (await leasing.lease(asked, offered(snapshot, asked.recipientId), keep)).rows;
         return keyed === undefined ? answer(await lease()) : leaseOnce(keyed, context.signal, lease, answer);
       },
     },
@@ -184,6 +186,8 @@ function workAsked(context: Context, request: LeaseItemsRequest, { pool, recipie
     tenantId: context.tenantId,
     poolId: pool.id,
     recipientId,
+    limits: handOutLimits(pool.config.admission),
+    environmentId: pool.environmentId,
     recipientIds: recipients.filter(getsWork).map(({ id }) => id),
     // What waits to be assigned by hand is nobody's before.
     unchosen: pool.strategy !== "manual",

@@ -12,7 +12,7 @@ import type { Log } from "../../platform/log/log.ts";
 import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolSnapshot, Pools } from "../pools/index.ts";
-import type { AdmissionKeys, Queues } from "../queues/index.ts";
+import type { Queues } from "../queues/index.ts";
 import { createAssigning } from "./assigning.ts";
 import { createDecisionService } from "./decision-service.ts";
 import { placeReasons } from "./domain/assignment-retry.ts";
@@ -41,7 +41,6 @@ interface Parts {
   readonly pools: Pools;
   readonly queues: Queues;
   readonly live: LivePools;
-  readonly keys: AdmissionKeys;
   /** How often waiting items without a recipient are looked for. */
   readonly assignPollMs: number;
   readonly retentionDays: number;
@@ -53,7 +52,7 @@ export type Routing = ReturnType<typeof createRouting>;
 
 /** Makes the module. */
 export function createRouting(parts: Parts) {
-  const { db, clock, cursors, pools, queues, live, shares, keys, assignPollMs: pollMs } = parts;
+  const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
   const assigning = createAssigning({ ...parts, leftovers: queues.leftovers, wake: queues.wake, pollMs });
   const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotForm);
   const decisions = createDecisionService(pools);
@@ -71,12 +70,7 @@ export function createRouting(parts: Parts) {
     keepSnapshot: keeping.keep,
     haveRoom: createQueueRoom(db.sql, clock),
     isRecorded: async (claim) => (await usedKeys(db.sql, [claim])).size > 0,
-    admissionOf({ pool }: PoolSnapshot, item: RoutableItem, later: boolean) {
-      const itemRefs = keys.refsOf(pool, item);
-      if (itemRefs.length === 0) return undefined;
-      const refs = later ? itemRefs.filter(({ kind }) => kind !== "concurrency") : itemRefs;
-      return { config: pool.config.admission, refs, itemRefs, environmentId: pool.environmentId };
-    },
+    admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => queues.admissionOf(pool, item),
   });
   return {
     handlers: {

@@ -18,8 +18,8 @@ interface Parts {
   readonly live: LivePools;
   readonly shares: EventLoopShares;
   readonly acceptor: Acceptor;
-  /** What an item has to pass on its way in; one that goes on later asks for its place in the concurrency group then. */
-  readonly admissionOf: (snapshot: PoolSnapshot, item: RoutableItem, later: boolean) => AdmissionAsked | undefined;
+  /** What an item has to pass on its way in and out of the queue; undefined when nothing constrains it. */
+  readonly admissionOf: (snapshot: PoolSnapshot, item: RoutableItem) => AdmissionAsked | undefined;
   /** Makes sure that what a decision was made from is kept. */
   readonly keepSnapshot: (snapshot: PoolSnapshot) => Promise<void> | undefined;
   /** Throws when a queue takes no more items. */
@@ -122,7 +122,7 @@ export function createRouteService(parts: Parts) {
       const kept = andThen(room, () => keepSnapshot(snapshot));
       const constrained = andThen(kept, () => {
         if (work === undefined || work.delivery === "none") return routed;
-        const admission = admissionOf(snapshot, asked.item, work.state !== "ready");
+        const admission = admissionOf(snapshot, asked.item);
         return admission === undefined ? routed : { ...routed, admission };
       });
       return constrained instanceof Promise ? constrained.catch(refuse) : constrained;

@@ -73,6 +73,7 @@ export function withVerdict(routed: Routed, verdict: Verdict | undefined, nowMs:
 }
 
 const noGroups: ItemRow["groups"] = { singleton: "", debounce: "", throttle: "", concurrency: "" };
+const unconstrained: Pick<ItemRow, "groups" | "limitGroups"> = { groups: noGroups, limitGroups: [] };
 
 /** The work that is put on the queue; undefined when there is none. */
 export function itemRow(
@@ -103,8 +104,7 @@ export function itemRow(
     leaseS: tracked ? config.lease.durationS : undefined,
     expiresAtMs: nowMs + ttlS * 1000,
     ownTtl: asked.ttlS !== 0,
-    groups: admission === undefined ? noGroups : groupsOf(admission),
-    hasSlot: verdict?.hasSlot ?? false,
+    ...(admission === undefined ? unconstrained : groupsOf(admission)),
   };
 }
 
@@ -131,10 +131,8 @@ function heldUntil(
   return heldByNobody;
 }
 
-function groupsOf({ itemRefs }: AdmissionAsked): ItemRow["groups"] {
-  const groups: Record<string, string> = { ...noGroups };
-  for (const { kind, groupId } of itemRefs) groups[kind] = groupId;
-  return groups as unknown as ItemRow["groups"];
+function groupsOf({ groups, limitGroups }: AdmissionAsked): Pick<ItemRow, "groups" | "limitGroups"> {
+  return { groups, limitGroups };
 }
 
 /** What is kept of an item that was routed. */

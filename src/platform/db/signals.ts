@@ -85,10 +85,17 @@ export function nextWake(signals: Signals, topic: string, signal: AbortSignal, w
   const timer = setTimeout(leave, waitMs);
   const stop = signals.onWake(topic, () => resolve("signal"));
   signal.addEventListener("abort", leave);
+  let sooner: NodeJS.Timeout | undefined;
+  /** The same, but no later than after so many milliseconds from now. */
+  const within = (ms: number | undefined) => {
+    if (ms !== undefined) sooner = setTimeout(leave, ms);
+    return reason;
+  };
   const cancel = () => {
     clearTimeout(timer);
+    clearTimeout(sooner);
     stop();
     signal.removeEventListener("abort", leave);
   };
-  return { reason, cancel };
+  return { reason, within, cancel };
 }

@@ -41,7 +41,14 @@ export interface DeadLetter {
 export type DeadLetterVerb = "retry" | "quarantine" | "release";
 
 /** Why a letter is left as it is. */
-export type SkipReason = "not_found" | "quarantined" | "not_quarantined" | "retrying" | "max_retries";
+export type SkipReason =
+  | "not_found"
+  | "quarantined"
+  | "not_quarantined"
+  | "retrying"
+  | "max_retries"
+  | "deduplicated"
+  | "rejected";
 
 /** What decides whether a letter may be changed. */
 export interface Standing {

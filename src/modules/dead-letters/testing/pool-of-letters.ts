@@ -28,6 +28,8 @@ export function deadLettersOver(db: Database, pools: Pick<PoolDoor, "usable">) {
     cursors: createCursors(randomBytes(32)),
     platformTenantId: freshTenant,
     wake: (tenantId, poolId) => woken.push(tenantId + poolId),
+    // The pools here have no constraints.
+    readmission: () => ({ concerns: () => false, begin: () => Promise.reject(new Error("not asked")) }),
     pools,
   });
 

@@ -10,8 +10,6 @@ import {
   type GroupState,
   groupKey,
   groupsToAdmit,
-  groupsToResume,
-  resume,
 } from "./admission.ts";
 
 const nowMs = 1_800_000_000_000;
@@ -49,18 +47,6 @@ test("letting an item in depends on no group and changes no group but those name
       const asked = groupsToAdmit(candidate);
       const known = admit(candidate, statesOf(asked));
       assert.deepEqual(known, admit(candidate, statesOf(candidate.refs)));
-      for (const state of known.next) assert.ok(asked.some(({ kind }) => kind === state.kind));
-    }),
-  );
-});
-
-test("having an item go on depends on no group and changes no group but those named before", () => {
-  fc.assert(
-    fc.property(kindsOf, fc.constantFrom("debounce" as const, "throttle" as const), (kinds, passed) => {
-      const candidate = { ...candidateOf(kinds), itemId: "other" };
-      const asked = groupsToResume(candidate.refs, passed);
-      const known = resume(candidate, statesOf(asked), passed);
-      assert.deepEqual(known, resume(candidate, statesOf(candidate.refs), passed));
       for (const state of known.next) assert.ok(asked.some(({ kind }) => kind === state.kind));
     }),
   );

@@ -23,7 +23,7 @@ export interface Judgement {
 export interface Subject {
   readonly itemId: string;
   readonly nowMs: number;
-  /** It was let in before, and is not refused any more. */
+  /** It is in the queue already: a throttle has it wait, and never rejects it. */
   readonly letIn: boolean;
 }
 

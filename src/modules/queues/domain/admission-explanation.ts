@@ -1,6 +1,7 @@
-import type { AdmissionConfig, ConstraintVerdict } from "./admission.ts";
-import { remainingIn } from "./admission-constraints.ts";
-import { type ConstraintKind, constraintKinds, type GroupRef, type GroupState, groupOf } from "./admission-group.ts";
+import { type AdmissionConfig, type ConstraintVerdict, notAsked } from "./admission.ts";
+import type { GroupRef, GroupState } from "./admission-group.ts";
+import { admissionRefs, handOutLimits, handOutRefs } from "./constraint-moment.ts";
+import { judgeHandOut } from "./hand-out.ts";
 import { type HoldReason, type ItemState, waitingStates } from "./queue-item.ts";
 
 /** Where an item that was let in stands. */
@@ -8,8 +9,6 @@ export interface ItemStanding {
   readonly state: ItemState;
   readonly holdReason: HoldReason;
   readonly dueAtMs: number | undefined;
-  /** It has a place in its concurrency group. */
-  readonly hasSlot: boolean;
   readonly refs: readonly GroupRef[];
 }
 
@@ -22,8 +21,8 @@ export interface Explanation {
 }
 
 /**
- * Explains where an item stands with the constraints of its pool as they are now. Those that come before what holds it
- * have let it pass, those behind are asked later; an item that has ended has nothing to do with any.
+ * Explains where an item stands with the constraints of its pool as they are now. A ready item is held when a group that
+ * limits its hand-out has no room now. An item that has ended has nothing to do with any constraint.
  */
 export function explain(
   item: ItemStanding,
@@ -31,23 +30,25 @@ export function explain(
   groups: ReadonlyMap<string, GroupState>,
   nowMs: number,
 ): Explanation {
-  const waits = waitingStates.some((state) => state === item.state);
-  const constraint = waits ? item.refs.find(({ kind }) => kind === item.holdReason) : undefined;
-  const notBeforeMs = waits ? item.dueAtMs : undefined;
-  const asked = item.refs.filter(({ kind }) => config[kind] !== undefined);
-  const verdicts = asked.map((ref): ConstraintVerdict => {
-    const passes = { ...ref, notBeforeMs: undefined, remaining: undefined };
-    const order = constraint === undefined ? -1 : place(ref.kind) - place(constraint.kind);
-    if (order > 0 || (ref.kind === "concurrency" && waits && order < 0 && !item.hasSlot)) {
-      return { ...passes, ruling: "not_asked" };
-    }
-    if (order < 0) return { ...passes, ruling: "admit" };
-    const ruling = ref.kind === "debounce" ? "debounce" : "hold";
-    return { ...ref, ruling, notBeforeMs, remaining: remainingIn(groupOf(groups, ref), config, nowMs) };
-  });
-  return { constraint, notBeforeMs, verdicts: waits || item.state === "leased" ? verdicts : [] };
-}
-
-function place(kind: ConstraintKind): number {
-  return constraintKinds.indexOf(kind);
+  const { state, refs, holdReason, dueAtMs } = item;
+  const waits = waitingStates.some((each) => each === state);
+  if (!waits && state !== "leased") return { constraint: undefined, notBeforeMs: undefined, verdicts: [] };
+  const debounce = waits && holdReason === "debounce" ? refs.find(({ kind }) => kind === "debounce") : undefined;
+  const passed = admissionRefs(refs, config).map(
+    (ref): ConstraintVerdict =>
+      ref.kind === debounce?.kind
+        ? { ...ref, ruling: "debounce", notBeforeMs: dueAtMs, remaining: undefined }
+        : { ...ref, ruling: "admit", notBeforeMs: undefined, remaining: undefined },
+  );
+  const ahead = handOutRefs(refs, config);
+  const limits = handOutLimits(config);
+  if (state === "leased" || limits === undefined) {
+    const verdicts = ahead.map((ref): ConstraintVerdict => ({ ...notAsked(ref), ruling: "admit" }));
+    return { constraint: debounce, notBeforeMs: waits ? dueAtMs : undefined, verdicts: [...passed, ...verdicts] };
+  }
+  if (state !== "ready") {
+    return { constraint: debounce, notBeforeMs: dueAtMs, verdicts: [...passed, ...ahead.map(notAsked)] };
+  }
+  const { heldBy, verdicts } = judgeHandOut(ahead, limits, groups, nowMs);
+  return { constraint: heldBy?.ref, notBeforeMs: heldBy?.notBeforeMs, verdicts: [...passed, ...verdicts] };
 }

@@ -27,7 +27,7 @@ export interface GroupState extends GroupRef {
   readonly tatMs: number;
   /** concurrency: how many places there are, as last seen in a pool's configuration. */
   readonly slots: number;
-  /** concurrency: how many of them are taken. */
+  /** concurrency: how many of them are taken, by items that were handed out. */
   readonly inUse: number;
   /** When an operator ended it; undefined again once an item uses it. */
   readonly clearedAtMs: number | undefined;
@@ -63,14 +63,14 @@ export function groupOf(groups: ReadonlyMap<string, GroupState>, ref: GroupRef):
   return known === undefined || known.clearedAtMs !== undefined ? freshGroup(ref) : known;
 }
 
-/** A group in which no item has the place or waits any more. */
+/** A singleton or debounce group in which no item has the place or waits any more. */
 export function vacated(group: GroupState): GroupState {
   return { ...group, itemId: "", itemStarted: false, sinceMs: undefined, untilMs: undefined };
 }
 
 /**
  * Where a group stands now.
- * open: the next item passes. saturated: its places are taken until an item ends. cooling: it holds back until a known
+ * open: the next item passes, or can be handed out. saturated: its places are taken until an item ends. cooling: it holds back until a known
  * time. expired: its time has run out by itself, and it is forgotten some time later. cleared: an operator ended it.
  */
 export function groupStatus(state: GroupState, nowMs: number): GroupStatus {

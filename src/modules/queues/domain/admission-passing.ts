@@ -24,8 +24,6 @@ export function passAll(candidates: readonly Candidate[]): Passage | undefined {
     for (const state of next) {
       const key = groupKey(state);
       const before = states.get(key);
-      // Those who share a group may know it by limits of their own, and only one can be made sure of.
-      if (before !== undefined && before.slots !== state.slots) return undefined;
       if (state.kind === "throttle") {
         const { throttle } = candidate.config;
         if (before !== undefined && throttles.get(key) !== throttle) return undefined;
@@ -39,5 +37,5 @@ export function passAll(candidates: readonly Candidate[]): Passage | undefined {
 
 /** Nobody has to go for it, and nothing but a window that it begins has it wait. What it repeats is one of these. */
 function isPlain({ status, supersedes, cancels }: Verdict): boolean {
-  return status !== "held" && status !== "rejected" && supersedes.length === 0 && cancels === "";
+  return status !== "rejected" && supersedes.length === 0 && cancels === "";
 }

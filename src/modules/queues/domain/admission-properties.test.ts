@@ -12,10 +12,11 @@ import {
   type GroupState,
   groupKey,
   groupStatus,
-  resume,
 } from "./admission.ts";
 import { remainingIn } from "./admission-constraints.ts";
 import { takeTurn } from "./admission-throttle.ts";
+import { handOutRefs } from "./constraint-moment.ts";
+import { chooseForHandOut, groupsAfterHandOut, judgeHandOut, limitRefs } from "./hand-out.ts";
 
 const start = 1_800_000_000_000;
 const refs = constraintKinds.map((kind) => ({ kind, groupId: kind }));
@@ -178,26 +179,56 @@ test("concurrency hands out no place above the limit in force, however the limit
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const key = groupKey(refs[3]!);
+      const ref = refs[3]!;
       const groups = new Map<string, GroupState>();
       let limit = 3;
       let working = 0;
-      for (const [i, each] of steps.entries()) {
+      for (const each of steps) {
         if (typeof each === "object") limit = each.limit;
         else if (each === "end") {
           if (working === 0) continue;
           working--;
-          groups.set(key, { ...groups.get(key)!, inUse: working });
+          groups.set(groupKey(ref), { ...groups.get(groupKey(ref))!, inUse: working });
         } else {
-          const config = { concurrency: { key: "", limit, scope: "pool" as const } };
-          const { verdict, next } = admit({ itemId: `${i}`, refs, config, nowMs: start }, groups);
-          assert.equal(verdict.hasSlot, working < limit);
-          if (verdict.hasSlot) working++;
-          for (const state of next) groups.set(key, state);
-          assert.equal(groups.get(key)!.inUse, working);
+          const limits = { concurrency: { key: "", limit, scope: "pool" as const } };
+          const { heldBy, next } = judgeHandOut([ref], limits, groups, start);
+          assert.equal(heldBy === undefined, working < limit);
+          if (heldBy === undefined) working++;
+          for (const state of next) groups.set(groupKey(ref), state);
+          assert.equal(groups.get(groupKey(ref))?.inUse ?? 0, working);
         }
       }
     }),
+  );
+});
+
+test("of many candidates those are chosen, in their order, that could be handed out one after the other", () => {
+  const items = fc.array(fc.record({ throttle: fc.nat(2), concurrency: fc.nat(2) }), { maxLength: 30 });
+  fc.assert(
+    fc.property(configs, items, fc.integer({ min: 1, max: 20 }), (config, picks, count) => {
+      const candidates = picks.map(({ throttle, concurrency }, n) => ({
+        id: `${n}`,
+        throttleGroup: throttle === 0 ? "" : `t${throttle}`,
+        concurrencyGroup: concurrency === 0 ? "" : `c${concurrency}`,
+      }));
+      const { ids } = chooseForHandOut(candidates, config, new Map(), count, start);
+      const chosen = candidates.filter(({ id }) => ids.includes(id));
+      assert.deepEqual(
+        chosen.map(({ id }) => id),
+        ids,
+      );
+      assert.ok(ids.length <= count);
+      const after = groupsAfterHandOut(chosen, config, new Map(), start);
+      for (const { kind, inUse } of after.values()) {
+        if (kind === "concurrency") assert.ok(inUse <= config.concurrency!.limit);
+      }
+      // Whoever was passed over would still have to wait.
+      if (ids.length === count) return;
+      for (const item of candidates.filter(({ id }) => !ids.includes(id))) {
+        assert.notEqual(judgeHandOut(limitRefs(item), config, after, start).heldBy, undefined);
+      }
+    }),
+    { numRuns: 500 },
   );
 });
 
@@ -206,7 +237,7 @@ test("whoever is refused changes nothing: no group, no other item", () => {
     fc.property(candidates, states, (candidate, groups) => {
       const { verdict, next } = admit(candidate, groups);
       if (verdict.status !== "deduplicated" && verdict.status !== "rejected") return;
-      assert.deepEqual([next, verdict.supersedes, verdict.cancels, verdict.hasSlot], [[], [], "", false]);
+      assert.deepEqual([next, verdict.supersedes, verdict.cancels], [[], [], ""]);
     }),
     { numRuns: 1000 },
   );
@@ -238,8 +269,8 @@ test("the verdict fits what the constraints said, and only those that were passe
     }[last?.ruling ?? "admit"];
     assert.equal(verdict.status, status);
     assert.equal(verdict.constraint, status === "admitted" ? undefined : last!.kind);
-    assert.equal(verdict.holdReason !== "", status === "held" || status === "debounced");
-    assert.equal(verdict.dueAtMs !== undefined, verdict.holdReason === "debounce" || verdict.holdReason === "throttle");
+    assert.equal(verdict.holdReason !== "", status === "debounced");
+    assert.equal(verdict.dueAtMs !== undefined, verdict.holdReason === "debounce");
     const passed = verdict.perConstraint.filter(({ ruling }) => ruling !== "not_asked").map(({ kind }) => kind);
     if (next.length > 0)
       assert.deepEqual(
@@ -251,20 +282,22 @@ test("the verdict fits what the constraints said, and only those that were passe
   fc.assert(
     fc.property(candidates, states, (candidate, groups) => {
       consistent(admit(candidate, groups));
-      consistent(resume(candidate, groups, "throttle"));
     }),
     { numRuns: 1000 },
   );
 });
 
-test("who goes on is never refused, and ends no other item", () => {
-  const passed = fc.constantFrom("debounce" as const, "throttle" as const);
+test("who is in the queue is never refused: what has no room is held, and nothing is taken for it", () => {
   fc.assert(
-    fc.property(candidates, states, passed, (candidate, groups, from) => {
-      const { verdict } = resume(candidate, groups, from);
-      assert.ok(verdict.status === "admitted" || (verdict.status === "held" && verdict.holdReason !== "debounce"));
-      assert.deepEqual([verdict.supersedes, verdict.cancels], [[], ""]);
-      if (from === "throttle") assert.notEqual(verdict.holdReason, "throttle");
+    fc.property(candidates, states, ({ config, nowMs }, groups) => {
+      const limited = refs.filter(({ kind }) => kind === "throttle" || kind === "concurrency");
+      const { heldBy, next, verdicts } = judgeHandOut(limited, config, groups, nowMs);
+      assert.equal(
+        heldBy === undefined,
+        verdicts.every(({ ruling }) => ruling === "admit"),
+      );
+      assert.ok(verdicts.every(({ ruling }) => ["admit", "hold", "not_asked"].includes(ruling)));
+      assert.equal(next.length, heldBy === undefined ? verdicts.length : 0);
     }),
   );
 });
@@ -274,6 +307,20 @@ test("a group's status says what the next item will find", () => {
     fc.property(candidates, states, (candidate, groups) => {
       // What groups look like once an item of the same configuration has passed them.
       const { next, verdict } = admit(candidate, groups);
+      const { config, nowMs } = candidate;
+      const handedOut = judgeHandOut(handOutRefs(refs, config), config, groups, nowMs);
+      for (const group of handedOut.next) {
+        const { kind } = group;
+        const again = judgeHandOut([{ kind, groupId: kind }], config, new Map([[groupKey(group), group]]), nowMs);
+        const status = groupStatus(group, nowMs);
+        assert.equal(
+          status === "saturated" || status === "cooling",
+          again.heldBy !== undefined,
+          `${kind} is ${status}`,
+        );
+        const { remaining } = handedOut.verdicts.find((each) => each.kind === kind)!;
+        if (kind === "concurrency") assert.equal(remaining! > 0, status === "open");
+      }
       for (const group of next) {
         const { kind } = group;
         const known = new Map([[groupKey(group), group]]);
@@ -284,7 +331,6 @@ test("a group's status says what the next item will find", () => {
         assert.equal(status === "saturated" || status === "cooling", waits || replaces, `${kind} is ${status}`);
         const remaining = verdict.perConstraint.find((each) => each.kind === kind)!.remaining;
         assert.equal(remaining, remainingIn(group, candidate.config, candidate.nowMs));
-        if (kind === "concurrency") assert.equal(remaining! > 0, status === "open");
       }
     }),
   );

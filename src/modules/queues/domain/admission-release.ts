@@ -1,5 +1,5 @@
 import { unreachable } from "../../../errors/index.ts";
-import type { GroupState } from "./admission-group.ts";
+import { type GroupState, vacated } from "./admission-group.ts";
 
 /** An item that leaves a group, or only its place in it. */
 export interface Leaving {
@@ -17,7 +17,7 @@ export function releasePlaces(state: GroupState, { itemId, ended, slotFreed }: L
     case "debounce":
       // Another may have taken the place since.
       if (!ended || state.itemId !== itemId) return state;
-      return { ...state, itemId: "", itemStarted: false, sinceMs: undefined, untilMs: undefined };
+      return vacated(state);
     case "throttle":
       return state;
     case "concurrency":

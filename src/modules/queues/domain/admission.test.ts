@@ -10,7 +10,6 @@ import {
   type GroupState,
   groupKey,
   groupStatus,
-  resume,
 } from "./admission.ts";
 
 const now = 1_800_000_000_000;
@@ -42,11 +41,6 @@ function ledger(config: AdmissionConfig, begin: readonly Partial<GroupState>[] =
       keep(next);
       return verdict;
     },
-    resume(itemId: string, atMs: number, passed: "debounce" | "throttle") {
-      const { verdict, next } = resume(candidate(itemId, atMs, config), groups, passed);
-      keep(next);
-      return verdict;
-    },
     change(kind: ConstraintKind, change: Partial<GroupState>) {
       keep([{ ...groups.get(groupKey({ kind, groupId: kind }))!, ...change }]);
     },
@@ -59,7 +53,7 @@ const rulings = ({ perConstraint }: ReturnType<typeof admit>["verdict"]) =>
 test("a pool without constraints lets everything in and keeps no groups", () => {
   const { groups, ...pool } = ledger({});
   const verdict = pool.admit("a");
-  assert.deepEqual([verdict.status, verdict.constraint, verdict.hasSlot], ["admitted", undefined, false]);
+  assert.deepEqual([verdict.status, verdict.constraint], ["admitted", undefined]);
   assert.equal(groups.size, 0);
 });
 
@@ -126,18 +120,6 @@ describe("debounce", () => {
     }
   });
 
-  test("the survivor leaves the group when it goes on, unless another window has begun", () => {
-    const pool = ledger({ debounce: all.debounce });
-    pool.admit("a");
-    assert.equal(pool.resume("a", 5000, "debounce").status, "admitted");
-    assert.equal(pool.group("debounce")!.itemId, "");
-    pool.admit("b", 6000);
-    pool.admit("c", 11_000);
-    assert.equal(pool.resume("b", 11_001, "debounce").status, "admitted");
-    assert.equal(pool.group("debounce")!.itemId, "c");
-    assert.deepEqual(pool.admit("d", 11_002).supersedes, ["c"]);
-  });
-
   test("a longest delay that was shortened meanwhile ends the window at once, never in the past", () => {
     const pool = ledger({ debounce: all.debounce });
     pool.admit("a");
@@ -153,23 +135,18 @@ describe("debounce", () => {
   });
 });
 
-describe("throttle", () => {
-  test("items are spread evenly; those that come too early wait in their order", () => {
-    const pool = ledger({ throttle: all.throttle });
-    const dues = ["a", "b", "c", "d"].map((item) => pool.admit(item).dueAtMs);
-    assert.deepEqual(dues, [undefined, now + 333, now + 666, now + 1000]);
-    assert.equal(pool.admit("e", 1000).dueAtMs, now + 1333);
-  });
+describe("throttle that rejects", () => {
+  const rejecting = { ...all.throttle, onLimit: "reject" as const };
 
   test("a burst passes at once, and so does the next one a period later", () => {
-    const pool = ledger({ throttle: { ...all.throttle, burst: 2, onLimit: "reject" } });
+    const pool = ledger({ throttle: { ...rejecting, burst: 2 } });
     const burst = (atMs: number) => ["a", "b", "c", "d"].map((item) => pool.admit(item, atMs).status);
     assert.deepEqual(burst(0), ["admitted", "admitted", "admitted", "rejected"]);
     assert.deepEqual(burst(1000), ["admitted", "admitted", "admitted", "rejected"]);
   });
 
   test("a rejected item takes nothing and is told when to come again; then it is let in", () => {
-    const pool = ledger({ throttle: { ...all.throttle, onLimit: "reject" } });
+    const pool = ledger({ throttle: rejecting });
     pool.admit("a");
     const before = pool.group("throttle");
     const verdict = pool.admit("b", 100);
@@ -180,84 +157,35 @@ describe("throttle", () => {
   });
 
   test("an item that costs more takes more of the rate; one that costs more than a burst holds still passes", () => {
-    const costly = ledger({ throttle: { ...all.throttle, limit: 10, burst: 3, cost: 2, onLimit: "reject" } });
+    const costly = ledger({ throttle: { ...rejecting, limit: 10, burst: 3, cost: 2 } });
     assert.deepEqual(
       ["a", "b", "c"].map((item) => costly.admit(item).status),
       ["admitted", "admitted", "rejected"],
     );
-    const huge = ledger({ throttle: { ...all.throttle, limit: 10, burst: 0, cost: 10, onLimit: "reject" } });
+    const huge = ledger({ throttle: { ...rejecting, limit: 10, burst: 0, cost: 10 } });
     assert.equal(huge.admit("a").status, "admitted");
     assert.equal(huge.admit("b").retryAfterMs, 1000);
   });
 
-  test("an item out of its debounce window waits for its turn, even where others are rejected: it was let in", () => {
-    const pool = ledger({ debounce: all.debounce, throttle: { ...all.throttle, onLimit: "reject" } }, [
-      { kind: "throttle", tatMs: now + 5400 },
-    ]);
-    const first = pool.admit("a");
-    assert.deepEqual(rulings(first), ["debounce debounce", "throttle not_asked"]);
-    const verdict = pool.resume("a", 5000, "debounce");
-    assert.deepEqual([verdict.status, verdict.holdReason, verdict.dueAtMs], ["held", "throttle", now + 5400]);
-    assert.equal(pool.resume("a", 5400, "throttle").status, "admitted");
+  test("behind a debounce it is not asked on the way in: there it delays", () => {
+    const pool = ledger({ debounce: all.debounce, throttle: rejecting }, [{ kind: "throttle", tatMs: now + 5400 }]);
+    assert.deepEqual(rulings(pool.admit("a")), ["debounce debounce"]);
   });
 });
 
-describe("concurrency", () => {
-  test("places are handed out up to the limit; who comes later waits for one, for nobody knows how long", () => {
-    const pool = ledger({ concurrency: all.concurrency });
-    const verdicts = ["a", "b", "c"].map((item) => pool.admit(item));
-    assert.deepEqual(
-      verdicts.map(({ status, hasSlot, holdReason }) => [status, hasSlot, holdReason]),
-      [
-        ["admitted", true, ""],
-        ["admitted", true, ""],
-        ["held", false, "concurrency"],
-      ],
-    );
-    assert.deepEqual([verdicts[2]!.dueAtMs, verdicts[2]!.retryAfterMs], [undefined, undefined]);
-    assert.deepEqual([pool.group("concurrency")!.inUse, pool.group("concurrency")!.slots], [2, 2]);
-  });
-
-  test("nothing is handed out above a limit that was lowered while more were in use", () => {
-    const pool = ledger({ concurrency: { ...all.concurrency, limit: 1 } }, [
-      { kind: "concurrency", slots: 5, inUse: 3 },
-    ]);
-    for (const inUse of [3, 2, 1]) {
-      pool.change("concurrency", { inUse });
-      assert.equal(pool.admit("a").status, "held");
-    }
-    pool.change("concurrency", { inUse: 0 });
-    assert.equal(pool.admit("a").hasSlot, true);
-    assert.equal(pool.group("concurrency")!.slots, 1);
-  });
-
-  test("an item that its throttle holds has no place yet: places never wait for the time to pass", () => {
-    const pool = ledger({ throttle: all.throttle, concurrency: all.concurrency });
-    pool.admit("a");
-    const held = pool.admit("b");
-    assert.deepEqual([held.status, held.holdReason, held.hasSlot], ["held", "throttle", false]);
-    assert.equal(pool.group("concurrency")!.inUse, 1);
-    assert.equal(pool.resume("b", 333, "throttle").hasSlot, true);
-    assert.equal(pool.group("concurrency")!.inUse, 2);
-    pool.admit("c", 666);
-    assert.equal(pool.resume("c", 666, "throttle").holdReason, "concurrency");
-  });
+test("a throttle that delays and a concurrency limit take nothing when an item comes in", () => {
+  const pool = ledger({ throttle: all.throttle, concurrency: all.concurrency });
+  for (const item of ["a", "b", "c", "d"]) {
+    const verdict = pool.admit(item);
+    assert.deepEqual([verdict.status, verdict.perConstraint], ["admitted", []]);
+  }
+  assert.equal(pool.groups.size, 0);
 });
 
 test("constraints are asked in their order, and one that stops the item ends the asking", () => {
   const pool = ledger(all);
-  assert.deepEqual(rulings(pool.admit("a")), [
-    "singleton admit",
-    "debounce debounce",
-    "throttle not_asked",
-    "concurrency not_asked",
-  ]);
-  assert.deepEqual(rulings(pool.admit("b", 1)), [
-    "singleton deduplicate",
-    "debounce not_asked",
-    "throttle not_asked",
-    "concurrency not_asked",
-  ]);
+  assert.deepEqual(rulings(pool.admit("a")), ["singleton admit", "debounce debounce"]);
+  assert.deepEqual(rulings(pool.admit("b", 1)), ["singleton deduplicate", "debounce not_asked"]);
 });
 
 test("one item may take two places at once: of a singleton's holder and of whoever waits in its debounce window", () => {
@@ -294,10 +222,12 @@ test("a group that an operator ended is a fresh one to the next item, which brin
     { kind: "debounce", itemId: "x", sinceMs: now - 11_000, untilMs: now + 9000, clearedAtMs },
     { kind: "throttle", tatMs: now + 9000, clearedAtMs },
   ];
+  const constraints = { ...all, throttle: { ...all.throttle, onLimit: "reject" as const } };
   for (const group of used) {
-    const pool = ledger({ [group.kind!]: all[group.kind!] }, [group]);
+    const config = { [group.kind!]: constraints[group.kind!] };
+    const pool = ledger(config, [group]);
     const verdict = pool.admit("a");
-    assert.deepEqual(verdict, ledger({ [group.kind!]: all[group.kind!] }).admit("a"));
+    assert.deepEqual(verdict, ledger(config).admit("a"));
     assert.notEqual(groupStatus(pool.group(group.kind!)!, now), "cleared");
   }
 });

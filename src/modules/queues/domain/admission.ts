@@ -1,15 +1,8 @@
 import { unreachable } from "../../../errors/index.ts";
 import type { AdmissionConfig } from "../../pools/index.ts";
 import { type Judgement, judge, type Ruling, remainingIn } from "./admission-constraints.ts";
-import {
-  type ConstraintKind,
-  constraintKinds,
-  type GroupRef,
-  type GroupState,
-  groupKey,
-  groupOf,
-  vacated,
-} from "./admission-group.ts";
+import { type ConstraintKind, type GroupRef, type GroupState, groupOf } from "./admission-group.ts";
+import { admissionRefs } from "./constraint-moment.ts";
 
 export type { AdmissionConfig } from "../../pools/index.ts";
 export type { Ruling } from "./admission-constraints.ts";
@@ -24,7 +17,7 @@ export {
   groupStatus,
 } from "./admission-group.ts";
 
-/** An item that asks to be let in, or to go on. */
+/** An item that asks to be let in. */
 export interface Candidate {
   readonly itemId: string;
   /** The groups that it falls into; a constraint without one does not concern it. */
@@ -33,8 +26,8 @@ export interface Candidate {
   readonly nowMs: number;
 }
 
-/** What holds an item that was let in; empty for one that can be worked on. */
-export type AdmissionHold = "" | "debounce" | "throttle" | "concurrency";
+/** What holds an item that was let in; empty for one that can be handed out. */
+export type AdmissionHold = "" | "debounce";
 
 /** What one constraint says; not_asked: another has decided before, or is to be waited for first. */
 export interface ConstraintVerdict extends GroupRef {
@@ -47,10 +40,10 @@ export interface ConstraintVerdict extends GroupRef {
 /** What becomes of an item. */
 export interface Verdict {
   /** debounced: let in, and held until its window ends. */
-  readonly status: "admitted" | "held" | "deduplicated" | "debounced" | "rejected";
+  readonly status: "admitted" | "deduplicated" | "debounced" | "rejected";
   /** The constraint that decided; undefined for an item that just passes. */
   readonly constraint: ConstraintKind | undefined;
-  /** When an item that is held goes on; undefined when it waits for a place. */
+  /** When an item that is held goes on. */
   readonly dueAtMs: number | undefined;
   /** How long until it goes on, or until a rejected one would be let in. */
   readonly retryAfterMs: number | undefined;
@@ -60,8 +53,6 @@ export interface Verdict {
   readonly supersedes: readonly string[];
   /** The item whose work is to be ended because this one takes its place; empty for none. */
   readonly cancels: string;
-  /** It has a place in its concurrency group. */
-  readonly hasSlot: boolean;
   readonly holdReason: AdmissionHold;
   /** What each constraint says, in the order in which they are asked. */
   readonly perConstraint: readonly ConstraintVerdict[];
@@ -76,71 +67,22 @@ export interface Admission {
 /**
  * Evaluates an item against the groups as they are; a group that is not among them is a fresh one. Nothing is taken
  * here: the caller keeps `next` together with the item or drops it. All or nothing: an item that any constraint refuses
- * changes no group.
+ * changes no group. What limits hand-out only is not asked here: see hand-out.ts.
  */
-export function admit(candidate: Candidate, groups: ReadonlyMap<string, GroupState>): Admission {
-  return walk(candidate, groups, "");
-}
-
-/**
- * Lets an item that was held go on, past the constraint that held it: out of its debounce window it still asks throttle
- * and concurrency, past its throttle only concurrency. It was let in before: nothing rejects it now, it only waits again.
- */
-export function resume(
-  candidate: Candidate,
-  groups: ReadonlyMap<string, GroupState>,
-  passed: "debounce" | "throttle",
-): Admission {
-  const { verdict, next } = walk(candidate, groups, passed);
-  const window = passed === "debounce" ? windowOf(candidate, groups) : undefined;
-  if (window === undefined) return { verdict, next };
-  return { verdict, next: [vacated(window), ...next] };
-}
-
-/** The groups that letting an item in looks at and may change. */
-export function groupsToAdmit({ refs, config }: Pick<Candidate, "refs" | "config">): readonly GroupRef[] {
-  // A debounced item always waits: what comes after is asked at the end of its window.
-  if (config.debounce === undefined || !refs.some(({ kind }) => kind === "debounce")) return refs;
-  return refs.filter(({ kind }) => kind === "singleton" || kind === "debounce");
-}
-
-/** Whether a constraint may give the place of one item to another; others only let in or hold back. */
-export function displaces(kind: ConstraintKind, { singleton }: AdmissionConfig): boolean {
-  return kind === "debounce" || (kind === "singleton" && singleton?.mode !== "skip");
-}
-
-/** The groups that having an item go on looks at and may change. */
-export function groupsToResume(refs: readonly GroupRef[], passed: "debounce" | "throttle"): readonly GroupRef[] {
-  return refs.filter(({ kind }) => (passed === "debounce" ? kind !== "singleton" : kind === "concurrency"));
-}
-
-/** The debounce group in which the item still is the one that waits; a newer one may have begun another window. */
-function windowOf({ refs, itemId }: Candidate, groups: ReadonlyMap<string, GroupState>): GroupState | undefined {
-  const ref = refs.find(({ kind }) => kind === "debounce");
-  const group = ref && groups.get(groupKey(ref));
-  return group?.itemId === itemId ? group : undefined;
-}
-
-function walk(
-  { itemId, refs, config, nowMs }: Candidate,
-  groups: ReadonlyMap<string, GroupState>,
-  passed: AdmissionHold,
-): Admission {
-  const subject = { itemId, nowMs, letIn: passed !== "" };
+export function admit({ itemId, refs, config, nowMs }: Candidate, groups: ReadonlyMap<string, GroupState>): Admission {
+  const subject = { itemId, nowMs, letIn: false };
   const perConstraint: ConstraintVerdict[] = [];
   const next: GroupState[] = [];
   const supersedes = new Set<string>();
   let cancels = "";
-  let hasSlot = false;
   let decided: { readonly kind: ConstraintKind; readonly judgement: Judgement } | undefined;
 
-  for (const kind of constraintKinds.slice(constraintKinds.indexOf(passed as ConstraintKind) + 1)) {
-    const ref = refs.find((each) => each.kind === kind);
-    if (ref === undefined || config[kind] === undefined) continue;
+  for (const ref of admissionRefs(refs, config)) {
     if (decided !== undefined) {
-      perConstraint.push({ ...ref, ruling: "not_asked", notBeforeMs: undefined, remaining: undefined });
+      perConstraint.push(notAsked(ref));
       continue;
     }
+    const { kind } = ref;
     const judgement = judge(kind, config, groupOf(groups, ref), subject)!;
     const { ruling, otherItemId, notBeforeMs } = judgement;
     const remaining = remainingIn(judgement.next, config, nowMs);
@@ -148,7 +90,6 @@ function walk(
     next.push(judgement.next);
     if (ruling === "cancel_running") cancels = otherItemId;
     else if (ruling === "replace" || ruling === "debounce") supersedes.add(otherItemId);
-    if (kind === "concurrency") hasSlot = ruling === "admit";
     if (waitsOrRefused(ruling)) decided = { kind, judgement };
   }
   supersedes.delete("");
@@ -162,13 +103,30 @@ function walk(
       existingItemId: "",
       supersedes: [...supersedes],
       cancels,
-      hasSlot,
       holdReason: "",
       perConstraint,
     },
     next,
   };
   return decided === undefined ? passes : stopped(passes, decided.kind, decided.judgement, nowMs);
+}
+
+/** The verdict for an item that no constraint is asked about on its way in. */
+export const admitted: Verdict = admit({ itemId: "", refs: [], config: {}, nowMs: 0 }, new Map()).verdict;
+
+/** What a constraint says that is not asked. */
+export function notAsked(ref: GroupRef): ConstraintVerdict {
+  return { ...ref, ruling: "not_asked", notBeforeMs: undefined, remaining: undefined };
+}
+
+/** The groups that letting an item in looks at and may change. */
+export function groupsToAdmit({ refs, config }: Pick<Candidate, "refs" | "config">): readonly GroupRef[] {
+  return admissionRefs(refs, config);
+}
+
+/** Whether a constraint may give the place of one item to another; others only let in or hold back. */
+export function displaces(kind: ConstraintKind, { singleton }: AdmissionConfig): boolean {
+  return kind === "debounce" || (kind === "singleton" && singleton?.mode !== "skip");
 }
 
 function waitsOrRefused(ruling: Ruling): boolean {
@@ -184,13 +142,12 @@ function stopped({ verdict, next }: Admission, kind: ConstraintKind, judgement: 
   switch (ruling) {
     case "debounce":
       return { verdict: { ...told, status: "debounced", dueAtMs: notBeforeMs, holdReason: "debounce" }, next };
-    case "hold":
-      return { verdict: { ...told, status: "held", dueAtMs: notBeforeMs, holdReason: kind as AdmissionHold }, next };
     case "deduplicate":
       return { verdict: { ...refused, status: "deduplicated", existingItemId: judgement.otherItemId }, next: [] };
     case "reject":
       return { verdict: { ...refused, status: "rejected" }, next: [] };
     case "admit":
+    case "hold":
     case "replace":
     case "cancel_running":
       return { verdict, next };

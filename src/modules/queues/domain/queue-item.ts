@@ -35,7 +35,7 @@ export const itemStates: readonly ItemState[] = [
 export const waitingStates = ["pending", "held", "ready"] as const satisfies readonly ItemState[];
 
 /** What holds an item that is pending or held. */
-export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "throttle" | "concurrency";
+export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce";
 
 /** One attempt that failed. */
 export interface ItemFailure {

@@ -14,10 +14,14 @@ import { createCursors } from "../../../platform/cursor/index.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { AdmissionConfig, PoolDoor, PoolSnapshot } from "../../pools/index.ts";
+import type { AdmissionAsked } from "../accept.ts";
 import { admissionHandlers } from "../admission-handler.ts";
+import { createAdmissionRequests } from "../admission-request.ts";
 import { createAdmissionTaking } from "../admission-taking.ts";
-import type { GroupRef, Verdict } from "../domain/admission.ts";
+import { admitted, type GroupRef, type Verdict } from "../domain/admission.ts";
 import { createAdmissionKeys, type KeyedItem } from "../domain/admission-keys.ts";
+import { handOutLimits } from "../domain/constraint-moment.ts";
+import { leaseWithinLimits } from "../limited-leasing.ts";
 import { move } from "../moving.ts";
 
 /** A pool of a tenant of its own, in an environment of a given key. */
@@ -31,6 +35,7 @@ export interface StagedPool {
 export function admissionStage(db: Database) {
   const snapshots = new Map<string, PoolSnapshot>();
   const keys = createAdmissionKeys(randomBytes(32));
+  const admissionOf = createAdmissionRequests(keys);
   const taking = createAdmissionTaking(db, () => {});
   const events = recordedEvents();
   const woken: string[] = [];
@@ -73,6 +78,15 @@ export function admissionStage(db: Database) {
       return placed;
     },
 
+    /** Hands out as many of a pool's items as its limits allow; answers with their ids. */
+    async handOut({ tenantId, poolId, environmentId }: StagedPool, count = 1) {
+      const limits = handOutLimits(snapshots.get(poolId)!.pool.config.admission) ?? {};
+      const whose = { tenantId, poolId, environmentId, delivery: "pull" as const, recipientIds: [""] };
+      const lease = { leaseS: 600, ageingMs: 60_000, stem: "0123456789abcdef", shard: 0 };
+      const { rows } = await leaseWithinLimits(db, { ...whose, ...lease, limits, count }, { at: undefined });
+      return rows.map(({ id }) => id);
+    },
+
     /** Ends an item, whatever it is doing. */
     async end(
       { tenantId, poolId }: StagedPool,
@@ -85,12 +99,11 @@ export function admissionStage(db: Database) {
     },
 
     /** Puts an item on the queue as routing does; answers with its id and what became of it. */
-    async enqueue({ tenantId, poolId, environmentId }: StagedPool, item: Partial<KeyedItem> = {}, nowMs = Date.now()) {
+    async enqueue({ tenantId, poolId }: StagedPool, item: Partial<KeyedItem> = {}, nowMs = Date.now()) {
       const { pool } = snapshots.get(poolId)!;
       const id = ulid(nowMs);
       const refs = keys.refsOf(pool, { ...anItem, ...item });
-      const groups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
-      for (const { kind, groupId } of refs) groups[kind] = groupId;
+      const admission = admissionOf(pool, { ...anItem, ...item });
       let verdict: Verdict | undefined;
       const proposal = {
         tenantId,
@@ -98,16 +111,16 @@ export function admissionStage(db: Database) {
           {
             id,
             poolId,
-            admission: { config: pool.config.admission, refs, itemRefs: refs, environmentId },
+            admission,
             push: false,
           },
         ],
         nowMs,
         claim: undefined,
         settle: ([said]: readonly (Verdict | undefined)[]) => {
-          verdict = said!;
+          verdict = said ?? admitted;
           return {
-            rows: [{ ...decisionRow(tenantId, poolId, id, verdict), item: itemRow(verdict, groups, nowMs) }],
+            rows: [{ ...decisionRow(tenantId, poolId, id, verdict), item: itemRow(verdict, admission, nowMs) }],
             record: undefined,
           };
         },
@@ -161,6 +174,8 @@ export const constraints: Required<AdmissionConfig> = {
   concurrency: { key: "item.key", limit: 1, scope: "pool" },
 };
 
+const noGroups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
+
 /** An item that says nothing. */
 const anItem: KeyedItem = {
   type: "ticket",
@@ -183,13 +198,10 @@ function decisionRow(tenantId: TenantId, poolId: string, id: string, { status }:
   return { decision: { tenantId, id, poolId, ...asked, ...decided }, priority: 0, events: [] };
 }
 
-function itemRow(
-  verdict: Verdict,
-  groups: Record<"singleton" | "debounce" | "throttle" | "concurrency", string>,
-  nowMs: number,
-) {
+function itemRow(verdict: Verdict, admission: AdmissionAsked | undefined, nowMs: number) {
   if (verdict.status === "deduplicated" || verdict.status === "rejected") return undefined;
-  const { dueAtMs, holdReason, hasSlot } = verdict;
+  const { dueAtMs, holdReason } = verdict;
+  const { groups = noGroups, limitGroups = [] } = admission ?? {};
   return {
     recipientId: "",
     delivery: "pull" as const,
@@ -200,6 +212,6 @@ function itemRow(
     expiresAtMs: nowMs + 86_400_000,
     ownTtl: false,
     groups,
-    hasSlot,
+    limitGroups,
   };
 }

@@ -1,0 +1,48 @@
+import type { Sql } from "../../platform/db/index.ts";
+import type { PoolSnapshot } from "../pools/index.ts";
+
+/** Where an item that is put back waits, and in which groups. */
+export interface Placement {
+  readonly queueItemId: string;
+  readonly state: "ready" | "held";
+  readonly holdReason: string;
+  readonly dueAtMs: number | undefined;
+  readonly singleton: string;
+  readonly debounce: string;
+  readonly throttle: string;
+  readonly concurrency: string;
+}
+
+/** An item that its pool's constraints do not let in now. */
+export interface RefusedItem {
+  readonly queueItemId: string;
+  readonly reason: "deduplicated" | "rejected";
+}
+
+/** Has items that are put back pass their pool's constraints, in the caller's transaction. */
+export interface Readmission {
+  /** Whether the pool has constraints at all. */
+  concerns(snapshot: PoolSnapshot): boolean;
+  /**
+   * Locks the groups that the items fall into; to be called before the items are locked, because groups come first
+   * everywhere.
+   */
+  begin(tx: Sql, snapshot: PoolSnapshot, queueItemIds: readonly string[], nowMs: number): Promise<ReadmissionRound>;
+}
+
+/** One decision about many items. */
+export interface ReadmissionRound {
+  /** Decides about items in their order, until `max` of them are let in. */
+  admit(
+    queueItemIds: readonly string[],
+    max: number,
+  ): { readonly placed: readonly Placement[]; readonly refused: readonly RefusedItem[] };
+  /**
+   * Takes what those that were let in need, after they were put back. Answers by how much the queue's depth changes
+   * because others were replaced, and with the pools in which items wait for places that became free.
+   */
+  keep(): Promise<{
+    readonly depth: number;
+    readonly freed: readonly { readonly tenantId: string; readonly poolId: string }[];
+  }>;
+}

@@ -1,0 +1,121 @@
+import { Failure } from "../../errors/index.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import type { Placement, Readmission, ReadmissionRound } from "../dead-letters/index.ts";
+import type { PoolSnapshot } from "../pools/index.ts";
+import type { AdmissionAsked } from "./accept.ts";
+import { admit, displaces, freshGroup, type GroupState, groupKey } from "./domain/admission.ts";
+import type { KeyedItem } from "./domain/admission-keys.ts";
+import {
+  type GroupName,
+  groupsOfHolders,
+  lockHolders,
+  makeGroups,
+  type OwnedGroup,
+  readGroups,
+  saveGroups,
+} from "./group-store.ts";
+import type { Move } from "./move-store.ts";
+import { moveUncounted } from "./moving.ts";
+
+type AdmissionOf = (pool: PoolSnapshot["pool"], item: KeyedItem) => AdmissionAsked | undefined;
+
+/** Has dead letters that are put back pass their pool's constraints like new items. */
+export function createReadmission(admissionOf: AdmissionOf): Readmission {
+  return {
+    concerns: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
+    async begin(tx, { pool }, ids, nowMs) {
+      const { tenantId } = pool;
+      const requests = new Map<string, AdmissionAsked | "rejected">();
+      for (const item of await requestedItems(tx, tenantId, pool.id, ids)) {
+        requests.set(
+          item.id,
+          requestOf(() => admissionOf(pool, item)!),
+        );
+      }
+      return lockRound(tx, pool, requests, nowMs);
+    },
+  };
+}
+
+/** An item that no key can be made from any more would be refused if it came now. */
+function requestOf(ask: () => AdmissionAsked): AdmissionAsked | "rejected" {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof Failure) return "rejected";
+    throw error;
+  }
+}
+
+/** What was asked when the items came in. */
+function requestedItems(tx: Sql, tenantId: TenantId, poolId: string, ids: readonly string[]) {
+  return tx<(KeyedItem & { readonly id: string })[]>`
+    select d.id, d.type, d.key, d.attributes, d.requirements, d.priority
+    from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
+    where q.tenant_id = ${tenantId} and q.id = any(${ids as string[]}::text[]) and q.pool_id = ${poolId}
+      and q.state = 'dead_lettered'`;
+}
+
+async function lockRound(
+  tx: Sql,
+  { tenantId, id: poolId, environmentId }: PoolSnapshot["pool"],
+  requests: ReadonlyMap<string, AdmissionAsked | "rejected">,
+  nowMs: number,
+): Promise<ReadmissionRound> {
+  const asked = [...requests.values()].filter((request) => request !== "rejected");
+  const groups = asked.flatMap(({ refs, limitGroups }): OwnedGroup[] => [
+    ...refs.map((ref) => ({ tenantId, environmentId, poolId, ...ref, state: freshGroup(ref), stored: false })),
+    ...limitGroups,
+  ]);
+  if (groups.length > 0) await tx`${makeGroups(tx, groups, nowMs)}`;
+  const names: GroupName[] = asked.flatMap(({ refs }) => refs.map((ref) => ({ tenantId, ...ref })));
+  const displacing = asked.flatMap(({ refs, config }) =>
+    refs.filter(({ kind }) => displaces(kind, config)).map((ref) => ({ tenantId, ...ref })),
+  );
+  const locked = [...names, ...(await groupsOfHolders(tx, displacing))];
+  await readGroups(tx, locked, true);
+  // Whoever has a place is neither begun nor ended while it is decided whether it has to go.
+  await lockHolders(tx, displacing);
+  const owned = new Map(await readGroups(tx, locked, false));
+  const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
+  const changed = new Map<string, OwnedGroup>();
+  const moves: Move[] = [];
+
+  function place(itemId: string): Placement | "deduplicated" | "rejected" {
+    const request = requests.get(itemId);
+    if (request === undefined || request === "rejected") return "rejected";
+    const { refs, config } = request;
+    const { verdict, next } = admit({ itemId, refs, config, nowMs }, states);
+    const { status, holdReason, dueAtMs, supersedes, cancels } = verdict;
+    if (status === "deduplicated" || status === "rejected") return status;
+    for (const state of next) {
+      const key = groupKey(state);
+      states.set(key, state);
+      changed.set(key, { ...owned.get(key)!, state });
+    }
+    const base = { tenantId, poolId, survivorId: itemId };
+    for (const id of supersedes) moves.push({ ...base, id, from: "waiting", to: "superseded" });
+    if (cancels !== "") moves.push({ tenantId, poolId, id: cancels, from: "unfinished", to: "cancelled" });
+    return { queueItemId: itemId, state: holdReason === "" ? "ready" : "held", holdReason, dueAtMs, ...request.groups };
+  }
+
+  return {
+    admit(ids, max) {
+      const placed: Placement[] = [];
+      const refused: { queueItemId: string; reason: "deduplicated" | "rejected" }[] = [];
+      for (const queueItemId of ids) {
+        if (placed.length === max) break;
+        const placement = place(queueItemId);
+        if (typeof placement === "string") refused.push({ queueItemId, reason: placement });
+        else placed.push(placement);
+      }
+      return { placed, refused };
+    },
+    async keep() {
+      await saveGroups(tx, [...changed.values()], nowMs);
+      const { counts, freed } = await moveUncounted(tx, moves, locked, nowMs);
+      return { depth: counts.reduce((sum, { depth = 0 }) => sum + depth, 0), freed };
+    },
+  };
+}

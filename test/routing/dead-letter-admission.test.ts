@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startService } from "../harness/service.ts";
+import { checkWindows } from "./crew.ts";
+import { newParty, type Party } from "./stage.ts";
+
+let own: Party;
+before(async () => {
+  own = await newParty(await startService());
+});
+
+const many = (count: number, pool: string, fields: object = {}) =>
+  Array.from({ length: count }, () => ({ pool_id: pool, type: "t", ...fields }));
+
+/** Makes a dead letter of an item; its id. */
+async function deadLetter(pool: string, fields: object = {}): Promise<string> {
+  const { queue_item_id: id } = await own.route(pool, fields);
+  await own.fail(await own.leaseOne(pool), { retryable: false });
+  await own.itemIn(pool, id, "dead_lettered");
+  return id;
+}
+
+const retry = async (pool: string, ...ids: string[]) =>
+  (await own.ok("POST", `/api/dlq/${pool}/retry`, { queue_item_ids: ids })).data;
+const retryAll = async (pool: string) => (await own.ok("POST", `/api/dlq/${pool}/retry-all`, {})).data;
+
+test("a dead letter is not retried while its singleton's place is taken, and stays one", async () => {
+  const pool = await own.pool({ config: { admission: { singleton: { key: "item.key" } } } });
+  const id = await deadLetter(pool, { key: "k" });
+  const holder = await own.route(pool, { key: "k" });
+  assert.equal(holder.outcome, "queued");
+  const { retried_count, skipped } = await retry(pool, id);
+  assert.equal(retried_count, 0);
+  assert.deepEqual(skipped, [{ queue_item_id: id, reason: "deduplicated" }]);
+  const all = await retryAll(pool);
+  assert.deepEqual([all.retried_count, all.remaining_count], [0, 1]);
+  assert.equal((await own.item(pool, id)).state, "dead_lettered");
+  assert.equal((await own.lease(pool, { max_items: 9 })).length, 1);
+});
+
+test("of the dead letters of one singleton group one is retried at a time", async () => {
+  const pool = await own.pool({ config: { admission: { singleton: { key: "item.key" } } } });
+  const ids = [await deadLetter(pool, { key: "k" }), await deadLetter(pool, { key: "k" })];
+  assert.deepEqual((await retry(pool, ...ids)).skipped, [{ queue_item_id: ids[1], reason: "deduplicated" }]);
+  const leased = await own.lease(pool, { max_items: 9 });
+  assert.deepEqual(
+    leased.map(({ queue_item_id }) => queue_item_id),
+    [ids[0]],
+  );
+  // It has the place: a new item of the group is none.
+  assert.equal((await own.route(pool, { key: "k" })).outcome, "deduplicated");
+  await own.complete(leased[0]);
+  assert.equal((await retryAll(pool)).retried_count, 1);
+  assert.equal((await own.leaseOne(pool)).queue_item_id, ids[1]);
+});
+
+test("a dead letter that replaces the item in its singleton's place supersedes it", async () => {
+  const admission = { singleton: { key: "item.key", mode: "replace_pending" } };
+  const pool = await own.pool({ config: { admission } });
+  const id = await deadLetter(pool, { key: "k" });
+  const waiting = await own.route(pool, { key: "k" });
+  assert.equal((await retry(pool, id)).retried_count, 1);
+  const { state, survivor_id } = await own.item(pool, waiting.queue_item_id);
+  assert.deepEqual([state, survivor_id], ["superseded", id]);
+  assert.equal((await own.status(pool)).depth, 1);
+  assert.equal((await own.leaseOne(pool)).queue_item_id, id);
+});
+
+test("dead letters that are retried are handed out at the throttle's rate", async () => {
+  const pool = await own.pool({ config: { dlq: { max_retries: 5 } } });
+  for (const { queue_item_id } of await (async () => {
+    await own.routeAll(many(30, pool));
+    const leased = await own.lease(pool, { max_items: 30 });
+    for (const item of leased) await own.fail(item, { retryable: false });
+    return leased;
+  })())
+    await own.itemIn(pool, queue_item_id, "dead_lettered");
+  const throttle = { key: "item.type", limit: 20, period_s: 1, burst: 4 };
+  await own.ok("PATCH", `/api/pools/${pool}`, { config: { admission: { throttle } } });
+  assert.equal((await retryAll(pool)).retried_count, 30);
+  const leased = await own.lease(pool, { max_items: 30 });
+  assert.equal(leased.length, 5);
+  while (leased.length < 30) leased.push(...(await own.lease(pool, { max_items: 30, wait_s: 5 })));
+  const times = await Promise.all(
+    leased.map(async ({ queue_item_id }) => Date.parse((await own.item(pool, queue_item_id)).leased_at)),
+  );
+  checkWindows(times, 24, 1000);
+});
+
+test("a throttle that rejects new items leaves dead letters where they are, with the reason", async () => {
+  const throttle = { key: "item.type", limit: 1, period_s: 3600, on_limit: "reject" };
+  const pool = await own.pool({ config: { admission: { throttle } } });
+  const id = await deadLetter(pool);
+  assert.deepEqual((await retry(pool, id)).skipped, [{ queue_item_id: id, reason: "rejected" }]);
+  assert.equal((await own.item(pool, id)).state, "dead_lettered");
+});
+
+test("a dead letter that is retried waits in its debounce window, and the last item of the window goes on", async () => {
+  const pool = await own.pool({});
+  const id = await deadLetter(pool, { key: "doc" });
+  const debounce = { key: "item.key", period_s: 600, max_delay_s: 600 };
+  await own.ok("PATCH", `/api/pools/${pool}`, { config: { admission: { debounce } } });
+  assert.equal((await retry(pool, id)).retried_count, 1);
+  const { state, hold_reason } = await own.item(pool, id);
+  assert.deepEqual([state, hold_reason], ["held", "debounce"]);
+  const next = await own.route(pool, { key: "doc" });
+  assert.deepEqual((await own.item(pool, id)).survivor_id, next.queue_item_id);
+});
+
+test("no more retried dead letters are worked on at once than their concurrency group allows", async () => {
+  const pool = await own.pool({ config: { admission: { concurrency: { key: "item.type", limit: 2 } } } });
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n++) ids.push(await deadLetter(pool));
+  assert.equal((await retry(pool, ...ids)).retried_count, 4);
+  const first = await own.lease(pool, { max_items: 9 });
+  assert.equal(first.length, 2);
+  for (const item of first) await own.complete(item);
+  assert.equal((await own.lease(pool, { max_items: 9 })).length, 2);
+});

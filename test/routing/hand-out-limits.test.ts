@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startService, type TestService } from "../harness/service.ts";
+import { checkWindows } from "./crew.ts";
+import { type Answered, newParty, type Party, partyAt, shown } from "./stage.ts";
+
+let service: TestService;
+let own: Party;
+before(async () => {
+  service = await startService();
+  own = await newParty(service);
+});
+
+const many = (count: number, pool: string, fields: object = {}) =>
+  Array.from({ length: count }, () => ({ pool_id: pool, type: "t", ...fields }));
+
+const leasedAt = async (pool: string, { queue_item_id }: Answered) =>
+  Date.parse((await own.item(pool, queue_item_id)).leased_at);
+
+async function groupsOf(pool: string): Promise<Answered[]> {
+  return (await own.ok("GET", `/api/queues/admission-groups?pool_id=${pool}`)).data;
+}
+
+test("items that piled up while no worker came are handed out at the throttle's rate, not all at once", async () => {
+  const throttle = { key: "item.key", limit: 10, period_s: 1, burst: 2 };
+  const pool = await own.pool({ config: { admission: { throttle } } });
+  await own.routeAll(many(24, pool));
+  await shown(
+    () => own.status(pool),
+    ({ ready_count }) => ready_count === 24,
+  );
+  const leased = await own.lease(pool, { max_items: 24 });
+  assert.equal(leased.length, 3);
+  while (leased.length < 24) leased.push(...(await own.lease(pool, { max_items: 24, wait_s: 5 })));
+  checkWindows(await Promise.all(leased.map((item) => leasedAt(pool, item))), 12, 1000);
+});
+
+test("every attempt takes a token of the throttle, also one after a failure", async () => {
+  const throttle = { key: "item.key", limit: 1, period_s: 3600 };
+  const pool = await own.pool({ config: { admission: { throttle }, retry: { initial_ms: 1, max_ms: 1 } } });
+  const { queue_item_id: id } = await own.route(pool);
+  await own.fail(await own.leaseOne(pool));
+  await own.itemIn(pool, id, "ready");
+  assert.deepEqual(await own.lease(pool), []);
+  const explained = (await own.ok("GET", `/api/queues/${pool}/items/${id}/admission-explanation`)).data;
+  assert.deepEqual([explained.status, explained.constraint_kind, explained.ahead], ["ready", "throttle", 0]);
+  assert.ok(Date.parse(explained.not_before) > Date.now() + 3_000_000);
+});
+
+test("however many workers ask two nodes at once, no period sees more items handed out than a throttle allows", async (t) => {
+  const other = await startService({ "auth.bootstrap_api_key": service.adminKey }, service.databaseUrl);
+  t.after(() => other.stop());
+  const throttle = { key: "item.key", limit: 40, period_s: 1, burst: 5 };
+  const pool = await own.pool({ config: { admission: { throttle } } });
+  const keys = ["a", "b", "c"];
+  await own.routeAll(keys.flatMap((key) => many(100, pool, { key })));
+  const leased: Answered[] = [];
+  const parties = [own, partyAt(other, own)];
+  await Promise.all(
+    Array.from({ length: 16 }, async (_, worker) => {
+      while (leased.length < 300)
+        leased.push(...(await parties[worker % 2]!.lease(pool, { max_items: 7, wait_s: 1, lease_s: 600 })));
+    }),
+  );
+  assert.equal(new Set(leased.map(({ queue_item_id }) => queue_item_id)).size, 300);
+  for (const key of keys) {
+    const own = leased.filter((item) => item.key === key);
+    checkWindows(await Promise.all(own.map((item) => leasedAt(pool, item))), 45, 1000);
+  }
+});
+
+test("items that wait in a paused pool take no place from another pool of the same scope", async () => {
+  const config = { admission: { concurrency: { key: "'all'", limit: 2, scope: "tenant" } } };
+  const [paused, working] = [await own.pool({ config }), await own.pool({ config })];
+  await own.ok("POST", `/api/queues/${paused}/pause`, { reason: "test" });
+  await own.routeAll(many(3, paused));
+  await own.routeAll(many(3, working));
+  const leased = await own.lease(working, { max_items: 3 });
+  assert.equal(leased.length, 2);
+  // The pool that is resumed gets the places that the other one gives back.
+  await own.ok("POST", `/api/queues/${paused}/resume`, {});
+  assert.deepEqual(await own.lease(paused), []);
+  const waiting = own.leaseOne(paused, { wait_s: 20 });
+  await own.complete(leased[0]);
+  await own.complete(await waiting);
+});
+
+test("items that wait for a recipient without a worker take no place from other recipients", async () => {
+  const pool = await own.pool({ config: { admission: { concurrency: { key: "'all'", limit: 1 } } } });
+  const [away, here] = [await own.recipient(pool), await own.recipient(pool)];
+  for (const recipient_id of [away, here]) await own.route(pool, { requirements: { recipient_id } });
+  const leased = await own.leaseOne(pool, { recipient_id: here });
+  assert.equal(leased.recipient_id, here);
+  assert.deepEqual(await own.lease(pool, { recipient_id: away }), []);
+  await own.complete(leased);
+  assert.equal((await own.leaseOne(pool, { recipient_id: away })).recipient_id, away);
+});
+
+test("a group that holds a long queue back does not hide the items of others behind it", async () => {
+  for (const admission of [
+    { concurrency: { key: "item.key", limit: 1 } },
+    { throttle: { key: "item.key", limit: 1, period_s: 3600 } },
+  ]) {
+    const pool = await own.pool({ config: { admission } });
+    for (let n = 0; n < 3; n++) await own.routeAll(many(1000, pool, { key: "full", priority: 1 }));
+    const later = await own.routeAll(["x", "y"].map((key) => ({ pool_id: pool, type: "t", key })));
+    const keys = (items: Answered[]) => items.map(({ key }) => key).toSorted();
+    assert.deepEqual(keys(await own.lease(pool, { max_items: 5 })), ["full"]);
+    assert.deepEqual(keys(await own.lease(pool, { max_items: 5 })), ["x", "y"]);
+    const { data } = await own.ok("GET", `/api/queues/${pool}/items/${later[1].decision.queue_item_id}`);
+    assert.equal(data.state, "leased");
+  }
+});
+
+test("a worker that waits gets an item as soon as a place or a token is there", async () => {
+  const admission = {
+    throttle: { key: "'all'", limit: 4, period_s: 1 },
+    concurrency: { key: "'all'", limit: 1 },
+  };
+  const pool = await own.pool({ config: { admission } });
+  await own.routeAll(many(4, pool));
+  const times: number[] = [];
+  for (let n = 0; n < 4; n++) {
+    const [item] = await own.lease(pool, { wait_s: 20 });
+    times.push(await leasedAt(pool, item));
+    await own.complete(item);
+  }
+  checkWindows(times, 1, 250);
+  assert.deepEqual(
+    (await groupsOf(pool)).map(({ constraint_kind, in_use, waiting }) => [constraint_kind, in_use, waiting]),
+    [
+      ["concurrency", 0, 0],
+      ["throttle", 0, 0],
+    ],
+  );
+});
+
+test("a place is free again when a lease runs out, and whoever goes first gets it", async () => {
+  const pool = await own.pool({ config: { admission: { concurrency: { key: "'all'", limit: 1 } } } });
+  await own.route(pool);
+  const lost = await own.leaseOne(pool, { lease_s: 1 });
+  const urgent = await own.route(pool, { priority: 100 });
+  assert.deepEqual(await own.lease(pool), []);
+  const next = await own.leaseOne(pool, { wait_s: 20 });
+  assert.equal(next.queue_item_id, urgent.queue_item_id);
+  assert.deepEqual(await own.lease(pool), []);
+  await own.complete(next);
+  assert.equal((await own.leaseOne(pool)).queue_item_id, lost.queue_item_id);
+});
+
+test("a throttle that rejects does so when items come, and lets workers have what it let in", async () => {
+  const throttle = { key: "item.key", limit: 1, period_s: 3600, burst: 2, on_limit: "reject" };
+  const pool = await own.pool({ config: { admission: { throttle } } });
+  const results = await own.routeAll(many(4, pool));
+  assert.deepEqual(
+    results.map(({ decision }) => decision.outcome),
+    ["queued", "queued", "queued", "rejected"],
+  );
+  assert.equal((await own.lease(pool, { max_items: 9 })).length, 3);
+});
