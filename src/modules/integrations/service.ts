@@ -1,7 +1,7 @@
 import type { Context } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../platform/db/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
+import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { newStamps } from "../../platform/records/index.ts";
 import type { Connectors } from "../connectors/index.ts";

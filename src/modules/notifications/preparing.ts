@@ -126,7 +126,11 @@ export function createPrepare({ integrations, layouts, connectors, providers, lo
     }
     const pinned = target.connectionId === "" ? undefined : await connectors.open(tenantId, target.connectionId);
     if (typeof pinned === "string") {
-      return { phase: "credential", code: pinned, detail: "The connection that the address is pinned to cannot be used." };
+      return {
+        phase: "credential",
+        code: pinned,
+        detail: "The connection that the address is pinned to cannot be used.",
+      };
     }
     const accepts = (providerKey: string) =>
       pinned === undefined ? providers.understands(providerKey, target) : providerKey === pinned.providerKey;
@@ -149,7 +153,8 @@ const unserved = {
 
 function unservedDetail(fault: SelectionFault, { providerKey }: Target, pinnedTo: string | undefined): string {
   if (fault !== "none_active") return unserved[fault];
-  if (pinnedTo !== undefined) return `No active integration of ${pinnedTo} serves the channel; the address is pinned to it.`;
+  if (pinnedTo !== undefined)
+    return `No active integration of ${pinnedTo} serves the channel; the address is pinned to it.`;
   if (providerKey === "") return unserved.none_active;
   return `No active integration serves the channel for addresses with the provider_key ${providerKey}.`;
 }

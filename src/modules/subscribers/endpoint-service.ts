@@ -13,8 +13,8 @@ import {
   type EndpointChange,
   type EndpointId,
   emptyDetails,
-  namedProvider,
   endpointsMax,
+  namedProvider,
 } from "./domain/endpoint.ts";
 import type { Subscriber } from "./domain/subscriber.ts";
 import { endpointStore } from "./endpoint-store.ts";

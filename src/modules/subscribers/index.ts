@@ -9,7 +9,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import type { EventRecorder } from "../events/index.ts";
-import { type Channel, type Endpoint, namedProvider } from "./domain/endpoint.ts";
+import type { Channel, Endpoint } from "./domain/endpoint.ts";
 import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
 import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
 import { type CheckConnection, createEndpointService } from "./endpoint-service.ts";
@@ -19,7 +19,6 @@ import { createSubscriberService, type NamedProfile, type UpsertContext } from "
 import { subscriberStore } from "./subscriber-store.ts";
 
 export type { Channel, Endpoint, NamedProfile, Subscriber, SubscriberId };
-export { namedProvider };
 
 /** The door of the module. */
 export interface Subscribers {

@@ -1,5 +1,5 @@
 import type { ChannelContent, NotificationWorkflow, ReasonCode, Resolution } from "../../preferences/index.ts";
-import { type Channel, type Endpoint, namedProvider, type Subscriber } from "../../subscribers/index.ts";
+import type { Channel, Endpoint, Subscriber } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "./delivery.ts";
 
 /** What a trigger says for a channel instead of its workflow. */
@@ -130,9 +130,12 @@ function planChannel(
 
 const nowhere: Target = { endpointId: "", identity: "", metadata: {}, providerKey: "", connectionId: "" };
 
-function targetAt(endpoint: Endpoint): Target {
-  const { id, identity, metadata, connectionId } = endpoint;
-  return { endpointId: id, identity, metadata, providerKey: namedProvider(endpoint), connectionId };
+/** The provider_key of endpoints that name no provider. */
+const noProvider = "default";
+
+function targetAt({ id, identity, metadata, connectionId, providerKey: named }: Endpoint): Target {
+  const providerKey = named === noProvider ? "" : named;
+  return { endpointId: id, identity, metadata, providerKey, connectionId };
 }
 
 function endpointProblem(endpoint: Endpoint, verifiedOnly: boolean): DeliveryFailure | undefined {
