@@ -179,7 +179,11 @@ function curl(verb: string, path: string, parameters: readonly Parameter[], exam
   const filled = parameters
     .filter((each) => each.in === "path")
     .reduce((text, { name, example: value }) => text.replace(`{${name}}`, encodeURIComponent(String(value))), path);
-  const lines = [`curl -X ${verb} "$BASE_URL${filled}"`, '  -H "X-API-Key: $API_KEY"'];
+  const query = parameters
+    .filter((each) => each.in === "query" && each.example !== undefined)
+    .map(({ name, example: value }) => `${name}=${encodeURIComponent(String(value))}`);
+  const address = query.length === 0 ? filled : `${filled}?${query.join("&")}`;
+  const lines = [`curl -X ${verb} "$BASE_URL${address}"`, '  -H "X-API-Key: $API_KEY"'];
   if (example !== undefined) {
     lines.push('  -H "Content-Type: application/json"', `  -d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`);
   }

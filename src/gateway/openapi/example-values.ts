@@ -102,7 +102,7 @@ export const exampleObjects: Readonly<Record<string, Readonly<Record<string, unk
 /** Times, by field name; every other time is that of creation. */
 export const exampleTimes: Readonly<Record<string, string>> = {
   created_at: "2024-05-01T09:30:00Z",
-  expires_at: "2025-05-01T09:30:00Z",
+  expires_at: "2099-05-01T09:30:00Z",
   resets_at: "2024-05-04T00:00:00Z",
   until: "2024-05-03T00:00:00Z",
   updated_at: "2024-05-02T16:45:00Z",

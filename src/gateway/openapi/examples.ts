@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { commentOf } from "../../definitions/comments.ts";
 import type { Schema } from "./document.ts";
+import { exampleRequests } from "./example-requests.ts";
 import {
   exampleId,
   exampleNumbers,
@@ -9,7 +10,7 @@ import {
   exampleSwitchesOn,
   exampleTimes,
 } from "./example-values.ts";
-import { constraintsOf, ecmaPattern, type Rules, rulesOf } from "./rules.ts";
+import { constraintsOf, ecmaPattern, isRequired, type Rules, rulesOf } from "./rules.ts";
 import { samplePattern } from "./sample-pattern.ts";
 import { type Direction, isReadOnly } from "./schemas.ts";
 import { wellKnownSchema } from "./well-known.ts";
@@ -27,9 +28,11 @@ export function exampleOfMessage(
   depth = 0,
 ): unknown {
   const example: Record<string, unknown> = {};
+  const written = direction === "request" && depth === 0 ? exampleRequests[message.name] : undefined;
   for (const field of message.fields) {
     if (omitted.has(field.name) || isLeftOut(field, direction)) continue;
-    const value = exampleOfField(field, direction, depth);
+    const isWritten = written !== undefined && (field.name in written || !isRequired(field));
+    const value = isWritten ? written[field.name] : exampleOfField(field, direction, depth);
     if (value !== undefined) example[field.name] = value;
   }
   return example;

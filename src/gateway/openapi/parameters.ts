@@ -4,6 +4,7 @@ import { commentOf } from "../../definitions/comments.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import type { Components } from "./components.ts";
 import type { Parameter, Reference } from "./document.ts";
+import { exampleRequests } from "./example-requests.ts";
 import { exampleOfField } from "./examples.ts";
 import { answersRecord } from "./headers.ts";
 import type { PathTemplate } from "./path-template.ts";
@@ -147,7 +148,8 @@ function queryParameters(
 }
 
 function queryParameter(name: string, field: DescField, schemas: Schemas): Parameter {
-  // No example: the interactive reference would send it as the value of a filter that nobody asked for.
+  // Only where a request needs one: the interactive reference sends it as the value of a filter.
+  const example = exampleRequests[field.parent.name]?.[name];
   return {
     name,
     in: "query",
@@ -155,6 +157,7 @@ function queryParameter(name: string, field: DescField, schemas: Schemas): Param
     ...(isRequired(field) ? { required: true } : {}),
     ...(field.fieldKind === "list" ? { style: "form", explode: true } : {}),
     schema: bare(schemas.ofField(field, "request")),
+    ...(example === undefined ? {} : { example }),
   };
 }
 

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { before, test } from "node:test";
+import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
+import { buildOpenApi, type Parameter } from "../../src/gateway/openapi/index.ts";
+import { idFields, type Json } from "../harness/operations.ts";
+import { restRequest, send } from "../harness/wire.ts";
+import { callerFor, operations, requestFor, type Stage, setStage } from "../matrix/stage.ts";
+
+let stage: Stage;
+before(async () => {
+  stage = await setStage();
+});
+
+const baseUrl = "http://127.0.0.1";
+const document = buildOpenApi({
+  operations,
+  servers: { production: baseUrl, staging: baseUrl, local: baseUrl },
+  errorsUrl: `${baseUrl}/errors`,
+  version: "2024-01-01",
+});
+
+/** The example of a binding's request as one message: the path's variables and the body. */
+function exampleOf(binding: HttpBinding): Json | undefined {
+  const path = binding.path.replace(/=[^}]*\}/g, "}");
+  const described = document.paths[path]?.[binding.verb.toLowerCase() as "get"];
+  if (described === undefined) return undefined;
+  const variables = (described.parameters ?? []).flatMap((part) => {
+    const { name, in: place, example } = part as Parameter;
+    return place === "path" || (place === "query" && example !== undefined) ? [[name, example]] : [];
+  });
+  const content = described.requestBody && "content" in described.requestBody ? described.requestBody.content : {};
+  return { ...Object.fromEntries(variables), ...(content["application/json"]?.example as Json | undefined) };
+}
+
+/** What names a record that must exist, besides ids and the variables of the path. */
+const references = ["subscriber_ids", "lease_token", "topic_key"];
+
+/** The example with the names of records that exist. */
+function withRecords(operation: Operation, { path }: HttpBinding, example: Json, prepared: Json): Json {
+  const inPath = [...path.matchAll(/\{([^}=]+)/g)].map(([, name]) => name!);
+  const names = new Set([...references, ...inPath, ...idFields(operation).map(({ name }) => name)]);
+  const given = Object.entries(prepared).filter(([name]) => names.has(name) && name in example);
+  return { ...example, ...Object.fromEntries(given) };
+}
+
+let count = 0;
+for (const operation of operations) {
+  for (const binding of operation.bindings) {
+    const example = exampleOf(binding);
+    if (example === undefined || operation.streaming) continue;
+    test(`${binding.verb} ${binding.path}: the example of the OpenAPI document is accepted`, async () => {
+      const prepared = await requestFor(operation, stage.platform);
+      const request = withRecords(operation, binding, example, prepared);
+      const { method, path, headers, body } = restRequest(operation, request, binding);
+      const caller = callerFor(stage.platform, operation);
+      const outcome = await send("REST", caller.baseUrl + path, {
+        method,
+        headers: { ...caller.headers, ...headers },
+        ...(body !== undefined && { body }),
+      });
+      assert.equal(outcome.status, 200, `${JSON.stringify(request)}\n${outcome.text}`);
+    });
+    count++;
+  }
+}
+
+test("every request of the reference is one of these examples", () => {
+  const examples = new Set(
+    operations.flatMap((operation) =>
+      operation.bindings.flatMap((binding) => {
+        const example = exampleOf(binding);
+        if (example === undefined) return [];
+        const { method, path, body } = restRequest(operation, example, binding);
+        return [`${method} ${path}${body === undefined ? "" : ` ${body}`}`];
+      }),
+    ),
+  );
+  const folder = "docs/reference/operations";
+  const pages = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, "utf8"));
+  const shown = pages.flatMap((page) => [...page.matchAll(/```sh\ncurl -X (\w+) "\$BASE_URL([^"]*)"([\s\S]*?)\n```/g)]);
+  for (const [, verb, path, rest] of shown) {
+    const body = / -d '([\s\S]*)'$/.exec(rest!)?.[1]?.replaceAll("'\\''", "'");
+    assert.ok(examples.has(`${verb} ${path}${body === undefined ? "" : ` ${body}`}`), `${verb} ${path} ${body}`);
+  }
+  assert.ok(shown.length > 100, `${shown.length}`);
+});
+
+test("there are examples to send", () => assert.ok(count > 100, `${count}`));
