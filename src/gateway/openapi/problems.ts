@@ -25,6 +25,7 @@ const possible: readonly (readonly [status: number, applies: (subject: Subject) 
   [401, ({ operation }) => operation.governance.authenticationRequired],
   [403, always],
   [404, namesRecord],
+  [408, hasBody],
   [409, changes],
   [410, ({ operation }) => operation.streaming],
   [412, changes],
