@@ -41,6 +41,8 @@ export interface ListenerOptions {
 const headerBytesMax = 32 * 1024;
 /** How often HTTP/1.1 connections are checked for late headers. */
 const checkMs = 1000;
+/** How long a stopping listener leaves a caller that has connected and not said anything. */
+const silentMs = 200;
 /** The first GOAWAY of a graceful shutdown names this stream, so that requests on their way are still answered. */
 const lastStreamIdMax = 2 ** 31 - 1;
 
@@ -63,9 +65,10 @@ export async function listen(address: string, options: ListenerOptions): Promise
   });
   await bind(server, address);
 
-  const closeIdle = () => {
+  const closeIdle = (silentUntilMs: number) => {
     if (server instanceof http.Server) server.closeIdleConnections();
-    for (const socket of silent) socket.destroy();
+    // A caller that has just connected is about to say something.
+    if (performance.now() >= silentUntilMs) for (const socket of silent) socket.destroy();
     // A session says goodbye and closes itself when its last stream has ended.
     for (const session of sessions) session.close();
   };
@@ -79,8 +82,9 @@ export async function listen(address: string, options: ListenerOptions): Promise
     },
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      closeIdle();
-      const poll = setInterval(closeIdle, 50);
+      const silentUntilMs = performance.now() + Math.min(silentMs, graceMs);
+      closeIdle(silentUntilMs);
+      const poll = setInterval(closeIdle, 50, silentUntilMs);
       const grace = setTimeout(() => {
         for (const session of sessions) session.destroy();
         for (const socket of connections) socket.destroy();

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
 import { type ComponentHealth, createOperations, type HealthCheck } from "../gateway/health.ts";
 import { type Audit, openAudit } from "../platform/audit/index.ts";
@@ -121,7 +121,10 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
         graceMs: config["server.shutdown_grace_s"] * 1000,
       }),
     );
-    closers.push(() => standing.set(false));
+    closers.push(() => {
+      standing.set(false);
+      node.queues.endWaits();
+    });
     standing.set(true);
     log.info(
       { listeners: Object.fromEntries(Object.entries(planes.listeners).map(([name, { address }]) => [name, address])) },
@@ -160,6 +163,13 @@ async function openAuditOf(config: Config): Promise<Audit | undefined> {
   const sink = config["audit.sink"];
   if (sink === "") return undefined;
   const path = config["audit.path"] || join(config["data.dir"], "audit.log");
+  const folder = dirname(path);
+  if (sink === "file" && !existsSync(folder)) {
+    const setting = config["audit.path"] === "" ? "data.dir" : "audit.path";
+    throw new ConfigError(
+      `${setting}: the folder ${folder}, where audit.sink=file keeps the audit log, does not exist. Create it, or set audit.path to a file in one that does.`,
+    );
+  }
   const { "audit.hash_chain": hashChain, "audit.redact_pii": redactPii } = config;
   try {
     return await openAudit({ sink, path, hashChain, redactPii, clock: systemClock });

@@ -27,7 +27,8 @@ export interface Call {
   /** Headers that the answer will carry, errors included. */
   readonly responseHeaders: Record<string, string>;
   readonly startedAtMs: number;
-
+  /** How much of its time the call waited, as it was asked to. */
+  waitedMs: number;
   requestId: string;
   /** Set by telemetry; its id is made when it is first read. */
   span: { readonly traceId: string } | undefined;
@@ -72,6 +73,8 @@ export interface Context {
    * after every wait, before it hands anything out.
    */
   recheckAccess(): Promise<void>;
+  /** Says that the call waited for something to happen, as it was asked to: such time makes no call slow. */
+  waited(ms: number): void;
   /** Runs after the transaction is committed, never when it is rolled back. The call is answered when its promise settles. */
   afterCommit(action: AfterCommit): void;
 }

@@ -177,6 +177,10 @@ class CallContext implements Context {
     return limit === undefined ? undefined : this.#parts.takeQuota(this.tenantId, operation, limit, count);
   }
 
+  waited(ms: number): void {
+    this.#call.waitedMs += ms;
+  }
+
   recheckAccess(): Promise<void> {
     return this.#parts.recheckAccess[this.plane](this.#call);
   }

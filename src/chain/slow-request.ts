@@ -1,13 +1,13 @@
 import type { Log } from "../platform/log/log.ts";
 import type { Interceptor } from "./call.ts";
 
-/** Step 14: calls that take longer than they should leave a line in the log. */
+/** Step 14: calls that take longer than they should leave a line in the log. Time that they waited as asked is no part of it. */
 export function slowRequest(thresholdMs: number, log: Log): Interceptor {
   return async (call, next) => {
     try {
       return await next(call);
     } finally {
-      const tookMs = performance.now() - call.startedAtMs;
+      const tookMs = performance.now() - call.startedAtMs - call.waitedMs;
       if (tookMs > thresholdMs) {
         log.warn(
           {

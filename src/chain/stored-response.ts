@@ -1,6 +1,7 @@
 import { clearField, clone, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
-import type { Keyring } from "../platform/crypto/index.ts";
+import { type Failure, fail } from "../errors/index.ts";
+import { type Keyring, SealError } from "../platform/crypto/index.ts";
 import type { Claim } from "../platform/idempotency/index.ts";
 import { jsonDecoder, jsonEncoder } from "../platform/protojson/index.ts";
 
@@ -23,7 +24,13 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
   };
   if (!hasSecrets(output)) return plain;
   if (keyring === undefined) {
-    return { ...plain, encode: (response, claim) => plain.encode(withoutSecrets(output, response), claim) };
+    return {
+      encode: (response, claim) => plain.encode(withoutSecrets(output, response), claim),
+      decode: (stored, claim) => {
+        if (isSealed(stored)) throw answerLost();
+        return plain.decode(stored, claim);
+      },
+    };
   }
   const binding = ({ tenantId, fingerprint }: Claim) => ({
     tenantId,
@@ -32,8 +39,27 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
   });
   return {
     encode: (response, claim) => keyring.seal(plain.encode(response, claim), binding(claim)),
-    decode: (stored, claim) => plain.decode(keyring.open(stored, binding(claim)), claim),
+    // What was stored before there was a keyring is not sealed.
+    decode: (stored, claim) => plain.decode(isSealed(stored) ? open(stored, claim) : stored, claim),
   };
+
+  function open(stored: string, claim: Claim): string {
+    try {
+      return keyring!.open(stored, binding(claim));
+    } catch (error) {
+      const cause = (error as Error).cause;
+      throw cause instanceof SealError && cause.fault === "unknown_key" ? answerLost(error) : error;
+    }
+  }
+}
+
+/** A stored answer is a JSON object, or sealed. */
+function isSealed(stored: string): boolean {
+  return !stored.startsWith("{");
+}
+
+function answerLost(cause?: unknown): Failure {
+  return fail("IDEMPOTENCY_ANSWER_LOST", { cause });
 }
 
 function isSecret(field: DescField): boolean {

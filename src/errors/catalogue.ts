@@ -167,6 +167,16 @@ export const catalogue = {
     meaning: "A request with this idempotency key is still running.",
     remedy: "Wait a moment and send the same request again to get its answer.",
   },
+  IDEMPOTENCY_ANSWER_LOST: {
+    http: 409,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Answer no longer readable",
+    meaning:
+      "A request with this idempotency key took effect, but its stored answer is sealed with an encryption key that the instance no longer has.",
+    remedy:
+      "Look the record up instead of sending the request again. The operator can bring the retired key back in `connector.rotation_keys`.",
+  },
   LEASE_LOST: {
     http: 409,
     connect: "aborted",

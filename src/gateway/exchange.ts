@@ -47,6 +47,7 @@ class ExchangeCall implements Call {
   readonly decode: Call["decode"];
   readonly responseHeaders: Record<string, string> = {};
   readonly startedAtMs = performance.now();
+  waitedMs = 0;
   requestId = "";
   span: Call["span"] = undefined;
   apiVersion = "";

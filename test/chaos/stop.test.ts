@@ -133,6 +133,72 @@ test("while it stops, a call in flight gets its answer, readiness is refused, an
   assert.equal((await sql`select from environments where key = 'lab'`).count, 1);
 });
 
+/** Starts a lease that waits for work, on a pool of its own; resolves when the node has let it in. */
+async function waitingLease(node: NodeProcess) {
+  const created = await post(node, "/api/pools", { name: "crew", strategy: "round_robin" });
+  assert.equal(created.status, 200, JSON.stringify(created.body));
+  const answer = post(node, `/api/queues/${created.body.data.id}/lease`, { wait_s: 20 });
+  await until(async () => {
+    const text = await (await fetch(`${node.baseUrl}/metrics`)).text();
+    return /^rpc_server_active_calls\{[^}]*\} 1$/m.test(text);
+  });
+  return { answer };
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`${signal} ends a lease that waits with an empty answer, and the node with 0, long before the wait is over`, async (t) => {
+    const { node } = await scratch(t);
+    const { answer } = await waitingLease(node);
+    const startedAtMs = performance.now();
+    node.process.kill(signal);
+    const { status, body } = await answer;
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual(body.data.items, []);
+    assert.equal(await node.exited, 0, node.output());
+    assert.ok(performance.now() - startedAtMs < 10_000, "the lease would have waited for 20 seconds");
+  });
+}
+
+test("a second Ctrl-C ends a node at once, though a call is still in flight", async (t) => {
+  const { node, sql } = await scratch(t);
+  const held = await hold(sql);
+  const creating = post(node, environments, { key: "lab" }).then(
+    () => "answered",
+    () => "cut off",
+  );
+  await held.waiting();
+  node.process.kill("SIGINT");
+  await until(() => /press Ctrl-C again/.test(node.output()));
+  // Signals right after the first are the same key press, passed on by a parent such as npm.
+  const again = setInterval(() => node.process.kill("SIGINT"), 100);
+  t.after(() => clearInterval(again));
+  assert.equal(await node.exited, 130, node.output());
+  assert.equal(await creating, "cut off");
+  await held.release();
+});
+
+test("callers that keep their connections get every answer while the node stops, and no reset", async (t) => {
+  const { node } = await scratch(t);
+  const agent = new http.Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  let answers = 0;
+  const caller = async (): Promise<void> => {
+    for (;;) {
+      const request = http.get(`${node.baseUrl}/api/v2/environments`, { agent, headers: { "x-api-key": key } });
+      const [response] = (await once(request, "response")) as [http.IncomingMessage];
+      await response.toArray();
+      assert.equal(response.statusCode, 200);
+      answers++;
+      // It is asked to leave, and would go to another node.
+      if (response.headers.connection === "close") return;
+    }
+  };
+  const callers = Promise.all(Array.from({ length: 8 }, caller));
+  await until(() => answers > 100);
+  assert.equal((await terminate(node)).code, 0, node.output());
+  await callers;
+});
+
 test("streams end when the node stops, in whatever protocol and however many events are on their way", async (t) => {
   const { node } = await scratch(t);
   const sse = await fetch(`${node.baseUrl}/api/events/subscribe`, { headers: { "x-api-key": key } });

@@ -55,6 +55,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     quotaOf: () => undefined,
     takeQuota: async () => {},
     recheckAccess: async () => {},
+    waited: () => {},
     afterCommit: (action) => void action(),
     ...rest,
     tenantId,

@@ -115,6 +115,8 @@ export function createQueues(parts: Parts) {
     wake,
     wakeReady,
     expect,
+    /** Ends the waits of workers, of a node that stops. */
+    endWaits: leasing.endWaits,
     async idle(): Promise<void> {
       await Promise.all([acceptor.idle(), finishing.idle()]);
     },

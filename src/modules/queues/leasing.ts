@@ -46,6 +46,8 @@ export interface WorkAsked {
   readonly max: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
+  /** Told how long the worker waited, each time it did. */
+  readonly onWaited?: (ms: number) => void;
   /** Rejects when the worker may no longer have work; a worker that waits is checked before every look. */
   readonly recheckAccess?: () => Promise<void>;
 }
@@ -54,6 +56,8 @@ export interface WorkAsked {
 export interface Leasing {
   /** Items for a worker; it waits for some when there are none. */
   lease(asked: WorkAsked, offered?: Offered, keep?: Keep): Promise<Lease>;
+  /** Ends all waits, now and from now on: workers get what there is, or nothing. */
+  endWaits(): void;
 }
 
 /** What has to happen in one transaction with the handing out of items; when it throws they stay where they are. */
@@ -94,6 +98,8 @@ const nothing: Lease = { rows: [], againInMs: undefined };
 /** Makes this node's leasing. Workers of one pool who ask at the same time are served by one statement. */
 export function createLeasing({ db, signals }: { db: Database; signals: Signals }): Leasing {
   const lines = new Map<string, Line>();
+  const waits = new Set<() => void>();
+  let waitsEnded = false;
   let turn = 0;
 
   function lineOf(asked: WorkAsked): Line {
@@ -241,6 +247,7 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
       };
       if (asked.waitMs === 0) return look();
       const until = performance.now() + asked.waitMs;
+      const isOver = () => waitsEnded || performance.now() >= until || asked.signal.aborted;
       for (;;) {
         // Listen before looking: what becomes ready in between then wakes us.
         const waitMs = Math.max(0, Math.min(pollMs, until - performance.now()));
@@ -248,12 +255,20 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
         try {
           await asked.recheckAccess?.();
           const lease = await look();
-          if (lease.rows.length > 0 || performance.now() >= until || asked.signal.aborted) return lease;
+          if (lease.rows.length > 0 || isOver()) return lease;
+          const waitsSinceMs = performance.now();
+          waits.add(woken.cancel);
           await woken.within(lease.againInMs);
+          asked.onWaited?.(performance.now() - waitsSinceMs);
         } finally {
+          waits.delete(woken.cancel);
           woken.cancel();
         }
       }
+    },
+    endWaits() {
+      waitsEnded = true;
+      for (const end of waits) end();
     },
   };
 }

@@ -199,6 +199,7 @@ function workAsked(context: Context, request: LeaseItemsRequest, { pool, recipie
     waitMs: waitS * 1000,
     signal: context.signal,
     recheckAccess: () => context.recheckAccess(),
+    onWaited: (ms: number) => context.waited(ms),
   };
 }
 

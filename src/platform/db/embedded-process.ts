@@ -2,11 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { fail } from "../../errors/index.ts";
 import type { ServerUser } from "./embedded-user.ts";
 
 const READY = "database system is ready to accept connections";
 const STOP_PATIENCE_MS = 30_000;
+const SUCCESS = "exit code 0";
+/** How PostgreSQL's log tells of ENOSPC; its messages are not translated here. */
+const DISK_FULL = "No space left on device";
+/** How long the last lines of a program that has ended may take to be read. */
+const LAST_LINES_MS = 1000;
 
 /** One PostgreSQL program to run, inside the folder that it works on. */
 export interface Program {
@@ -50,17 +56,24 @@ function start(program: Program): Running {
   child.stdin?.end(input);
 
   const tail: string[] = [];
+  let diskFull: string | undefined;
   const lines = createInterface({ input: child.stderr! });
   lines.on("line", (line) => {
     tail.push(line);
     if (tail.length > 20) tail.shift();
+    if (line.includes(DISK_FULL)) diskFull = line;
     program.log?.(line);
   });
+  const linesRead = once(lines, "close");
   const exited = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
-    child.once("exit", (code, signal) => {
+    child.once("exit", async (code, signal) => {
       guard.end("\n");
-      resolve(signal ? `ended by ${signal}` : `exit code ${code}`);
+      const outcome = signal ? `ended by ${signal}` : `exit code ${code}`;
+      if (outcome === SUCCESS) return resolve(outcome);
+      // What it wrote last says why it ended.
+      await Promise.race([linesRead, delay(LAST_LINES_MS, undefined, { ref: false })]);
+      resolve(diskFull === undefined ? outcome : `${outcome}. ${diskFullAdvice(folder, diskFull)}`);
     });
   });
   return {
@@ -81,7 +94,7 @@ export async function runProgram(program: Program): Promise<void> {
   const running = start(program);
   const closed = once(running.child, "close");
   const outcome = await running.exited;
-  if (outcome === "exit code 0") return;
+  if (outcome === SUCCESS) return;
   if (running.pid) await closed;
   throw failed(program, outcome, running.tail);
 }
@@ -124,6 +137,11 @@ export async function startServer(program: Program): Promise<Server> {
       return stopping;
     },
   };
+}
+
+function diskFullAdvice(folder: string, line: string): string {
+  const what = line.replace(/^.*?(?:PANIC|FATAL|ERROR|LOG): +/, "");
+  return `Its disk is full (${what}). Free space on the disk of ${folder}, or move data.dir to a larger one, and start again: nothing that was acknowledged is lost.`;
 }
 
 function failed(program: Program, outcome: string, tail: readonly string[]): Error {

@@ -78,7 +78,7 @@ export function createSignals(db: Database): Signals {
   };
 }
 
-/** Resolves at the next wake of a topic, when the time is up, or when whoever waits leaves; to be cancelled either way. */
+/** Resolves at the next wake of a topic, when the time is up, or when whoever waits leaves or cancels. Always cancel it. */
 export function nextWake(signals: Signals, topic: string, signal: AbortSignal, waitMs: number) {
   const { promise: reason, resolve } = Promise.withResolvers<"signal" | "time">();
   const leave = () => resolve("time");
@@ -96,6 +96,7 @@ export function nextWake(signals: Signals, topic: string, signal: AbortSignal, w
     clearTimeout(sooner);
     stop();
     signal.removeEventListener("abort", leave);
+    leave();
   };
   return { reason, within, cancel };
 }
