@@ -47,7 +47,7 @@ export interface PoolConfig {
 /** One step of a timed fallback: whom the condition lets in, and how one of them is chosen. */
 export interface FallbackStep {
   readonly afterS: number;
-  /** CEL over item, recipient, pool and now; it replaces the rules' requirements. Empty: everyone. */
+  /** CEL over item, recipient, pool and now; it replaces what rules and `requirements.skills` require. Empty: everyone. */
   readonly condition: string;
   readonly strategy: Strategy;
 }

@@ -79,8 +79,6 @@ export class Condition {
   /** Undefined where it cannot be compiled: it fails whenever it is asked. */
   readonly expression: CelExpression | undefined;
   readonly namesRecipient: boolean;
-  /** Whether it judges skills itself. */
-  readonly namesSkills: boolean;
   /** The fields of the item that it depends on; undefined where answers cannot be shared. */
   readonly #fields: readonly (readonly string[])[] | undefined;
   readonly #rows = new Map<string, AnswerRow>();
@@ -93,7 +91,6 @@ export class Condition {
     const names = (variable: string) => this.expression?.variables.includes(variable) === true;
     const paths = this.expression?.paths ?? [];
     this.namesRecipient = names("recipient");
-    this.namesSkills = paths.some((path) => /^(item\.requirements|recipient\.skills|item$|recipient$)/.test(path));
     this.#fields = names("now") ? undefined : fieldsOf(paths, source);
     this.#pagesMax = pagesMax;
   }

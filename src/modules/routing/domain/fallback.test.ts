@@ -72,14 +72,22 @@ test("on_no_match has its say when no step is left to come", () => {
   assert.deepEqual([after(redirect, 30).outcome, after(redirect, 30).redirectPoolId], ["redirected", "p"]);
 });
 
-test("a step's condition stands in for what rules require, not for what the item requires", () => {
+test("a step's condition replaces what rules require and the skills that the item requires", () => {
+  const latin = itemOf({ requirements: { skills: { latin: 4 } } });
+  for (const condition of ["", "true"]) {
+    const { outcome, reason } = after({ steps: [step(30, condition)] }, 30, latin);
+    assert.deepEqual([outcome, reason], ["routed", "chosen_by_fallback"], condition);
+    assert.equal(after({ steps: [step(30, condition)] }, 29, latin).outcome, "queued");
+  }
+  assert.equal(after({ steps: [step(0, "recipient.attributes.tier == 'tin'")] }, 0, latin).recipientId, "tin");
+});
+
+test("a step leaves it at whom the item names and excludes by id", () => {
   const anyone = { steps: [step(0)] };
-  const german = itemOf({ requirements: { skills: { german: 4 } } });
-  assert.equal(after(anyone, 0, german).outcome, "queued");
-  assert.equal(after({ steps: [step(0, "recipient.attributes.tier != 'gold'")] }, 0, german).outcome, "queued");
-  assert.equal(after(anyone, 0, itemOf({ requirements: { skills: { german: 2 } } })).recipientId, "silver");
   assert.equal(after(anyone, 0, itemOf({ requirements: { recipientId: "gold" } })).outcome, "queued");
   assert.equal(after(anyone, 0, itemOf({ requirements: { recipientId: "tin" } })).recipientId, "tin");
+  const excluded = itemOf({ requirements: { skills: { latin: 4 }, excludedRecipientIds: ["silver"] } });
+  assert.equal(after(anyone, 0, excluded).recipientId, "tin");
 });
 
 test("a step that looks at skills itself may ask for less of them", () => {

@@ -94,7 +94,7 @@ export interface FilterTerms {
   readonly prefer?: readonly Question[];
   /** The recipient that a rule names. */
   readonly routeTo?: string;
-  /** Skills are judged elsewhere. */
+  /** The item's required skills do not count. */
   readonly skillsAside?: boolean;
 }
 

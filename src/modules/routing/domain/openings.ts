@@ -11,11 +11,11 @@ export function filterOfRules(candidates: Filter, ruling: Ruling): Filter {
 }
 
 /**
- * Who may take an item by a step of the fallback: its condition stands in for all that rules require, prefer or name. What the
- * item requires itself still holds, with one exception: a condition that looks at `recipient.skills` or at
- * `item.requirements` judges skills itself, so that it can ask for less.
+ * Who may take an item by a step of the fallback. The step's condition replaces all that rules require, prefer or name,
+ * and the skills that the item requires: without a condition everyone may take it. Whom the item names or excludes by id
+ * still holds.
  */
 export function filterOfStep(candidates: Filter, evaluation: Evaluation, condition: Condition | undefined): Filter {
-  if (condition === undefined) return candidates;
-  return candidates.narrowed({ require: [evaluation.question(condition)], skillsAside: condition.namesSkills });
+  const require = condition === undefined ? [] : [evaluation.question(condition)];
+  return candidates.narrowed({ require, skillsAside: true });
 }
