@@ -360,7 +360,9 @@ export type PoolConfig_Fallback_Step = Message<"service.api.PoolConfig.Fallback.
   afterS: number;
 
   /**
-   * CEL over item, recipient, pool and now: whom it lets in, in place of what rules require. Empty: everyone.
+   * CEL over item, recipient, pool and now: whom it lets in, in place of what rules and the item's requirements.skills
+   * require. Empty: everyone. requirements.recipient_id and excluded_recipient_ids still hold. To keep asking for
+   * skills, say so: item.requirements.skills.all(s, s in recipient.skills).
    *
    * @generated from field: string condition = 2;
    */
@@ -430,7 +432,8 @@ export type PoolConfig_Lease = Message<"service.api.PoolConfig.Lease"> & {
   durationS?: number | undefined;
 
   /**
-   * How often a recipient should renew it; 10 unless set, and less than duration_s.
+   * How often a recipient should renew it; unless set 10, or a third of duration_s where that is 10 or less. Less than
+   * duration_s, except that both may be 1.
    *
    * @generated from field: optional int32 heartbeat_s = 2;
    */

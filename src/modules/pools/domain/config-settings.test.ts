@@ -117,3 +117,11 @@ test("what a constraint cannot do without is asked for", () => {
     "config.admission.concurrency.limit",
   ]);
 });
+
+test("every lease duration can be set by itself, down to a second", () => {
+  for (const durationS of [1, 2, 5, 10, 29, 43_200]) {
+    const config = effectiveConfig({ lease: { durationS } }, "round_robin");
+    assert.deepEqual(configViolations(config), [], `${durationS}`);
+    assert.ok(config.lease.heartbeatS < Math.max(2, durationS), `${durationS}`);
+  }
+});

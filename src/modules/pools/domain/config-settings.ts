@@ -58,7 +58,7 @@ export function effectiveConfig(settings: PoolSettings, strategy: Strategy): Poo
     selection: { ...defaults.selection, ...settings.selection },
     fallback: { ...defaults.fallback, ...settings.fallback, steps: steps.sort((a, b) => a.afterS - b.afterS) },
     queue: { ...defaults.queue, ...settings.queue },
-    lease: { ...defaults.lease, ...settings.lease },
+    lease: effectiveLease(settings.lease ?? {}),
     retry: { ...defaults.retry, ...settings.retry },
     dlq: { ...defaults.dlq, ...settings.dlq },
     outlier: { ...defaults.outlier, ...settings.outlier },
@@ -66,6 +66,16 @@ export function effectiveConfig(settings: PoolSettings, strategy: Strategy): Poo
     anomaly: { ...defaults.anomaly, ...settings.anomaly },
     itemEvents: settings.itemEvents ?? defaults.itemEvents,
   };
+}
+
+/** A lease that is shortened is renewed in time also where nobody says how often. */
+function effectiveLease({
+  durationS = defaults.lease.durationS,
+  heartbeatS = durationS > defaults.lease.heartbeatS
+    ? defaults.lease.heartbeatS
+    : Math.max(1, Math.floor(durationS / 3)),
+}: Partial<PoolConfig["lease"]>): PoolConfig["lease"] {
+  return { durationS, heartbeatS };
 }
 
 function effectiveAdmission({ singleton, debounce, throttle, concurrency }: NonNullable<PoolSettings["admission"]>) {
@@ -124,7 +134,12 @@ function camelCase(name: string): string {
 export function configViolations({ fallback, lease, retry, admission }: PoolConfig): Violation[] {
   const { debounce, throttle } = admission;
   const wrong: [broken: boolean, field: string, rule: string, message: string][] = [
-    [lease.heartbeatS >= lease.durationS, "lease.heartbeat_s", "below", "must be less than lease.duration_s"],
+    [
+      lease.heartbeatS >= Math.max(2, lease.durationS),
+      "lease.heartbeat_s",
+      "below",
+      `must be less than lease.duration_s (${lease.durationS})`,
+    ],
     [retry.maxMs < retry.initialMs, "retry.max_ms", "at_least", "must be at least retry.initial_ms"],
     [
       fallback.onNoMatch === "redirect_pool" && fallback.redirectPoolId === "",
