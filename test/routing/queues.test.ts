@@ -193,3 +193,18 @@ test("a queue's items are listed by state and recipient, newest first, in pages"
   await own.refused("INVALID_ARGUMENT", "GET", `/api/queues/${pool}/items?state=lost`);
   await own.refused("NOT_FOUND", "GET", `/api/queues/${pool}/items/01ARZ3NDEKTSV4RRFFQ69G5FAV`);
 });
+
+test("drains at the same time each remove their number while there is anything to remove", async () => {
+  const pool = await own.pool();
+  await fill(pool, 1000);
+  const drains = await Promise.all(
+    Array.from({ length: 6 }, () => own.ok("POST", `/api/queues/${pool}/drain`, { max_items: 150 })),
+  );
+  assert.deepEqual(
+    drains.map(({ data }) => data.drained_count),
+    Array(6).fill(150),
+  );
+  const rest = await Promise.all([1, 2].map(() => own.ok("POST", `/api/queues/${pool}/drain`, { max_items: 150 })));
+  assert.deepEqual(new Set(rest.map(({ data }) => data.drained_count)), new Set([100, 0]));
+  assert.equal((await own.status(pool)).depth, 0);
+});

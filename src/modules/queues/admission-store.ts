@@ -3,6 +3,7 @@ import type { Fragment, Sql } from "../../platform/db/index.ts";
 import { type Counted, type Page, type PageRows, totalMax, totalOf } from "../../platform/paging/index.ts";
 import type { ConstraintKind, GroupRef, GroupStatus } from "./domain/admission.ts";
 import type { AssignmentRetry, HoldReason, ItemState } from "./domain/queue-item.ts";
+import { withSurvivors } from "./survivor-store.ts";
 
 /** A group as operators see it. */
 export interface GroupRecord extends GroupRef {
@@ -148,7 +149,7 @@ export function admissionStore(sql: Sql) {
         select id, pool_id, state, hold_reason, due_at, survivor_id, singleton_group, debounce_group, throttle_group,
           concurrency_group, rank, assign_tries, assign_reason, assign_after
         from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
-      return row;
+      return row && (await withSurvivors(sql, tenantId, [row]))[0];
     },
 
     /** How many of its pool go before an item in a throttle or concurrency group, counted up to a bound. */

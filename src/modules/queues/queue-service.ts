@@ -20,6 +20,8 @@ interface Parts {
 export type QueueService = ReturnType<typeof createQueueService>;
 
 const drainAtOnce = 1000;
+/** How many more items are looked at, in place of those that workers take meanwhile. */
+const drainSpare = 500;
 
 /** Makes the use cases of operators. */
 export function createQueueService({ pools, events, wake }: Parts) {
@@ -66,7 +68,8 @@ export function createQueueService({ pools, events, wake }: Parts) {
 
     /**
      * Removes the oldest items, in bites so that none of its statements grows with the queue. All their groups are
-     * locked first and counts come last: groups, items, counts is the order in which everybody goes.
+     * locked first and counts come last: groups, items, counts is the order in which everybody goes. Drains of one pool
+     * run one after the other, so that each finds what the one before has left.
      */
     async drainQueue(context: Context, poolId: string, max: number, reason: string) {
       await pools.usable(context, poolId);
@@ -74,10 +77,12 @@ export function createQueueService({ pools, events, wake }: Parts) {
       const store = queueStore(sql);
       const woken = new Set<string>();
       const counts: CountChange[] = [];
-      const oldest = await store.oldest(tenantId, poolId, max);
+      await store.lockDrains(poolId);
+      const oldest = await store.oldest(tenantId, poolId, max + drainSpare);
       await readGroups(sql, oldest.flatMap(groupNamesOf), true);
-      for (let from = 0; from < oldest.length; from += drainAtOnce) {
-        const bite = oldest.slice(from, from + drainAtOnce);
+      for (let from = 0; from < oldest.length && counts.length < max; ) {
+        const bite = oldest.slice(from, from + Math.min(drainAtOnce, max - counts.length));
+        from += bite.length;
         const moves = bite.map(({ id }) => ({
           tenantId,
           id,

@@ -3,6 +3,7 @@ import type { Sql } from "../../platform/db/index.ts";
 import { ulidMs } from "../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../platform/paging/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
+import { withSurvivors } from "./survivor-store.ts";
 
 /** Where a pool's queue stands. */
 export interface QueueStatus {
@@ -114,6 +115,11 @@ export function queueStore(sql: Sql) {
           paused_by = excluded.paused_by, reason = excluded.reason`;
     },
 
+    /** Has drains of one pool run one after the other, until the transaction ends. */
+    async lockDrains(poolId: string): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${poolId}, 12))`;
+    },
+
     /** The items that have waited longest. */
     async oldest(tenantId: TenantId, poolId: string, limit: number) {
       return sql<
@@ -149,7 +155,7 @@ export function queueStore(sql: Sql) {
       const [row] = await sql<QueueItem[]>`
         select ${itemColumns} from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
         where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.id = ${id}`;
-      return row;
+      return row && (await withSurvivors(sql, tenantId, [row]))[0];
     },
 
     async listItems(tenantId: TenantId, poolId: string, filter: ItemFilter, page: Page): Promise<PageRows<QueueItem>> {
@@ -167,7 +173,7 @@ export function queueStore(sql: Sql) {
       const items = await sql<QueueItem[]>`
         select ${itemColumns} from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
         where q.tenant_id = ${tenantId} and q.id = any(${rows.map(({ id }) => id)}::text[]) order by q.id desc`;
-      return { ...found, rows: items };
+      return { ...found, rows: await withSurvivors(sql, tenantId, items) };
     },
   };
 }
