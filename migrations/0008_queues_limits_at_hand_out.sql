@@ -22,3 +22,6 @@ create index queue_items_for_place on queue_items (tenant_id, concurrency_group,
   where state = 'ready' and concurrency_group <> '';
 create index queue_items_for_token on queue_items (tenant_id, throttle_group, rank, id)
   where state = 'ready' and throttle_group <> '';
+
+-- The token that completed an item: whoever repeats the completion is answered as the first time.
+alter table queue_items add column done_token text not null default '';

@@ -34,7 +34,12 @@ export interface ItemRow {
   readonly ageingS: number;
   /** For an item that nobody fetches: how long it counts as in flight. */
   readonly leaseS?: number | undefined;
+  /** When it goes on, by the clock of whoever decided; told to the caller. */
   readonly dueAtMs: number | undefined;
+  /** How long something holds it from now on, by the database's clock. */
+  readonly heldForMs?: number | undefined;
+  /** It is not handed out before, by the database's clock. */
+  readonly notBeforeMs?: number | undefined;
   readonly holdReason: string;
   readonly expiresAtMs: number;
   readonly ownTtl: boolean;
@@ -165,7 +170,8 @@ function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], s
           ? sql`,
             string_to_table(${queued(({ recipientId }) => recipientId)}, E'\\n', ''),
             string_to_table(${lines(rows, ({ priority }) => priority)}, E'\\n', ''),
-            string_to_table(${queued(({ dueAtMs }) => dueAtMs)}, E'\\n', ''),
+            string_to_table(${queued(({ heldForMs }) => heldForMs)}, E'\\n', ''),
+            string_to_table(${queued(({ notBeforeMs }) => notBeforeMs)}, E'\\n', ''),
             string_to_table(${queued(({ holdReason }) => holdReason)}, E'\\n', ''),
             string_to_table(${queued(({ ownTtl }) => ownTtl)}, E'\\n', ''),
             string_to_table(${queued(({ leaseS }) => leaseS)}, E'\\n', '')`
@@ -173,7 +179,7 @@ function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], s
       }
     ) as input(parcel, tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
       decided_for, snapshot_digest, seed, evidence, state, delivery, rank, expires_at_ms ${groupColumns(sql, kinds)}
-      ${unusual ? sql`, recipient_id, item_priority, due_at_ms, hold_reason, own_ttl, lease_s` : sql``})`;
+      ${unusual ? sql`, recipient_id, item_priority, held_for_ms, not_before_ms, hold_reason, own_ttl, lease_s` : sql``})`;
 }
 
 /** The names of the columns of groups, each with a comma before it. */
@@ -202,16 +208,24 @@ function queueing(sql: Sql, taken: Fragment, { unusual, kinds }: Shape): Fragmen
   return sql`, queued as (
       insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
         recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until` : sql``})
-      select tenant_id, id, pool_id, state, delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
+      select tenant_id, id, pool_id, ${unusual ? sql`case when ${isDue(sql)} then 'ready' else state end` : sql`state`},
+        delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
         ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)},
         ${
           unusual
-            ? sql`coalesce(recipient_id, ''), item_priority::int, to_timestamp(due_at_ms::float8 / 1000),
-              coalesce(hold_reason, ''), own_ttl::boolean, now() + make_interval(secs => lease_s::int)`
+            ? sql`coalesce(recipient_id, ''), item_priority::int, case when not ${isDue(sql)} then greatest(
+                now() + make_interval(secs => held_for_ms::float8 / 1000), to_timestamp(not_before_ms::float8 / 1000)) end,
+              case when ${isDue(sql)} then '' else coalesce(hold_reason, '') end, own_ttl::boolean,
+              now() + make_interval(secs => lease_s::int)`
             : sql`coalesce(decided_for, ''), priority::int`
         }
       from ${taken} where state is not null
     )`;
+}
+
+/** True for an item that waits for nothing but its time, which has come by the database's clock. */
+function isDue(sql: Sql): Fragment {
+  return sql`(coalesce(hold_reason, '') = 'not_before' and to_timestamp(not_before_ms::float8 / 1000) <= now())`;
 }
 
 function counting(sql: Sql, taken: Fragment, shard: number): Fragment {

@@ -49,7 +49,7 @@ export async function completePlainItems(
       where q.lease_token = n.token and not q.revived
     ), ended as (
       update queue_items q set state = 'completed', ended_at = ${now}::timestamptz, lease_token = '',
-        lease_until = null, has_slot = false
+        done_token = q.lease_token, lease_until = null, has_slot = false
       where q.ctid = any(array(select place from locked))
       returning q.tenant_id, q.id, q.pool_id, q.recipient_id, q.attempt,
         floor(date_part('epoch', q.leased_at) * 1000) as leased_at_ms

@@ -6,7 +6,7 @@ import { shardCount } from "./counts.ts";
 import type { ItemFailure } from "./domain/queue-item.ts";
 import { afterFailure, type RetryPolicy } from "./domain/retry.ts";
 import { groupNamesOf } from "./group-store.ts";
-import { groupsOfItems, type Move, type Moved } from "./move-store.ts";
+import { finishedLeases, groupsOfItems, type Move, type Moved } from "./move-store.ts";
 import { move } from "./moving.ts";
 
 /** Why an attempt failed. */
@@ -103,14 +103,17 @@ export function createFinishing({ db, followers, now, random }: Parts): Finishin
       }),
     );
     const items = new Map<number | undefined, Moved>(moved.map((item) => [item.nth, item]));
+    const lost = finishes.filter((_, at) => !items.has(places[at]));
+    const before = await repeatsAmong(tx, lost);
     const ended: Ended[] = [];
     const results = finishes.map((finish, at): Finished => {
       const item = items.get(places[at]);
-      if (item === undefined) return undefined;
+      if (item === undefined) return before.get(finish);
       const each = moves[item.nth]!;
       const tookMs = item.leasedAt === null ? undefined : Math.max(0, nowMs - item.leasedAt.getTime());
-      ended.push({ finish, moved: item, to: each.to, retryAtMs: each.dueAtMs, tookMs });
-      return { state: each.to, retryAtMs: each.dueAtMs };
+      const retryAtMs = each.failure?.told?.retryAtMs;
+      ended.push({ finish, moved: item, to: each.to, retryAtMs, tookMs });
+      return { state: each.to, retryAtMs };
     });
     const { wake } = await followers.ended(tx, ended, nowMs);
     const committed = () => {
@@ -165,6 +168,24 @@ export function createFinishing({ db, followers, now, random }: Parts): Finishin
   };
 }
 
+/** What was answered to those who repeat the end of a lease that they have told before. */
+async function repeatsAmong(sql: Sql, lost: readonly Finish[]): Promise<ReadonlyMap<Finish, Finished>> {
+  const repeats = new Map<Finish, Finished>();
+  const told = lost.filter(({ overdue, token }) => overdue !== true && leaseOf(token) !== undefined);
+  const leases = new Map((await finishedLeases(sql, told)).map((lease) => [nameOf(lease), lease]));
+  for (const finish of told) {
+    const lease = leases.get(nameOf(finish));
+    if (lease === undefined || lease.poolId !== finish.poolId) continue;
+    if (finish.failure === undefined) {
+      if (lease.doneToken === finish.token) repeats.set(finish, completed);
+      continue;
+    }
+    const failed = lease.failures.find((failure) => failure.told?.token === finish.token)?.told;
+    if (failed !== undefined) repeats.set(finish, { state: failed.state, retryAtMs: failed.retryAtMs });
+  }
+  return repeats;
+}
+
 const completed: Finished = { state: "completed", retryAtMs: undefined };
 
 /** Names an item; by these names items come in the order of their ids. */
@@ -212,17 +233,17 @@ function moveOf(finish: Finish, attempt: number, nowMs: number, chance: number):
     recipientId: "",
   };
   const next = afterFailure(retry, attempt, failure.retryable, chance);
-  if (next === "dead_letter") return { ...base, to: "dead_lettered", failure: kept };
+  if (next === "dead_letter") {
+    const told = { token, state: "dead_lettered" as const };
+    return { ...base, to: "dead_lettered", failure: overdue ? kept : { ...kept, told } };
+  }
   // Who takes it next is decided anew: whoever failed may be the reason.
   const anew = { ...base, recipientId: "", delivery: "pull" as const, failure: kept };
-  // Whoever crashed had its wait: the next attempt may begin at once, and the place in the group stays taken.
+  // Whoever crashed had its wait: the next attempt may begin at once.
   if (overdue) return { ...anew, to: "ready" };
-  return {
-    ...anew,
-    to: "pending",
-    dueAtMs: nowMs + Math.max(next.retryInMs, failure.retryAfterMs ?? 0),
-    holdReason: "retry",
-  };
+  const retryInMs = Math.max(next.retryInMs, failure.retryAfterMs ?? 0);
+  const told = { token, state: "pending" as const, retryAtMs: nowMs + retryInMs };
+  return { ...anew, to: "pending", dueInMs: retryInMs, holdReason: "retry", failure: { ...kept, told } };
 }
 
 const tokenShape = /^[A-Za-z0-9_-]{16}(p|g)([1-9][0-9]{0,5})$/;

@@ -10,7 +10,8 @@ export interface Move {
   /** Where it must come from: from whoever has (or has had) this lease, from among those that wait, or from either. */
   readonly from: { readonly token: string; readonly overdue?: boolean } | "waiting" | "unfinished";
   readonly to: ItemState;
-  readonly dueAtMs?: number | undefined;
+  /** How long it waits, by the database's clock. */
+  readonly dueInMs?: number | undefined;
   readonly holdReason?: string;
   readonly survivorId?: string;
   readonly failure?: ItemFailure;
@@ -57,11 +58,11 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
         ${flags(({ from }) => typeof from === "object" && from.overdue === true)}::int[],
         ${flags(({ from }) => from === "waiting" || from === "unfinished")}::int[],
         ${flags(({ from }) => from === "unfinished")}::int[], ${texts(({ to }) => to)}::text[],
-        ${moves.map(({ dueAtMs }) => dueAtMs ?? null)}::float8[],
+        ${moves.map(({ dueInMs }) => dueInMs ?? null)}::float8[],
         ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ survivorId = "" }) => survivorId)}::text[],
         ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
         ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEnd(to))}::int[]
-      ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, state, due_at_ms, hold_reason,
+      ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, state, due_in_ms, hold_reason,
         survivor_id, recipient_id, delivery, failure, ends, nth)
     ), locked as materialized (
       select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
@@ -72,10 +73,11 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
       ) q
     )
     update queue_items q set
-      state = l.state, due_at = to_timestamp(l.due_at_ms / 1000), hold_reason = l.hold_reason,
+      state = l.state, due_at = now() + make_interval(secs => l.due_in_ms / 1000), hold_reason = l.hold_reason,
       survivor_id = l.survivor_id, recipient_id = coalesce(l.recipient_id, q.recipient_id),
       delivery = coalesce(l.delivery, q.delivery), ended_at = case l.ends when 1 then ${new Date(nowMs)}::timestamptz end,
       lease_token = '', lease_until = null, has_slot = false,
+      done_token = case l.state when 'completed' then q.lease_token else '' end,
       failures = case when l.failure is null then q.failures
         else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
     from locked l where q.tenant_id = l.tenant_id and q.id = l.id and (
@@ -138,4 +140,27 @@ export async function groupsOfItems(
     where (tenant_id, id) in (
       select * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[]))
       and (singleton_group <> '' or debounce_group <> '' or concurrency_group <> '')`;
+}
+
+/** How an item ended for whoever held a lease of it. */
+export interface FinishedLease {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly poolId: string;
+  /** The token that completed it; empty when none did. */
+  readonly doneToken: string;
+  readonly failures: readonly ItemFailure[];
+}
+
+/** What became of items whose leases are not held any more. */
+export async function finishedLeases(
+  sql: Sql,
+  items: readonly { readonly tenantId: TenantId; readonly id: string }[],
+): Promise<FinishedLease[]> {
+  if (items.length === 0) return [];
+  return sql`
+    select q.* from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[])
+      as wanted(tenant_id, id) cross join lateral (
+      select q.tenant_id, q.id, q.pool_id, q.done_token, q.failures from queue_items q
+      where q.tenant_id = wanted.tenant_id and q.id = wanted.id limit 1) q`;
 }

@@ -93,13 +93,11 @@ export function itemRow(
   const tracked = deliveryMode === "decision_only";
   // Nobody fetches it: it only counts against what the recipient can have at once, until its outcome is told.
   if (tracked && !snapshot.recipients.some(({ id, capacity }) => id === recipientId && capacity > 0)) return undefined;
-  const { state, dueAtMs, holdReason } = tracked ? heldByRecipient : heldUntil(asked, decision, verdict, nowMs, holdS);
+  const hold = tracked ? heldByRecipient : heldUntil(asked, decision, verdict, nowMs, holdS);
   return {
     recipientId,
     delivery: tracked ? "none" : deliveryMode === "push" ? "push" : "pull",
-    state,
-    dueAtMs,
-    holdReason,
+    ...hold,
     ageingS: config.queue.ageingS,
     leaseS: tracked ? config.lease.durationS : undefined,
     expiresAtMs: nowMs + ttlS * 1000,
@@ -108,27 +106,34 @@ export function itemRow(
   };
 }
 
-type Hold = Pick<ItemRow, "state" | "dueAtMs" | "holdReason">;
+type Hold = Pick<ItemRow, "state" | "dueAtMs" | "heldForMs" | "notBeforeMs" | "holdReason">;
 const heldByRecipient: Hold = { state: "leased", dueAtMs: undefined, holdReason: "" };
 const heldByNobody: Hold = { state: "ready", dueAtMs: undefined, holdReason: "" };
 
-/** What an item has to wait for before it can be handed out. */
+/**
+ * What an item has to wait for before it can be handed out. Whether its own time has come is not decided here: nodes'
+ * clocks differ, and the database's counts.
+ */
 function heldUntil(
-  { notBeforeMs = 0 }: AskedItem,
+  { notBeforeMs }: AskedItem,
   { outcome }: Decision,
   verdict: Verdict | undefined,
   nowMs: number,
   holdS: number,
 ): Hold {
   if (verdict !== undefined && verdict.holdReason !== "") {
-    const { dueAtMs, holdReason } = verdict;
-    return { state: "held", holdReason, dueAtMs: dueAtMs === undefined ? undefined : Math.max(dueAtMs, notBeforeMs) };
+    const { dueAtMs = nowMs, holdReason } = verdict;
+    return heldFor(holdReason, dueAtMs - nowMs, notBeforeMs, nowMs);
   }
-  if (outcome === "held") {
-    return { state: "held", holdReason: "rule", dueAtMs: Math.max(nowMs + holdS * 1000, notBeforeMs) };
-  }
-  if (notBeforeMs > nowMs) return { state: "pending", holdReason: "not_before", dueAtMs: notBeforeMs };
-  return heldByNobody;
+  if (outcome === "held") return heldFor("rule", holdS * 1000, notBeforeMs, nowMs);
+  if (notBeforeMs === undefined) return heldByNobody;
+  const dueAtMs = notBeforeMs > nowMs ? notBeforeMs : undefined;
+  return { state: "pending", holdReason: "not_before", dueAtMs, notBeforeMs };
+}
+
+function heldFor(holdReason: string, heldForMs: number, notBeforeMs: number | undefined, nowMs: number): Hold {
+  const dueAtMs = Math.max(nowMs + heldForMs, notBeforeMs ?? 0);
+  return { state: "held", holdReason, dueAtMs, heldForMs, notBeforeMs };
 }
 
 function groupsOf({ groups, limitGroups }: AdmissionAsked): Pick<ItemRow, "groups" | "limitGroups"> {

@@ -44,6 +44,8 @@ export interface ItemFailure {
   readonly reasonCode: string;
   readonly reason: string;
   readonly recipientId: string;
+  /** The lease that its worker failed, and what the worker was told; absent where the lease ran out. */
+  readonly told?: { readonly token: string; readonly state: ItemState; readonly retryAtMs?: number | undefined };
 }
 
 /** The search for a recipient of a waiting item; all null unless one was sought in vain. */

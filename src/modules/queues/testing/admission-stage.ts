@@ -208,6 +208,7 @@ function itemRow(verdict: Verdict, admission: AdmissionAsked | undefined, nowMs:
     state: holdReason === "" ? ("ready" as const) : ("held" as const),
     ageingS: 60,
     dueAtMs,
+    notBeforeMs: dueAtMs,
     holdReason,
     expiresAtMs: nowMs + 86_400_000,
     ownTtl: false,
