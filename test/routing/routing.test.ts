@@ -218,7 +218,7 @@ test("an item that nobody could take is given to the recipient that comes later"
   assert.equal((await own.lease(pool, { recipient_id: able }))[0].queue_item_id, queue_item_id);
 });
 
-test("a pool that sends on what nobody takes sends it to the other pool; a ring of pools ends in a refusal", async () => {
+test("a pool that sends on what nobody takes sends it to the other pool; a long row of pools ends in a refusal", async () => {
   const target = await own.pool();
   const recipient = await own.recipient(target);
   const source = await own.pool({ config: { fallback: { on_no_match: "redirect_pool", redirect_pool_id: target } } });
@@ -228,8 +228,33 @@ test("a pool that sends on what nobody takes sends it to the other pool; a ring 
     decision.trace.filter(({ step }: { step: string }) => step === "redirect").map(({ id }: { id: string }) => id),
     [target],
   );
-  const [a, b] = [await own.pool(), await own.pool()];
+  let next = await own.pool();
+  for (let n = 0; n < 6; n++) {
+    const before = await own.pool();
+    await own.rule(before, { type: "redirect_pool", pool_id: next });
+    next = before;
+  }
+  await own.refused("ROUTING_FAILED", "POST", "/api/route", { pool_id: next, type: "t" });
+});
+
+test("redirects that lead back to their pool are refused with the pools on the way, by rules and by fallbacks", async () => {
+  const [a, b, c] = [await own.pool({ name: "front" }), await own.pool({ name: "middle" }), await own.pool()];
+  const back = (redirect_pool_id: string) => ({
+    config: { fallback: { on_no_match: "redirect_pool", redirect_pool_id } },
+  });
   await own.rule(a, { type: "redirect_pool", pool_id: b });
-  await own.rule(b, { type: "redirect_pool", pool_id: a });
-  await own.refused("ROUTING_FAILED", "POST", "/api/route", { pool_id: a, type: "t" });
+  await own.ok("PATCH", `/api/pools/${b}`, back(c));
+  const byRule = { name: "back", action: { type: "redirect_pool", pool_id: a } };
+  const refusal = await own.refused("INVALID_ARGUMENT", "POST", `/api/pools/${c}/rules`, byRule);
+  assert.match(refusal.text, /this pool → front → middle → this pool/);
+  await own.refused("INVALID_ARGUMENT", "PATCH", `/api/pools/${c}`, back(a));
+  const harmless = await own.rule(c, { type: "redirect_pool", pool_id: await own.pool() });
+  await own.refused("INVALID_ARGUMENT", "PATCH", `/api/rules/${harmless}`, { action: byRule.action });
+  // Two who close a circle at the same moment: one of them is refused.
+  const [d, e] = [await own.pool(), await own.pool()];
+  const answers = await Promise.all([
+    own.rest.call("PATCH", `/api/pools/${d}`, back(e)),
+    own.rest.call("PATCH", `/api/pools/${e}`, back(d)),
+  ]);
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 400]);
 });

@@ -13,9 +13,11 @@ import {
   resetSettings,
 } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, StoredPool, Strategy } from "./domain/pool.ts";
+import { redirectPath } from "./domain/redirect-cycle.ts";
 import { checkConfigExpressions } from "./expressions.ts";
 import { type PoolAccess, refuseEnvironment } from "./pool-access.ts";
 import { poolStore } from "./pool-store.ts";
+import { lockRedirects } from "./redirect-store.ts";
 import type { HasWork } from "./work-store.ts";
 
 interface Parts {
@@ -135,7 +137,10 @@ export function createPoolService({ access, events, hasWork }: Parts) {
   };
 }
 
-/** Refuses to send items to a pool that is not there, is archived, works in another environment, or is the same. */
+/**
+ * Refuses to send items to a pool that is not there, is archived, works in another environment, is the same, or sends
+ * items on to this one: they would go round in a circle.
+ */
 export async function checkRedirect(
   { sql, tenantId }: Context,
   from: Pick<StoredPool, "id" | "environmentId">,
@@ -147,4 +152,10 @@ export async function checkRedirect(
   if (found === undefined || found.status === "archived" || found.environmentId !== from.environmentId) {
     throw invalid(field, "pool", "names no pool of the same environment");
   }
+  const redirects = await lockRedirects(sql, tenantId);
+  const back = redirectPath(redirects, found.id, from.id);
+  if (back === undefined) return;
+  const names = new Map<string, string>(redirects.map(({ fromId, fromName }) => [fromId, fromName]));
+  const circle = [from.id, ...back].map((id, at) => (id === from.id ? "this pool" : (names.get(id) ?? `pool ${at}`)));
+  throw invalid(field, "redirect_cycle", `must not lead back to this pool: ${circle.join(" → ")}`);
 }
