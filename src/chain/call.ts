@@ -11,6 +11,12 @@ export type Plane = "external" | "internal";
 /** Headers by lower-case name. */
 export type HeaderReader = (name: string) => string | undefined;
 
+/** Reads and parses a body; `charge` is told its size, after decompression, before it is parsed. */
+export type Decode = (charge?: ChargeBytes) => Message | Promise<Message>;
+
+/** Takes what a body of a size costs, or throws. */
+export type ChargeBytes = (bytes: number) => Promise<void> | undefined;
+
 /** A call on its way through the chain. Protocol adapters make it; steps fill it in; handlers get it as their context. */
 export interface Call {
   readonly operation: Operation;
@@ -23,7 +29,7 @@ export interface Call {
   /** Ends when the caller goes away or its deadline passes. */
   readonly signal: AbortSignal;
   /** Reads and parses the body. Called once, at the bar between the eighth and the ninth step. */
-  readonly decode: () => Message | Promise<Message>;
+  readonly decode: Decode;
   /** Headers that the answer will carry, errors included. */
   readonly responseHeaders: Record<string, string>;
   readonly startedAtMs: number;

@@ -17,6 +17,7 @@ import { deprecation } from "./deprecation.ts";
 import { errorMasking } from "./error-masking.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { recovery } from "./recovery.ts";
+import { refusalPace } from "./refusal-pace.ts";
 import { requestId } from "./request-id.ts";
 import { slowRequest } from "./slow-request.ts";
 import { statusMapping } from "./status-mapping.ts";
@@ -42,6 +43,11 @@ export interface ChainParts {
 export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[] {
   const { config, log } = parts;
   const [authenticate, authorize, extractTenant] = accessSteps(plane, parts);
+  const places = concurrency({
+    global: config["api.max_concurrent_requests"],
+    perTenant: config["api.max_concurrent_requests_per_tenant"],
+  });
+  const rate = plane === "internal" ? undefined : rateLimit(rateLimitParts(parts));
   return [
     recovery(log, challengeOf(plane, config)),
     telemetry({ calls: parts.metrics.calls, tracing: parts.tracing, audit: parts.audit }),
@@ -52,13 +58,14 @@ export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[]
     extractTenant,
     deprecation(config["api.sunset_dates"], parts.observeDeprecated),
     // ---- up to here method and headers are enough; here the body is read and parsed ----
-    decoding(),
-    validation(),
-    concurrency({
-      global: config["api.max_concurrent_requests"],
-      perTenant: config["api.max_concurrent_requests_per_tenant"],
+    decoding({
+      refusals: rate === undefined ? [places.refusal] : [places.refusal, rate.refusal],
+      pace: refusalPace({ perSecond: 100, heldMsMax: 1000, heldMax: 5000 }),
+      chargeBytes: rate?.chargeBytes,
     }),
-    ...(plane === "internal" ? [] : [rateLimit(rateLimitParts(parts))]),
+    validation(),
+    places.step,
+    ...(rate === undefined ? [] : [rate.step]),
     errorMasking(log),
     statusMapping(),
     slowRequest(config["api.slow_request_ms"], log),

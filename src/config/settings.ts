@@ -141,8 +141,14 @@ export const settings = {
     "Networks in CIDR form that may be reached although they are private, for example 10.1.0.0/16.",
   ),
 
-  "ratelimit.global_rps": integer(0, "Tokens a second for the whole instance; 0 for no limit."),
-  "ratelimit.tenant_rps": integer(0, "Tokens a second for each tenant; 0 for no limit."),
+  "ratelimit.global_rps": integer(
+    0,
+    "Tokens a second for the whole instance; 0 for no limit. A call costs what its operation says, and one more for each 64 KiB of its body.",
+  ),
+  "ratelimit.tenant_rps": integer(
+    0,
+    "Tokens a second for each tenant; 0 for no limit. A call costs what its operation says, and one more for each 64 KiB of its body.",
+  ),
   "ratelimit.burst_s": integer(2, "How many seconds' worth of tokens may be taken at once.", {
     minimum: 1,
     maximum: 3600,

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { Message } from "@bufbuild/protobuf";
 import type { Call, Plane } from "../chain/call.ts";
 import type { Operation } from "../definitions/index.ts";
 import { fail } from "../errors/index.ts";
@@ -29,7 +28,7 @@ export function newCall(
   exchange: Exchange,
   operation: Operation,
   protocol: Call["protocol"],
-  decode: () => Message | Promise<Message>,
+  decode: Call["decode"],
   timeoutMs?: number,
 ): Call {
   return new ExchangeCall(exchange, operation, protocol, decode, timeoutMs);

@@ -132,20 +132,32 @@ test("an invalid message takes no token, and a valid one takes it before the ope
   assert.equal(row!.count, 0);
 });
 
-test("an invalid message never waits for a place among the concurrent calls, a valid one is refused without", async () => {
+test("a call that finds no place among the concurrent calls is refused before its message is looked at", async () => {
   const busy = await startService({ "api.max_concurrent_requests": "1" });
-  const rest = restClient(busy.baseUrl, busy.adminKey);
+  const { headers } = { headers: { "x-api-key": busy.adminKey } };
   const leave = new AbortController();
-  const stream = await fetch(`${busy.baseUrl}/api/events/subscribe`, {
-    headers: { "x-api-key": busy.adminKey },
-    signal: leave.signal,
-  });
+  const stream = await fetch(`${busy.baseUrl}/api/events/subscribe`, { headers, signal: leave.signal });
   assert.equal(stream.status, 200);
-  assert.equal((await rest.call("GET", "/api/tenants?no_such_field=1")).body.errorCode, "INVALID_ARGUMENT");
-  const refused = await rest.call("GET", "/api/tenants");
+  assert.deepEqual(await codes(brokenBody, headers, busy.baseUrl), twice("UNAVAILABLE"));
+  const refused = await restClient(busy.baseUrl, busy.adminKey).call("GET", "/api/tenants?no_such_field=1");
   assert.equal(refused.body.errorCode, "UNAVAILABLE");
   assert.equal(refused.headers.get("retry-after"), "1");
   leave.abort();
+});
+
+test("a call whose rate is spent is refused before its message is looked at", async (t) => {
+  const nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
+  const limited = await startService({ "ratelimit.tenant_rps": "5", "ratelimit.burst_s": "1" });
+  const headers = { "x-api-key": limited.adminKey };
+  assert.deepEqual(await codes(brokenBody, headers, limited.baseUrl), twice("INVALID_ARGUMENT"));
+  const rest = restClient(limited.baseUrl, limited.adminKey);
+  assert.equal((await rest.call("POST", "/api/v2/environments", { key: "takes-all" })).status, 200);
+  assert.equal((await rest.call("POST", "/api/v2/environments", { key: "refused" })).status, 429);
+  assert.deepEqual(await codes(brokenBody, headers, limited.baseUrl), twice("RATE_LIMITED"));
+  const again = await rest.call("POST", "/api/tenants", brokenBody);
+  assert.equal(again.headers.get("x-ratelimit-remaining"), "0");
+  assert.equal(again.headers.get("retry-after"), "1");
 });
 
 test("an internal error shows a reference and nothing else, and its cause is in the log under that reference", async (t) => {

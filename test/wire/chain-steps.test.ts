@@ -92,6 +92,7 @@ function markedChain(plane: Plane, end: Next, broken?: "telemetry" | "rate limit
     },
     responseHeaders: {},
     startedAtMs: performance.now() - 1000,
+    waitedMs: 0,
   } as unknown as Call;
   const steps = chainOf(plane, parts);
   return { steps, marks, invoke: () => composeChain(steps, end)(call) };

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 
@@ -67,4 +70,48 @@ test("a body of 4 MiB in a few long strings is taken", async () => {
   const answer = await client.call("POST", "/api/route:batch", { items: Array(16).fill(item) });
   assert.equal(answer.status, 200, answer.text.slice(0, 500));
   assert.equal(answer.body.data.accepted_count, 16);
+});
+
+test("a large body takes tokens of its tenant's rate, whether it is taken or refused, over REST and Connect", async (t) => {
+  const nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
+  const limited = await startService({ "ratelimit.tenant_rps": "100", "ratelimit.burst_s": "1" });
+  const client = restClient(limited.baseUrl, limited.adminKey);
+  const hostile = `{"payload": {${keys(100_000)}}}`;
+  const tokens = Math.floor(hostile.length / 65_536);
+  assert.ok(tokens > 10);
+  const left = async (path: string) => {
+    const { status, headers } = await client.call("POST", path, hostile);
+    return [status, Number(headers.get("x-ratelimit-remaining"))];
+  };
+  assert.deepEqual(await left("/api/route"), [400, 100 - tokens]);
+  assert.deepEqual(await left("/service.api.RoutingService/Route"), [400, 100 - 2 * tokens]);
+  const compressed = await fetch(`${limited.baseUrl}/service.api.RoutingService/Route`, {
+    method: "POST",
+    headers: { "x-api-key": limited.adminKey, "content-type": "application/json", "content-encoding": "gzip" },
+    body: gzipSync(hostile),
+  });
+  const remaining = Number(compressed.headers.get("x-ratelimit-remaining"));
+  assert.ok(remaining <= 100 - 3 * tokens + 4, "the size after decompression counts");
+  let spent = await left("/api/route");
+  while (spent[0] === 400) spent = await left("/api/route");
+  assert.equal(spent[0], 429, "and when the rate is spent the body is not looked at any more");
+});
+
+test("a call whose rate is spent is refused without waiting for its body", async (t) => {
+  const nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
+  const limited = await startService({ "ratelimit.tenant_rps": "1", "ratelimit.burst_s": "1" });
+  const client = restClient(limited.baseUrl, limited.adminKey);
+  const route = () => client.call("POST", "/api/route", { pool_id: "none", type: "x" });
+  while ((await route()).status !== 429);
+  const { hostname, port } = new URL(limited.baseUrl);
+  const socket = connect(Number(port), hostname);
+  // The body never comes.
+  socket.write(
+    `POST /api/route HTTP/1.1\r\nhost: ${hostname}\r\nx-api-key: ${limited.adminKey}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n`,
+  );
+  const [head] = await once(socket, "data");
+  assert.match(String(head), /^HTTP\/1\.1 429 /);
+  socket.destroy();
 });

@@ -50,7 +50,7 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
   }
 
   async function serve(exchange: Exchange, { target, variables }: Match<Route>): Promise<void> {
-    const call = newCall(exchange, target.operation, "rest", () => target.read(exchange, variables));
+    const call = newCall(exchange, target.operation, "rest", (charge) => target.read(exchange, variables, charge));
     try {
       const answer = await invoke(call);
       if (isStream(answer)) {

@@ -1,4 +1,5 @@
 import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import type { ChargeBytes } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
 import { applyParams, jsonDecoder, parseJson, violated } from "../../platform/protojson/index.ts";
@@ -7,7 +8,7 @@ import { announcesTooMuch, type Exchange, headerOf, readBody, tooLarge } from ".
 type Params = readonly (readonly [string, string])[];
 
 /** How a REST request becomes a message: body first, then the segments of the path, then the query. */
-export type RequestReader = (exchange: Exchange, segments: Params) => Message | Promise<Message>;
+export type RequestReader = (exchange: Exchange, segments: Params, charge?: ChargeBytes) => Message | Promise<Message>;
 
 /** In REST, lists are asked for with limit, cursor and offset. */
 export const pagingNames: ReadonlyMap<string, string> = new Map([
@@ -50,8 +51,10 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
       return finish(create(input), exchange, segments);
     };
   }
-  return async (exchange, segments) => {
+  return async (exchange, segments, charge) => {
     const body = await readBody(exchange);
+    const charged = charge?.(body.length);
+    if (charged !== undefined) await charged;
     if (body.length > 0) requireJson(exchange);
     return finish(body.length === 0 ? create(input) : decodeBody(body), exchange, segments);
   };

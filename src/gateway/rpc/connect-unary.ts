@@ -43,10 +43,13 @@ export async function answerConnectUnary(
     exchange,
     procedure.operation,
     "connect",
-    async () => {
+    async (charge) => {
       // Faults of the protocol are told here, after authentication, like faults of the body.
       if (timeout instanceof Failure) throw timeout;
-      return codec.decode(await bytesOf(exchange, request));
+      const bytes = await bytesOf(exchange, request);
+      const charged = charge?.(bytes.length);
+      if (charged !== undefined) await charged;
+      return codec.decode(bytes);
     },
     timeoutMs,
   );

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Message } from "@bufbuild/protobuf";
-import type { Answer, Call } from "../../chain/call.ts";
+import type { Answer, Call, ChargeBytes } from "../../chain/call.ts";
 import { isStream, letGo } from "../../chain/stream.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { type Exchange, headerOf, isGone, newCall, readBody, withinBodyTime, writeHead } from "../exchange.ts";
@@ -50,10 +50,10 @@ export async function handleFramed(
   const timeout = framing.timeoutMs(exchange);
   const timeoutMs = typeof timeout === "number" ? timeout : undefined;
   const accepted = responseEncoding(headerOf(exchange.request, framing.acceptEncodingHeader), framing.encodings);
-  const decode = async () => {
+  const decode = async (charge?: ChargeBytes) => {
     // Faults of the protocol are told here, after authentication, like faults of the body.
     if (timeout instanceof Failure) throw timeout;
-    return readOnlyMessage(framing, exchange, wire, codec);
+    return readOnlyMessage(framing, exchange, wire, codec, charge);
   };
   const call = newCall(exchange, procedure.operation, framing.protocol, decode, timeoutMs);
   const whileOpen = interruptible(call.signal);
@@ -124,11 +124,19 @@ async function pump(
   }
 }
 
-async function readOnlyMessage(framing: Framing, exchange: Exchange, wire: WireType, codec: Codec): Promise<Message> {
+async function readOnlyMessage(
+  framing: Framing,
+  exchange: Exchange,
+  wire: WireType,
+  codec: Codec,
+  charge: ChargeBytes | undefined,
+): Promise<Message> {
   const encoding = encodingOf(framing, exchange);
   const body = await readBody(exchange);
   const envelope = readOnlyEnvelope(framing.unwrap?.(body, wire) ?? body);
-  return codec.decode(await dataOf(envelope, encoding, exchange.bodyBytesMax));
+  const data = await dataOf(envelope, encoding, exchange.bodyBytesMax);
+  await charge?.(data.length);
+  return codec.decode(data);
 }
 
 async function* readMessages(framing: Framing, exchange: Exchange, codec: Codec): AsyncGenerator<Message> {

@@ -17,6 +17,8 @@ export interface Verdict {
   readonly remaining: number;
   /** Whole seconds until the same call would be allowed; 0 when it was. */
   readonly retryAfterS: number;
+  /** Milliseconds until the same call would be allowed; 0 when it was. */
+  readonly waitMs: number;
   /** Whole seconds until the bucket is full. */
   readonly resetS: number;
   /** Set when the store that counts could not be asked. */
@@ -54,6 +56,7 @@ export function verdictOf(allowed: boolean, fullInMs: number, wantedFullInMs: nu
     limit: Math.floor(rate.burst),
     remaining: Math.max(0, Math.floor(tokens + 1e-6)),
     retryAfterS: allowed ? 0 : Math.max(1, Math.ceil((wantedFullInMs - bucketMs) / 1000 - 1e-6)),
+    waitMs: allowed ? 0 : Math.max(0, Math.floor((wantedFullInMs - bucketMs) * 1000 + 1e-3) / 1000),
     resetS: Math.max(0, Math.ceil(fullInMs / 1000 - 1e-6)),
   };
 }

@@ -19,10 +19,18 @@ test("a burst passes at once, the next call waits for a token", () => {
       limit: 5,
       remaining: left,
       retryAfterS: 0,
+      waitMs: 0,
       resetS: 1,
     });
   }
-  assert.deepEqual(limiter.take("k", 1, rate), { allowed: false, limit: 5, remaining: 0, retryAfterS: 1, resetS: 1 });
+  assert.deepEqual(limiter.take("k", 1, rate), {
+    allowed: false,
+    limit: 5,
+    remaining: 0,
+    retryAfterS: 1,
+    waitMs: 100,
+    resetS: 1,
+  });
   pass(99);
   assert.equal(limiter.take("k", 1, rate).allowed, false);
   pass(1);
@@ -33,7 +41,14 @@ test("a burst passes at once, the next call waits for a token", () => {
 test("a call takes its cost, all or nothing", () => {
   const { limiter } = limiterAt(1e12);
   assert.equal(limiter.take("k", 3, rate).remaining, 2);
-  assert.deepEqual(limiter.take("k", 3, rate), { allowed: false, limit: 5, remaining: 2, retryAfterS: 1, resetS: 1 });
+  assert.deepEqual(limiter.take("k", 3, rate), {
+    allowed: false,
+    limit: 5,
+    remaining: 2,
+    retryAfterS: 1,
+    waitMs: 100,
+    resetS: 1,
+  });
   assert.equal(limiter.take("k", 2, rate).allowed, true);
 });
 
@@ -48,7 +63,14 @@ test("a cost above the burst takes a full bucket instead of being refused for ev
 test("a free call always passes and takes nothing", () => {
   const { limiter } = limiterAt(1e12);
   limiter.take("k", 5, rate);
-  assert.deepEqual(limiter.take("k", 0, rate), { allowed: true, limit: 5, remaining: 0, retryAfterS: 0, resetS: 1 });
+  assert.deepEqual(limiter.take("k", 0, rate), {
+    allowed: true,
+    limit: 5,
+    remaining: 0,
+    retryAfterS: 0,
+    waitMs: 0,
+    resetS: 1,
+  });
   limiter.take("other", 0, rate);
   assert.equal(limiter.size, 1);
 });

@@ -49,6 +49,7 @@ redisTest("a burst passes, the next call is told when to come back", async (open
     limit: 3,
     remaining: 2,
     retryAfterS: 0,
+    waitMs: 0,
     resetS: 2,
   });
   assert.deepEqual(await limiter.take(key, 2, rate), {
@@ -56,9 +57,12 @@ redisTest("a burst passes, the next call is told when to come back", async (open
     limit: 3,
     remaining: 0,
     retryAfterS: 0,
+    waitMs: 0,
     resetS: 6,
   });
-  assert.deepEqual(await limiter.take(key, 1, rate), {
+  const { waitMs, ...refused } = await limiter.take(key, 1, rate);
+  assert.ok(waitMs > 0 && waitMs <= 2000, `${waitMs} ms`);
+  assert.deepEqual(refused, {
     allowed: false,
     limit: 3,
     remaining: 0,
@@ -138,7 +142,15 @@ redisTest(
     await peer!.kill();
     try {
       const verdict = await lenient.take(key, 1, slow);
-      assert.deepEqual(verdict, { allowed: true, limit: 10, remaining: 10, retryAfterS: 0, resetS: 0, degraded: true });
+      assert.deepEqual(verdict, {
+        allowed: true,
+        limit: 10,
+        remaining: 10,
+        retryAfterS: 0,
+        waitMs: 0,
+        resetS: 0,
+        degraded: true,
+      });
       await assert.rejects(strict.take(key, 1, slow), (error: unknown) => {
         return error instanceof Failure && error.code === "UNAVAILABLE" && error.cause instanceof Error;
       });

@@ -64,7 +64,7 @@ export function redisLimiter(settings: RedisLimiterSettings): RedisLimiter {
       });
     }
     const limit = Math.floor(rate.burst);
-    return { allowed: true, limit, remaining: limit, retryAfterS: 0, resetS: 0, degraded: true };
+    return { allowed: true, limit, remaining: limit, retryAfterS: 0, waitMs: 0, resetS: 0, degraded: true };
   }
 
   return {
