@@ -68,7 +68,7 @@ export function createRouting(parts: Parts) {
       if (missedPlace || decision.reason === "decided_later") assigning.itemReady(tenantId, snapshot.pool.id);
     },
     keepSnapshot: keeping.keep,
-    haveRoom: createQueueRoom(db.sql, clock),
+    reservePlace: createQueueRoom(db.sql, clock),
     isRecorded: async (claim) => (await usedKeys(db.sql, [claim])).size > 0,
     admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => queues.admissionOf(pool, item),
   });

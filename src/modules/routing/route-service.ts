@@ -11,6 +11,7 @@ import type { Decision } from "./domain/decision.ts";
 import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./live-pools.ts";
+import type { QueueReservation } from "./queue-room.ts";
 import { type AskedItem, itemRow, type Routed, settled, withVerdict } from "./settling.ts";
 
 interface Parts {
@@ -22,8 +23,8 @@ interface Parts {
   readonly admissionOf: (snapshot: PoolSnapshot, item: RoutableItem) => AdmissionAsked | undefined;
   /** Makes sure that what a decision was made from is kept. */
   readonly keepSnapshot: (snapshot: PoolSnapshot) => Promise<void> | undefined;
-  /** Throws when a queue takes no more items. */
-  readonly haveRoom: (snapshot: PoolSnapshot, count: number) => Promise<void> | undefined;
+  /** Reserves a place in a pool's queue; throws when the queue takes no more items. */
+  readonly reservePlace: (snapshot: PoolSnapshot) => QueueReservation | Promise<QueueReservation>;
   /** Told of the moment at which an item falls due. */
   readonly expect: (atMs: number) => void;
   /** Told of items that were accepted without a recipient. */
@@ -43,7 +44,7 @@ const seedLimit = 2 ** 53;
 
 /** Makes the use cases of routing. */
 export function createRouteService(parts: Parts) {
-  const { pools, live, shares, acceptor, admissionOf, keepSnapshot, haveRoom, expect, onUnassigned, isRecorded } =
+  const { pools, live, shares, acceptor, admissionOf, keepSnapshot, reservePlace, expect, onUnassigned, isRecorded } =
     parts;
 
   /** The first pool whose rules want an item. */
@@ -110,16 +111,20 @@ export function createRouteService(parts: Parts) {
     });
   }
 
-  function makeKeepable(routed: Routed): Routed | Promise<Routed> {
-    const { snapshot, work, asked } = routed;
+  function makeKeepable(decided: Routed): Routed | Promise<Routed> {
+    const { snapshot, work, asked } = decided;
+    let routed = decided;
     const refuse = (error: unknown): never => {
       giveBack([routed]);
       throw error;
     };
     try {
       // What is only named to its recipient waits nowhere.
-      const room = work === undefined || work.state === "leased" ? undefined : haveRoom(snapshot, 1);
-      const kept = andThen(room, () => keepSnapshot(snapshot));
+      const reserved = work === undefined || work.state === "leased" ? undefined : reservePlace(snapshot);
+      const kept = andThen(reserved, (reservation) => {
+        if (reservation !== undefined) routed = { ...routed, reservation };
+        return keepSnapshot(snapshot);
+      });
       const constrained = andThen(kept, () => {
         if (work === undefined || work.delivery === "none") return routed;
         const admission = admissionOf(snapshot, asked.item);
@@ -151,8 +156,10 @@ export function createRouteService(parts: Parts) {
     return results;
   }
 
+  /** Undoes what was noted of items that do not come in: their recipients and their places in the queue. */
   function giveBack(routed: readonly Routed[]): void {
-    for (const { tenantId, snapshot, decision } of routed) {
+    for (const { tenantId, snapshot, decision, reservation } of routed) {
+      reservation?.release();
       if (decision.recipientId !== "") live.released(tenantId, snapshot.pool.id, decision.recipientId);
     }
   }
@@ -191,8 +198,9 @@ export function createRouteService(parts: Parts) {
       giveBack(routed);
       throw error;
     }
-    giveBack(final.filter(({ verdict }) => verdict?.status === "deduplicated" || verdict?.status === "rejected"));
     for (const each of final) {
+      if (each.verdict?.status === "deduplicated" || each.verdict?.status === "rejected") giveBack([each]);
+      else each.reservation?.keep();
       if (each.work?.dueAtMs !== undefined) expect(each.work.dueAtMs);
       if (each.work?.state === "ready" && each.work.recipientId === "") onUnassigned(each);
     }

@@ -6,6 +6,7 @@ import type { Decision } from "./domain/decision.ts";
 import { type Evidence, keptEvidence, type TraceStepKept } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import type { LiveView } from "./live-pools.ts";
+import type { QueueReservation } from "./queue-room.ts";
 
 /** An item as a caller asks for it to be routed. */
 export interface AskedItem {
@@ -34,6 +35,8 @@ export interface Routed {
   readonly work: ItemRow | undefined;
   readonly admission: AdmissionAsked | undefined;
   readonly verdict: Verdict | undefined;
+  /** The place of work that waits in the queue. */
+  readonly reservation?: QueueReservation;
 }
 
 /** What a caller is told became of the item. */

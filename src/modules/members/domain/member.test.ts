@@ -24,9 +24,9 @@ test("only a member whose subject is known becomes active by hand; the others wa
 });
 
 test("only an active member has roles", () => {
-  assert.deepEqual(standingOf(member("active", "s")), { status: "active", roles: ["viewer"] });
+  assert.deepEqual(standingOf(member("active", "s")).roles, ["viewer"]);
   for (const status of ["invited", "suspended", "removed"] as const) {
-    assert.deepEqual(standingOf(member(status, "s")), { status, roles: [] });
+    assert.deepEqual(standingOf(member(status, "s")).roles, []);
   }
 });
 
