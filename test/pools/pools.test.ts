@@ -253,3 +253,15 @@ test("a pool and its recipients survive what another tenant asks of them", async
   }
   assert.equal((await must("GET", `/api/recipients/${recipient.id}`)).record_version, 1);
 });
+
+test("null never leaves a constraint silently in place: it is refused, and reset_config removes the constraint", async () => {
+  const singleton = { key: "item.key", mode: "skip" };
+  const { id } = await must("POST", "/api/pools", { name: fresh(), config: { admission: { singleton } } });
+  const refused = await rest.call("PATCH", `/api/pools/${id}`, { config: { admission: { singleton: null } } });
+  assert.equal(refused.status, 400, refused.text);
+  assert.equal(refused.body.violations[0].field, "config.admission.singleton");
+  assert.equal((await must("GET", `/api/pools/${id}`)).config.admission.singleton.key, "item.key");
+  const changed = await must("PATCH", `/api/pools/${id}`, { reset_config: ["admission.singleton"] });
+  assert.equal(changed.config.admission.singleton, undefined);
+  assert.equal((await must("GET", `/api/pools/${id}`)).config.admission.singleton, undefined);
+});

@@ -1007,14 +1007,16 @@ export type UpdatePoolRequest = Message<"service.api.UpdatePoolRequest"> & {
   status?: Pool_Status | undefined;
 
   /**
-   * What of the config changes: each field that is present. A list replaces the one before.
+   * What of the config changes: each field that is present. A list replaces the one before. Null is refused: name a part
+   * in reset_config to remove it.
    *
    * @generated from field: service.api.PoolConfig config = 6;
    */
   config?: PoolConfig | undefined;
 
   /**
-   * Parts of the config that get their defaults back first, such as fallback.steps or admission.throttle.
+   * Parts of the config that get their defaults back first, such as fallback.steps. A constraint is removed in the same
+   * way, such as admission.singleton.
    *
    * @generated from field: repeated string reset_config = 7;
    */
