@@ -5,7 +5,7 @@ import type { Plane } from "../chain/call.ts";
 import { type Config, ConfigError, environmentName, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks.ts";
-import { createDocs } from "../gateway/docs/index.ts";
+import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
 import { type createOperations, requireRead } from "../gateway/health.ts";
@@ -186,16 +186,21 @@ function docsHandler(
       exchange.response.end();
       return true;
     }
-    const answer = docs.handle(exchange.path, {
-      accept: headerOf(exchange.request, "accept"),
-      ifNoneMatch: headerOf(exchange.request, "if-none-match"),
-    });
-    if (answer === undefined) return false;
-    requireRead(exchange);
-    writeHead(exchange, answer.status, answer.headers);
-    exchange.response.end(exchange.request.method === "HEAD" ? "" : answer.body);
-    return true;
+    const prepared = docs.prepare(exchange.path);
+    return prepared === undefined ? answerDocs(docs, exchange) : prepared.then(() => answerDocs(docs, exchange));
   };
+}
+
+function answerDocs(docs: Docs, exchange: Exchange): boolean {
+  const answer = docs.handle(exchange.path, {
+    accept: headerOf(exchange.request, "accept"),
+    ifNoneMatch: headerOf(exchange.request, "if-none-match"),
+  });
+  if (answer === undefined) return false;
+  requireRead(exchange);
+  writeHead(exchange, answer.status, answer.headers);
+  exchange.response.end(exchange.request.method === "HEAD" ? "" : answer.body);
+  return true;
 }
 
 function mutualTlsOf(config: Config): MutualTls | undefined {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { readOperations } from "../../definitions/index.ts";
 import { catalogue } from "../../errors/index.ts";
 import { buildOpenApi } from "../openapi/index.ts";
@@ -147,6 +148,25 @@ test("no path leads out of the listed assets", () => {
     "/",
   ];
   for (const path of hostile) assert.equal(docs.handle(path, { accept: browser }), undefined, path);
+});
+
+test("the OpenAPI document is written in pieces, with other work in between", async () => {
+  const slow = createDocs({ openApi: () => document });
+  const prepared = slow.prepare("/openapi.yaml");
+  assert.equal(slow.prepare("/openapi.yaml"), prepared, "once for all who wait");
+  let turns = 0;
+  let done = false;
+  prepared!.then(() => {
+    done = true;
+  });
+  while (!done) {
+    await nextTurn();
+    turns++;
+  }
+  assert.ok(turns > Object.keys(document.paths).length, `${turns} turns`);
+  assert.equal(String(slow.handle("/openapi.yaml")?.body), String(get("/openapi.yaml").body));
+  assert.equal(slow.prepare("/openapi.yaml"), undefined);
+  assert.equal(slow.prepare("/docs"), undefined);
 });
 
 test("the OpenAPI document is served as YAML and made once", () => {

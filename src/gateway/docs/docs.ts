@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type OpenApiDocument, toYaml } from "../openapi/index.ts";
+import { setImmediate as yieldLoop } from "node:timers/promises";
+import { type OpenApiDocument, toYaml, yamlPieces } from "../openapi/index.ts";
 import { describeError, describeErrors, renderError, renderErrors } from "./error-pages.ts";
 import { renderOutbox } from "./page.ts";
 import { createReference, type Reference } from "./reference.ts";
@@ -23,6 +24,8 @@ export interface DocsAnswer {
 export interface Docs {
   /** Answers a GET of a path without its query; undefined when nothing is there. */
   handle(path: string, request?: DocsRequest): DocsAnswer | undefined;
+  /** Writes a document that takes long ahead of its first answer, in pieces; undefined when there is nothing to wait for. */
+  prepare(path: string): Promise<void> | undefined;
 }
 
 interface Document {
@@ -42,6 +45,8 @@ const assets: Readonly<Record<string, string>> = {
 };
 
 const html = "text/html; charset=utf-8";
+const yaml = "application/yaml; charset=utf-8";
+const yamlPath = "/openapi.yaml";
 const servicesPath = "/docs/services/";
 
 // Nothing may come from or go to another origin, and nothing inline may run.
@@ -68,6 +73,7 @@ interface Options {
 /** Serves the interactive reference, the OpenAPI document, the pages of the errors and that of the outbox. */
 export function createDocs({ openApi, outbox = false }: Options): Docs {
   const kept = new Map<string, Document>();
+  let writing: Promise<void> | undefined;
   let described: { readonly document: OpenApiDocument; readonly reference: Reference } | undefined;
 
   /** The OpenAPI document and the pages over it. Describing the operations takes a while, so it is done once. */
@@ -91,10 +97,20 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
     return document;
   }
 
+  /** All of the YAML at once would hold up every other call for most of a second. */
+  async function writeYaml(): Promise<void> {
+    let text = "";
+    for (const piece of yamlPieces(description().document)) {
+      text += piece;
+      await yieldLoop();
+    }
+    keep(yamlPath, yaml, () => text);
+  }
+
   function find(path: string, accept: string | undefined): Document | undefined {
     switch (path) {
-      case "/openapi.yaml":
-        return keep(path, "application/yaml; charset=utf-8", () => toYaml(description().document));
+      case yamlPath:
+        return keep(path, yaml, () => toYaml(description().document));
       case "/docs":
         return keep(path, html, () => description().reference.index("./"));
       case "/docs/":
@@ -156,6 +172,11 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
         headers["referrer-policy"] = "no-referrer";
       }
       return { status: 200, headers, body: document.body };
+    },
+    prepare(path) {
+      if (path !== yamlPath || kept.has(path)) return undefined;
+      writing ??= writeYaml();
+      return writing;
     },
   };
 }

@@ -4,9 +4,10 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { parse } from "yaml";
 import { readOperations } from "../../definitions/index.ts";
 import { catalogue } from "../../errors/index.ts";
-import { buildOpenApi, toYaml } from "./build.ts";
+import { buildOpenApi } from "./build.ts";
 import type { Parameter, Reference, Response } from "./document.ts";
 import { operationsIn, testDocument, testInput } from "./test-document.ts";
+import { toYaml } from "./yaml.ts";
 
 const operations = readOperations();
 const external = operations.filter(({ governance }) => !governance.internalOnly);

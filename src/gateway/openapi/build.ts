@@ -1,5 +1,4 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { stringify } from "yaml";
 import { commentOf } from "../../definitions/comments.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { createComponents } from "./components.ts";
@@ -67,13 +66,6 @@ export function buildOpenApi({ operations, servers, errorsUrl, version }: OpenAp
       headers: components.sections.headers,
     },
   };
-}
-
-/** Writes a document as YAML. The caller keeps the result: it takes a while and never changes. */
-export function toYaml(document: OpenApiDocument): string {
-  // Equal parts stay written out: anchors are legal YAML, but not every reader of OpenAPI follows them.
-  // What YAML 1.1 would take for a date or a boolean is quoted, for readers that still speak it.
-  return stringify(document, { aliasDuplicateObjects: false, compat: "yaml-1.1", lineWidth: 120 });
 }
 
 function tagOf(service: DescService): OpenApiDocument["tags"][number] {

@@ -5,5 +5,6 @@
  * direction: a message in a request and in an answer has different schemas.
  * component: a part that is written once and referred to.
  */
-export { buildOpenApi, toYaml } from "./build.ts";
+export { buildOpenApi } from "./build.ts";
 export type { MediaType, OpenApiDocument, OperationObject, Parameter, Schema } from "./document.ts";
+export { toYaml, yamlPieces } from "./yaml.ts";
