@@ -73,11 +73,10 @@ test("a binary message that holds too much is refused before it is decoded", () 
   const cut = (payload: JsonObject) => bytesOf(payload).subarray(0, -1);
   const whole = (body: Buffer) => Buffer.concat([body, Buffer.from([0x07])]);
   assert.match(refusalOf(whole(bytesOf(keyed(10_001)))), /more than 10000 different keys/);
-  assert.match(refusalOf(whole(bytesOf({ list: Array(100_000).fill(1) }))), /more than 200000 fields/);
   assert.match(refusalOf(whole(bytesOf({ text: "x".repeat(2_000_000) }))), /payload: must take at most 262144 bytes/);
   assert.match(refusalOf(cut({ text: "x" })), /not a valid message/);
-  const repeated = Buffer.concat(Array(200_001).fill(Buffer.from([0x50, 0x01])));
-  assert.match(refusalOf(repeated), /more than 200000 fields/);
+  const repeated = Buffer.concat(Array(500_001).fill(Buffer.from([0x50, 0x01])));
+  assert.match(refusalOf(repeated), /more than 500000 fields/);
   const random = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256));
   for (let i = 0; i < 500; i++) assert.ok(refusalOf(random.subarray(i * 10, i * 10 + 200)) !== undefined);
 });

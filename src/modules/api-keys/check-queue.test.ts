@@ -10,14 +10,15 @@ function heldQueue(runningMax = 2) {
   const ends = new Map<string, () => void>();
   return {
     started,
-    ask(name: string, keyId: string, standing: Standing, address = "a") {
+    ask(name: string, keyId: string, standing: Standing | (() => Standing), address = "a") {
       const check = () => {
         started.push(name);
         const { promise, resolve } = Promise.withResolvers<void>();
         ends.set(name, resolve);
         return promise;
       };
-      return queue.run({ keyId, address, standing }, check) !== undefined;
+      const asked = typeof standing === "function" ? standing : () => standing;
+      return queue.run({ keyId, address, standing: asked }, check) !== undefined;
     },
     async end(name: string) {
       ends.get(name)!();
@@ -58,6 +59,20 @@ test("what was right before goes first, then keys without wrong secrets, and sus
   assert.equal(started.at(-1), "t1");
 });
 
+test("checks that were waiting when their key came under suspicion no longer go first", async () => {
+  const { ask, end, started } = heldQueue(1);
+  let suspected = false;
+  const standing = () => (suspected ? "suspect" : "clean");
+  for (const n of [1, 2, 3]) ask(`a${n}`, "a", standing);
+  for (const n of [1, 2, 3]) ask(`b${n}`, "b", standing);
+  suspected = true;
+  ask("c1", "c", "doubtful");
+  await end("a1");
+  assert.deepEqual(started, ["a1", "c1"]);
+  await end("c1");
+  assert.deepEqual(started.slice(2), ["a2"]);
+});
+
 test("addresses take turns within a key, and only so many wait from each and in all", async () => {
   const { ask, end, started } = heldQueue(1);
   const taken = (address: string) => [1, 2, 3, 4, 5, 6].map((n) => ask(`${address}${n}`, "key", "suspect", address));
@@ -70,7 +85,7 @@ test("addresses take turns within a key, and only so many wait from each and in 
 
 test("a check that fails frees its place", async () => {
   const queue = createCheckQueue({ runningMax: 1, suspectsRunningMax: 1, waitingMax: 4, waitingOfKeyMax: 8 });
-  const whom = { keyId: "k", address: "a", standing: "clean" } as const;
+  const whom = { keyId: "k", address: "a", standing: () => "clean" as const };
   const broken = queue.run(whom, () => Promise.reject(new Error("broken")));
   const next = queue.run(whom, async () => "checked");
   await assert.rejects(broken!, /broken/);

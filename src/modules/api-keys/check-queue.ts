@@ -8,12 +8,13 @@ export type Standing = "known" | "clean" | "doubtful" | "suspect";
 export interface CheckFor {
   readonly keyId: string;
   readonly address: string;
-  readonly standing: Standing;
+  /** Asked whenever a place is free: a key may come under suspicion while its checks wait. */
+  readonly standing: () => Standing;
 }
 
 /** Runs expensive checks a few at a time, so that nobody's wrong secrets keep another's key waiting. */
 export interface CheckQueue {
-  /** Runs a check when its turn comes; undefined when too many wait for this key from this address. */
+  /** Runs a check when its turn comes; undefined when too many wait for this key, in all or from this address. */
   run<T>(whom: CheckFor, check: () => Promise<T>): Promise<Awaited<T>> | undefined;
 }
 
@@ -28,49 +29,55 @@ interface Limits {
   readonly waitingOfKeyMax: number;
 }
 
-type Start = () => void;
-/** Waiting checks of one key by address; keys and addresses take turns, in the order of the maps. */
-type Lanes = Map<string, Map<string, Start[]>>;
+interface Waiting {
+  readonly whom: CheckFor;
+  readonly start: (standing: Standing) => void;
+}
 
-const standings: readonly Standing[] = ["known", "clean", "doubtful", "suspect"];
+/** Waiting checks of one key by address; keys and addresses take turns, in the order of the maps. */
+type Lane = Map<string, Waiting[]>;
+
+const ranks: Readonly<Record<Standing, number>> = { known: 0, clean: 1, doubtful: 2, suspect: 3 };
 
 /** Makes a queue: by standing first, then keys in turn, then addresses in turn; one check of a key runs at a time. */
 export function createCheckQueue(limits: Limits): CheckQueue {
-  const waiting: Readonly<Record<Standing, Lanes>> = {
-    known: new Map(),
-    clean: new Map(),
-    doubtful: new Map(),
-    suspect: new Map(),
-  };
+  const lanes = new Map<string, Lane>();
   const runningKeys = new Set<string>();
   let suspectsRunning = 0;
 
-  function nextStart(): Start | undefined {
-    for (const standing of standings) {
-      if (standing === "suspect" && suspectsRunning >= limits.suspectsRunningMax) continue;
-      for (const keyId of waiting[standing].keys()) {
-        if (!runningKeys.has(keyId)) return takeNext(waiting[standing], keyId);
+  /** The most urgent check that may run now, the first in turn among equals. */
+  function next(): { readonly waiting: Waiting; readonly standing: Standing } | undefined {
+    let best: ReturnType<typeof next>;
+    for (const [keyId, lane] of lanes) {
+      if (runningKeys.has(keyId)) continue;
+      for (const queue of lane.values()) {
+        for (const waiting of queue) {
+          const standing = waiting.whom.standing();
+          if (standing === "suspect" && suspectsRunning >= limits.suspectsRunningMax) continue;
+          if (best === undefined || ranks[standing] < ranks[best.standing]) best = { waiting, standing };
+        }
       }
     }
-    return undefined;
+    return best;
   }
 
   function startNext(): void {
     while (runningKeys.size < limits.runningMax) {
-      const start = nextStart();
-      if (start === undefined) return;
-      start();
+      const found = next();
+      if (found === undefined) return;
+      take(lanes, found.waiting);
+      found.waiting.start(found.standing);
     }
   }
 
   return {
-    run<T>({ keyId, address, standing }: CheckFor, check: () => Promise<T>) {
-      const lanes = waiting[standing];
-      const lane = lanes.get(keyId) ?? new Map<string, Start[]>();
+    run<T>(whom: CheckFor, check: () => Promise<T>) {
+      const { keyId, address } = whom;
+      const lane: Lane = lanes.get(keyId) ?? new Map();
       const queue = lane.get(address) ?? [];
       if (queue.length >= limits.waitingMax || waitingIn(lane) >= limits.waitingOfKeyMax) return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<Awaited<T>>();
-      queue.push(() => {
+      const start = (standing: Standing) => {
         runningKeys.add(keyId);
         if (standing === "suspect") suspectsRunning++;
         check()
@@ -80,7 +87,8 @@ export function createCheckQueue(limits: Limits): CheckQueue {
             if (standing === "suspect") suspectsRunning--;
             startNext();
           });
-      });
+      };
+      queue.push({ whom, start });
       lanes.set(keyId, lane.set(address, queue));
       startNext();
       return promise;
@@ -88,20 +96,20 @@ export function createCheckQueue(limits: Limits): CheckQueue {
   };
 }
 
-function waitingIn(lane: ReadonlyMap<string, readonly Start[]>): number {
+function waitingIn(lane: Lane): number {
   let count = 0;
   for (const queue of lane.values()) count += queue.length;
   return count;
 }
 
-/** Takes the first check of a key's first address; both go behind the others. */
-function takeNext(lanes: Lanes, keyId: string): Start {
+/** Takes a check out of its lane; its key and its address go behind the others. */
+function take(lanes: Map<string, Lane>, waiting: Waiting): void {
+  const { keyId, address } = waiting.whom;
   const lane = lanes.get(keyId)!;
-  const [address, queue] = lane.entries().next().value!;
-  const start = queue.shift()!;
+  const queue = lane.get(address)!;
+  queue.splice(queue.indexOf(waiting), 1);
   lanes.delete(keyId);
   lane.delete(address);
   if (queue.length > 0) lane.set(address, queue);
   if (lane.size > 0) lanes.set(keyId, lane);
-  return start;
 }

@@ -68,18 +68,18 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
   function check({ id, secretHash }: StoredApiKey, secret: string, digest: string, address: string): Promise<boolean> {
     const underWay = checking.get(digest);
     if (underWay !== undefined) return underWay;
-    const standing = memory.standing(secretHash, digest, address);
-    const started = queue.run({ keyId: id, address, standing }, () => compare(secret, secretHash));
+    const standing = () => memory.standing(secretHash, digest, address);
+    const started = queue.run({ keyId: id, address, standing }, async () => {
+      const right = await compare(secret, secretHash);
+      // Remembered before the next check is chosen, which may depend on it.
+      memory.remember(secretHash, digest, address, right);
+      return right;
+    });
     if (started === undefined) {
       const why = "Too many secrets of this API key are being checked.";
       throw fail("UNAVAILABLE", { public: why, headers: { "retry-after": "1" } });
     }
-    const checked = started
-      .then((right) => {
-        memory.remember(secretHash, digest, address, right);
-        return right;
-      })
-      .finally(() => checking.delete(digest));
+    const checked = started.finally(() => checking.delete(digest));
     checking.set(digest, checked);
     return checked;
   }

@@ -2,7 +2,7 @@ import { decodeKey, KeyTable } from "./key-table.ts";
 import { depthMax } from "./problems.ts";
 
 /** How many values one document may have: members of objects and items of lists, however deep. */
-export const valuesMax = 100_000;
+export const valuesMax = 250_000;
 
 /** A place in a document: keys of objects and positions in lists, outermost first. */
 export type JsonPath = readonly (string | number)[];
