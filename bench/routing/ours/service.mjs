@@ -13,8 +13,8 @@ export const authorized = {
   "x-api-key": "sk_bench_routing_0123456789abcdef0123456789abcdef",
 };
 
-/** Starts the service; answers with its port, and with how to stop it. */
-export async function startService({ databaseUrl }) {
+/** Starts the service, with further settings if need be; answers with its port, and with how to stop it. */
+export async function startService({ databaseUrl, settings: further = {} }) {
   await migrate(databaseUrl, join(root, "migrations"));
   const settings = {
     "server.http_addr": "127.0.0.1:0",
@@ -25,6 +25,7 @@ export async function startService({ databaseUrl }) {
     "auth.bootstrap_api_key": authorized["x-api-key"],
     "connector.encryption_key": createHash("sha256").update("only for measuring").digest("base64"),
     "database.url": databaseUrl,
+    ...further,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const child = spawn(process.execPath, [join(root, "src/cli/main.ts"), "serve", ...args], {
