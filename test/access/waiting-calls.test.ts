@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { createLeasing } from "../../src/modules/queues/leasing.ts";
+import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { newParty, type Party, shown } from "../routing/stage.ts";
@@ -51,10 +53,50 @@ for (const [how, headers] of [
     await revoke(own, key.id);
     const { queue_item_id } = await own.route(pool);
     assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
-    assert.equal((await own.item(pool, queue_item_id)).state, "ready");
+    await own.itemIn(pool, queue_item_id, "ready");
     assert.equal((await own.leaseOne(pool)).queue_item_id, queue_item_id);
   });
 }
+
+test("a worker that loses its access while its items are leased is told nothing of them, and they come back", async () => {
+  const pool = await own.pool();
+  const db = openDatabase(service.databaseUrl, { maxConnections: 2 });
+  const signals = createSignals(db);
+  await signals.start();
+  let checks = 0;
+  const waiting = createLeasing({ db, signals }).lease({
+    tenantId: own.id as never,
+    poolId: pool,
+    recipientId: "",
+    limits: undefined,
+    environmentId: "",
+    recipientIds: [],
+    unchosen: true,
+    delivery: "pull",
+    capacity: 0,
+    leaseS: 900,
+    ageingMs: 0,
+    max: 1,
+    waitMs: 20_000,
+    signal: new AbortController().signal,
+    async recheckAccess() {
+      checks++;
+      // Allowed before the looks; refused after the one that found the item.
+      const [row] = await db.sql`select from queue_items where pool_id = ${pool} and state = 'leased'`;
+      if (row !== undefined) throw new Error("revoked");
+    },
+  });
+  const ended = assert.rejects(waiting, /revoked/);
+  await shown(
+    async () => checks,
+    (count) => count > 0,
+  );
+  const { queue_item_id } = await own.route(pool);
+  await ended;
+  await own.itemIn(pool, queue_item_id, "ready");
+  await signals.stop();
+  await db.close();
+});
 
 test("a waiting lease ends when its key expires", async () => {
   const pool = await own.pool();

@@ -33,7 +33,8 @@ test("bash completes commands, options and choices where they belong", async () 
   const complete = (...words: string[]) => {
     const quoted = words.map((word) => `'${word}'`).join(" ");
     const script = `${out}\nCOMP_WORDS=(service ${quoted}); COMP_CWORD=${words.length}; _service; echo "\${COMPREPLY[*]}"`;
-    return spawnSync("bash", ["--norc", "-c", script], { encoding: "utf8" });
+    // Longer than one argument may be.
+    return spawnSync("bash", ["--norc", "-s"], { input: script, encoding: "utf8" });
   };
   assert.equal(complete("tena").stdout, "tenant\n");
   assert.equal(complete("tenant", "cr").stdout, "create\n");

@@ -174,3 +174,12 @@ export async function renewLeases(
     from locked l where q.tenant_id = l.tenant_id and q.id = l.id
     returning q.tenant_id, q.id, q.lease_until`;
 }
+
+/** Ends leases now: the items come back like those of a worker that has died. */
+export async function endLeases(sql: Sql, tenantId: TenantId, leases: readonly Pick<LeasedRow, "id" | "leaseToken">[]) {
+  await sql`
+    update queue_items q set lease_until = now() - interval '1 millisecond'
+    from unnest(${leases.map(({ id }) => id)}::text[], ${leases.map(({ leaseToken }) => leaseToken)}::text[])
+      as ended(id, lease_token)
+    where q.tenant_id = ${tenantId} and q.id = ended.id and q.lease_token = ended.lease_token and q.state = 'leased'`;
+}

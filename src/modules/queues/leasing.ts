@@ -13,6 +13,7 @@ import type { Recipient } from "../pools/index.ts";
 import { shardCount } from "./counts.ts";
 import type { HandOutLimits } from "./domain/constraint-moment.ts";
 import {
+  endLeases,
   type LeaseAsked,
   type LeasedRow,
   leaseItems,
@@ -48,7 +49,7 @@ export interface WorkAsked {
   readonly signal: AbortSignal;
   /** Told how long the worker waited, each time it did. */
   readonly onWaited?: (ms: number) => void;
-  /** Rejects when the worker may no longer have work; a worker that waits is checked before every look. */
+  /** Rejects when the worker may no longer have work; a worker that waits is checked before and after every look. */
   readonly recheckAccess?: () => Promise<void>;
 }
 
@@ -235,6 +236,16 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
     return [...ids, ...ids.slice(0, recipientsAtOnce)].slice(start, start + recipientsAtOnce);
   }
 
+  /** A worker may lose its access while it is looked for items: then their leases end, and it is told nothing of them. */
+  async function checkBeforeHandOut(asked: WorkAsked, rows: readonly LeasedRow[]): Promise<void> {
+    try {
+      await asked.recheckAccess?.();
+    } catch (error) {
+      await endLeases(db.sql, asked.tenantId, rows);
+      throw error;
+    }
+  }
+
   return {
     async lease(asked, offered, keep) {
       const mayHave = () => asked.max > 0 && !asked.signal.aborted;
@@ -248,13 +259,14 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
       if (asked.waitMs === 0) return look();
       const until = performance.now() + asked.waitMs;
       const isOver = () => waitsEnded || performance.now() >= until || asked.signal.aborted;
-      for (;;) {
+      for (let hasWaited = false; ; hasWaited = true) {
         // Listen before looking: what becomes ready in between then wakes us.
         const waitMs = Math.max(0, Math.min(pollMs, until - performance.now()));
         const woken = nextWake(signals, queueTopic(asked.tenantId, asked.poolId), asked.signal, waitMs);
         try {
           await asked.recheckAccess?.();
           const lease = await look();
+          if (hasWaited && lease.rows.length > 0) await checkBeforeHandOut(asked, lease.rows);
           if (lease.rows.length > 0 || isOver()) return lease;
           const waitsSinceMs = performance.now();
           waits.add(woken.cancel);
