@@ -3,7 +3,7 @@ import type postgres from "postgres";
 /** What every table holds: how many rows, and a digest of them. */
 export type Rows = Readonly<Record<string, string>>;
 
-// Background work, what nodes note of recipients, and notes of a key's last use change by themselves.
+// Background work, and what nodes note of recipients, change by themselves.
 const livesByItself = [
   "jobs",
   "instance",
@@ -13,6 +13,9 @@ const livesByItself = [
   "webhook_failures",
   "webhook_replays",
 ];
+
+// So do notes of a key's last use, and of how often a recipient was sought for an item.
+const columnsThatChange = ["last_used_at", "assign_tries", "assign_reason", "assign_snapshot", "assign_after"];
 
 /** Reads what every table holds now; `except` names tables that may change. */
 export function readRows(sql: postgres.Sql, except: readonly string[] = []): Promise<Rows> {
@@ -56,15 +59,16 @@ const knownTables = new WeakMap<postgres.Sql, Promise<readonly { name: string; l
 function tablesOf(sql: postgres.Sql) {
   const known = knownTables.get(sql);
   if (known !== undefined) return known;
-  const asked = sql<{ name: string; used: boolean }[]>`
-    select table_name as name, bool_or(column_name = 'last_used_at') as used
+  const asked = sql<{ name: string; changing: string[] }[]>`
+    select table_name as name,
+      coalesce(array_agg(column_name::text) filter (where column_name = any(${columnsThatChange})), '{}') as changing
     from information_schema.columns join information_schema.tables using (table_schema, table_name)
     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all(${livesByItself})
     group by table_name order by table_name`;
   const tables = asked.then((rows) =>
-    rows.map(({ name, used }) => ({
+    rows.map(({ name, changing }) => ({
       name,
-      line: `${used ? "(to_jsonb(t) - 'last_used_at')" : "t"}::text as line`,
+      line: `${changing.length > 0 ? `(to_jsonb(t) - '{${changing.join(",")}}'::text[])` : "t"}::text as line`,
     })),
   );
   knownTables.set(sql, tables);

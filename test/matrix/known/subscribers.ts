@@ -13,6 +13,7 @@ export const subscriberRequests: Known = {
   },
   "SubscriberService/UpsertEndpoint": async (party) => ({
     ...newEndpoint(),
+    channel: "chat",
     connection_id: await makeConnection(party),
   }),
   "SubscriberService/DeleteEndpoint": endpoint,
