@@ -1,20 +1,19 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { violated } from "../platform/protojson/index.ts";
-import { validator } from "../platform/validation/index.ts";
+import { createMessageChecker } from "../platform/validation/index.ts";
 import type { Interceptor } from "./call.ts";
 
 /** Step 9: the message keeps the rules of its definition, and all that it breaks are named at once. */
 export function validation(): Interceptor {
-  const validators = new Map<DescMessage, ReturnType<typeof validator>>();
+  const checkers = new Map<DescMessage, ReturnType<typeof createMessageChecker>>();
   return (call, next) => {
     const { input } = call.operation.method;
-    let validate = validators.get(input);
-    if (validate === undefined) {
-      validate = validator(input);
-      validators.set(input, validate);
+    let check = checkers.get(input);
+    if (check === undefined) {
+      check = createMessageChecker(input);
+      checkers.set(input, check);
     }
-    const violations = validate(call.message!);
-    if (violations.length > 0) throw violated(violations);
+    const failure = check(call.message!);
+    if (failure !== undefined) throw failure;
     return next(call);
   };
 }

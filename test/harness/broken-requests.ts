@@ -1,5 +1,5 @@
 import { type DescField, isFieldSet, ScalarType } from "@bufbuild/protobuf";
-import { DoubleRulesSchema, type FieldRules, Int32RulesSchema } from "../../gen/buf/validate/validate_pb.ts";
+import { DoubleRulesSchema, type FieldRules, Ignore, Int32RulesSchema } from "../../gen/buf/validate/validate_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
 import { type Json, rulesOf } from "./operations.ts";
 
@@ -15,6 +15,14 @@ export function breakagesOf({ method }: Operation): Breakage[] {
   return method.input.fields.flatMap((field) =>
     valuesAgainst(field).map(([what, value]) => ({ field: field.name, what, value })),
   );
+}
+
+/** The list of a request whose items are checked one by one, each with a result of its own; undefined for most. */
+export function itemwiseField({ method }: Operation): DescField | undefined {
+  return method.input.fields.find((field) => {
+    const type = rulesOf(field)?.type;
+    return type?.case === "repeated" && type.value.items?.ignore === Ignore.ALWAYS;
+  });
 }
 
 /** A request with one field broken. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { type Breakage, breakagesOf, broken } from "../harness/broken-requests.ts";
+import { type Breakage, breakagesOf, broken, itemwiseField } from "../harness/broken-requests.ts";
 import { readRows } from "../harness/rows.ts";
 import { callOperation, type Protocol, restPagingNames } from "../harness/wire.ts";
 import { callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
@@ -43,6 +43,27 @@ for (const operation of operations) {
         );
         for (const { rule, message } of outcome.violations) assert.ok(rule !== "" && message !== "", told);
       }
+    }
+    assert.deepEqual(await readRows(sql), held);
+  });
+}
+
+for (const operation of operations) {
+  const field = itemwiseField(operation);
+  if (field === undefined) continue;
+
+  test(`${operation.id} answers an item that breaks a rule of its definition with an error of its own`, async () => {
+    const { platform, sql } = stage;
+    const request = { ...(await requestFor(operation, platform)), [field.name]: [{}] };
+    const held = await readRows(sql);
+    for (const protocol of protocols) {
+      const outcome = await callOperation(protocol, operation, callerFor(platform, operation), request);
+      const told = `${protocol}: ${outcome.text}`;
+      assert.equal(outcome.code, "OK", told);
+      const [result] = protocol === "REST" ? outcome.body.data.results : outcome.body.results;
+      assert.equal(result.error_code ?? result.errorCode, "INVALID_ARGUMENT", told);
+      assert.ok(result.violations.length > 0, told);
+      for (const each of result.violations) assert.ok(each.field && each.rule && each.message, told);
     }
     assert.deepEqual(await readRows(sql), held);
   });

@@ -60,7 +60,13 @@ test("what an item holds comes back as it was sent, whatever characters it is ma
 test("an item that is done is completed for good", async () => {
   const { pool, items } = await poolWith(2);
   const [one, two] = await own.lease(pool, { max_items: 2 });
-  assert.deepEqual(await own.complete(one), { queue_item_id: items[0], state: "completed", error_code: "" });
+  assert.deepEqual(await own.complete(one), {
+    queue_item_id: items[0],
+    state: "completed",
+    error_code: "",
+    error_message: "",
+    violations: [],
+  });
   const message = { pool_id: pool, ...ref(two), cost: 2, score: 0.5 };
   const [rest, connect] = await inEachProtocol(service, own, "WorkService/CompleteItem", message);
   // The second call repeats the first.

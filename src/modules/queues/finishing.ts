@@ -153,6 +153,7 @@ export function createFinishing({ db, followers, now, random }: Parts): Finishin
 
   return {
     async finish(finishes) {
+      if (finishes.length === 0) return [];
       if (!finishes.every(isPlain)) return batcher.run(finishes);
       const results = await plainly.run(finishes);
       if (!results.includes(undefined)) return results;

@@ -12,17 +12,21 @@ import {
   type HeartbeatItemRequest,
   HeartbeatItemResponseSchema,
   type LeasedItem,
+  type LeasedRef,
+  LeasedRefSchema,
   type LeaseItemsRequest,
   LeaseItemsResponseSchema,
   type WorkService as Rpc,
   type WorkResult,
+  WorkResultSchema,
 } from "../../../gen/service/api/work_pb.ts";
 import type { Context, KeyedCall } from "../../chain/call.ts";
 import type { Handlers } from "../../chain/handlers.ts";
-import { fail } from "../../errors/index.ts";
+import { Failure, fail } from "../../errors/index.ts";
 import { type Database, notFound, type Sql } from "../../platform/db/index.ts";
 import { claim, complete, usedKeys } from "../../platform/idempotency/index.ts";
 import { ulidMs } from "../../platform/ids/ulid.ts";
+import { createMessageChecker } from "../../platform/validation/index.ts";
 import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
 import { handOutLimits } from "./domain/constraint-moment.ts";
 import type { Finish, Finished, Finishing } from "./finishing.ts";
@@ -47,6 +51,8 @@ interface Parts {
 
 /** The operations of WorkService. */
 export function workHandlers({ db, pools, leasing, finishing, acceptable }: Parts): Handlers<typeof Rpc> {
+  const checkRef = createMessageChecker(LeasedRefSchema);
+
   /** Runs one call in a transaction of its own, with its idempotency key; "duplicate" when that was used before. */
   async function once<T extends Message>(
     keyed: KeyedCall,
@@ -106,6 +112,21 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
     });
   }
 
+  /** Finishes the valid items of a batch; each item has its own result, in order. */
+  function finishEach<T extends Message>(
+    items: readonly LeasedRef[],
+    toFinish: (item: LeasedRef) => Finish,
+    keyed: KeyedCall | undefined,
+    answer: (results: WorkResult[]) => T,
+  ): Promise<T | "duplicate"> {
+    const refusals = items.map(checkRef);
+    const valid = items.filter((_, at) => refusals[at] === undefined);
+    return finish(valid.map(toFinish), keyed, (finished) => {
+      const next = finished.values();
+      return answer(items.map(({ queueItemId }, at) => fromResult(queueItemId, refusals[at] ?? next.next().value)));
+    });
+  }
+
   return {
     leaseItems: {
       async grouped(context: Context, request: LeaseItemsRequest, keyed) {
@@ -158,9 +179,9 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
     completeItems: {
       async grouped(context: Context, request: CompleteItemsRequest, keyed) {
         const snapshot = await pools.usable(context, request.poolId);
-        const all = request.items.map((item) => ({ ...finishOf(context, snapshot, item), failure: undefined }));
-        return finish(all, keyed, (results) =>
-          create(CompleteItemsResponseSchema, { results: each(request.items, results) }),
+        const toFinish = (item: LeasedRef) => ({ ...finishOf(context, snapshot, item), failure: undefined });
+        return finishEach(request.items, toFinish, keyed, (results) =>
+          create(CompleteItemsResponseSchema, { results }),
         );
       },
     },
@@ -169,10 +190,8 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
       async grouped(context: Context, request: FailItemsRequest, keyed) {
         const snapshot = await pools.usable(context, request.poolId);
         const failure = failureOf(request);
-        const all = request.items.map((item) => ({ ...finishOf(context, snapshot, item), failure }));
-        return finish(all, keyed, (results) =>
-          create(FailItemsResponseSchema, { results: each(request.items, results) }),
-        );
+        const toFinish = (item: LeasedRef) => ({ ...finishOf(context, snapshot, item), failure });
+        return finishEach(request.items, toFinish, keyed, (results) => create(FailItemsResponseSchema, { results }));
       },
     },
   };
@@ -231,17 +250,25 @@ function only({ queueItemId }: { queueItemId: string }, result: Finished): WorkR
   return fromResult(queueItemId, result);
 }
 
-function each(items: readonly { queueItemId: string }[], results: readonly Finished[]): WorkResult[] {
-  return items.map(({ queueItemId }, at) => fromResult(queueItemId, results[at]));
-}
-
-function fromResult(queueItemId: string, result: Finished): WorkResult {
+function fromResult(queueItemId: string, result: Finished | Failure): WorkResult {
+  if (result === undefined) return fromResult(queueItemId, leaseLost());
+  if (result instanceof Failure) {
+    const { code, message, violations } = result;
+    return create(WorkResultSchema, {
+      queueItemId,
+      errorCode: code,
+      errorMessage: message,
+      violations: [...violations],
+    });
+  }
   return {
     $typeName: "service.api.WorkResult",
     queueItemId,
-    state: result?.state ?? "",
-    retryAt: result?.retryAtMs === undefined ? undefined : timestampFromMs(result.retryAtMs),
-    errorCode: result === undefined ? "LEASE_LOST" : "",
+    state: result.state,
+    retryAt: result.retryAtMs === undefined ? undefined : timestampFromMs(result.retryAtMs),
+    errorCode: "",
+    errorMessage: "",
+    violations: [],
   };
 }
 

@@ -136,11 +136,19 @@ export function createRouteService(parts: Parts) {
     }
   }
 
-  /** Prepares one item after the other; what is refused is so for itself alone. */
-  async function prepareAll(context: Context, items: readonly AskedItem[], dryRun: boolean): Promise<RouteResult[]> {
+  /** Prepares one item after the other. A refused item does not affect the others. */
+  async function prepareAll(
+    context: Context,
+    items: readonly (AskedItem | Failure)[],
+    dryRun: boolean,
+  ): Promise<RouteResult[]> {
     const results: RouteResult[] = [];
     const time = timeOfCall(shares, context.tenantId);
     for (const item of items) {
+      if (item instanceof Failure) {
+        results.push(item);
+        continue;
+      }
       try {
         if (time.turns.isOver()) await time.turns.next();
         const prepared = prepare(context, item, dryRun, time);
@@ -217,7 +225,7 @@ export function createRouteService(parts: Parts) {
     let taken = 0;
     let done: T | "duplicate";
     try {
-      const quota = context.takeQuota("route", count);
+      const quota = count === 0 ? undefined : context.takeQuota("route", count);
       if (quota !== undefined) await quota;
       taken = count;
       done = await run();
@@ -248,16 +256,20 @@ export function createRouteService(parts: Parts) {
       });
     },
 
-    /** Routes many items; each has its own result, and those that were decided are kept together. */
+    /**
+     * Routes many items; each has its own result, and those that were decided are kept together. An item that was refused
+     * before is passed on as its result, and takes nothing from the quota.
+     */
     async routeBatch<T>(
       context: Context,
-      items: readonly AskedItem[],
+      items: readonly (AskedItem | Failure)[],
       dryRun: boolean,
       keyed: KeyedCall | undefined,
       answer: (results: readonly RouteResult[]) => T & Parameters<KeyedCall["record"]>[0],
     ): Promise<T | "duplicate"> {
       if (dryRun) return answer(await prepareAll(context, items, true));
-      return counted(context, items.length, keyed, async () => {
+      const count = items.filter((item) => !(item instanceof Failure)).length;
+      return counted(context, count, keyed, async () => {
         const results = await prepareAll(context, items, false);
         const routed = results.filter((each): each is Routed => !(each instanceof Failure));
         if (routed.length === 0 && keyed === undefined) return answer(results);

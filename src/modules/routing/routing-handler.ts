@@ -11,6 +11,7 @@ import {
   type RouteBatchRequest,
   RouteBatchResponseSchema,
   type RouteItem,
+  RouteItemSchema,
   type RouteRequest,
   RouteResponseSchema,
   RouteResultSchema,
@@ -24,6 +25,7 @@ import type { Cursors } from "../../platform/cursor/index.ts";
 import { ulidMs } from "../../platform/ids/ulid.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { dateOf } from "../../platform/records/index.ts";
+import { createMessageChecker } from "../../platform/validation/index.ts";
 import type { DecisionService } from "./decision-service.ts";
 import type { TraceStepKept } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
@@ -40,11 +42,14 @@ export function routingHandlers(
   decisions: DecisionService,
   cursors: Cursors,
 ): Handlers<typeof Rpc> {
+  const checkItem = createMessageChecker(RouteItemSchema);
   return {
     route: {
       grouped(context: Context, request: RouteRequest, keyed) {
         const { dryRun } = request;
-        return service.route(context, toAsked(request), dryRun, dryRun ? undefined : keyed, (routed) =>
+        const asked = toAsked(request);
+        if (asked instanceof Failure) throw asked;
+        return service.route(context, asked, dryRun, dryRun ? undefined : keyed, (routed) =>
           fromDecided(RouteResponseSchema, fromRouted(routed, context.nowMs, dryRun)),
         );
       },
@@ -53,7 +58,7 @@ export function routingHandlers(
     routeBatch: {
       grouped(context: Context, request: RouteBatchRequest, keyed) {
         const { items, dryRun } = request;
-        const asked = items.map((item, at) => toAsked(item, `items[${at}].`));
+        const asked = items.map((item) => checkItem(item) ?? toAsked(item));
         return service.routeBatch(context, asked, dryRun, dryRun ? undefined : keyed, (results) => {
           const messages = results.map((result) => fromResult(result, context.nowMs, dryRun));
           const response = create(RouteBatchResponseSchema);
@@ -99,12 +104,13 @@ export function routingHandlers(
   };
 }
 
-function toAsked(item: RouteItem | RouteRequest, path = ""): AskedItem {
+/** The item to route, or why it is refused. */
+function toAsked(item: RouteItem | RouteRequest): AskedItem | Failure {
   const attributes = item.attributes ?? {};
   const attributesJson = JSON.stringify(attributes);
   const payloadJson = item.payload === undefined ? "{}" : JSON.stringify(item.payload);
   if (takesTooMuch(attributesJson, payloadJson))
-    throw invalid(`${path}payload`, "max_bytes", "must take at most 256 KiB with the attributes");
+    return invalid("payload", "max_bytes", "must take at most 256 KiB with the attributes");
   const routable: RoutableItem = {
     type: item.type,
     key: item.key,
@@ -141,6 +147,7 @@ function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): Result
   return create(RouteResultSchema, {
     errorCode: result.code,
     errorMessage: result.message,
+    violations: [...result.violations],
   });
 }
 

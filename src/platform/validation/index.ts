@@ -5,4 +5,5 @@
  * violation: a field, by its path in proto names, and the rule that it breaks.
  */
 export { isEmail } from "./formats.ts";
+export { createMessageChecker } from "./message-checker.ts";
 export { validator } from "./validator.ts";
