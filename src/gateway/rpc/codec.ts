@@ -1,9 +1,9 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { fail, invalid } from "../../errors/index.ts";
+import { invalid } from "../../errors/index.ts";
 import { jsonDecoder, jsonEncoder, parseJson } from "../../platform/protojson/index.ts";
 import { findFault } from "./fault.ts";
 import { findNul } from "./nul.ts";
-import { scanBinary } from "./scan-binary.ts";
+import { malformed, scanBinary } from "./scan-binary.ts";
 
 /** Reads requests and writes answers of one method in one format. */
 export interface Codec {
@@ -37,6 +37,6 @@ function parseBinary(desc: DescMessage, body: Buffer): Message {
   try {
     return fromBinary(desc, body, { readUnknownFields: false });
   } catch (cause) {
-    throw fail("INVALID_ARGUMENT", { public: "The request's body is not a valid message of the method.", cause });
+    throw malformed(cause);
   }
 }

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { fail, invalid } from "../../errors/index.ts";
+import { type Failure, fail, invalid } from "../../errors/index.ts";
 import { bytesMaxOf, isFreeJson, KeyTable, keysMax, valuesMax } from "../../platform/protojson/index.ts";
 
 /** How many fields one message may have, with those of the messages in it. A value of free JSON takes two to four. */
@@ -14,13 +14,24 @@ const smallBytes = 64 * 1024;
 const keys = new KeyTable();
 const fieldsByNumber = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
 
+/** The wire type of strings, bytes, messages, map entries and packed lists. */
+const delimited = 2;
+
 /**
  * Checks how much a message of the binary format holds, before anything is built from it: the number of its fields, of
- * different keys of its maps, and the size of its values. What is not well-formed is left to the decoder.
+ * different keys of its maps, and the size of its values.
+ *
+ * The decoder reads a known field by its type, whatever wire type its tag has, and reads across the end of a nested
+ * message. Both would let a body pass here as something other than what is decoded, so both are refused.
  */
 export function scanBinary(desc: DescMessage, body: Buffer): void {
   keys.begin(body);
   new BinaryScan(body).message(desc, 0, body.length, 0);
+}
+
+/** The error for bytes that are not a message of the expected type. */
+export function malformed(cause?: unknown): Failure {
+  return fail("INVALID_ARGUMENT", { public: "The request's body is not a valid message of the method.", cause });
 }
 
 class BinaryScan {
@@ -32,40 +43,31 @@ class BinaryScan {
     this.#body = body;
   }
 
-  message(desc: DescMessage | undefined, start: number, end: number, level: number): void {
-    if (level > levelsMax) return;
-    const known = desc && fieldsOf(desc);
+  message(desc: DescMessage, start: number, end: number, level: number): void {
+    if (level > levelsMax) throw malformed();
+    const known = fieldsOf(desc);
     // The last key of each map in this message.
     const nodes = new Map<DescField, number>();
-    for (let at = start; at < end; ) {
+    let openGroups = 0;
+    let at = start;
+    while (at < end) {
       this.#count(1);
       const tag = this.#varint(at);
-      at = this.#at;
-      switch (tag % 8) {
-        case 0:
-          this.#varint(at);
-          at = this.#at;
-          break;
-        case 1:
-          at += 8;
-          break;
-        case 2: {
-          const length = this.#varint(at);
-          at = this.#at;
-          if (at + length > end) return;
-          const field = known?.get(Math.floor(tag / 8));
-          if (field !== undefined) this.#delimited(field, at, at + length, level, nodes);
-          at += length;
-          break;
-        }
-        case 5:
-          at += 4;
-          break;
-        default:
-          // A group's begin or end: its fields follow, and are counted like any others.
-          break;
+      const wireType = tag % 8;
+      const valueStart = this.#at;
+      // The decoder skips groups, with everything in them.
+      const field = openGroups === 0 ? known.get(Math.floor(tag / 8)) : undefined;
+      if (field !== undefined && !hasWireType(field, wireType)) throw malformed();
+      if (wireType === 3 || wireType === 4) {
+        openGroups += wireType === 3 ? 1 : -1;
+        if (openGroups < 0) throw malformed();
+        at = valueStart;
+        continue;
       }
+      at = this.#skip(wireType, valueStart, end);
+      if (field !== undefined && wireType === delimited) this.#delimited(field, this.#at, at, level, nodes);
     }
+    if (at !== end || openGroups > 0) throw malformed();
   }
 
   #delimited(field: DescField, start: number, end: number, level: number, nodes: Map<DescField, number>): void {
@@ -85,31 +87,59 @@ class BinaryScan {
     level: number,
     nodes: Map<DescField, number>,
   ): void {
+    const keyTag = 8 + wireTypeOf(field.mapKey);
+    const valueTag = 16 + (field.message === undefined ? wireTypeOf(field.scalar) : delimited);
     for (let at = start; at < end; ) {
       this.#count(1);
       const tag = this.#varint(at);
-      at = this.#at;
-      if (tag % 8 !== 2) return;
-      const length = this.#varint(at);
-      at = this.#at;
-      if (at + length > end) return;
-      if (tag === 0x0a && field.mapKey === ScalarType.STRING) {
+      // The decoder takes the value of any other field for the next tag.
+      if (tag !== keyTag && tag !== valueTag) throw malformed();
+      at = this.#skip(tag % 8, this.#at, end);
+      if (tag === keyTag && field.mapKey === ScalarType.STRING) {
         // The last of two entries with one key counts, so that duplicates are no fault here.
-        if (keys.add(level, nodes.get(field) ?? 0, at, at + length, false) === "too many") throw tooManyKeys();
+        if (keys.add(level, nodes.get(field) ?? 0, this.#at, at, false) === "too many") throw tooManyKeys();
         nodes.set(field, keys.node);
-      } else if (tag === 0x12) {
-        this.message(field.message, at, at + length, level);
+      } else if (tag === valueTag && field.message !== undefined) {
+        this.message(field.message, this.#at, at, level);
       }
-      at += length;
     }
   }
 
   /** Counts the numbers of a packed list. */
   #packed(field: DescField, start: number, end: number): void {
-    if (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) return;
-    let count = 0;
-    for (let at = start; at < end; at++) if (this.#body[at]! < 0x80) count++;
-    this.#count(count);
+    const wireType = wireTypeOf(field.scalar);
+    if (wireType === delimited) return;
+    let at = start;
+    while (at < end) {
+      this.#count(1);
+      at = this.#skip(wireType, at, end);
+    }
+  }
+
+  /** Returns the index behind a value, and leaves that of its content in `#at`. */
+  #skip(wireType: number, start: number, end: number): number {
+    this.#at = start;
+    let next: number;
+    switch (wireType) {
+      case 0:
+        this.#varint(start);
+        next = this.#at;
+        break;
+      case 1:
+        next = start + 8;
+        break;
+      case delimited:
+        next = this.#varint(start);
+        next += this.#at;
+        break;
+      case 5:
+        next = start + 4;
+        break;
+      default:
+        throw malformed();
+    }
+    if (next > end) throw malformed();
+    return next;
   }
 
   #count(more: number): void {
@@ -129,11 +159,37 @@ class BinaryScan {
     for (; at < start + 10; at++) {
       const byte = this.#body[at] ?? 0;
       value += (byte & 0x7f) * factor;
-      if (byte < 0x80) break;
+      if (byte < 0x80) {
+        this.#at = at + 1;
+        return value;
+      }
       factor *= 0x80;
     }
-    this.#at = at + 1;
-    return value;
+    throw malformed();
+  }
+}
+
+function hasWireType(field: DescField, wireType: number): boolean {
+  if (field.message !== undefined || field.fieldKind === "map") return wireType === delimited;
+  return wireType === wireTypeOf(field.scalar) || (field.fieldKind === "list" && wireType === delimited);
+}
+
+/** The wire type of a scalar, or of an enum when there is none. */
+function wireTypeOf(scalar: ScalarType | undefined): number {
+  switch (scalar) {
+    case ScalarType.STRING:
+    case ScalarType.BYTES:
+      return delimited;
+    case ScalarType.DOUBLE:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return 1;
+    case ScalarType.FLOAT:
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+      return 5;
+    default:
+      return 0;
   }
 }
 
