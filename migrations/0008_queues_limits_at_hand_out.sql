@@ -2,6 +2,9 @@
 drop index queue_items_for_slot;
 drop index queue_items_throttled;
 
+-- An item may also wait for a time of its own, which is not stored apart from its turn: it waits for the later one.
+update queue_items set state = 'pending', hold_reason = 'not_before'
+where state = 'held' and hold_reason = 'throttle' and due_at > now();
 update queue_items set state = 'ready', hold_reason = '', due_at = null
 where state = 'held' and hold_reason in ('throttle', 'concurrency');
 update queue_items set has_slot = false where has_slot and state <> 'leased';

@@ -8,6 +8,8 @@ interface Parts {
   readonly pace: RefusalPace;
   /** Takes what a body costs by its size, or throws; undefined where nothing is limited. */
   readonly chargeBytes: ((call: Call, bytes: number) => Promise<void> | undefined) | undefined;
+  /** A body that announces more is refused for its size, and charged nothing. */
+  readonly bodyBytesMax: number;
 }
 
 /**
@@ -16,7 +18,7 @@ interface Parts {
  * A call that a later step is bound to refuse, since its rate is spent or no place is free, is refused before its body is
  * read. A large body is paid for before it is read, or before it is parsed when its length was not announced.
  */
-export function decoding({ refusals, pace, chargeBytes }: Parts): Interceptor {
+export function decoding({ refusals, pace, chargeBytes, bodyBytesMax }: Parts): Interceptor {
   return async (call, next) => {
     for (const refusalOf of refusals) {
       const refusal = refusalOf(call);
@@ -25,14 +27,15 @@ export function decoding({ refusals, pace, chargeBytes }: Parts): Interceptor {
       if (held !== undefined) await held;
       throw refusal;
     }
-    const decoded = chargeBytes === undefined ? call.decode() : decodePaid(call, chargeBytes);
+    const announced = Number(call.header("content-length") ?? 0) || 0;
+    const isFree = chargeBytes === undefined || announced > bodyBytesMax;
+    const decoded = isFree ? call.decode() : decodePaid(call, announced, chargeBytes);
     call.message = decoded instanceof Promise ? await decoded : decoded;
     return next(call);
   };
 }
 
-async function decodePaid(call: Call, chargeBytes: NonNullable<Parts["chargeBytes"]>) {
-  const announced = Number(call.header("content-length") ?? 0) || 0;
+async function decodePaid(call: Call, announced: number, chargeBytes: NonNullable<Parts["chargeBytes"]>) {
   const charged = chargeBytes(call, announced);
   if (charged !== undefined) await charged;
   return call.decode((bytes) => (bytes > announced ? chargeBytes(call, bytes - announced) : undefined));

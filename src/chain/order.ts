@@ -62,6 +62,7 @@ export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[]
       refusals: rate === undefined ? [places.refusal] : [places.refusal, rate.refusal],
       pace: refusalPace({ perSecond: 100, heldMsMax: 1000, heldMax: 5000 }),
       chargeBytes: rate?.chargeBytes,
+      bodyBytesMax: config["api.max_request_body_size"],
     }),
     validation(),
     places.step,

@@ -115,3 +115,19 @@ test("a call whose rate is spent is refused without waiting for its body", async
   assert.match(String(head), /^HTTP\/1\.1 429 /);
   socket.destroy();
 });
+
+test("a body that announces more than may come takes no tokens from anybody", async (t) => {
+  const nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
+  const limited = await startService({ "ratelimit.global_rps": "100", "ratelimit.burst_s": "1" });
+  const { hostname, port } = new URL(limited.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /api/route HTTP/1.1\r\nhost: ${hostname}\r\nx-api-key: ${limited.adminKey}\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n`,
+  );
+  const [head] = await once(socket, "data");
+  assert.match(String(head), /^HTTP\/1\.1 413 /);
+  socket.destroy();
+  const { status } = await restClient(limited.baseUrl, limited.adminKey).call("GET", "/api/pools");
+  assert.equal(status, 200);
+});

@@ -73,7 +73,8 @@ export function deadLetterStore(sql: Sql) {
       const queued = await sql`
         update notification_deliveries set status = 'queued', lane = 'single', next_attempt_at = now(),
           execution_attempt = 0, completed_at = null, reconciliation_required = false,
-          key_generation = key_generation + case when reconciliation_required then 0 else 1 end
+          key_generation = key_generation
+            + case when reconciliation_required or observation_state = 'unknown' then 0 else 1 end
         where tenant_id = ${tenantId} and id = ${deliveryId} and status = 'failed'`;
       return queued.count === 1;
     },

@@ -117,9 +117,12 @@ async function rendered(
   // A filter may have cut a character in two; nobody takes half of one.
   const heading = async (source: string) =>
     applyCasing(oneLine(await put(source, plain)), casing, locale).toWellFormed();
+  const subject = await heading(content.subject);
+  const title = await heading(content.title);
+  if (turns.isOver()) await turns.next();
   return {
-    subject: await heading(content.subject),
-    title: await heading(content.title),
+    subject,
+    title,
     text: (channel === "sms" ? applyCasing(spoken, casing, locale) : spoken).toWellFormed(),
     html: isMail ? body.toWellFormed() : "",
     data: renderData(content.data, content.engine, values, language, markup),

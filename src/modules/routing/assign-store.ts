@@ -121,7 +121,7 @@ export async function unassignedItems(
       ) q
     )
     select q.id, q.rank, q.due, q.tries, coalesce(q.wanted, false) as wanted, d.type, d.key, d.attributes, d.requirements,
-      d.priority, d.evidence ->> 'reason' = 'decided_later' as undecided
+      d.priority, coalesce(d.evidence -> 'observed' ->> 'deferred' = 'true', false) as undecided
     from looked_at q left join decisions d on q.wanted and d.tenant_id = q.tenant_id and d.id = q.id
     order by q.rank, q.id`;
   return { items: rows.filter(({ wanted }) => wanted), last: rows.length < limit ? undefined : rows.at(-1) };

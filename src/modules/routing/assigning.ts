@@ -112,6 +112,8 @@ export function createAssigning(parts: Parts): Assigning {
     // What calls are given may be as it was before the change, for a moment.
     if (poolChanged) await pools.refresh(tenantId, poolId as PoolId);
     const untilMs = performance.now() + turnMs;
+    // A look for a free place begins with whoever goes first. The routine looks go on where they were, so that items that
+    // nobody can take never hide those behind them.
     let after: QueuePlace | undefined = placeFreed ? start : (places.get(poolId) ?? start);
     for (let page = 0; page < (placeFreed ? pagesForPlace : 1) && after !== undefined; page++) {
       const snapshot = await pools.snapshot(tenantId, poolId);
@@ -124,10 +126,11 @@ export function createAssigning(parts: Parts): Assigning {
       after = stoppedAt ?? last;
       if (stoppedAt !== undefined) {
         // The rest of the page has its turn after the tenant's other pools.
-        queue.add(tenantId, poolId, routine);
+        look(tenantId, poolId, placeFreed ? { placeFreed: true, poolChanged: false } : routine);
         break;
       }
     }
+    if (placeFreed) return;
     if (after === undefined) places.delete(poolId);
     else places.set(poolId, after);
   }

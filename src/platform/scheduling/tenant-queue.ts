@@ -2,7 +2,7 @@
 export interface TenantQueue<T> {
   /** Has a thing worked on. What is added while it waits, or while it is worked on, is worked on together after that. */
   add(tenantId: string, name: string, note: T): void;
-  /** Resolves when what is being worked on is done; whatever waits is dropped. */
+  /** Resolves when what is being worked on is done; whatever waits is dropped, and whatever is added meanwhile. */
   stop(): Promise<void>;
 }
 
@@ -19,6 +19,7 @@ interface Settings<T> {
 export function createTenantQueue<T>({ lanes, merge, work, onError }: Settings<T>): TenantQueue<T> {
   const waiting = new Map<string, Map<string, T>>();
   const served = new Map<string, Promise<void>>();
+  let isStopping = false;
 
   function pump(): void {
     for (const [tenantId, things] of waiting) {
@@ -41,6 +42,7 @@ export function createTenantQueue<T>({ lanes, merge, work, onError }: Settings<T
 
   return {
     add(tenantId, name, note) {
+      if (isStopping) return;
       const things = waiting.get(tenantId) ?? new Map<string, T>();
       const known = things.get(name);
       things.set(name, known === undefined ? note : merge(known, note));
@@ -48,8 +50,10 @@ export function createTenantQueue<T>({ lanes, merge, work, onError }: Settings<T
       pump();
     },
     async stop() {
+      isStopping = true;
       waiting.clear();
       await Promise.all(served.values());
+      isStopping = false;
     },
   };
 }
