@@ -273,7 +273,9 @@ function isTooLarge(
   sizeLimit: SizeLimit | undefined,
 ): boolean {
   if (end - start <= smallBytes || sizeLimit === undefined) return false;
-  const bytes = end - start - (slack - slackBefore);
+  // The quotes are no part of a text.
+  const quotes = source[start] === quote ? 2 : 0;
+  const bytes = end - start - quotes - (slack - slackBefore);
   if (bytes <= smallBytes) return false;
   const path = pathTo(depth);
   const bytesMax = sizeLimit(path);
