@@ -42,7 +42,7 @@ const base64url = /^[A-Za-z0-9_-]+$/;
  *
  * A token is base64url of `signature (16 bytes) ‖ JSON [total or null, ...position]`; a capped total is written as a
  * negative number. The scope is signed but not sent: whoever decodes knows it already. A token is signed, not
- * encrypted: positions hold only what the caller's own page has shown.
+ * encrypted: a position holds the id and time of the last row that was looked at in the caller's own tenant.
  */
 export function createCursors(secret: Buffer): Cursors {
   const signer = createSigner(secret);
