@@ -21,8 +21,9 @@ export function boundSession(session: ServerHttp2Session, { headerMs, idleMs }: 
 
   const expire = () => {
     if (openStreams === 0) {
-      // Closing says goodbye first; a peer that does not even take that is cut off.
-      session.close();
+      // The peer is asked to leave, and is disconnected if it stays. After close(), destroy() would do nothing and the
+      // socket would stay open until the peer closes it.
+      session.goaway();
       timer = setTimeout(() => session.destroy(), headerMs);
       return;
     }

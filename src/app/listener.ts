@@ -191,7 +191,7 @@ function http1Options({ headerMs, idleMs }: ConnectionTimeouts): http.ServerOpti
 }
 
 /** Has requests answered by the edge, and what is no request by a problem. */
-function answerHttp1(server: Server, { edge, errorsUrl }: ListenerOptions): void {
+function answerHttp1(server: Server, { edge, errorsUrl, timeouts }: ListenerOptions): void {
   // What was last answered on a connection.
   const responses = new WeakMap<object, http.ServerResponse>();
   const handle: Edge = (request, response) => {
@@ -200,7 +200,7 @@ function answerHttp1(server: Server, { edge, errorsUrl }: ListenerOptions): void
   };
   server.on("request", handle).on("checkExpectation", handle);
   server.on("clientError", (error: Error, socket: Socket) =>
-    answerParserError(error, socket, responses.get(socket), errorsUrl()),
+    answerParserError(error, socket, responses.get(socket), errorsUrl(), timeouts.headerMs),
   );
 }
 

@@ -8,13 +8,14 @@ type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
 
 /**
  * Answers what cannot be parsed as HTTP with a problem, and ends the connection. `response` is what was being sent on
- * the connection: nothing can be said in the middle of it.
+ * the connection: nothing can be said in the middle of it. The peer has `lingerMs` to read the answer and close its side.
  */
 export function answerParserError(
   error: ParserError,
   socket: Duplex,
   response: ServerResponse | undefined,
   errorsUrl: string,
+  lingerMs: number,
 ): void {
   const answering = response?.headersSent === true && !response.writableFinished;
   if (!socket.writable || error.code === "ECONNRESET" || answering) {
@@ -33,6 +34,9 @@ export function answerParserError(
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  // Destroying the socket at once could reset the connection before the peer has read the answer.
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(timer));
 }
 
 function failureOf(error: ParserError): Failure {

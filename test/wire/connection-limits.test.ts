@@ -66,6 +66,32 @@ for (const [what, words] of lingering) {
   });
 }
 
+test("a caller that times out and never closes its side does not keep its connection", async (t) => {
+  const bounded = await startService({
+    "server.header_timeout_s": "1",
+    "server.body_timeout_s": "1",
+    "server.idle_timeout_s": "1",
+  });
+  const { hostname, port } = new URL(bounded.baseUrl);
+  const ends: Promise<void>[] = [];
+  for (const [, words] of lingering) {
+    const socket = connectTcp({ port: Number(port), host: hostname, allowHalfOpen: true }).on("error", () => {});
+    t.after(() => socket.destroy());
+    ends.push(new Promise((resolve) => socket.once("end", resolve).once("close", () => resolve())));
+    await once(socket, "connect");
+    socket.resume().write(words);
+  }
+  await Promise.all(ends);
+  await until(async () => (await openConnections(bounded)) === 0);
+});
+
+async function openConnections({ metricsUrl }: TestService): Promise<number> {
+  const metrics = await (await fetch(`${metricsUrl}/metrics`)).text();
+  const open = /^open_connections\{plane="external"\} (\d+)$/m.exec(metrics)?.[1];
+  assert.ok(open !== undefined, "the metric is there");
+  return Number(open);
+}
+
 test("headers that do not arrive in time are answered with a problem that says so", async () => {
   const { ended } = await open("POST /api/events HTTP/1.1\r\nHost: localhost\r\n");
   const [head, body] = (await ended).split("\r\n\r\n", 2);
@@ -169,13 +195,8 @@ test("an answer that its caller does not read is given up, over HTTP/1.1 and HTT
   assert.equal(stream.rstCode, http2.constants.NGHTTP2_CANCEL);
   // The kernel tells of the end only once everything before it is read, so the service is asked.
   session.destroy();
-  await until(async () => {
-    const metrics = await (await fetch(`${patient.metricsUrl}/metrics`)).text();
-    const open = /^open_connections\{plane="external"\} (\d+)$/m.exec(metrics)?.[1];
-    assert.ok(open !== undefined, "the metric is there");
-    // What is left is the one that asked for the document first.
-    return Number(open) <= 1;
-  });
+  // What is left is the one that asked for the document first.
+  await until(async () => (await openConnections(patient)) <= 1);
 });
 
 test("an HTTP/2 session with an open stream outlives the idle time while its peer answers", async (t) => {
