@@ -9,6 +9,7 @@ import {
   type Signals,
   type Sql,
 } from "../../platform/db/index.ts";
+import { createTenantLanes } from "../../platform/scheduling/index.ts";
 import type { Recipient } from "../pools/index.ts";
 import { shardCount } from "./counts.ts";
 import type { HandOutLimits } from "./domain/constraint-moment.ts";
@@ -70,6 +71,8 @@ export type Offered = (items: readonly OfferedItem[]) => Promise<readonly string
 const recipientsAtOnce = 64;
 const offeredAtOnce = 100;
 const pollMs = 1000;
+/** How many leases of limited pools a tenant runs at once on a node. Each holds a connection while it waits for locks. */
+const limitedLanes = 2;
 
 /** Workers share a statement up to so many items, and get one of their own beside it only for many. */
 const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: ({ max }: WorkAsked) => max };
@@ -99,6 +102,8 @@ const nothing: Lease = { rows: [], againInMs: undefined };
 /** Makes this node's leasing. Workers of one pool who ask at the same time are served by one statement. */
 export function createLeasing({ db, signals }: { db: Database; signals: Signals }): Leasing {
   const lines = new Map<string, Line>();
+  // Leases of one limited pool wait for the same group rows, so they queue here before they take a connection.
+  const limitedPools = createTenantLanes(limitedLanes);
   const waits = new Set<() => void>();
   let waitsEnded = false;
   let turn = 0;
@@ -125,6 +130,12 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
   }
 
   async function flush(line: Line, workers: WorkAsked[]): Promise<Lease[]> {
+    const { tenantId, poolId, limits } = workers[0]!;
+    if (limits === undefined) return serve(line, workers);
+    return limitedPools.run(tenantId, poolId, () => serve(line, workers));
+  }
+
+  async function serve(line: Line, workers: WorkAsked[]): Promise<Lease[]> {
     // A worker that has gone gets nothing: its items would only wait for their leases to end.
     const present = workers.filter(({ signal }) => !signal.aborted);
     const wanted = present.reduce((sum, { max }) => sum + max, 0);
@@ -163,21 +174,30 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
     return leaseWithinLimits(db, { ...leaseOf(asked, count, { ids }), limits, environmentId }, walk, keep);
   }
 
+  /** Leases for one worker when it is the pool's turn. A worker that goes away before gets nothing. */
+  function takeInTurn(
+    asked: WorkAsked,
+    limits: HandOutLimits,
+    walk: GroupWalk,
+    ids: readonly string[] | undefined,
+    keep?: Keep,
+  ): Promise<Lease> {
+    return limitedPools.run(asked.tenantId, asked.poolId, async () =>
+      asked.signal.aborted ? nothing : takeWithinLimits(asked, limits, asked.max, walk, ids, keep),
+    );
+  }
+
   async function takeOffered(asked: WorkAsked, offered: Offered, keep: Keep | undefined): Promise<Lease> {
     const items = await offeredItems(db.sql, asked.tenantId, asked.poolId, Math.max(offeredAtOnce, asked.max));
     const ids = await offered(items);
     if (ids.length === 0) return nothing;
     if (keep !== undefined) return takeAndKeep(asked, keep, ids);
-    if (asked.limits !== undefined) {
-      return takeWithinLimits(asked, asked.limits, asked.max, { at: undefined }, ids);
-    }
+    if (asked.limits !== undefined) return takeInTurn(asked, asked.limits, { at: undefined }, ids);
     return { rows: await take(asked, asked.max, { ids }), againInMs: undefined };
   }
 
   async function takeAndKeep(asked: WorkAsked, keep: Keep, ids?: readonly string[]): Promise<Lease> {
-    if (asked.limits !== undefined) {
-      return takeWithinLimits(asked, asked.limits, asked.max, lineOf(asked).walk, ids, keep);
-    }
+    if (asked.limits !== undefined) return takeInTurn(asked, asked.limits, lineOf(asked).walk, ids, keep);
     const rows = await connectionsFor({ ids }).transaction(async (tx) => {
       const taken = await takeIn(tx, asked, asked.max, { ids });
       if (taken.length > 0) await keep(tx, taken);

@@ -37,6 +37,8 @@ export interface GroupWalk {
 const candidatesMin = 100;
 const groupsAtOnce = 200;
 const perGroupMax = 20;
+/** The shortest wait for a throttle's next token, so that a fast throttle does not make workers poll in a tight loop. */
+const againMsMin = 20;
 
 /**
  * Hands out items whose groups have room, and takes their tokens and places in the same transaction: groups are locked
@@ -96,7 +98,7 @@ async function leaseIn(tx: Sql, asked: LimitedLease, candidates: readonly Limite
   const limits = limitsInForce(asked.limits, now.settings);
   const groups = new Map([...owned].map(([key, { state }]) => [key, state]));
   const { ids, againAtMs } = chooseForHandOut(candidates, limits, groups, count, nowMs);
-  const againInMs = againAtMs === undefined ? undefined : againAtMs - nowMs;
+  const againInMs = againAtMs === undefined ? undefined : Math.max(againMsMin, againAtMs - nowMs);
   if (ids.length === 0) return { rows: [], againInMs };
   const takesPlaces = limits.concurrency !== undefined;
   const afterwards = (taken: ReadonlySet<string>): OwnedGroup[] => {

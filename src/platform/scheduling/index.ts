@@ -5,4 +5,5 @@
  * task: work that is done in slices, such as the deciding of one batch.
  */
 export { createEventLoopShares, type EventLoopShares, type Turns } from "./event-loop-shares.ts";
+export { createTenantLanes } from "./tenant-lanes.ts";
 export { createTenantQueue, type TenantQueue } from "./tenant-queue.ts";
