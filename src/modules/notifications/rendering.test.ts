@@ -37,6 +37,6 @@ test("each template of a message is rendered in a slice of its own where the sli
   });
   assert.ok("html" in message);
   assert.deepEqual([message.subject, message.html, message.text], ["Hello Ann", "<b>Ann</b>", "Ann"]);
-  // Body, text, layout and subject.
-  assert.equal(slices, 4);
+  // Body, text, layout, subject and data.
+  assert.equal(slices, 5);
 });
