@@ -87,9 +87,10 @@ test("a worker that loses its access while its items are leased is told nothing 
     },
   });
   const ended = assert.rejects(waiting, /revoked/);
+  // The second check shows that the first look found nothing: only a worker that has waited is checked after a look.
   await shown(
     async () => checks,
-    (count) => count > 0,
+    (count) => count > 1,
   );
   const { queue_item_id } = await own.route(pool);
   await ended;
