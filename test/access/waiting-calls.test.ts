@@ -58,10 +58,16 @@ for (const [how, headers] of [
   });
 }
 
-test("a worker that loses its access while its items are leased is told nothing of them, and they come back", async () => {
+test("a worker that loses its access while its items are leased is told nothing of them, and they come back", async (t) => {
   const pool = await own.pool();
   const db = openDatabase(service.databaseUrl, { maxConnections: 2 });
   const signals = createSignals(db);
+  const gone = new AbortController();
+  t.after(async () => {
+    gone.abort();
+    await signals.stop();
+    await db.close();
+  });
   await signals.start();
   let checks = 0;
   const waiting = createLeasing({ db, signals }).lease({
@@ -78,7 +84,7 @@ test("a worker that loses its access while its items are leased is told nothing 
     ageingMs: 0,
     max: 1,
     waitMs: 20_000,
-    signal: new AbortController().signal,
+    signal: gone.signal,
     async recheckAccess() {
       checks++;
       // Allowed before the looks; refused after the one that found the item.
@@ -95,8 +101,6 @@ test("a worker that loses its access while its items are leased is told nothing 
   const { queue_item_id } = await own.route(pool);
   await ended;
   await own.itemIn(pool, queue_item_id, "ready");
-  await signals.stop();
-  await db.close();
 });
 
 test("a waiting lease ends when its key expires", async () => {
