@@ -22,7 +22,6 @@ import type { Context } from "../../chain/call.ts";
 import type { Handlers } from "../../chain/handlers.ts";
 import { Failure, invalid } from "../../errors/index.ts";
 import type { Cursors } from "../../platform/cursor/index.ts";
-import { ulidMs } from "../../platform/ids/ulid.ts";
 import { readPage } from "../../platform/paging/index.ts";
 import { dateOf } from "../../platform/records/index.ts";
 import { createMessageChecker } from "../../platform/validation/index.ts";
@@ -212,7 +211,7 @@ function fromStored(stored: StoredDecision): DecisionMessage {
     experimentKeys: evidence.experimentKeys as string[],
     dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
     existingItemId: evidence.existingItemId,
-    decidedAt: timestampFromMs(ulidMs(stored.id)),
+    decidedAt: timestampFromMs(evidence.nowMs),
     type: stored.type,
     key: stored.key,
   });
