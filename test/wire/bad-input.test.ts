@@ -227,7 +227,8 @@ function valuesOfOtherKinds(field: DescField): unknown[] {
   const beyond = ["1e999", "99999999999999999999999999", -1e300];
   switch (field.fieldKind) {
     case "list":
-      return ["text", 5, true, {}, [null], [[]], [{}], [5]];
+      // An empty message in a list is of the right kind; whether it is valid is for its rules to say.
+      return ["text", 5, true, {}, [null], [[]], ...(field.listKind === "message" ? [] : [[{}]]), [5]];
     case "map":
       return ["text", 5, true, [], { "\ud800": {} }, { __proto__: null, "": 5 }];
     case "enum":
