@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Plane } from "../chain/call.ts";
 import { Failure, fail, invalid } from "../errors/index.ts";
+import { createDiscardPace } from "./discard-pace.ts";
 import { type Exchange, headerOf, writeHead } from "./exchange.ts";
 import type { RestHandler } from "./rest/index.ts";
 import { boundUnreadAnswer, discardUnreadBody } from "./unread.ts";
@@ -62,6 +63,7 @@ export function createEdge(options: Options): Edge {
     }
   }
 
+  const pace = createDiscardPace(discardLimits);
   return (request, response) => {
     // A proxy may send the whole address; only what follows the host is the path.
     const url = (request.url ?? "/").replace(absoluteTarget, "");
@@ -84,11 +86,17 @@ export function createEdge(options: Options): Edge {
         else options.rest.refuse(exchange, error instanceof Failure ? error : fail("INTERNAL", { cause: error }));
       })
       .then(() => {
-        discardUnreadBody(exchange);
+        discardUnreadBody(exchange, pace);
         boundUnreadAnswer(exchange);
       });
   };
 }
+
+const discardLimits = {
+  burstBytes: 256 * 1024,
+  bytesPerSecond: 4 * 1024 * 1024,
+  totalBytesPerSecond: 32 * 1024 * 1024,
+};
 
 const absoluteTarget = /^(https?):\/\/([^/?]*)/i;
 

@@ -1,4 +1,5 @@
 import { constants } from "node:http2";
+import type { DiscardPace } from "./discard-pace.ts";
 import { type Exchange, isGone } from "./exchange.ts";
 
 /**
@@ -8,19 +9,18 @@ import { type Exchange, isGone } from "./exchange.ts";
  * a stream that the server resets, and lose the whole connection after a few megabytes. A body that is larger or slower
  * than allowed ends the HTTP/2 stream, or the HTTP/1.1 connection.
  */
-export function discardUnreadBody(exchange: Exchange): void {
+export function discardUnreadBody(exchange: Exchange, pace: DiscardPace): void {
   const { request, bodyBytesMax, bodyTimeoutMs } = exchange;
   if (request.complete || request.destroyed || isGone(exchange)) return;
   // Over HTTP/2, a request without a body ended with its headers.
   if ("stream" in request && request.stream.endAfterHeaders) return;
   const timer = setTimeout(() => end(exchange), bodyTimeoutMs);
   let bytes = 0;
-  request.removeAllListeners("data").on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
+  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  pace.discard(request, (length) => {
+    bytes += length;
     if (bytes > bodyBytesMax) end(exchange);
   });
-  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
-  request.resume();
 }
 
 /** Gives up on an answer that is complete here but that its caller does not read. */

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { type TestContext, test } from "node:test";
+import { createDiscardPace } from "./discard-pace.ts";
+
+const kib = 1024;
+const chunk = Buffer.alloc(16 * kib);
+const limits = { burstBytes: 64 * kib, bytesPerSecond: 320 * kib, totalBytesPerSecond: 640 * kib };
+
+/** A sender that is never slower than its reader. */
+function endlessBody(): Readable {
+  return new Readable({
+    highWaterMark: chunk.length,
+    read() {
+      this.push(chunk);
+    },
+  });
+}
+
+/** What each body was allowed to send after a number of ticks. */
+async function sentAfter(ticks: number, bodies: readonly Readable[], t: TestContext) {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const sent = bodies.map(() => 0);
+  const pace = createDiscardPace(limits);
+  for (const [n, body] of bodies.entries()) {
+    pace.discard(body, (length) => {
+      sent[n]! += length;
+    });
+  }
+  await settled();
+  for (let n = 0; n < ticks; n++) {
+    t.mock.timers.tick(50);
+    await settled();
+  }
+  return sent;
+}
+
+async function settled(): Promise<void> {
+  for (let n = 0; n < 50; n++) await new Promise(setImmediate);
+}
+
+test("a body may send a burst at once, then its rate", async (t) => {
+  const body = endlessBody();
+  assert.deepEqual(await sentAfter(0, [body], t), [64 * kib]);
+  t.mock.timers.reset();
+  // 320 KiB per second are 16 KiB per tick.
+  assert.deepEqual(await sentAfter(4, [endlessBody()], t), [(64 + 4 * 16) * kib]);
+});
+
+test("many bodies share the rate of all", async (t) => {
+  const sent = await sentAfter(8, Array.from({ length: 8 }, endlessBody), t);
+  // Eight bodies get 80 KiB per second each: a chunk every fourth tick.
+  assert.deepEqual(
+    sent,
+    sent.map(() => (64 + 2 * 16) * kib),
+  );
+});
+
+test("a body that fits the burst is read at once", async (t) => {
+  const body = Readable.from([chunk, chunk, chunk]);
+  assert.deepEqual(await sentAfter(0, [body], t), [48 * kib]);
+  assert.equal(body.readableEnded, true);
+});
+
+test("a body that is gone gives its share back", async (t) => {
+  const leaving = endlessBody();
+  const staying = [endlessBody(), endlessBody()];
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const pace = createDiscardPace(limits);
+  let sent = 0;
+  pace.discard(leaving, () => {});
+  for (const body of staying) {
+    pace.discard(body, (length) => {
+      sent += length;
+    });
+  }
+  await settled();
+  leaving.destroy();
+  await settled();
+  t.mock.timers.tick(50);
+  await settled();
+  assert.equal(sent, 2 * (64 + 16) * kib);
+});
