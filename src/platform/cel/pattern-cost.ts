@@ -64,6 +64,11 @@ class PatternScan {
         this.#escape();
         this.#add(1);
         return;
+      case "*":
+        // What may be empty, such as ()*, is repeated as (()+)?, which takes two branches.
+        this.#add(2);
+        this.#at += 1;
+        return;
       default:
         this.#add(1);
         this.#at += 1;
