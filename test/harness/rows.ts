@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** What every table holds: how many rows, and a digest of them. */
+/** How many rows each table has gained since it is watched, and by how much the sum of their digests has grown. */
 export type Rows = Readonly<Record<string, string>>;
 
 // Background work, and what nodes note of recipients, change by themselves.
@@ -17,60 +17,74 @@ const livesByItself = [
 // So do notes of a key's last use, and of how often a recipient was sought for an item.
 const columnsThatChange = ["last_used_at", "assign_tries", "assign_reason", "assign_snapshot", "assign_after"];
 
-/** Reads what every table holds now; `except` names tables that may change. */
-export function readRows(sql: postgres.Sql, except: readonly string[] = []): Promise<Rows> {
-  return readTables(sql, except, "count(*) || ' rows ' || coalesce(sum(hashtextextended(line, 0)), 0)");
-}
-
-/** Every row as a digest, by table. */
-export type Lines = Readonly<Record<string, readonly string[]>>;
-
-/** Reads every row as a digest. */
-export function readLines(sql: postgres.Sql, except: readonly string[] = []): Promise<Lines> {
-  return readTables(sql, except, "coalesce(array_agg(md5(line)), '{}')");
-}
-
-/** How many rows of each table are new or changed; tables without any are left out. */
-export function changedLines(before: Lines, after: Lines): Readonly<Record<string, number>> {
-  const counts = Object.entries(after).map(([name, lines]) => {
-    const known = new Set(before[name]);
-    return [name, lines.filter((line) => !known.has(line)).length] as const;
-  });
-  return Object.fromEntries(counts.filter(([, count]) => count > 0));
-}
-
-/** What an expression over the lines of each table comes to. */
-async function readTables<T>(
-  sql: postgres.Sql,
-  except: readonly string[],
-  expression: string,
-): Promise<Record<string, T>> {
-  const tables = (await tablesOf(sql)).filter(({ name }) => !except.includes(name));
-  const parts = tables.map(
-    ({ name, line }) => `select '${name}' as name, ${expression} as held from (select ${line} from "${name}" t) lines`,
-  );
-  const rows = await sql.unsafe<{ name: string; held: T }[]>(parts.join(" union all "), [], { prepare: true });
+/**
+ * Reads how far every table is from where it was when it was first read; `except` names tables that may change.
+ *
+ * Triggers log a digest of every row that is written, so that a read costs the same however much the tables hold.
+ */
+export async function readRows(sql: postgres.Sql, except: readonly string[] = []): Promise<Rows> {
+  await watch(sql);
+  const rows = await sql<{ name: string; held: string }[]>`
+    select name, sum(sign) || ' rows ' || sum(sign * digest) as held from test_written_rows
+    where name <> all(${except as string[]}) group by name having sum(sign) <> 0 or sum(sign * digest) <> 0`;
   return Object.fromEntries(rows.map(({ name, held }) => [name, held]));
 }
 
-const knownTables = new WeakMap<postgres.Sql, Promise<readonly { name: string; line: string }[]>>();
+/** A place in the log of written rows. */
+export type Mark = string;
 
-/** The tables, each with what makes a line of one of its rows; asked for once, since tests change no tables. */
-function tablesOf(sql: postgres.Sql) {
-  const known = knownTables.get(sql);
+/** Where the log of written rows ends now. */
+export async function markRows(sql: postgres.Sql): Promise<Mark> {
+  await watch(sql);
+  const [row] = await sql<{ mark: Mark }[]>`select coalesce(max(id), 0)::text as mark from test_written_rows`;
+  return row!.mark;
+}
+
+/** How many rows of each table are new or changed since a mark; tables without any are left out. */
+export async function changedRows(sql: postgres.Sql, mark: Mark): Promise<Readonly<Record<string, number>>> {
+  const rows = await sql<{ name: string; count: number }[]>`
+    select name, count(*)::int as count
+    from (
+      select name from test_written_rows where id > ${mark} group by name, digest having sum(sign) > 0
+    ) changed group by name order by name`;
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+}
+
+const watched = new WeakMap<postgres.Sql, Promise<void>>();
+
+/** Has every table log what is written to it, from now on. */
+function watch(sql: postgres.Sql): Promise<void> {
+  const known = watched.get(sql);
   if (known !== undefined) return known;
-  const asked = sql<{ name: string; changing: string[] }[]>`
-    select table_name as name,
-      coalesce(array_agg(column_name::text) filter (where column_name = any(${columnsThatChange})), '{}') as changing
-    from information_schema.columns join information_schema.tables using (table_schema, table_name)
-    where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all(${livesByItself})
-    group by table_name order by table_name`;
-  const tables = asked.then((rows) =>
-    rows.map(({ name, changing }) => ({
-      name,
-      line: `${changing.length > 0 ? `(to_jsonb(t) - '{${changing.join(",")}}'::text[])` : "t"}::text as line`,
-    })),
-  );
-  knownTables.set(sql, tables);
-  return tables;
+  const done = installTriggers(sql);
+  watched.set(sql, done);
+  return done;
+}
+
+async function installTriggers(sql: postgres.Sql): Promise<void> {
+  const tables = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+      and relname <> all(${livesByItself}) order by relname`;
+  await sql.unsafe(`
+    create unlogged table if not exists test_written_rows (
+      id bigserial, name text not null, sign int not null, digest numeric not null);
+    create or replace function log_written_row() returns trigger language plpgsql as $$
+    begin
+      if tg_op <> 'INSERT' then
+        insert into test_written_rows (name, sign, digest)
+        values (tg_argv[0], -1, hashtextextended((to_jsonb(old) - '{${columnsThatChange.join(",")}}'::text[])::text, 0));
+      end if;
+      if tg_op <> 'DELETE' then
+        insert into test_written_rows (name, sign, digest)
+        values (tg_argv[0], 1, hashtextextended((to_jsonb(new) - '{${columnsThatChange.join(",")}}'::text[])::text, 0));
+      end if;
+      return null;
+    end $$;
+    ${tables
+      .map(
+        ({ name }) => `create or replace trigger log_written_row after insert or update or delete on "${name}"
+          for each row execute function log_written_row('${name}');`,
+      )
+      .join("\n")}`);
 }

@@ -1,4 +1,5 @@
 import { after } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type postgres from "postgres";
 import { Governance_Audience } from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
@@ -49,10 +50,11 @@ export async function setStage(settings: TestSettings = {}): Promise<Stage> {
 
 /** Waits until nothing goes on any more that calls began. */
 export async function atRest(sql: postgres.Sql): Promise<void> {
-  for (let busy = 1; busy > 0; ) {
-    const [row] = await sql<{ busy: number }[]>`
-      select count(*)::int as busy from notification_deliveries where status in ('queued', 'running')`;
-    busy = row!.busy;
+  for (;;) {
+    const [row] = await sql<{ busy: boolean }[]>`
+      select exists (select from notification_deliveries where status in ('queued', 'running')) as busy`;
+    if (!row!.busy) return;
+    await delay(5);
   }
 }
 

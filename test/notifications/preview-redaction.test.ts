@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
-import { readLines } from "../harness/rows.ts";
+import { readRows } from "../harness/rows.ts";
 import { freshName, newParty } from "../routing/stage.ts";
 
 const planted = `planted-${randomBytes(12).toString("hex")}`;
@@ -44,7 +44,7 @@ test("what a preview is asked about is in no answer, log, audit, metric or table
   for (const [n, condition] of conditions.entries()) {
     await own.ok("POST", path, { workflow_key: `w${n}`, all: true, condition, channels: { sms: { condition } } });
   }
-  const held = await readLines(database.sql);
+  const held = await readRows(database.sql);
 
   const answers: string[] = [];
   const ask = async (payload_context: unknown, n: number) => {
@@ -58,7 +58,7 @@ test("what a preview is asked about is in no answer, log, audit, metric or table
     await ask(broken, 0);
   }
 
-  assert.deepEqual(await readLines(database.sql), held);
+  assert.deepEqual(await readRows(database.sql), held);
   const { text: metrics } = await restClient(node.baseUrl).call("GET", "/metrics");
   assert.match(node.output(), /slow request/);
   const lines = await readFile(audit, "utf8");
