@@ -1,34 +1,67 @@
-// Runs the tests on one PostgreSQL for all of them: node scripts/test.mjs [--check] [file or glob …]
-// Without files it runs them all and shows how far it is; --check runs `npm run check` first.
+// Runs tests on one PostgreSQL for all of them: node scripts/test.mjs [option …] [file, folder or glob …]
+// Without paths it runs them all and shows how far it is.
+//   --check   Run `npm run check` first, unless paths are given.
+//   --long    Leave no case out, however long it takes.
+//   --fuzz    Like --long, for tests with random or sampled cases only, from a fresh seed.
+//   --seed N  Start random cases from this seed.
 import { spawn, spawnSync } from "node:child_process";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { SERVER_URL, startTestServer } from "../test/harness/postgres-server.ts";
 import { secondsText } from "./progress-reporter.mjs";
 
 const concurrency = 2;
-const named = process.argv.slice(2).filter((word) => word !== "--check");
-const isCheckWanted = process.argv.includes("--check");
-const isWhole = named.length === 0;
-const files = isWhole ? globSync(["src/**/*.test.ts", "test/**/*.test.ts"]).sort() : named;
+const { values: options, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: {
+    check: { type: "boolean" },
+    long: { type: "boolean" },
+    fuzz: { type: "boolean" },
+    seed: { type: "string" },
+  },
+});
+const fuzzed = /harness\/(random|run-size)\.ts|\/testing\/arbitrary/;
+const seed = Number(options.seed ?? (options.fuzz ? Math.floor(Math.random() * 2 ** 31) : 1));
+const files = (paths.length === 0 ? testFilesIn(".") : paths.flatMap(filesOf)).filter(
+  (file) => !options.fuzz || fuzzed.test(readFileSync(file, "utf8")),
+);
+const isWhole = paths.length === 0 && !options.fuzz && !options.long;
+const compiledDir = fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url));
 const lastRunFile = fileURLToPath(new URL("../node_modules/.switchyard-test-run.json", import.meta.url));
 
+if (files.length === 0) {
+  console.error(`No test files in ${paths.join(", ")}.`);
+  process.exit(1);
+}
 if (isWhole) {
-  const checks = isCheckWanted ? "The checks (about a minute), then " : "";
+  const checks = options.check ? "The checks (about a minute), then " : "";
   console.log(`${checks}${files.length} test files, ${expectation()}.`);
+  if (options.check) {
+    const { status } = spawnSync(process.execPath, ["scripts/check.mjs"], { stdio: "inherit" });
+    if (status !== 0) process.exit(status ?? 1);
+  }
 }
-if (isCheckWanted) {
-  const { status } = spawnSync(process.execPath, ["scripts/check.mjs"], { stdio: "inherit" });
-  if (status !== 0) process.exit(status ?? 1);
-}
+console.log(`Random cases start from seed ${seed}.${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`);
 
 const server = await startTestServer();
 const startedAt = performance.now();
-const reporter = isWhole ? new URL("progress-reporter.mjs", import.meta.url).href : "spec";
+const reporter = files.length > 20 ? new URL("progress-reporter.mjs", import.meta.url).href : "spec";
 const tests = spawn(
   process.execPath,
   ["--test", `--test-concurrency=${concurrency}`, `--test-reporter=${reporter}`, ...files],
-  { stdio: "inherit", env: { ...process.env, [SERVER_URL]: server.url, TEST_FILES: String(files.length) } },
+  {
+    stdio: "inherit",
+    env: {
+      // Most files load the whole service: with its code compiled, that takes half of the time.
+      NODE_COMPILE_CACHE: compiledDir,
+      ...process.env,
+      [SERVER_URL]: server.url,
+      TEST_FILES: String(files.length),
+      TEST_SEED: String(seed),
+      ...((options.long || options.fuzz) && { TEST_LONG: "1" }),
+    },
+  },
 );
 // Interrupted, the tests end first: Ctrl-C reaches them by itself, other signals do not.
 process.on("SIGINT", () => {});
@@ -37,6 +70,16 @@ process.exitCode = await new Promise((resolve) => tests.once("exit", (code) => r
 await server.stop();
 if (isWhole && process.exitCode === 0) {
   writeFileSync(lastRunFile, JSON.stringify({ files: files.length, ms: performance.now() - startedAt }));
+}
+
+/** The test files that a path stands for. */
+function filesOf(path) {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? testFilesIn(path) : globSync(path);
+}
+
+function testFilesIn(folder) {
+  const folders = folder === "." ? ["src", "test"] : [folder];
+  return globSync(folders.map((each) => `${each}/**/*.test.ts`)).sort();
 }
 
 /** How long it takes: what the last whole run on this machine took for each file, or a guess before the first. */

@@ -6,6 +6,7 @@ import { type TestContext, test } from "node:test";
 import { query, runs, until } from "../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { sized } from "../harness/run-size.ts";
 import { type Answer, post } from "./supervised.ts";
 
 /** A service on the embedded PostgreSQL, in a folder of its own. */
@@ -83,7 +84,7 @@ function checkKind(sent: Ledger["events"], rows: Map<unknown, unknown>, records:
 test("what was acknowledged survives kill -9 of the service and its database under load; the rest is whole or absent", async (t) => {
   const { url, start, databasePid } = await scratch(t);
   const ledger: Ledger = { events: new Map(), environments: new Map() };
-  for (let round = 1; round <= 3; round++) {
+  for (let round = 1; round <= sized(2, 20); round++) {
     const node = await start();
     const database = await databasePid();
     let acknowledged = 0;
@@ -129,7 +130,7 @@ test("a node outlives the loss of all its database connections in mid-transactio
   const ledger: Ledger = { events: new Map(), environments: new Map() };
   let acknowledged = 0;
   const writing = writeUntilGone(node, 1, ledger, () => acknowledged++);
-  for (let round = 1; round <= 5; round++) {
+  for (let round = 1; round <= sized(5, 50); round++) {
     const before = acknowledged;
     await database.sql`
       select pg_terminate_backend(pid) from pg_stat_activity

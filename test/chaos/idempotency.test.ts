@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
+import { sized } from "../harness/run-size.ts";
 import { type Answer, postUntilAnswered, type Supervised, supervise } from "./supervised.ts";
 
 const copies = 20;
+const eventCount = sized(200, 1000);
+const environmentCount = sized(20, 60);
 let database: TestDatabase;
 let service: Supervised;
 
@@ -61,8 +64,12 @@ function sameAnswer(copiesOfOne: readonly Answer[]): Answer {
   return copiesOfOne[0]!;
 }
 
-test("1,000 events published 20 times each through three crashes are on the log once, and all copies got one answer", async () => {
-  const bodies = Array.from({ length: 1000 }, (_, i) => ({ type: "order.paid", subject: `order-${i}`, data: { i } }));
+test(`${eventCount} events published 20 times each through three crashes are on the log once, and all copies got one answer`, async () => {
+  const bodies = Array.from({ length: eventCount }, (_, i) => ({
+    type: "order.paid",
+    subject: `order-${i}`,
+    data: { i },
+  }));
   const answers = await sendThroughCrashes("/api/events", bodies, { crashes: 3, atOnce: 25 });
 
   const rows = await database.sql`select id, subject from events where type = 'order.paid'`;
@@ -75,7 +82,7 @@ test("1,000 events published 20 times each through three crashes are on the log 
 });
 
 test("environments created 20 times each through two crashes exist once, with one event, and all copies got one answer", async () => {
-  const bodies = Array.from({ length: 60 }, (_, i) => ({ key: `lab-${i}` }));
+  const bodies = Array.from({ length: environmentCount }, (_, i) => ({ key: `lab-${i}` }));
   const answers = await sendThroughCrashes("/api/v2/environments", bodies, { crashes: 2, atOnce: 5 });
 
   const rows = await database.sql`

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { Operation } from "../../src/definitions/index.ts";
 import { freshWord, type Json } from "../harness/operations.ts";
-import { changedLines, readLines, readRows } from "../harness/rows.ts";
+import { changedRows, markRows, readRows } from "../harness/rows.ts";
+import { sampled } from "../harness/run-size.ts";
 import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
 import { atRest, callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
 
@@ -23,7 +24,7 @@ function isReplayed({ headers }: Outcome): boolean {
   return headers.get("idempotency-replayed") === "true";
 }
 
-for (const operation of mutating) {
+for (const [turn, operation] of mutating.entries()) {
   const { id } = operation;
   const ask = (protocol: Protocol, request: Json, key: string) =>
     callOperation(protocol, operation, callerFor(stage.platform, operation), request, {
@@ -32,7 +33,7 @@ for (const operation of mutating) {
     });
 
   test(`${id} repeated under one key takes effect once and answers the same`, async () => {
-    for (const protocol of protocols) {
+    for (const protocol of sampled(protocols, 2, turn)) {
       const request = await requestFor(operation, stage.platform);
       const key = freshWord();
       const untouched = await effects();
@@ -52,7 +53,7 @@ for (const operation of mutating) {
   });
 
   test(`${id} refuses a key that was used with another request, and nothing happens`, async () => {
-    for (const protocol of protocols) {
+    for (const protocol of sampled(protocols, 2, turn)) {
       const key = freshWord();
       assert.equal((await ask(protocol, await requestFor(operation, stage.platform), key)).code, "OK");
       const another = await requestFor(operation, stage.platform);
@@ -70,10 +71,10 @@ for (const operation of mutating) {
     const effectOf = async (count: number) => {
       const request = await requestFor(operation, stage.platform);
       const key = freshWord();
-      const before = await readLines(stage.sql);
+      const mark = await markRows(stage.sql);
       const outcomes = await Promise.all(Array.from({ length: count }, (_, i) => ask(protocols[i % 2]!, request, key)));
       await atRest(stage.sql);
-      return { outcomes, written: changedLines(before, await readLines(stage.sql)) };
+      return { outcomes, written: await changedRows(stage.sql, mark) };
     };
     const once = await effectOf(1);
     const { outcomes, written } = await effectOf(6);

@@ -4,9 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type postgres from "postgres";
 import { post, postUntilAnswered, type Supervised, supervise } from "../chaos/supervised.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { sized } from "../harness/run-size.ts";
 import { chanceFrom } from "../routing/crew.ts";
 
-const memberCount = 100_000;
+const memberCount = sized(25_000, 100_000);
 const churned = 300;
 const topic = "everyone";
 
@@ -50,7 +51,7 @@ async function churn(nodes: readonly Supervised[], isOver: () => boolean, chance
   }
 }
 
-test("a broadcast to 100,000 members, with nodes killed at random and members coming and going, reaches exactly those of its cutoff", async (t) => {
+test(`a broadcast to ${memberCount} members, with nodes killed at random and members coming and going, reaches exactly those of its cutoff`, async (t) => {
   const { nodes, sql, tenantId } = await stage(t);
   const chance = chanceFrom(11);
   const first = await nodes[0]!.current;

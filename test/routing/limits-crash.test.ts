@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Supervised, supervise } from "../chaos/supervised.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { sized } from "../harness/run-size.ts";
 import {
   allItems,
   chanceFrom,
@@ -15,7 +16,7 @@ import {
 } from "./crew.ts";
 import { type Answered, partyAt, shown } from "./stage.ts";
 
-const itemCount = 1000;
+const itemCount = sized(600, 5000);
 const batchSize = 20;
 const customers = 7;
 const atOnce = 3;

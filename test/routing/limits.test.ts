@@ -3,10 +3,11 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { sized } from "../harness/run-size.ts";
 import { allItems, chanceFrom, checkHolds, checkWindows, createPost, type Hold, survivorOf } from "./crew.ts";
 import { type Answered, partyAt } from "./stage.ts";
 
-const itemCount = 20_000;
+const itemCount = sized(4000, 20_000);
 const customers = 23;
 const atOnce = 6;
 const perSecond = 100;
@@ -29,7 +30,7 @@ function itemOf(poolId: string, n: number): object {
   return { pool_id: poolId, type: "job", attributes, payload: { n } };
 }
 
-test("64 workers over 20,000 items: no limit is exceeded at any moment, nothing is lost, and nothing is handed out twice", async (t) => {
+test(`64 workers over ${itemCount} items: no limit is exceeded at any moment, nothing is lost, and nothing is handed out twice`, async (t) => {
   const database = await freshDatabase();
   const node = await startNodeProcess({
     "database.url": database.url,

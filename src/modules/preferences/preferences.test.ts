@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   DeleteNotificationWorkflowRequestSchema,
   UpsertNotificationWorkflowRequestSchema,
@@ -20,6 +19,7 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../test/harness/context.ts";
+import { fc } from "../../../test/harness/random.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import { createCursors } from "../../platform/cursor/index.ts";
 import { createSubscribers } from "../subscribers/index.ts";
@@ -82,7 +82,7 @@ async function keep(choice: ContextChoice, { workflow, layers, subscriber }: Res
 }
 
 test("what is stored is previewed as it is decided, and as the plain reference says", async () => {
-  const sets = fc.sample(resolveInput, { numRuns: 500, seed: 6 });
+  const sets = fc.sample(resolveInput, { numRuns: 500 });
   for (const given of sets) {
     // What is for one user is for no other.
     const user = given.userId === "u" ? given.layers.user : undefined;

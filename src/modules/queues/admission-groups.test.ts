@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { failsWith, freshTenant, testDatabase } from "../../../test/harness/context.ts";
 import { until } from "../../../test/harness/embedded-owner.ts";
+import { fc } from "../../../test/harness/random.ts";
 import { readRows } from "../../../test/harness/rows.ts";
 import { forgetGroupsJob } from "./admission-jobs.ts";
 import { type ConstraintKind, freshGroup, type GroupState, groupStatus } from "./domain/admission.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { freshTenant, testDatabase } from "../../../test/harness/context.ts";
+import { fc } from "../../../test/harness/random.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import {
   type AdmissionConfig,

@@ -106,7 +106,10 @@ test("pages of a cutoff are exactly its members, while thousands join, leave and
   let stopped = false;
   let serial = 0;
   /** Some of the subscribers, in no order. */
-  const some = () => Array.from({ length: 1 + (serial++ % 60) }, () => ids[Math.floor(Math.random() * ids.length)]!);
+  const some = () => {
+    serial++;
+    return Array.from({ length: 1 + (serial % 60) }, (_, n) => ids[(serial * 7919 + n * 104_729) % ids.length]!);
+  };
   const writer = async (number: number) => {
     for (let turn = number; !stopped; turn++) {
       if (turn % 2 === 0) await add(choice, "news", some(), [["start"], ["a", "b"], []][turn % 3]);

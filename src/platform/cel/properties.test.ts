@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/harness/random.ts";
 import { PlannedExpression } from "./expression.ts";
 import { CelError, compileCel } from "./index.ts";
 import { ARBITRARY_VARIABLES, arbitraryExpression, arbitraryValues } from "./testing/arbitrary-expression.ts";

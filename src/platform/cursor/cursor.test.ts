@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/harness/random.ts";
 import { Failure } from "../../errors/index.ts";
 import { createSigner } from "../crypto/index.ts";
 import { createCursors, filterHash } from "./index.ts";

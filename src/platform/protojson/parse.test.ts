@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/harness/random.ts";
 import { Failure } from "../../errors/index.ts";
 import { parseJson } from "./index.ts";
 import { keysMax } from "./key-table.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/harness/random.ts";
 import { Failure } from "../../errors/index.ts";
 import { memoryLimiter } from "./index.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../../test/harness/random.ts";
 import { mean, median, medianAbsoluteDeviation, quantile, standardDeviation } from "./statistics.ts";
 
 const value = fc.integer({ min: -1_000_000, max: 1_000_000 }).map((each) => each / 100);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../../test/harness/random.ts";
 import type { Channel } from "../../subscribers/index.ts";
 import { meanings, resolveInput, subscriberWith } from "../testing/arbitrary.ts";
 import { referenceResolution } from "../testing/reference-resolver.ts";
@@ -69,7 +69,7 @@ test("10,000 random sets of layers: preview, production and the plain reference 
       seen.set(`${reasonCode} ${winningLayer}`, (seen.get(`${reasonCode} ${winningLayer}`) ?? 0) + 1);
     }
   });
-  fc.assert(property, { numRuns: 10_000, seed: 4 });
+  fc.assert(property, { numRuns: 10_000 });
   // The sets are worth looking at: each reason is met, by every layer that can have it.
   const outcomes = ["allowed_default 0", "denied_subscriber_inactive 0", "denied_not_requested 0"];
   for (const layer of [1, 2, 3, 4, 5]) {
@@ -184,7 +184,7 @@ describe("conditions", () => {
         assert.ok(held!.get(channel)!.allowed && ignored!.get(channel)!.allowed, channel);
       }
     });
-    fc.assert(property, { numRuns: 3000, seed: 5 });
+    fc.assert(property, { numRuns: 3000 });
   });
 
   test("a hostile condition fails within its budget, and keeps no other decision from being made", () => {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../../../test/harness/random.ts";
 import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import type { Layers, OwnRow } from "../domain/layers.ts";
 import type { ResolveInput } from "../domain/resolver.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { failsWith } from "../../../../test/harness/context.ts";
+import { fc } from "../../../../test/harness/random.ts";
 import { Failure } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { PoolId } from "../../pools/index.ts";

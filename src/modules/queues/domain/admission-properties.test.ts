@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../../test/harness/random.ts";
 import { debounces, singletons } from "../testing/arbitrary-constraints.ts";
 import {
   type Admission,

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../../../test/harness/random.ts";
 
 /** Any singleton constraint; its key is not looked at. */
 export const singletons = fc.record({

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { fc } from "../../../../test/harness/random.ts";
 import { webhookHeaders } from "../../../platform/crypto/index.ts";
 import { secretBytes, secretText } from "./signature.ts";
 

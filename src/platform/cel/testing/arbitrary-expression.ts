@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../../../test/harness/random.ts";
 
 /** The variables that arbitrary expressions name, and values for them. */
 export const ARBITRARY_VARIABLES = {

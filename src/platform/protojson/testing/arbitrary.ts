@@ -8,7 +8,7 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { isWrapperDesc, ListValueSchema, StructSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
-import fc from "fast-check";
+import { fc } from "../../../../test/harness/random.ts";
 import { unreachable } from "../../../errors/index.ts";
 
 /** How random messages are made. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../../../test/harness/random.ts";
 import { decide } from "../decide.ts";
 import { LivePool } from "../live-pool.ts";
 import { at, itemOf, nowMs, pass, poolOf } from "../testing/fixtures.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../../../../test/harness/random.ts";
 import type { FallbackStep, PoolId, RecipientId, Strategy } from "../../../pools/index.ts";
 import type { DecisionPoint } from "../decision.ts";
 import type { RoutableItem } from "../item.ts";
