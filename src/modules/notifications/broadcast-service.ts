@@ -3,7 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../chain/call.ts";
 import { fail } from "../../errors/index.ts";
 import { type Database, notFound } from "../../platform/db/index.ts";
-import { claim, complete } from "../../platform/idempotency/index.ts";
+import { complete } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { Preferences } from "../preferences/index.ts";
@@ -19,7 +19,7 @@ interface Parts {
   readonly topics: Pick<Topics, "find" | "cutoff">;
   readonly preferences: Pick<Preferences, "workflow" | "checkContents">;
   readonly events: Pick<EventRecorder, "record">;
-  readonly writer: Pick<TriggerWriter, "takeIn">;
+  readonly writer: Pick<TriggerWriter, "admitIn">;
   /** Whether there is a queue that broadcasts can wait in. */
   readonly hasQueue: boolean;
   readonly payloadKeptMs: number;
@@ -64,10 +64,11 @@ export function createBroadcastService({
       const now = new Date(nowMs);
       const transactionId = ulid(nowMs);
       const accepted = await db.transaction(async (tx) => {
-        if (keyed !== undefined && !(await claim(tx, keyed.claim))) return "duplicate";
+        if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
+          return "duplicate";
+        }
         const topic = await topics.find(tx, tenantId, trigger.audience.name);
         if (topic === undefined) throw notFound("topic");
-        await writer.takeIn(tx, tenantId, context.quotaOf(triggerQuota));
         const broadcast: Broadcast = {
           tenantId,
           transactionId,

@@ -38,6 +38,21 @@ export async function readRecipients(
   );
 }
 
+/** Reads what decides whether and where a subscriber is notified; the subscriber itself need not be stored yet. */
+export async function readRecipientOf(
+  { subscribers, preferences }: RecipientParts,
+  sql: Sql,
+  occasion: { readonly workflowKey: string; readonly userId: string },
+  subscriber: Subscriber,
+): Promise<Recipient> {
+  const { tenantId, id } = subscriber;
+  const [endpoints, layers] = await Promise.all([
+    subscribers.endpointsOf(sql, tenantId, [id]),
+    preferences.layersOf(sql, tenantId, { ...occasion, topicKey: "" }, [id]),
+  ]);
+  return { subscriber, endpoints: endpoints.get(id) ?? [], layers: layers.of(id) };
+}
+
 interface ReadingParts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId">;

@@ -4,7 +4,7 @@ import type { Context, KeyedCall } from "../../chain/call.ts";
 import { Failure, invalid } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Database } from "../../platform/db/index.ts";
-import { claim, complete, inProgress } from "../../platform/idempotency/index.ts";
+import { complete, inProgress } from "../../platform/idempotency/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { NamedProfile, Subscribers } from "../subscribers/index.ts";
@@ -16,7 +16,7 @@ import { overriddenContents } from "./domain/plan.ts";
 import { bodyOf, type Carried, type Trigger } from "./domain/trigger.ts";
 import type { WakeInbox } from "./inbox-feed.ts";
 import { noWay, type Prepare } from "./preparing.ts";
-import { createRecipientReading, type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
+import { createRecipientReading, type Recipient, type RecipientParts, readRecipientOf } from "./recipients.ts";
 import type { Settled, Settling } from "./settling.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 
@@ -45,7 +45,7 @@ export interface SingleTrigger<Answer> {
 
 interface Parts extends RecipientParts {
   readonly db: Database;
-  readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert">;
+  readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert" | "previewUpsert">;
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve" | "checkContents">;
   readonly prepare: Prepare;
   readonly send: Send;
@@ -142,32 +142,44 @@ export function createTriggerService(parts: Parts) {
   }
 
   /**
-   * Creates or changes the recipient as the trigger says, and writes the trigger down in the same transaction: both
-   * happen, once for each key, or neither does.
+   * Drafts a trigger for the recipient as its profile will be, then stores the profile and the trigger in one transaction:
+   * both happen, once for each key, or neither does. Rendering takes turns on the event loop, so it comes before the
+   * transaction: a call that waits for its turn must not hold a connection.
    */
   async function draftWithProfile<Answer extends Message>(
     context: Context,
     occasion: Occasion,
     carried: Carried,
     profile: NamedProfile,
-    { keyed, answer }: SingleTrigger<Answer>,
+    single: SingleTrigger<Answer>,
   ): Promise<Draft<Answer> | "duplicate"> {
+    const { keyed, answer } = single;
     const { tenantId, nowMs, afterCommit } = context;
-    const done = await db.transaction(async (tx) => {
-      if (keyed !== undefined && !(await claim(tx, keyed.claim))) return "duplicate";
-      await writer.takeIn(tx, tenantId, context.quotaOf(triggerQuota));
-      const { id } = await subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile).catch((error) => {
-        throw within("subscriber", error);
-      });
-      const recipients = await readRecipients(parts, tx, tenantId, { ...occasion, topicKey: "" }, [id]);
-      const drafted = await draft(occasion, recipients.get(id)!, carried, answer);
-      const committed = await writer.keepUncountedIn(tx, { ...drafted.parcel, record: undefined });
-      if (keyed !== undefined) await complete(tx, keyed.record(drafted.first));
-      return { drafted, committed };
+    const preview = await subscribers.previewUpsert({ tenantId, nowMs, sql: db.sql }, profile).catch((error) => {
+      throw within("subscriber", error);
     });
-    if (done === "duplicate") return "duplicate";
-    done.committed();
-    return done.drafted;
+    const recipient = await readRecipientOf(parts, db.sql, occasion, preview);
+    const drafted = await draft(occasion, recipient, carried, answer);
+    const stored = await db
+      .transaction(async (tx) => {
+        if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
+          return "duplicate";
+        }
+        const subscriber = await subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile, preview.id);
+        if (subscriber.id !== preview.id) throw new OtherSubscriber();
+        const committed = await writer.keepUncountedIn(tx, { ...drafted.parcel, record: undefined });
+        if (keyed !== undefined) await complete(tx, keyed.record(drafted.first));
+        return committed;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof OtherSubscriber) return "other_subscriber" as const;
+        throw error;
+      });
+    if (stored === "duplicate") return "duplicate";
+    // Subscribers are never removed, so the second draft finds the one that another call created.
+    if (stored === "other_subscriber") return draftWithProfile(context, occasion, carried, profile, single);
+    stored();
+    return drafted;
   }
 
   async function deliveriesOf(tenantId: TenantId, ids: readonly string[]): Promise<Map<string, Delivery>> {
@@ -229,6 +241,9 @@ export function createTriggerService(parts: Parts) {
     },
   };
 }
+
+/** Rolls back a draft for a new subscriber that another call has created meanwhile. */
+class OtherSubscriber extends Error {}
 
 /** Names the fields of a refusal as they stand in the request. */
 function within(path: string, error: unknown): unknown {

@@ -1,6 +1,6 @@
 import type { KeyedCall } from "../../chain/call.ts";
 import { createBatcher, type Database, type Sql } from "../../platform/db/index.ts";
-import { keyName, usedKeys } from "../../platform/idempotency/index.ts";
+import { claim, keyName, usedKeys } from "../../platform/idempotency/index.ts";
 import type { Quotas, QuotaTake } from "../tenants/index.ts";
 import { keepParcels, type Parcel } from "./delivery-store.ts";
 import { type Reporting, reportsOf } from "./reporting.ts";
@@ -23,7 +23,10 @@ interface Parts {
   readonly quotas: Pick<Quotas, "takeIn" | "giveBackIn" | "isUsedUp" | "exceeded">;
 }
 
-/** Keeps triggers, each together with what it takes from its tenant's quota. */
+/**
+ * Keeps triggers, each together with what it takes from its tenant's quota. The global lock order is quota rows first,
+ * then idempotency keys, then everything else.
+ */
 export type TriggerWriter = ReturnType<typeof createTriggerWriter>;
 
 /** Makes this node's writer of triggers. */
@@ -73,8 +76,8 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
   }
 
   /** Refuses what goes over the quota, unless it is a repeat: that is answered as the first was. */
-  async function refuse(quota: number, keyed: KeyedCall | undefined): Promise<"duplicate"> {
-    if (keyed !== undefined && (await usedKeys(db.sql, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
+  async function refuse(sql: Sql, quota: number, keyed: KeyedCall | undefined): Promise<"duplicate"> {
+    if (keyed !== undefined && (await usedKeys(sql, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
     throw quotas.exceeded({ operation: triggerQuota, limit: quota });
   }
 
@@ -86,20 +89,32 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
       keyed: KeyedCall | undefined,
     ): Promise<"duplicate" | "within"> {
       if (quota === undefined || !quotas.isUsedUp({ tenantId, operation: triggerQuota, limit: quota })) return "within";
-      return refuse(quota, keyed);
+      return refuse(db.sql, quota, keyed);
     },
 
     /** Keeps a trigger, many in one statement; throws QUOTA_EXCEEDED, and keeps nothing then. */
     async keep(input: CountedParcel, keyed: KeyedCall | undefined): Promise<"kept" | "duplicate"> {
       const written = await batcher.run(input);
-      return written === "over_quota" ? refuse(input.quota!, keyed) : written;
+      return written === "over_quota" ? refuse(db.sql, input.quota!, keyed) : written;
     },
 
-    /** Takes one from a quota in the transaction of the effect; throws QUOTA_EXCEEDED when none is left. */
-    async takeIn(tx: Sql, tenantId: Parcel["tenantId"], quota: number | undefined): Promise<void> {
-      if (quota === undefined) return;
-      const { granted } = await quotas.takeIn(tx, [{ tenantId, operation: triggerQuota, limit: quota, count: 1 }]);
-      if (!granted[0]) throw quotas.exceeded({ operation: triggerQuota, limit: quota });
+    /**
+     * Takes one from the quota and claims the key in the transaction of the effect. Throws QUOTA_EXCEEDED when none is
+     * left; a duplicate takes nothing.
+     */
+    async admitIn(
+      tx: Sql,
+      tenantId: Parcel["tenantId"],
+      quota: number | undefined,
+      keyed: KeyedCall | undefined,
+    ): Promise<"admitted" | "duplicate"> {
+      const takes =
+        quota === undefined ? [] : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaTake];
+      const { granted } = await quotas.takeIn(tx, takes);
+      if (granted.includes(false)) return refuse(tx, quota!, keyed);
+      if (keyed === undefined || (await claim(tx, keyed.claim))) return "admitted";
+      await quotas.giveBackIn(tx, takes);
+      return "duplicate";
     },
 
     /** Keeps one trigger in a transaction, uncounted; what it answers with is to be called after the commit. */

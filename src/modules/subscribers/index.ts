@@ -35,7 +35,9 @@ export interface Subscribers {
   /** The ids of subscribers by what the tenant calls them, active or not; those that are not there are left out. */
   idsByExternalId(sql: Sql, tenantId: TenantId, externalIds: readonly string[]): Promise<Map<string, SubscriberId>>;
   /** Creates a subscriber or sets what is given of it, and makes it active; throws when what is given is invalid. */
-  upsert(context: UpsertContext, profile: NamedProfile): Promise<Subscriber>;
+  upsert(context: UpsertContext, profile: NamedProfile, newId?: SubscriberId): Promise<Subscriber>;
+  /** The subscriber as an upsert would leave it, with the id that a new one is to get; nothing is written. */
+  previewUpsert(context: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">, profile: NamedProfile): Promise<Subscriber>;
   /** Where each of many subscribers can be reached, confirmed and suppressed or not, the oldest address first. */
   endpointsOf(
     sql: Sql,
@@ -97,6 +99,7 @@ export function createSubscribers({ events, cursors, checkConnection }: Parts): 
       return new Map(found.map(({ externalId, id }) => [externalId, id]));
     },
     upsert: subscribers.upsertSubscriber,
+    previewUpsert: subscribers.previewUpsert,
     async endpointsOf(sql, tenantId, subscriberIds, channels) {
       const found = new Map<string, Endpoint[]>(subscriberIds.map((id) => [id, []]));
       for (const endpoint of await endpointStore(sql).ofSubscribers(tenantId, subscriberIds, channels)) {

@@ -1,6 +1,7 @@
 import type { Context } from "../../chain/call.ts";
 import { notFound, updateRefusal } from "../../platform/db/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
+import { newStamps } from "../../platform/records/index.ts";
 import { isEmail } from "../../platform/validation/index.ts";
 import type { EventContext, EventRecorder } from "../events/index.ts";
 import {
@@ -38,11 +39,10 @@ export function createSubscriberService(events: EventRecorder) {
   async function create(
     context: EventContext,
     { externalId, ...given }: NamedProfile,
+    id: SubscriberId,
   ): Promise<Subscriber | undefined> {
     const { sql, tenantId, nowMs } = context;
-    const profile = { ...emptyProfile, ...differences(emptyProfile, given) };
-    checkProfile(profile, isEmail);
-    const id = ulid(nowMs) as SubscriberId;
+    const profile = newProfile(given);
     const created = await subscriberStore(sql).insert(tenantId, { id, externalId }, profile, new Date(nowMs));
     if (created !== undefined) await events.record(context, "subscriber.created", id, { external_id: externalId });
     return created;
@@ -54,14 +54,15 @@ export function createSubscriberService(events: EventRecorder) {
     /**
      * Creates the subscriber that the tenant calls so, or sets the fields that are given of the one that there is.
      * Whoever is spoken of again is wanted again: one that was deleted becomes active. When all is so already,
-     * nothing is written, so that every trigger may bring the profile along.
+     * nothing is written, so that every trigger may bring the profile along. A new subscriber gets the id that is given.
      */
-    async upsertSubscriber(wanted: UpsertContext, profile: NamedProfile): Promise<Subscriber> {
+    async upsertSubscriber(wanted: UpsertContext, profile: NamedProfile, newId?: SubscriberId): Promise<Subscriber> {
       const context: EventContext = { afterCommit: () => {}, ...wanted };
       const { sql, tenantId, nowMs } = context;
       const store = subscriberStore(sql);
       const known = await store.findByExternalId(tenantId, profile.externalId);
-      const created = known === undefined ? await create(context, profile) : undefined;
+      const id = newId ?? (ulid(nowMs) as SubscriberId);
+      const created = known === undefined ? await create(context, profile, id) : undefined;
       if (created !== undefined) return created;
       const current = known ?? (await store.findByExternalId(tenantId, profile.externalId))!;
       const change = differences(current, profile);
@@ -72,6 +73,38 @@ export function createSubscriberService(events: EventRecorder) {
       const changed = await store.merge(tenantId, current.id, change, new Date(nowMs));
       await events.record(context, "subscriber.updated", changed.id, { external_id: changed.externalId, fields });
       return changed;
+    },
+
+    /**
+     * The subscriber as an upsert would leave it, with the id that a new one is to get. Nothing is written; throws when
+     * what is given is invalid.
+     */
+    async previewUpsert(
+      { sql, tenantId, nowMs }: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
+      { externalId, ...given }: NamedProfile,
+    ): Promise<Subscriber> {
+      const current = await subscriberStore(sql).findByExternalId(tenantId, externalId);
+      if (current !== undefined) {
+        const change = differences(current, given);
+        checkProfile(change, isEmail);
+        return {
+          ...current,
+          ...change,
+          active: true,
+          emailSuppressedAt: change.email === undefined ? current.emailSuppressedAt : null,
+          phoneSuppressedAt: change.phone === undefined ? current.phoneSuppressedAt : null,
+        };
+      }
+      return {
+        ...newProfile(given),
+        ...newStamps(nowMs),
+        tenantId,
+        id: ulid(nowMs) as SubscriberId,
+        externalId,
+        active: true,
+        emailSuppressedAt: null,
+        phoneSuppressedAt: null,
+      };
     },
 
     /** Sets the whole profile. Whether the subscriber is active stays as it is. */
@@ -102,4 +135,11 @@ export function createSubscriberService(events: EventRecorder) {
       return deactivated;
     },
   };
+}
+
+/** The profile of a new subscriber; throws when what is given is invalid. */
+function newProfile(given: ProfileChange): Profile {
+  const profile = { ...emptyProfile, ...differences(emptyProfile, given) };
+  checkProfile(profile, isEmail);
+  return profile;
 }
