@@ -57,7 +57,7 @@ function byApiKey(verifier: ApiKeyVerifier): Authenticator {
   return (call) => {
     const presented = call.header("x-api-key");
     if (presented === undefined) return undefined;
-    const verified = verifier.verify(presented, call.remoteAddress);
+    const verified = verifier.verify(presented, call.remoteAddress, () => call.signal);
     return verified instanceof Promise ? verified.then((each) => accept(each?.principal)) : accept(verified?.principal);
   };
 }

@@ -186,6 +186,38 @@ test("the first use of a key is answered while wrong secrets of many other keys 
   assert.ok((await Promise.all(guessing)).every((each) => each === "wrong" || each === "UNAVAILABLE"));
 });
 
+test("a check that waits is dropped when the last of its callers leaves, and not before", async () => {
+  const { secret } = await create({});
+  const release = Promise.withResolvers<void>();
+  const running = Promise.withResolvers<void>();
+  const compared: string[] = [];
+  const compare = async (presented: string) => {
+    compared.push(presented.slice(-1));
+    running.resolve();
+    await release.promise;
+    return false;
+  };
+  const { changes: announced } = announcedChanges();
+  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, clock, log, compare });
+  const callers = Array.from({ length: 4 }, () => new AbortController());
+  const verify = (n: number, caller: number) => verifier.verify(wrong(secret, n), "a", () => callers[caller]!.signal);
+  const first = verify(0, 0);
+  await running.promise;
+  // One check of a key runs at a time, so the others wait.
+  const [left, leftToo, stayed, alone] = [verify(1, 1), verify(2, 1), verify(2, 2), verify(3, 3)];
+  const settled = Promise.allSettled([left, alone]);
+  callers[1]!.abort();
+  callers[3]!.abort();
+  const again = verifier.verify(wrong(secret, 3), "a");
+  assert.deepEqual(
+    (await settled).map(({ status }) => status),
+    ["rejected", "rejected"],
+  );
+  release.resolve();
+  assert.deepEqual(await Promise.all([first, leftToo, stayed, again]), [undefined, undefined, undefined, undefined]);
+  assert.deepEqual(compared.toSorted(), ["0", "2", "3"]);
+});
+
 test("the right secret of a key is checked although others guess it, when it comes from another address", async () => {
   const { secret } = await create({});
   const { verifier } = countingVerifier();

@@ -62,7 +62,7 @@ export function apiKeyHandlers(
     },
 
     async verifyApiKey(context, request) {
-      const verified = await verifier.verify(request.secret);
+      const verified = await verifier.verify(request.secret, "", () => context.signal);
       // A service of one tenant learns nothing about another tenant's keys.
       if (verified === undefined || (verified.key.tenantId !== context.tenantId && !context.platform)) {
         return create(VerifyApiKeyResponseSchema, { valid: false });

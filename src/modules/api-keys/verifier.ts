@@ -13,8 +13,15 @@ import { apiKeyStore } from "./store.ts";
 
 /** Tells whose a presented key is. */
 export interface ApiKeyVerifier {
-  /** The key, or undefined for one that is unknown, wrong, revoked or expired; `address` is where it comes from. */
-  verify(presented: string, address?: string): VerifiedKey | undefined | Promise<VerifiedKey | undefined>;
+  /**
+   * The key, or undefined for one that is unknown, wrong, revoked or expired. `address` is where it comes from; the signal
+   * aborts when the caller leaves, and is asked for only when the secret must be checked.
+   */
+  verify(
+    presented: string,
+    address?: string,
+    signalOf?: () => AbortSignal,
+  ): VerifiedKey | undefined | Promise<VerifiedKey | undefined>;
   /** Writes down when keys were last used. */
   flushUses(): Promise<void>;
 }
@@ -30,7 +37,14 @@ const checksRunningMax = Math.max(2, availableParallelism() - 1);
 const suspectChecksRunningMax = 1;
 const checksWaitingMax = 4;
 const checksOfKeyWaitingMax = 64;
+const checksInAllWaitingMax = 1024;
 const usesNotedEveryMs = 60_000;
+
+/** A check that callers with the same secret wait for together. */
+interface SharedCheck {
+  /** Whether the secret is right. A check that has not started is dropped when the last of its callers leaves. */
+  join(signal: AbortSignal | undefined): Promise<boolean>;
+}
 
 interface Parts {
   readonly sql: Sql;
@@ -43,7 +57,7 @@ interface Parts {
 
 /**
  * Checks a secret with bcrypt once, and for a minute after that against a keyed digest in memory: a key costs one bcrypt a
- * minute, not one a call, and so does a wrong secret. Checks wait for their turn by key and by address.
+ * minute, not one a call, and so does a wrong secret. Checks wait for their turn by tenant, key and address.
  */
 export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcrypt.compare }: Parts): ApiKeyVerifier {
   const memory = createSecretMemory(clock);
@@ -52,9 +66,10 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
     suspectsRunningMax: suspectChecksRunningMax,
     waitingMax: checksWaitingMax,
     waitingOfKeyMax: checksOfKeyWaitingMax,
+    waitingInAllMax: checksInAllWaitingMax,
   });
   /** Checks under way by digest: callers with the same secret share one. */
-  const checking = new Map<string, Promise<boolean>>();
+  const checking = new Map<string, SharedCheck>();
   const uses = new Map<string, { key: StoredApiKey; atMs: number }>();
   const keys = createTenantCache<string, VerifiedKey | undefined>({
     changes,
@@ -65,23 +80,41 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
     tenantOf: (_prefix, verified) => verified?.key.tenantId,
   });
 
-  function check({ id, secretHash }: StoredApiKey, secret: string, digest: string, address: string): Promise<boolean> {
-    const underWay = checking.get(digest);
-    if (underWay !== undefined) return underWay;
+  function startCheck(key: StoredApiKey, secret: string, digest: string, address: string): SharedCheck {
+    const { tenantId, id: keyId, secretHash } = key;
     const standing = () => memory.standing(secretHash, digest, address);
-    const started = queue.run({ keyId: id, address, standing }, async () => {
-      const right = await compare(secret, secretHash);
+    const abandoned = new AbortController();
+    let callers = 0;
+    let hasStarted = false;
+    const right = queue.run({ tenantId, keyId, address, standing, signal: abandoned.signal }, async () => {
+      hasStarted = true;
+      const isRight = await compare(secret, secretHash);
       // Remembered before the next check is chosen, which may depend on it.
-      memory.remember(secretHash, digest, address, right);
-      return right;
+      memory.remember(secretHash, digest, address, isRight);
+      return isRight;
     });
-    if (started === undefined) {
-      const why = "Too many secrets of this API key are being checked.";
-      throw fail("UNAVAILABLE", { public: why, headers: { "retry-after": "1" } });
-    }
-    const checked = started.finally(() => checking.delete(digest));
-    checking.set(digest, checked);
-    return checked;
+    const forget = () => {
+      if (checking.get(digest) === shared) checking.delete(digest);
+    };
+    const leave = () => {
+      if (--callers > 0 || hasStarted) return;
+      // A caller that comes now needs a check of its own.
+      forget();
+      abandoned.abort(fail("CANCELED", { public: "Nobody waits for the check any more." }));
+    };
+    const shared: SharedCheck = {
+      join(signal) {
+        callers++;
+        if (signal?.aborted) leave();
+        else signal?.addEventListener("abort", leave, { once: true });
+        return right.finally(() => {
+          forget();
+          signal?.removeEventListener("abort", leave);
+        });
+      },
+    };
+    checking.set(digest, shared);
+    return shared;
   }
 
   function use(verified: VerifiedKey): VerifiedKey | undefined {
@@ -97,23 +130,25 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
     found: VerifiedKey | undefined,
     secret: string,
     address: string,
+    signalOf: (() => AbortSignal) | undefined,
   ): VerifiedKey | undefined | Promise<VerifiedKey | undefined> {
     if (found === undefined) return undefined;
     const { key } = found;
     const digest = memory.digest(key.secretHash, secret);
     const known = memory.recall(key.secretHash, digest);
     if (known !== undefined) return known ? use(found) : undefined;
-    return check(key, secret, digest, address).then((right) => (right ? use(found) : undefined));
+    const check = checking.get(digest) ?? startCheck(key, secret, digest, address);
+    return check.join(signalOf?.()).then((right) => (right ? use(found) : undefined));
   }
 
   return {
-    verify(presented, address = "") {
+    verify(presented, address = "", signalOf = undefined) {
       const [, prefix, secret] = keyFormat.exec(presented) ?? [];
       if (prefix === undefined || secret === undefined) return undefined;
       const found = keys.get(prefix);
       return found instanceof Promise
-        ? found.then((read) => against(read, secret, address))
-        : against(found, secret, address);
+        ? found.then((read) => against(read, secret, address, signalOf))
+        : against(found, secret, address, signalOf);
     },
     async flushUses() {
       if (uses.size === 0) return;
