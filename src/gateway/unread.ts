@@ -25,10 +25,20 @@ export function discardUnreadBody(exchange: Exchange, pace: DiscardPace): void {
 
 /** Gives up on an answer that is complete here but that its caller does not read. */
 export function boundUnreadAnswer(exchange: Exchange): void {
-  const { response, bodyTimeoutMs } = exchange;
-  const unsent = "stream" in response ? response.stream?.writableLength : response.socket?.writableLength;
-  // Most answers are with the operating system by now.
-  if (unsent === undefined || unsent === 0 || isGone(exchange)) return;
+  const { response } = exchange;
+  if (isGone(exchange)) return;
+  if ("stream" in response) {
+    if (response.stream.writableLength > 0) endUnlessSent(exchange);
+  } else if (response.socket !== null) {
+    // Most answers are with the operating system by now.
+    if (response.socket.writableLength > 0) endUnlessSent(exchange);
+  } else if (!response.writableFinished) {
+    // A pipelined answer gets its socket when the answers before it are sent.
+    response.once("socket", () => endUnlessSent(exchange));
+  }
+}
+
+function endUnlessSent({ response, bodyTimeoutMs }: Exchange): void {
   const timer = setTimeout(() => {
     if ("stream" in response) response.stream.close(constants.NGHTTP2_CANCEL);
     else response.destroy();
