@@ -136,6 +136,9 @@ function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
     socket.once("close", () => silent.delete(socket));
     socket.setTimeout(timeouts.headerMs, () => socket.destroy());
     socket.on("error", () => socket.destroy());
+    // A caller that leaves without a word gives its place back at once.
+    const leave = () => socket.destroy();
+    socket.on("end", leave);
     let start = Buffer.alloc(0);
     const look = () => {
       const bytes: Buffer | null = socket.read();
@@ -144,7 +147,7 @@ function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
       const isHttp2 = preface.equals(start.subarray(0, preface.length));
       // The preface may come in pieces.
       if (!isHttp2 && start.length < preface.length && start.equals(preface.subarray(0, start.length))) return;
-      socket.off("readable", look);
+      socket.off("readable", look).off("end", leave);
       silent.delete(socket);
       socket.setTimeout(0);
       socket.removeAllListeners("timeout");

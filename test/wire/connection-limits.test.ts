@@ -199,6 +199,21 @@ test("an answer that its caller does not read is given up, over HTTP/1.1 and HTT
   await until(async () => (await openConnections(patient)) <= 1);
 });
 
+test("pipelined answers that were ready before their turn are given up when their caller does not read them", async (t) => {
+  const patient = await startService({ "server.body_timeout_s": "1" });
+  const { baseUrl, adminKey } = patient;
+  await (await fetch(`${baseUrl}/openapi.yaml`, { headers: { connection: "close" } })).text();
+  await until(async () => (await openConnections(patient)) === 0);
+  // The first answer needs the database. The documents are ready at once, and wait for it.
+  const first = `GET /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${adminKey}\r\n\r\n`;
+  const documents = "GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20);
+  const { socket } = await open(first + documents, baseUrl);
+  t.after(() => socket.destroy());
+  await once(socket, "data");
+  socket.removeAllListeners("data").pause();
+  await until(async () => (await openConnections(patient)) === 0);
+});
+
 test("an HTTP/2 session with an open stream outlives the idle time while its peer answers", async (t) => {
   const session = http2.connect(service.baseUrl);
   t.after(() => session.destroy());
@@ -245,7 +260,8 @@ test("connections beyond the limits, of one address or in all, are refused until
     { "server.max_connections": "3" },
   ];
   for (const limits of cases) {
-    const limited = await startService(limits);
+    // A silent connection that its caller closes is free at once, and not only when its time is over.
+    const limited = await startService({ "server.header_timeout_s": "300", ...limits });
     const health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
     const held = await Promise.all([1, 2, 3].map(() => open("", limited.baseUrl)));
     t.after(() => {
