@@ -141,6 +141,32 @@ test("a redrive after a definite rejection comes under a new idempotency key, an
   assert.equal(new Set(later).size, 1);
 });
 
+test("a message in doubt keeps its idempotency key in every redrive, also after one was rejected for good", async () => {
+  const cases = [
+    // A gateway may have taken what it answers with 500.
+    { statuses: [500, 422, 422, 200], inDoubt: true },
+    { statuses: [422, 422, 200], inDoubt: false },
+  ];
+  for (const { statuses, inDoubt } of cases) {
+    const { receiver, target } = await gateway((nth) => ({ status: statuses[nth]! }));
+    const { outcomes } = await sender.trigger(target);
+    for (let left = 2; left > 0; left--) {
+      const [letter] = await shown(
+        () => sender.letters("status=open"),
+        (letters) => letters.length === 1 && receiver.received.length === statuses.length - left,
+      );
+      await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
+    }
+    await shown(
+      () => sender.delivery(outcomes[0].delivery_id),
+      ({ status }) => status === "sent",
+    );
+    const keys = receiver.received.map(({ headers }) => headers["idempotency-key"]);
+    assert.equal(keys.length, statuses.length);
+    assert.equal(new Set(keys).size, inDoubt ? 1 : keys.length, keys.join());
+  }
+});
+
 test("a dead letter tells when its message failed first and when it failed last", async () => {
   const { receiver, target } = await gateway((nth) => ({ status: nth === 0 ? 503 : 422 }));
   const { outcomes } = await sender.trigger(target);
