@@ -1,13 +1,11 @@
 // A hostile tenant beside a normal one: what the normal one notices, and how late the event loop is.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { startEmbedded } from "../../src/platform/db/embedded.ts";
+import { measureCases } from "../measured-cases.mjs";
 import { callOk } from "../notifications/call.mjs";
-import { authorized, startService } from "../routing/ours/service.mjs";
+import { authorized } from "../routing/ours/service.mjs";
 import { printTable, show } from "../routing/report.mjs";
 
 const costlyRule = "item.attributes.l.all(a, item.attributes.l.all(b, a + b >= 0)) && recipient.weight < 0";
@@ -28,23 +26,11 @@ const freshKeyEveryMs = 250;
 
 export async function bench({ seconds }) {
   const measuredMs = Math.min(seconds, 4) * 1000;
-  const dataDir = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
-  const database = await startEmbedded({ dataDir });
-  const rows = [];
-  try {
-    for (const scenario of scenarios) {
-      // Each alone, so that what one leaves behind does not disturb the next.
-      const us = await startService({ databaseUrl: database.url, settings });
-      try {
-        rows.push({ name: scenario.name, ...(await measure(us.port, scenario, measuredMs)) });
-      } finally {
-        await us.stop();
-      }
-    }
-  } finally {
-    await database.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  const cases = scenarios.map((scenario) => ({ ...scenario, settings }));
+  const rows = await measureCases(cases, async (port, scenario) => ({
+    name: scenario.name,
+    ...(await measure(port, scenario, measuredMs)),
+  }));
   print(rows);
   return { rows, settings };
 }

@@ -1,12 +1,10 @@
 // Goodput at 1, 2, 5 and 10 times the load that fills the service, without limits and with them.
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startEmbedded } from "../../src/platform/db/embedded.ts";
+import { measureCases } from "../measured-cases.mjs";
 import { callOk } from "../notifications/call.mjs";
-import { authorized, startService } from "../routing/ours/service.mjs";
+import { authorized } from "../routing/ours/service.mjs";
 import { printTable, show } from "../routing/report.mjs";
 
 const run = promisify(execFile);
@@ -25,24 +23,12 @@ const variants = [
 ];
 
 export async function bench({ seconds }) {
-  const dataDir = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
-  const database = await startEmbedded({ dataDir });
-  const rows = [];
-  try {
-    for (const { name, settings } of variants) {
-      const us = await startService({ databaseUrl: database.url, settings });
-      try {
-        const measured = await measure(us.port, Math.min(seconds, 2));
-        const peak = Math.max(...measured.map(({ goodPerSecond }) => goodPerSecond));
-        rows.push(...measured.map((row) => ({ limits: name, ...row, ofPeak: row.goodPerSecond / peak })));
-      } finally {
-        await us.stop();
-      }
-    }
-  } finally {
-    await database.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  const measured = await measureCases(variants, async (port, { name }) => {
+    const loads = await measure(port, Math.min(seconds, 2));
+    const peak = Math.max(...loads.map(({ goodPerSecond }) => goodPerSecond));
+    return loads.map((row) => ({ limits: name, ...row, ofPeak: row.goodPerSecond / peak }));
+  });
+  const rows = measured.flat();
   print(rows);
   return { rows };
 }

@@ -1,9 +1,9 @@
 import { type Role, serve } from "../app/serve.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
-import { greeting } from "./greeting.ts";
 import type { Io } from "./io.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
 import { startError } from "./start-error.ts";
+import { formatStartMessage } from "./start-message.ts";
 import { firstStopSignal } from "./stop-signals.ts";
 
 /** Runs a node until it is told to stop; answers with the exit code. */
@@ -14,7 +14,7 @@ export async function serveCommand(io: Io, options: SettingsOptions & { role: Ro
   const service = await serve(loaded, role).catch((error) => {
     throw startError(error, loaded);
   });
-  if (role !== "worker") io.out(greeting(service, loaded));
+  if (role !== "worker") io.out(formatStartMessage(service, loaded));
   const lost = service.lost.then((reason) => ({ reason }));
   const end = await Promise.race([told, lost]);
   await service.stop({ drain: end === "SIGTERM" });

@@ -6,9 +6,9 @@ import type { Layouts } from "../layouts/index.ts";
 import type { ChannelContent } from "../preferences/index.ts";
 import type { ProviderMarkup } from "../providers/index.ts";
 import type { Channel, Subscriber } from "../subscribers/index.ts";
-import { renderData } from "./data-rendering.ts";
 import type { DeliveryFailure } from "./domain/delivery.ts";
 import { plainText } from "./domain/plain-text.ts";
+import { renderData } from "./message-data.ts";
 
 /** What is said to a subscriber on a channel, in full. */
 export interface Rendered {

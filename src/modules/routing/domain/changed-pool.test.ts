@@ -4,13 +4,13 @@ import { fc } from "../../../../test/harness/random.ts";
 import { compilePool } from "./compiled-pool.ts";
 import { decide, replay } from "./decide.ts";
 import { LivePool } from "./live-pool.ts";
-import * as any from "./testing/arbitrary.ts";
+import { item as anyItem, point as anyPoint, pool as anyPool } from "./testing/arbitrary.ts";
 import { at, itemOf, nowMs, poolOf } from "./testing/fixtures.ts";
 
 test("a pool compiled from an earlier snapshot decides as one that is compiled from scratch", () => {
   const changes = fc.array(fc.record({ nth: fc.nat(20), weight: fc.nat(3), active: fc.boolean(), zone: fc.nat(2) }));
   fc.assert(
-    fc.property(any.pool, any.item, any.point, changes, (parts, item, point, changed) => {
+    fc.property(anyPool, anyItem, anyPoint, changes, (parts, item, point, changed) => {
       const earlier = poolOf(parts);
       // Has the conditions remember their answers.
       decide(earlier, new LivePool(earlier), item, point);

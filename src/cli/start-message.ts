@@ -7,7 +7,10 @@ import type { LoadedConfig } from "../config/index.ts";
  * The admin key is printed by the start that made it and by no other, so that it is not in every log file. What is to
  * be pasted reads it from its file.
  */
-export function greeting({ planes, admin }: Pick<Service, "planes" | "admin">, { config }: LoadedConfig): string {
+export function formatStartMessage(
+  { planes, admin }: Pick<Service, "planes" | "admin">,
+  { config }: LoadedConfig,
+): string {
   const { baseUrl } = planes;
   const lines = ["", `Switchyard is serving at ${baseUrl}`, `  reference   ${baseUrl}/docs`];
   if (config["notification.outbox.enabled"]) {
