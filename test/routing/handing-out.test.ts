@@ -30,17 +30,20 @@ for (const at of ["the same node", "another node"]) {
   test(`a worker that waits is woken when an item comes in at ${at}`, async () => {
     const pool = await own.pool();
     const router = at === "the same node" ? own : elsewhere;
-    const delaysMs: number[] = [];
-    for (let round = 0; round < 11; round++) {
-      const waiting = own.lease(pool, { wait_s: 20 });
-      const { queue_item_id } = await router.route(pool);
-      const routedAtMs = performance.now();
-      assert.deepEqual(ids(await waiting), [queue_item_id]);
-      delaysMs.push(performance.now() - routedAtMs);
-    }
-    // Workers also look once a second: without being woken most would be told that late.
-    const median = delaysMs.sort((a, b) => a - b)[5]!;
-    assert.ok(median < 600, `${median} ms`);
+    const medianDelayMs = async () => {
+      const delaysMs: number[] = [];
+      for (let round = 0; round < 11; round++) {
+        const waiting = own.lease(pool, { wait_s: 20 });
+        const { queue_item_id } = await router.route(pool);
+        const routedAtMs = performance.now();
+        assert.deepEqual(ids(await waiting), [queue_item_id]);
+        delaysMs.push(performance.now() - routedAtMs);
+      }
+      return delaysMs.sort((a, b) => a - b)[5]!;
+    };
+    // Workers also look once a second: without being woken most would always be told that late. On a busy machine those
+    // who are woken may be told late for a while, too.
+    await shown(medianDelayMs, (median) => median < 600);
   });
 }
 
@@ -194,7 +197,8 @@ test("what should go first does so also when it comes while others are being han
 
 test("an item is not handed out before its time", async () => {
   const pool = await own.pool();
-  const not_before = new Date(Date.now() + 1200).toISOString();
+  // Long enough to look at it before, also on a busy machine.
+  const not_before = new Date(Date.now() + 4000).toISOString();
   const { queue_item_id, due_at } = await own.route(pool, { not_before });
   const waiting = await own.item(pool, queue_item_id);
   assert.deepEqual([waiting.state, waiting.hold_reason, due_at], ["pending", "not_before", not_before]);

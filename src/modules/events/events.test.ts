@@ -83,7 +83,11 @@ function follow(t: TestContext, tenantId: TenantId, request: Subscription = {}) 
   const ended = (async () => {
     for await (const { event } of await subscribe({ tenantId, signal: leaving.signal }, request)) seen.push(event!.id);
   })();
-  t.after(() => leaving.abort());
+  // The next test begins when nobody follows any more.
+  t.after(async () => {
+    leaving.abort();
+    await ended.catch(() => {});
+  });
   return { seen, ended, leaving };
 }
 /** Whoever follows waits for a wake: it has read up to the end. */

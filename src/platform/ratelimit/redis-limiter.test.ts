@@ -11,7 +11,7 @@ const slow = { rps: 0.001, burst: 10 };
 let keys = 0;
 const freshKey = (): string => `key ${++keys}`;
 
-// A test on the real Redis, with limiters that are closed whatever happens.
+// A test on the real Redis, with limiters that are closed whatever happens. On a busy machine an answer may take long.
 function redisTest(
   name: string,
   body: (open: (more?: Partial<RedisLimiterSettings>) => Promise<RedisLimiter>) => Promise<void>,
@@ -21,7 +21,7 @@ function redisTest(
     const limiters: RedisLimiter[] = [];
     try {
       await body(async (more) => {
-        const limiter = redisLimiter({ url: peer.url, failMode: "open", ...more });
+        const limiter = redisLimiter({ url: peer.url, failMode: "open", answerMs: 10_000, ...more });
         limiters.push(limiter);
         await limiter.ping();
         return limiter;
@@ -43,32 +43,25 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 redisTest("a burst passes, the next call is told when to come back", async (open) => {
   const limiter = await open();
   const key = freshKey();
-  const rate = { rps: 0.5, burst: 3 };
+  const rate = { rps: 0.01, burst: 3 };
+  const startedMs = performance.now();
   assert.deepEqual(await limiter.take(key, 1, rate), {
     allowed: true,
     limit: 3,
     remaining: 2,
     retryAfterS: 0,
     waitMs: 0,
-    resetS: 2,
+    resetS: 100,
   });
-  assert.deepEqual(await limiter.take(key, 2, rate), {
-    allowed: true,
-    limit: 3,
-    remaining: 0,
-    retryAfterS: 0,
-    waitMs: 0,
-    resetS: 6,
-  });
-  const { waitMs, ...refused } = await limiter.take(key, 1, rate);
-  assert.ok(waitMs > 0 && waitMs <= 2000, `${waitMs} ms`);
-  assert.deepEqual(refused, {
-    allowed: false,
-    limit: 3,
-    remaining: 0,
-    retryAfterS: 2,
-    resetS: 6,
-  });
+  const { resetS: emptyS, ...last } = await limiter.take(key, 2, rate);
+  assert.deepEqual(last, { allowed: true, limit: 3, remaining: 0, retryAfterS: 0, waitMs: 0 });
+  const { waitMs, retryAfterS, resetS, ...refused } = await limiter.take(key, 1, rate);
+  assert.deepEqual(refused, { allowed: false, limit: 3, remaining: 0 });
+  // The bucket fills while the test runs, which takes far less time than a token does.
+  const elapsedMs = performance.now() - startedMs;
+  assert.ok(waitMs <= 100_000 && waitMs >= 100_000 - elapsedMs, `${waitMs} ms after ${elapsedMs} ms`);
+  assert.equal(retryAfterS, Math.ceil(waitMs / 1000));
+  for (const each of [emptyS, resetS]) assert.ok(each <= 300 && each >= 300 - elapsedMs / 1000, `${each} s`);
 });
 
 redisTest("two limiters on one Redis share a bucket, and under a storm exactly the burst is granted", async (open) => {
@@ -85,7 +78,8 @@ redisTest("tokens flow back with Redis's clock", async (open) => {
   const key = freshKey();
   const rate = { rps: 20, burst: 1 };
   assert.equal((await limiter.take(key, 1, rate)).allowed, true);
-  assert.equal((await limiter.take(key, 1, rate)).allowed, false);
+  // On a busy machine a token may be back before the next call.
+  await until(async () => !(await limiter.take(key, 1, rate)).allowed);
   await until(async () => (await limiter.take(key, 1, rate)).allowed);
 });
 
@@ -93,13 +87,16 @@ redisTest("a bucket's key expires when the bucket is full, and a free call makes
   const limiter = await open({ prefix: "expiry:" });
   const direct = new Redis(peer!.url);
   try {
-    await limiter.take("a", 1, { rps: 10, burst: 10 });
-    const ttlMs = await direct.pttl("expiry:a");
-    assert.ok(ttlMs > 0 && ttlMs <= 102, `${ttlMs} ms`);
-    assert.match((await direct.get("expiry:a")) ?? "expired", /^\d{16}$|^expired$/, "to the microsecond");
+    const startedMs = performance.now();
+    await limiter.take("slow", 1, slow);
+    const ttlMs = await direct.pttl("expiry:slow");
+    const fullMs = 1_000_000;
+    assert.ok(ttlMs <= fullMs + 2 && ttlMs > fullMs - 2 - (performance.now() - startedMs), `${ttlMs} ms`);
+    assert.match((await direct.get("expiry:slow"))!, /^\d{16}$/, "to the microsecond");
     await limiter.take("free", 0, slow);
     assert.equal(await direct.exists("expiry:free"), 0);
-    await until(async () => (await direct.exists("expiry:a")) === 0);
+    await limiter.take("fast", 1, { rps: 10, burst: 10 });
+    await until(async () => (await direct.exists("expiry:fast")) === 0);
   } finally {
     direct.disconnect();
   }
@@ -173,14 +170,19 @@ redisTest(
   async (open) => {
     const errors: Error[] = [];
     let nowMs = 0;
-    const limiter = await open({ clock: { now: () => nowMs }, onError: (error) => errors.push(error) });
+    const limiter = await open({
+      clock: { now: () => nowMs },
+      onError: (error) => errors.push(error),
+      answerMs: undefined,
+    });
     peer!.freeze();
     try {
-      const startedMs = performance.now();
       assert.equal((await limiter.take(freshKey(), 1, slow)).degraded, true);
-      // The guarantee is 100 ms; the rest is room for a busy machine, below the 2 s of a dead connection.
-      assert.ok(performance.now() - startedMs < 1_500, `${performance.now() - startedMs} ms`);
-      assert.equal(errors.length, 1);
+      // The call gave up by itself: it did not wait for the 2 s after which a silent connection is closed.
+      assert.deepEqual(
+        errors.map(({ message }) => message),
+        ["Command timed out"],
+      );
       for (let n = 0; n < 1000; n++) assert.equal((await limiter.take(freshKey(), 1, slow)).degraded, true);
       assert.equal(errors.length, 1, "nobody asked Redis during the pause");
     } finally {

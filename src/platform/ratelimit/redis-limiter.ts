@@ -14,6 +14,8 @@ export interface RedisLimiterSettings {
   readonly clock?: Clock;
   /** In front of every key, so that several installations can share a Redis. */
   readonly prefix?: string;
+  /** How long a call waits for Redis; 100 unless it is given. A connection may take ten times as long. */
+  readonly answerMs?: number | undefined;
   /** Told about every failure that was not merely a repeat. */
   readonly onError?: (error: Error) => void;
 }
@@ -21,22 +23,23 @@ export interface RedisLimiterSettings {
 /** A limiter whose buckets all nodes share. */
 export interface RedisLimiter extends RateLimiter {
   take(key: string, cost: number, rate: Rate): Promise<Verdict>;
-  /** Resolves when Redis answers; waits for a connection that is being made, for a second at most. */
+  /** Resolves when Redis answers; waits for a connection that is being made, ten times as long as a call at most. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-const answerMs = 100;
-const connectMs = 1000;
+const answerMsDefault = 100;
 // After a failure the next calls do not ask: each would wait its 100 ms in vain, and its command would pile up.
 const pauseMs = 500;
 
 type TakeCommand = (key: string, costUs: number, bucketUs: number) => Promise<[allowed: number, fullInUs: string]>;
 
-/** A limiter on Redis or Valkey. A call never waits for it longer than about 100 ms. */
+/** A limiter on Redis or Valkey. A call never waits for it longer than about `answerMs`. */
 export function redisLimiter(settings: RedisLimiterSettings): RedisLimiter {
   const clock = settings.clock ?? systemClock;
   const prefix = settings.prefix ?? "rl:";
+  const answerMs = settings.answerMs ?? answerMsDefault;
+  const connectMs = 10 * answerMs;
   const redis = new Redis(settings.url, {
     connectTimeout: connectMs,
     commandTimeout: answerMs,
@@ -85,7 +88,7 @@ export function redisLimiter(settings: RedisLimiterSettings): RedisLimiter {
       return verdictOf(allowed === 1, fullInMs, fullInMs + span.cost, rate);
     },
     async ping() {
-      if (redis.status === "connecting" || redis.status === "connect") await connected(redis);
+      if (redis.status === "connecting" || redis.status === "connect") await connected(redis, connectMs);
       await redis.ping();
     },
     async close() {
@@ -94,7 +97,7 @@ export function redisLimiter(settings: RedisLimiterSettings): RedisLimiter {
   };
 }
 
-function connected(redis: Redis): Promise<void> {
+function connected(redis: Redis, withinMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (error?: Error): void => {
       clearTimeout(timer);
@@ -104,7 +107,7 @@ function connected(redis: Redis): Promise<void> {
     };
     const onReady = (): void => end();
     const onClose = (): void => end(new Error("The connection to Redis failed."));
-    const timer = setTimeout(() => end(new Error("No connection to Redis in time.")), connectMs);
+    const timer = setTimeout(() => end(new Error("No connection to Redis in time.")), withinMs);
     redis.once("ready", onReady).once("close", onClose);
   });
 }
