@@ -94,7 +94,7 @@ export function createEdge(options: Options): Edge {
 
 const discardLimits = {
   burstBytes: 256 * 1024,
-  bytesPerSecond: 4 * 1024 * 1024,
+  bytesPerSecond: 16 * 1024 * 1024,
   totalBytesPerSecond: 32 * 1024 * 1024,
 };
 
