@@ -28,7 +28,7 @@ function judge() {
     count: () => count,
     value(where: string, schema: Schema, value: unknown) {
       count++;
-      const validate = ajv.compile(absolute(schema));
+      const validate = validatorOf(schema);
       if (!validate(JSON.parse(JSON.stringify(value)))) bad.push(`${where}: ${ajv.errorsText(validate.errors)}`);
     },
     media(where: string, { schema, example, examples = {} }: MediaType) {
@@ -38,8 +38,14 @@ function judge() {
   };
 }
 
-function absolute(schema: Schema): Schema {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', `"${root}#/components/`));
+const validators = new Map<string, ReturnType<typeof ajv.compile>>();
+
+/** Compiled once: many examples have the same schema. */
+function validatorOf(schema: Schema) {
+  const text = JSON.stringify(schema).replaceAll('"#/components/', `"${root}#/components/`);
+  const validate = validators.get(text) ?? ajv.compile(JSON.parse(text));
+  validators.set(text, validate);
+  return validate;
 }
 
 function resolve<T>(part: T | Reference): T {
