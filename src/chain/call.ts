@@ -72,7 +72,10 @@ export interface Context {
   readonly sql: Sql;
   /** The tenant's daily quota of an operation, for handlers that take from it with their effect; undefined for no limit. */
   quotaOf(operation: string): number | undefined;
-  /** Takes so many from the tenant's daily quota of an operation, or throws QUOTA_EXCEEDED and takes none. */
+  /**
+   * Takes so many from the tenant's daily quota of an operation, or throws QUOTA_EXCEEDED and takes none. A count of 0 only
+   * asks whether the quota is known to be used up; a negative count gives back.
+   */
   takeQuota(operation: string, count: number): Promise<void> | undefined;
   /**
    * Checks the caller's access once more; throws when the call would be refused now. A handler that waits calls it

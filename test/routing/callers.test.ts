@@ -112,6 +112,31 @@ test("the daily quota counts every item that is routed, and a batch that goes ov
   assert.equal((await bounded.status(pool)).depth, 10);
 });
 
+test("an item that is refused, rejected or deduplicated takes nothing from the quota", async () => {
+  const bounded = await newParty(service, { quotas: { route: { limit_per_day: 10 } } });
+  const used = async () => counts((await bounded.ok("GET", `/api/tenants/${bounded.id}/quota/route`)).data);
+  const closed = await bounded.pool();
+  await bounded.ok("PATCH", `/api/pools/${closed}`, { status: "STATUS_DISABLED" });
+  await bounded.refused("FAILED_PRECONDITION", "POST", "/api/route", { pool_id: closed, type: "t" });
+  await bounded.refused("NOT_FOUND", "POST", "/api/route", { pool_id: "nowhere", type: "t" });
+  assert.deepEqual(await used(), [10, 0, 10]);
+
+  const pool = await bounded.pool({ config: { admission: { singleton: { key: "item.key" } } } });
+  await bounded.rule(pool, { type: "reject" }, { condition: "item.type == 'unwanted'" });
+  assert.equal((await bounded.route(pool, { type: "unwanted" })).outcome, "rejected");
+  const items = ["a", "a", "b"].map((key) => ({ pool_id: pool, type: "t", key }));
+  const results = await bounded.routeAll([
+    ...items,
+    { pool_id: closed, type: "t" },
+    { pool_id: pool, type: "unwanted" },
+  ]);
+  assert.deepEqual(
+    results.map(({ decision, error_code }) => decision?.outcome ?? error_code),
+    ["queued", "deduplicated", "queued", "FAILED_PRECONDITION", "rejected"],
+  );
+  assert.deepEqual(await used(), [10, 2, 8]);
+});
+
 function counts({ limit, used, remaining }: Record<string, number>) {
   return [limit, used, remaining];
 }

@@ -105,6 +105,24 @@ test("an item that nobody covers is tried again at once when somebody does", asy
   assert.equal(taken.assignment, undefined);
 });
 
+test("an item that goes back to waiting after a failed attempt is sought a recipient for as if for the first time", async () => {
+  const party = await newParty(node);
+  const pool = await party.pool({
+    strategy: "round_robin",
+    config: { retry: { initial_ms: 600_000, max_ms: 600_000, jitter: 0 } },
+  });
+  await party.recipient(pool);
+  const { queue_item_id: id } = await party.route(pool, { requirements: { skills: { welding: 1 } } });
+  await shown(
+    () => assignmentOf(party, pool, id),
+    (seen) => seen?.tries >= 1,
+  );
+  // A worker of the whole pool takes what nobody was found for.
+  await party.fail(await party.leaseOne(pool), { reason: "broken" });
+  const { state, assignment } = await party.item(pool, id);
+  assert.deepEqual([state, assignment], ["pending", undefined]);
+});
+
 test("costly rules of a pool whose recipients fetch do not hold up other tenants, nor cheap items behind costly ones", async () => {
   const [hostile, normal] = [await newParty(node), await newParty(node)];
   const pool = await hostile.pool({ strategy: "first_accept" });

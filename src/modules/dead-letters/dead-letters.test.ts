@@ -131,6 +131,22 @@ test("a retried item is ready again as if it had just come in, and its letter st
   assert.deepEqual(last, { tenantId, type: "dead_letter.retried", subject: poolId, data: { count: 1, all: false } });
 });
 
+test("a retried item inherits no waits from earlier searches for a recipient", async () => {
+  const tenantId = freshTenant();
+  const poolId = await newPool(tenantId);
+  const [id] = await newLetters(tenantId, poolId, [{}]);
+  await db.sql`
+    update queue_items set assign_tries = 7, assign_reason = 'all_ejected', assign_snapshot = 's',
+      assign_after = now() + interval '1 hour'
+    where tenant_id = ${tenantId} and id = ${id!}`;
+  await retry({ tenantId }, poolId, [id!]);
+  const { item } = await rowsOf(tenantId, id!);
+  assert.deepEqual(
+    [item!.assignTries, item!.assignReason, item!.assignSnapshot, item!.assignAfter],
+    [null, null, null, null],
+  );
+});
+
 test("a retried item of a pool that has no constraints any more is in no group", async () => {
   const tenantId = freshTenant();
   const poolId = await newPool(tenantId);

@@ -81,7 +81,8 @@ export function deadLetterStore(sql: Sql) {
           -- Who takes it is decided anew, as after every attempt that failed.
           recipient_id = '', delivery = 'pull',
           attempt = 0, failures = '[]', lease_token = '', done_token = '', lease_until = null,
-          leased_at = null, ended_at = null
+          leased_at = null, ended_at = null,
+          assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
         from counted left join json_to_recordset(${JSON.stringify(placements.map(placementRow))}::text::json) as placed(
           id text, state text, hold_reason text, due_at_ms float8, singleton text, debounce text, throttle text,
           concurrency text) on placed.id = counted.queue_item_id

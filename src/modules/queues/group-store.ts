@@ -22,8 +22,9 @@ export interface OwnedGroup extends GroupName {
 export class Raced extends Error {}
 
 /**
- * Whether a transaction is to be run again. Those who look lock the groups that there are before they make new ones, and
- * those who pass take all in one order: where they share groups of both sorts, PostgreSQL may send one of them back.
+ * Whether a transaction is to be run again. Admission and retries of dead letters lock the groups that exist before they
+ * insert new ones; passGroups locks and inserts in one order. Where the two meet in groups of both sorts, PostgreSQL may
+ * end one of them as a deadlock.
  */
 export function isRace(error: unknown): boolean {
   return error instanceof Raced || (error as { code?: unknown } | null)?.code === "40P01";

@@ -76,7 +76,8 @@ export function createLeftovers({ db, deadLetters, events, wake }: Parts): Lefto
 
 async function changePool(tx: Sql, tenantId: TenantId, ids: readonly string[], poolId: string): Promise<number> {
   const changed = await tx`
-    update queue_items set pool_id = ${poolId}
+    update queue_items set pool_id = ${poolId}, assign_tries = null, assign_reason = null, assign_snapshot = null,
+      assign_after = null
     where tenant_id = ${tenantId} and id = any(array(
       select id from queue_items where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])
         and state = 'ready' and recipient_id = '' order by id for update))`;

@@ -77,6 +77,7 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
       survivor_id = l.survivor_id, recipient_id = coalesce(l.recipient_id, q.recipient_id),
       delivery = coalesce(l.delivery, q.delivery), ended_at = case l.ends when 1 then ${new Date(nowMs)}::timestamptz end,
       lease_token = '', lease_until = null, has_slot = false,
+      assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null,
       done_token = case l.state when 'completed' then q.lease_token else '' end,
       failures = case when l.failure is null then q.failures
         else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
@@ -129,7 +130,10 @@ export async function poolsWaitingFor(
     select distinct tenant_id, pool_id from pool`;
 }
 
-/** The groups that items belong to; read without a lock, since they never change. */
+/**
+ * The groups that items belong to. They are read without a lock: only the retry of a dead letter changes them, and no
+ * lease or wait from before the retry is left then.
+ */
 export async function groupsOfItems(
   sql: Sql,
   items: readonly { readonly tenantId: TenantId; readonly id: string }[],

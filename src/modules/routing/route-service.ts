@@ -12,7 +12,7 @@ import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./live-pools.ts";
 import type { QueueReservation } from "./queue-room.ts";
-import { type AskedItem, itemRow, type Routed, settled, withVerdict } from "./settling.ts";
+import { type AskedItem, itemRow, outcomeOf, type Routed, settled, withVerdict } from "./settling.ts";
 
 interface Parts {
   readonly pools: PoolDoor & Pick<Pools, "poolsOf">;
@@ -215,28 +215,58 @@ export function createRouteService(parts: Parts) {
     return response!;
   }
 
-  /** Has a call take from the quota. A repeat gets what it got before, whatever has changed since, and takes nothing. */
-  async function counted<T>(
+  /**
+   * Keeps what was decided, and takes from the quota for it. Items that a rule rejects or that admission refuses take
+   * nothing, and neither does a repeat.
+   */
+  async function acceptCounted<T>(
     context: Context,
-    count: number,
+    routed: readonly Routed[],
+    keyed: KeyedCall | undefined,
+    answer: (routed: readonly Routed[]) => T & Parameters<KeyedCall["record"]>[0],
+  ): Promise<T | "duplicate"> {
+    const count = routed.filter(isCounted).length;
+    const quota = count === 0 ? undefined : context.takeQuota("route", count);
+    if (quota === undefined) return accept(context, routed, keyed, answer);
+    try {
+      await quota;
+    } catch (error) {
+      giveBack(routed);
+      throw error;
+    }
+    let kept = 0;
+    try {
+      const done = await accept(context, routed, keyed, (final) => {
+        kept = final.filter(isCounted).length;
+        return answer(final);
+      });
+      if (done === "duplicate") kept = 0;
+      return done;
+    } catch (error) {
+      kept = 0;
+      throw error;
+    } finally {
+      // The call is over: what cannot be given back must not change its answer.
+      if (kept < count) await context.takeQuota("route", kept - count)?.catch(() => {});
+    }
+  }
+
+  /** Routes within the quota. A repeat gets what it got before, whatever has changed since. */
+  async function withinQuota<T>(
+    context: Context,
     keyed: KeyedCall | undefined,
     run: () => Promise<T | "duplicate">,
   ): Promise<T | "duplicate"> {
-    let taken = 0;
-    let done: T | "duplicate";
     try {
-      const quota = count === 0 ? undefined : context.takeQuota("route", count);
-      if (quota !== undefined) await quota;
-      taken = count;
-      done = await run();
+      // Nothing is decided for a tenant whose quota is known to be used up.
+      const known = context.takeQuota("route", 0);
+      if (known !== undefined) await known;
+      return await run();
     } catch (error) {
       // Only now, since most calls are no repeats.
       if (keyed === undefined || !(error instanceof Failure) || !(await isRecorded(keyed.claim))) throw error;
-      done = "duplicate";
+      return "duplicate";
     }
-    // What cannot be given back because the day's quota is used up meanwhile makes no difference any more.
-    if (done === "duplicate" && taken > 0) await context.takeQuota("route", -taken)?.catch(() => {});
-    return done;
   }
 
   return {
@@ -249,16 +279,16 @@ export function createRouteService(parts: Parts) {
       answer: (routed: Routed) => T & Parameters<KeyedCall["record"]>[0],
     ): Promise<T | "duplicate"> {
       if (dryRun) return answer(await prepare(context, asked, true, timeOfCall(shares, context.tenantId)));
-      return counted(context, 1, keyed, async () => {
+      return withinQuota(context, keyed, async () => {
         const prepared = prepare(context, asked, false, timeOfCall(shares, context.tenantId));
         const routed = prepared instanceof Promise ? await prepared : prepared;
-        return accept(context, [routed], keyed, ([final]) => answer(final!));
+        return acceptCounted(context, [routed], keyed, ([final]) => answer(final!));
       });
     },
 
     /**
      * Routes many items; each has its own result, and those that were decided are kept together. An item that was refused
-     * before is passed on as its result, and takes nothing from the quota.
+     * before is passed on as its result.
      */
     async routeBatch<T>(
       context: Context,
@@ -268,18 +298,25 @@ export function createRouteService(parts: Parts) {
       answer: (results: readonly RouteResult[]) => T & Parameters<KeyedCall["record"]>[0],
     ): Promise<T | "duplicate"> {
       if (dryRun) return answer(await prepareAll(context, items, true));
-      const count = items.filter((item) => !(item instanceof Failure)).length;
-      return counted(context, count, keyed, async () => {
+      const route = async () => {
         const results = await prepareAll(context, items, false);
         const routed = results.filter((each): each is Routed => !(each instanceof Failure));
         if (routed.length === 0 && keyed === undefined) return answer(results);
-        return accept(context, routed, keyed, (final) => {
+        return acceptCounted(context, routed, keyed, (final) => {
           const next = final.values();
           return answer(results.map((each) => (each instanceof Failure ? each : next.next().value!)));
         });
-      });
+      };
+      // A batch without a valid item needs no quota.
+      return items.every((item) => item instanceof Failure) ? route() : withinQuota(context, keyed, route);
     },
   };
+}
+
+/** Whether an item takes from the quota: one that was rejected or deduplicated does not. */
+function isCounted(routed: Routed): boolean {
+  const outcome = outcomeOf(routed);
+  return outcome !== "rejected" && outcome !== "deduplicated";
 }
 
 /** Goes on with what is there, or with what is still to come. */

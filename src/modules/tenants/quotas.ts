@@ -21,7 +21,10 @@ export interface QuotaGrant {
 
 /** Counts what tenants do against their daily limits. */
 export interface Quotas {
-  /** Takes so many (one) from today's quota; throws QUOTA_EXCEEDED when they are not left, and takes none. */
+  /**
+   * Takes so many (one) from today's quota; throws QUOTA_EXCEEDED when they are not left, and takes none. A count of 0 only
+   * asks whether the quota is known to be used up, without a statement. A negative count gives back.
+   */
   take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<void>;
   /** Takes within the transaction of the effect: both are committed or neither is. */
   takeIn(tx: Sql, takes: readonly QuotaTake[]): Promise<QuotaGrant>;
@@ -93,6 +96,12 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
   return {
     async take(tenantId, operation, limit, count = 1) {
       const input = { tenantId, operation, limit, count };
+      if (count < 0) {
+        await addUsage(sql, dayOf(clock.now()), [input]);
+        exhausted.delete(keyOf(input));
+        return;
+      }
+      if (count === 0 && !isUsedUp(input)) return;
       if (isUsedUp(input) || !(await takes.run(input))) throw exceeded(input);
     },
     takeIn: grant,
