@@ -50,7 +50,7 @@ export interface WorkAsked {
   readonly signal: AbortSignal;
   /** Told how long the worker waited, each time it did. */
   readonly onWaited?: (ms: number) => void;
-  /** Rejects when the worker may no longer have work; a worker that waits is checked before and after every look. */
+  /** Rejects when the worker may no longer have work; a worker that has waited is checked before and after every look. */
   readonly recheckAccess?: () => Promise<void>;
 }
 
@@ -284,7 +284,8 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
         const waitMs = Math.max(0, Math.min(pollMs, until - performance.now()));
         const woken = nextWake(signals, queueTopic(asked.tenantId, asked.poolId), asked.signal, waitMs);
         try {
-          await asked.recheckAccess?.();
+          // The call itself was checked a moment ago.
+          if (hasWaited) await asked.recheckAccess?.();
           const lease = await look();
           if (hasWaited && lease.rows.length > 0) await checkBeforeHandOut(asked, lease.rows);
           if (lease.rows.length > 0 || isOver()) return lease;
