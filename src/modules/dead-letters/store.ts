@@ -66,7 +66,7 @@ export function deadLetterStore(sql: Sql) {
         update dead_letters set state = 'retrying', retry_count = retry_count + 1
         where tenant_id = ${tenantId} and pool_id = ${poolId} and queue_item_id = any(array(select id from picked))
           and ${retryable}
-        returning queue_item_id
+        returning queue_item_id, reason_code
       ), back as (
         update queue_items set
           state = coalesce(placed.state, 'ready'), hold_reason = coalesce(placed.hold_reason, ''),
@@ -79,7 +79,9 @@ export function deadLetterStore(sql: Sql) {
           -- Its id no longer tells when it expires.
           own_ttl = true, revived = true,
           -- Who takes it is decided anew, as after every attempt that failed.
-          recipient_id = '', delivery = 'pull',
+          recipient_id = '',
+          -- What a rule has rejected before is not handed out before rules were asked again.
+          delivery = case counted.reason_code when 'rule_reject' then 'undecided' else 'pull' end,
           attempt = 0, failures = '[]', lease_token = '', done_token = '', lease_until = null,
           leased_at = null, ended_at = null,
           assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null

@@ -28,7 +28,8 @@ export interface DecisionRow {
 /** The work that a decision makes, as it is put on the queue. */
 export interface ItemRow {
   readonly recipientId: string;
-  readonly delivery: "pull" | "push" | "none";
+  /** undecided: rules were not applied yet, and nobody can lease the item before they are. */
+  readonly delivery: "pull" | "push" | "none" | "undecided";
   readonly state: "pending" | "held" | "ready" | "leased";
   /** How many seconds of waiting one point of priority is worth. */
   readonly ageingS: number;

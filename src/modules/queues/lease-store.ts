@@ -120,7 +120,7 @@ export interface OfferedItem {
   readonly priority: number;
 }
 
-/** The items of a pool that nobody was chosen for, those that go first. */
+/** The decided items of a pool that nobody was chosen for, those that go first. */
 export async function offeredItems(
   sql: Sql,
   tenantId: TenantId,
@@ -131,7 +131,7 @@ export async function offeredItems(
     select q.id, q.priority, d.type, d.key, d.attributes, d.requirements
     from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
     where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
-      and q.expires_at > now()
+      and q.delivery = 'pull' and q.expires_at > now()
     order by q.rank, q.id limit ${limit}`;
 }
 

@@ -7,15 +7,21 @@ export interface WaitingPool {
   readonly poolId: string;
 }
 
-/** Pools with recipients in which items wait that nobody was chosen for; those of one tenant when it is named. */
+/**
+ * Pools in which items wait for a decision: undecided items in any pool, and items that nobody was chosen for in pools
+ * with recipients. Those of one tenant when it is named.
+ */
 export async function poolsWithUnassigned(sql: Sql, limit: number, tenantId = ""): Promise<WaitingPool[]> {
   return sql`
     select p.tenant_id, p.id as pool_id from pools p
-    where p.status in ('active', 'draining') and p.strategy not in ('first_accept', 'manual')
-      ${tenantId === "" ? sql`` : sql`and p.tenant_id = ${tenantId}`}
-      and exists (select from recipients r where r.tenant_id = p.tenant_id and r.pool_id = p.id and r.status = 'active')
-      and exists (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id and q.state = 'ready'
-        and q.recipient_id = '')
+    where p.status in ('active', 'draining') ${tenantId === "" ? sql`` : sql`and p.tenant_id = ${tenantId}`} and (
+      exists (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id and q.state = 'ready'
+        and q.delivery = 'undecided')
+      or p.strategy not in ('first_accept', 'manual')
+        and exists (select from recipients r
+          where r.tenant_id = p.tenant_id and r.pool_id = p.id and r.status = 'active')
+        and exists (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id
+          and q.state = 'ready' and q.recipient_id = ''))
     limit ${limit}`;
 }
 
@@ -95,36 +101,63 @@ export interface UnassignedItem extends QueuePlace {
 /** Which items are looked for. */
 export interface UnassignedSearch {
   readonly after: QueuePlace;
-  /** How many are looked at. */
+  /** How many are looked at, of the undecided ones and of the others. */
   readonly limit: number;
+  /** Leaves out all but the undecided ones. */
+  readonly undecidedOnly: boolean;
   /** The snapshot of the pool that items are decided with: items that were last tried with another one are due. */
   readonly snapshot: string;
   /** Items that failed for these reasons are taken although they are not due. */
   readonly reasons: readonly string[];
 }
 
-/** Looks through items without a recipient, in order; `last` is where it stopped before the end. */
+/** What a look through a pool found. */
+export interface UnassignedPage {
+  /** The undecided ones first, from the front of the queue; then those that are due or wanted, in order. */
+  readonly items: readonly UnassignedItem[];
+  /** Where the look stopped before the end; undefined when it came to the end. */
+  readonly last: QueuePlace | undefined;
+  /** Whether more undecided ones may wait. */
+  readonly moreUndecided: boolean;
+  /** Whether there was nothing to look at. */
+  readonly isEmpty: boolean;
+}
+
+/** Looks through items without a recipient, in order. */
 export async function unassignedItems(
   sql: Sql,
   { tenantId, poolId }: WaitingPool,
-  { after, limit, snapshot, reasons }: UnassignedSearch,
-): Promise<{ items: readonly UnassignedItem[]; last: QueuePlace | undefined }> {
+  { after, limit, undecidedOnly, snapshot, reasons }: UnassignedSearch,
+): Promise<UnassignedPage> {
+  const own = sql`q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''`;
+  const columns = sql`q.tenant_id, q.id, q.rank, q.delivery = 'undecided' as undecided, q.assign_reason,
+    coalesce(q.assign_tries, 0) as tries`;
+  const others = sql`
+    union all (
+      select ${columns},
+        q.assign_after is null or q.assign_after <= now() or q.assign_snapshot is distinct from ${snapshot} as due
+      from queue_items q
+      where ${own} and q.delivery <> 'undecided' and (q.rank, q.id) > (${after.rank}::bigint, ${after.id})
+      order by q.rank, q.id limit ${limit})`;
   const rows = await sql<(UnassignedItem & { wanted: boolean })[]>`
     with looked_at as (
       select *, due or assign_reason = any(${reasons as string[]}::text[]) as wanted from (
-        select q.tenant_id, q.id, q.rank, q.assign_reason, coalesce(q.assign_tries, 0) as tries,
-          q.assign_after is null or q.assign_after <= now() or q.assign_snapshot is distinct from ${snapshot} as due
-        from queue_items q
-        where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
-          and (q.rank, q.id) > (${after.rank}::bigint, ${after.id})
-        order by q.rank, q.id limit ${limit}
+        (select ${columns}, true as due from queue_items q where ${own} and q.delivery = 'undecided'
+         order by q.rank, q.id limit ${limit})
+        ${undecidedOnly ? sql`` : others}
       ) q
     )
-    select q.id, q.rank, q.due, q.tries, coalesce(q.wanted, false) as wanted, d.type, d.key, d.attributes, d.requirements,
-      d.priority, coalesce(d.evidence -> 'observed' ->> 'deferred' = 'true', false) as undecided
+    select q.id, q.rank, q.due, q.tries, q.undecided, coalesce(q.wanted, false) as wanted, d.type, d.key, d.attributes,
+      d.requirements, d.priority
     from looked_at q left join decisions d on q.wanted and d.tenant_id = q.tenant_id and d.id = q.id
-    order by q.rank, q.id`;
-  return { items: rows.filter(({ wanted }) => wanted), last: rows.length < limit ? undefined : rows.at(-1) };
+    order by q.undecided desc, q.rank, q.id`;
+  const decided = rows.filter(({ undecided }) => !undecided);
+  return {
+    items: rows.filter(({ wanted }) => wanted),
+    last: decided.length < limit ? undefined : decided.at(-1),
+    moreUndecided: rows.length - decided.length === limit,
+    isEmpty: rows.length === 0,
+  };
 }
 
 /** An item that got no recipient. */
@@ -137,7 +170,7 @@ export interface Postponed {
   readonly retryInS: number;
 }
 
-/** Has items wait before a recipient is sought for them again. */
+/** Has items wait before a recipient is sought for them again. They are decided: a worker of the whole pool may lease them. */
 export async function postponeItems(sql: Sql, tenantId: TenantId, items: readonly Postponed[]): Promise<void> {
   if (items.length === 0) return;
   await sql`
@@ -150,8 +183,44 @@ export async function postponeItems(sql: Sql, tenantId: TenantId, items: readonl
       where q.tenant_id = ${tenantId} and q.state = 'ready' and q.recipient_id = ''
       order by q.id for update of q skip locked
     )
-    update queue_items q set assign_tries = input.tries, assign_reason = input.reason, assign_snapshot = input.snapshot,
+    update queue_items q set delivery = 'pull', assign_tries = input.tries, assign_reason = input.reason, assign_snapshot = input.snapshot,
       assign_after = now() + make_interval(secs => input.retry_in_s)
+    from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id`;
+}
+
+/** Lets undecided items be handed out: whoever takes them is not for the service to choose. */
+export async function releaseItems(sql: Sql, tenantId: TenantId, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    with locked as (
+      select q.id from queue_items q
+      where q.tenant_id = ${tenantId} and q.id = any(${ids as string[]}::text[]) and q.state = 'ready'
+        and q.delivery = 'undecided'
+      order by q.id for update of q skip locked
+    )
+    update queue_items q set delivery = 'pull' from locked where q.tenant_id = ${tenantId} and q.id = locked.id`;
+}
+
+/** An undecided item that a rule holds. */
+export interface HeldItem {
+  readonly id: string;
+  readonly holdS: number;
+}
+
+/** Holds undecided items for as long as a rule says, by the database's clock. */
+export async function holdItems(sql: Sql, tenantId: TenantId, items: readonly HeldItem[]): Promise<void> {
+  if (items.length === 0) return;
+  await sql`
+    with input as (
+      select * from unnest(${items.map(({ id }) => id)}::text[], ${items.map(({ holdS }) => holdS)}::float8[])
+        as input(id, hold_s)
+    ), locked as (
+      select q.id from queue_items q join input on q.id = input.id
+      where q.tenant_id = ${tenantId} and q.state = 'ready' and q.delivery = 'undecided'
+      order by q.id for update of q skip locked
+    )
+    update queue_items q set state = 'held', hold_reason = 'rule', delivery = 'pull',
+      due_at = now() + make_interval(secs => input.hold_s)
     from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id`;
 }
 

@@ -23,6 +23,7 @@ import { decideInTime, timeInBackground } from "./decision-time.ts";
 import { placeReasons } from "./domain/assignment-retry.ts";
 import { SlicedDecision } from "./domain/decide.ts";
 import type { RoutableItem } from "./domain/item.ts";
+import { IdlePools } from "./idle-pools.ts";
 import type { LivePools } from "./live-pools.ts";
 
 interface Parts {
@@ -46,11 +47,16 @@ interface Parts {
 export interface Assigning {
   /** Looks at a pool in which an item has become ready without a recipient; on other nodes when this one assigns nothing. */
   itemReady(tenantId: TenantId, poolId: string): void;
+  /** Tells all nodes that an item waits for a place in a pool: the next one that is freed there leads to a look. */
+  itemWaits(tenantId: TenantId, poolId: string): void;
   start(): void;
   stop(): Promise<void>;
 }
 
-const topicPrefix = "assign:";
+/** Wakes nodes that assign: an item is ready, a place is free, or an item waits for a place. */
+const readyPrefix = "assign:";
+const placePrefix = "assign-place:";
+const waitsPrefix = "assign-waits:";
 const poolsAtOnce = 500;
 /** Tenants that are worked for at once. */
 const lanes = 16;
@@ -82,6 +88,7 @@ export function createAssigning(parts: Parts): Assigning {
   const { db, signals, changes, clock, log, shares, pools, live, pollMs } = parts;
   // Where the next look begins in a pool, so that items nobody can take do not hide those behind them.
   const places = new Map<string, QueuePlace>();
+  const idle = new IdlePools();
   let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let unsubscribe: (() => void)[] = [];
@@ -103,34 +110,55 @@ export function createAssigning(parts: Parts): Assigning {
 
   function look(tenantId: TenantId, poolId: string, occasion: Occasion): void {
     if (isRunning) queue.add(tenantId, poolId, occasion);
-    else signals.wake(`${topicPrefix}${tenantId}:${poolId}`);
+    else signals.wake(`${readyPrefix}${tenantId}:${poolId}`);
+  }
+
+  function placeFreed(tenantId: TenantId, poolId: string): void {
+    if (!isRunning) signals.wake(`${placePrefix}${tenantId}:${poolId}`);
+    else if (!idle.passOver(poolId)) look(tenantId, poolId, freed);
+  }
+
+  function itemWaits(tenantId: TenantId, poolId: string): void {
+    signals.wake(`${waitsPrefix}${tenantId}:${poolId}`);
+  }
+
+  function onWake(prefix: string, react: (tenantId: TenantId, poolId: string) => void): () => void {
+    return signals.onWakeUnder(prefix, (name) => {
+      const [tenantId, poolId] = name.split(":") as [TenantId, string];
+      react(tenantId, poolId);
+    });
   }
 
   /** Assigns what is due in a pool; when a place is free, also what waits for nothing else. */
-  async function lookThrough(pool: WaitingPool, { placeFreed, poolChanged }: Occasion): Promise<void> {
+  async function lookThrough(pool: WaitingPool, { placeFreed: forPlace, poolChanged }: Occasion): Promise<void> {
     const { tenantId, poolId } = pool;
     // What calls are given may be as it was before the change, for a moment.
     if (poolChanged) await pools.refresh(tenantId, poolId as PoolId);
     const untilMs = performance.now() + turnMs;
     // A look for a free place begins with whoever goes first. The routine looks go on where they were, so that items that
     // nobody can take never hide those behind them.
-    let after: QueuePlace | undefined = placeFreed ? start : (places.get(poolId) ?? start);
-    for (let page = 0; page < (placeFreed ? pagesForPlace : 1) && after !== undefined; page++) {
+    let after: QueuePlace | undefined = forPlace ? start : (places.get(poolId) ?? start);
+    for (let page = 0; page < (forPlace ? pagesForPlace : 1) && after !== undefined; page++) {
       const snapshot = await pools.snapshot(tenantId, poolId);
-      if (snapshot === undefined || !isAssigned(snapshot.pool)) return void places.delete(poolId);
-      const reasons = placeFreed ? placeReasons : [];
-      const search = { after, limit: itemsPerPage, snapshot: snapshotName(snapshot), reasons };
-      const { items, last } = await unassignedItems(db.sql, pool, search);
+      if (snapshot === undefined) return void places.delete(poolId);
+      const reasons = forPlace ? placeReasons : [];
+      const undecidedOnly = !isAssigned(snapshot.pool);
+      const search = { after, limit: itemsPerPage, undecidedOnly, snapshot: snapshotName(snapshot), reasons };
+      const searched = idle.beginSearch(poolId);
+      const { items, last, moreUndecided, isEmpty } = await unassignedItems(db.sql, pool, search);
+      idle.endSearch(poolId, searched, isEmpty && after === start);
       const view = await live.view(snapshot);
       const stoppedAt = await assignPage(pool, view, items, untilMs);
-      after = stoppedAt ?? last;
-      if (stoppedAt !== undefined) {
-        // The rest of the page has its turn after the tenant's other pools.
-        look(tenantId, poolId, placeFreed ? { placeFreed: true, poolChanged: false } : routine);
+      // Undecided items are sought from the front each time.
+      if (stoppedAt === undefined) after = last;
+      else if (!stoppedAt.undecided) after = stoppedAt;
+      if (stoppedAt !== undefined || moreUndecided) {
+        // The rest has its turn after the tenant's other pools.
+        look(tenantId, poolId, forPlace ? freed : routine);
         break;
       }
     }
-    if (placeFreed) return;
+    if (forPlace) return;
     if (after === undefined) places.delete(poolId);
     else places.set(poolId, after);
   }
@@ -141,11 +169,11 @@ export function createAssigning(parts: Parts): Assigning {
     view: Awaited<ReturnType<LivePools["view"]>>,
     items: readonly UnassignedItem[],
     untilMs: number,
-  ): Promise<QueuePlace | undefined> {
+  ): Promise<UnassignedItem | undefined> {
     if (items.length === 0) return undefined;
     const time = timeInBackground(shares, pool.tenantId);
-    const page = createAssignmentPage(parts, pool, view);
-    let last: QueuePlace | undefined;
+    const page = createAssignmentPage({ ...parts, itemWaits }, pool, view);
+    let last: UnassignedItem | undefined;
     try {
       for (const item of items) {
         if (last !== undefined && (performance.now() >= untilMs || stopping.signal.aborted)) return last;
@@ -202,18 +230,22 @@ export function createAssigning(parts: Parts): Assigning {
     search.run();
   }
 
-  live.onPlaceFreed((tenantId, poolId) => look(tenantId, poolId, freed));
+  live.onPlaceFreed(placeFreed);
 
   return {
     itemReady: (tenantId, poolId) => look(tenantId, poolId, routine),
+    itemWaits,
     start() {
       isRunning = true;
       stopping = new AbortController();
+      // Nobody told this node what waits while it did not listen.
+      idle.clear();
       timer = setInterval(poll, pollMs);
       unsubscribe = [
-        signals.onWakeUnder(topicPrefix, (name) => {
-          const [tenantId, poolId] = name.split(":") as [TenantId, string];
-          look(tenantId, poolId, freed);
+        onWake(readyPrefix, (tenantId, poolId) => look(tenantId, poolId, freed)),
+        onWake(placePrefix, placeFreed),
+        onWake(waitsPrefix, (tenantId, poolId) => {
+          if (idle.itemWaits(poolId)) look(tenantId, poolId, freed);
         }),
         changes.onChange((tenantId) => {
           changed.add(tenantId);

@@ -1,9 +1,19 @@
+import type { TenantId } from "../../platform/access/index.ts";
 import type { Database } from "../../platform/db/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import type { Leftovers } from "../queues/index.ts";
-import { assignItems, type Postponed, postponeItems, type UnassignedItem, type WaitingPool } from "./assign-store.ts";
-import { retryInS } from "./domain/assignment-retry.ts";
+import {
+  assignItems,
+  type HeldItem,
+  holdItems,
+  type Postponed,
+  postponeItems,
+  releaseItems,
+  type UnassignedItem,
+  type WaitingPool,
+} from "./assign-store.ts";
+import { placeReasons, retryInS } from "./domain/assignment-retry.ts";
 import type { CompiledPool } from "./domain/compiled-pool.ts";
 import type { Decision } from "./domain/decision.ts";
 import type { LivePools, LiveView } from "./live-pools.ts";
@@ -14,6 +24,8 @@ interface Parts {
   readonly events: EventRecorder;
   readonly leftovers: Leftovers;
   readonly wake: (tenantId: string, poolId: string) => void;
+  /** Told of a pool in which items wait for a place. */
+  readonly itemWaits: (tenantId: TenantId, poolId: string) => void;
 }
 
 /** What becomes of the items of one look through a pool. */
@@ -49,6 +61,9 @@ export function createAssignmentPage(
   let config = first.snapshot.pool.config;
   let chosen: Assignment[] = [];
   let postponed: Postponed[] = [];
+  let released: string[] = [];
+  let held: HeldItem[] = [];
+  let canBeLeased = false;
   let redirected = new Map<string, string[]>();
   let buried = new Map<"no_recipient" | "rule_reject", string[]>();
   let notedAtMs = Number.POSITIVE_INFINITY;
@@ -65,7 +80,13 @@ export function createAssignmentPage(
       append(buried, "no_recipient", item.id);
     } else if (outcome === "rejected" && item.undecided) {
       append(buried, "rule_reject", item.id);
+    } else if (outcome === "held" && item.undecided) {
+      held.push({ id: item.id, holdS: decision.holdS });
+    } else if (reason === "awaiting_acceptance" || reason === "awaiting_assignment") {
+      released.push(item.id);
+      canBeLeased = true;
     } else {
+      if (item.undecided) canBeLeased = true;
       const tries = item.tries + 1;
       const snapshot = snapshotName(compiled.snapshot);
       postponed.push({ id: item.id, tries, reason, snapshot, retryInS: retryInS(decision, tries) });
@@ -88,11 +109,16 @@ export function createAssignmentPage(
   }
 
   async function commit(): Promise<void> {
-    const written = { chosen, postponed, redirected, buried };
-    [chosen, postponed, redirected, buried] = [[], [], new Map(), new Map()];
+    const written = { chosen, postponed, released, held, redirected, buried, canBeLeased };
+    [chosen, postponed, released, held, redirected, buried] = [[], [], [], [], new Map(), new Map()];
+    canBeLeased = false;
     notedAtMs = Number.POSITIVE_INFINITY;
     if (written.chosen.length > 0) await give(written.chosen, atMs);
     await postponeItems(db.sql, tenantId, written.postponed);
+    if (written.postponed.some(({ reason }) => placeReasons.includes(reason))) parts.itemWaits(tenantId, poolId);
+    await releaseItems(db.sql, tenantId, written.released);
+    await holdItems(db.sql, tenantId, written.held);
+    if (written.canBeLeased) wake(tenantId, poolId);
     for (const [toPoolId, ids] of written.redirected) await leftovers.sendOn({ ...pool, ids }, toPoolId, atMs);
     for (const [reasonCode, ids] of written.buried) {
       await leftovers.bury({ ...pool, ids }, reasonCode, config.dlq.maxRetries, atMs);

@@ -64,8 +64,10 @@ export function createRouting(parts: Parts) {
     expect: queues.expect,
     onUnassigned({ tenantId, snapshot, decision, view }) {
       // A place that became free before the item was committed woke nobody.
-      const missedPlace = placeReasons.includes(decision.reason) && !view.live.isFull;
+      const waitsForPlace = placeReasons.includes(decision.reason);
+      const missedPlace = waitsForPlace && !view.live.isFull;
       if (missedPlace || decision.reason === "decided_later") assigning.itemReady(tenantId, snapshot.pool.id);
+      else if (waitsForPlace) assigning.itemWaits(tenantId, snapshot.pool.id);
     },
     keepSnapshot: keeping.keep,
     reservePlace: createQueueRoom(db.sql, clock),

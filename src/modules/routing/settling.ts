@@ -99,7 +99,7 @@ export function itemRow(
   const hold = tracked ? heldByRecipient : heldUntil(asked, decision, verdict, nowMs, holdS);
   return {
     recipientId,
-    delivery: tracked ? "none" : deliveryMode === "push" ? "push" : "pull",
+    delivery: tracked ? "none" : deliveryOf(decision),
     ...hold,
     ageingS: config.queue.ageingS,
     leaseS: tracked ? config.lease.durationS : undefined,
@@ -107,6 +107,11 @@ export function itemRow(
     ownTtl: asked.ttlS !== 0,
     ...(admission === undefined ? unconstrained : groupsOf(admission)),
   };
+}
+
+function deliveryOf({ reason, deliveryMode }: Decision): ItemRow["delivery"] {
+  if (reason === "decided_later") return "undecided";
+  return deliveryMode === "push" ? "push" : "pull";
 }
 
 type Hold = Pick<ItemRow, "state" | "dueAtMs" | "heldForMs" | "notBeforeMs" | "holdReason">;

@@ -24,7 +24,7 @@ const waits: Partial<Record<DecisionReason, Waits>> = {
 };
 
 /** Reasons that may be gone as soon as a recipient is done with an item. */
-export const placeReasons: readonly DecisionReason[] = ["all_at_capacity", "none_available", "recipient_unavailable"];
+export const placeReasons: readonly string[] = ["all_at_capacity", "none_available", "recipient_unavailable"];
 
 /** In how many seconds an item that got no recipient is tried again; `tries` counts those that failed, this one included. */
 export function retryInS(
