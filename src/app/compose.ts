@@ -185,6 +185,7 @@ export async function compose(foundation: Foundation) {
     pools,
     deadLetters,
     keys,
+    shares,
     outcomes: createOutcomeSink(live),
     acceptable: createAcceptance({ live, clock, shares }),
     egress,

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { startService } from "../harness/service.ts";
+import { connect } from "../harness/postgres-server.ts";
+import { startService, type TestService } from "../harness/service.ts";
 import { checkWindows } from "./crew.ts";
-import { newParty, type Party } from "./stage.ts";
+import { newParty, type Party, shown } from "./stage.ts";
 
+let service: TestService;
 let own: Party;
 before(async () => {
-  own = await newParty(await startService());
+  service = await startService();
+  own = await newParty(service);
 });
 
 const many = (count: number, pool: string, fields: object = {}) =>
@@ -116,4 +119,65 @@ test("no more retried dead letters are worked on at once than their concurrency 
   assert.equal(first.length, 2);
   for (const item of first) await own.complete(item);
   assert.equal((await own.lease(pool, { max_items: 9 })).length, 2);
+});
+
+test("retry-all of a pool with constraints puts back 500 letters a call, and says how many are left", async () => {
+  const pool = await own.pool();
+  await own.routeAll(many(620, pool));
+  const leased = await own.lease(pool, { max_items: 620 });
+  const refs = leased.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
+  await own.ok("POST", `/api/queues/${pool}/items:fail`, { items: refs, retryable: false });
+  const concurrency = { key: "item.type", limit: 10 };
+  await own.ok("PATCH", `/api/pools/${pool}`, { config: { admission: { concurrency } } });
+  const counts: number[][] = [];
+  for (let nth = 0; nth < 3; nth++) {
+    const { retried_count, remaining_count } = await retryAll(pool);
+    counts.push([retried_count, remaining_count]);
+  }
+  assert.deepEqual(counts, [
+    [500, 120],
+    [120, 0],
+    [0, 0],
+  ]);
+  assert.equal((await own.status(pool)).depth, 620);
+});
+
+test("a retry that ends work which took the singleton's place a moment ago frees that work's concurrency place, too", async (t) => {
+  const pool = await own.pool({
+    config: {
+      admission: {
+        singleton: { key: "item.key", mode: "cancel_running" },
+        concurrency: { key: "item.attributes.c", limit: 1 },
+      },
+    },
+  });
+  const id = await deadLetter(pool, { key: "k", attributes: { c: "letter" } });
+  const first = await own.route(pool, { key: "k", attributes: { c: "first" } });
+  const second = await own.route(pool, { key: "other", attributes: { c: "second" } });
+  const leased = await own.lease(pool, { max_items: 2 });
+  assert.equal(leased.length, 2);
+
+  const sql = connect(service.databaseUrl, 2);
+  t.after(() => sql.end());
+  // The place goes from the first to the second after the retry has seen who has it, and before it can lock the place.
+  let retried: ReturnType<typeof retry> | undefined;
+  await sql.begin(async (tx) => {
+    const [{ group_id }] = (await tx`
+      select group_id from admission_groups where kind = 'singleton' and item_id = ${first.queue_item_id} for update`) as never;
+    retried = retry(pool, id);
+    await shown(
+      () => sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      (waiting) => waiting.length > 0,
+    );
+    await tx`update queue_items set singleton_group = ${group_id} where id = ${second.queue_item_id}`;
+    await tx`update admission_groups set item_id = ${second.queue_item_id} where kind = 'singleton' and group_id = ${group_id}`;
+  });
+  assert.equal((await retried!).retried_count, 1);
+  assert.equal((await own.item(pool, second.queue_item_id)).state, "cancelled");
+  const next = await own.route(pool, { key: "third", attributes: { c: "second" } });
+  await shown(
+    () => own.lease(pool, { max_items: 9 }),
+    (items) => items.some(({ queue_item_id }) => queue_item_id === next.queue_item_id),
+    10_000,
+  );
 });

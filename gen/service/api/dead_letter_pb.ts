@@ -412,7 +412,7 @@ export type RetryAllDeadLettersRequest = Message<"service.api.RetryAllDeadLetter
   poolId: string;
 
   /**
-   * How many at most; 10,000 when 0.
+   * How many at most; 10,000 when 0. In a pool with admission constraints never more than 500.
    *
    * @generated from field: int32 max_items = 2;
    */
@@ -631,7 +631,8 @@ export const DeadLetterService: GenService<{
     output: typeof RetryDeadLettersResponseSchema;
   },
   /**
-   * Puts all items back that may still be tried, the oldest failures first.
+   * Puts all items back that may still be tried, the oldest failures first. In a pool with admission constraints one call
+   * looks at the 500 oldest of them: call again while remaining_count goes down.
    *
    * @generated from rpc service.api.DeadLetterService.RetryAllDeadLetters
    */

@@ -23,11 +23,17 @@ export interface RefusedItem {
 export interface Readmission {
   /** Whether the pool has constraints at all. */
   concerns(snapshot: PoolSnapshot): boolean;
+  /** Finds the groups that the items fall into, in slices of the event loop. Takes no lock. */
+  prepare(sql: Sql, snapshot: PoolSnapshot, queueItemIds: readonly string[]): Promise<PreparedReadmission>;
+}
+
+/** Items whose groups are known. */
+export interface PreparedReadmission {
   /**
-   * Locks the groups that the items fall into; to be called before the items are locked, because groups come first
-   * everywhere.
+   * Locks the groups, and has the work lock the items after that: groups come first everywhere. When somebody else was
+   * faster, all of it is undone and done again; the work gets the transaction to use.
    */
-  begin(tx: Sql, snapshot: PoolSnapshot, queueItemIds: readonly string[], nowMs: number): Promise<ReadmissionRound>;
+  run<T>(tx: Sql, nowMs: number, work: (tx: Sql, round: ReadmissionRound) => Promise<T>): Promise<T>;
 }
 
 /** One decision about many items. */

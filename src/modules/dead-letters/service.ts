@@ -5,7 +5,7 @@ import type { Page, PageRows } from "../../platform/paging/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
 import { type DeadLetter, type DeadLetterState, partition, type Skipped } from "./domain/dead-letter.ts";
-import type { Readmission, ReadmissionRound } from "./readmission.ts";
+import type { PreparedReadmission, Readmission } from "./readmission.ts";
 import { deadLetterStore, type Removal, type Renewal, type Stats } from "./store.ts";
 
 /** The most items that one call puts back. */
@@ -27,8 +27,8 @@ export interface DeadLetterParts {
   readonly readmission: () => Readmission;
 }
 
-/** The fewest letters that are looked at to find some that the pool's constraints let in. */
-const lookedAtMin = 1000;
+/** The most letters that one call looks at in a pool with constraints: the keys of each have to be evaluated. */
+const constrainedMax = 500;
 
 /** What retrying everything came to. */
 export interface RetriedAll {
@@ -62,33 +62,37 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     });
   }
 
-  /** Puts back those of the named items, which are locked, that their pool's constraints let in, up to `max`. */
-  async function putBackWith(
-    { sql, tenantId }: Context,
+  /** Puts back those of the named items that their pool's constraints let in, up to `max`. */
+  function putBackConstrained(
+    { sql, tenantId, nowMs }: Context,
     poolId: string,
     ids: readonly string[],
     max: number,
     renewal: Renewal,
-    round: ReadmissionRound,
-  ): Promise<PutBack & { refused: readonly Skipped[] }> {
-    const { placed, refused } = round.admit(ids, max);
-    if (placed.length === 0) return { ...unconstrained(0), refused };
-    const names = placed.map(({ queueItemId }) => queueItemId);
-    const count = await deadLetterStore(sql).retryNamed(tenantId, poolId, names, renewal, placed);
-    const { depth, freed } = await round.keep();
-    return { count, depth: count + depth, woken: freed.map((each) => each.poolId), refused };
+    prepared: PreparedReadmission,
+  ): Promise<PutBack & { skipped: readonly Skipped[] }> {
+    return prepared.run(sql, nowMs, async (tx, round) => {
+      const store = deadLetterStore(tx);
+      const { changed, skipped } = partition("retry", ids, await store.lock(tenantId, poolId, ids));
+      const { placed, refused } = round.admit(changed, max);
+      const left = inOrder(ids, [...skipped, ...refused]);
+      if (placed.length === 0) return { ...unconstrained(0), skipped: left };
+      const names = placed.map(({ queueItemId }) => queueItemId);
+      const count = await store.retryNamed(tenantId, poolId, names, renewal, placed);
+      const { depth, freed } = await round.keep();
+      return { count, depth: count + depth, woken: freed.map((each) => each.poolId), skipped: left };
+    });
   }
 
-  /** Puts back the oldest letters of a pool with constraints: its groups are locked for all of them at once. */
+  /** Puts back the oldest letters of a pool with constraints. */
   async function putBackOldest(context: Context, snapshot: PoolSnapshot, max: number, renewal: Renewal) {
-    const { sql, tenantId, nowMs } = context;
+    const { sql, tenantId } = context;
     const store = deadLetterStore(sql);
     const poolId = snapshot.pool.id;
+    const ids = await store.oldestRetryable(tenantId, poolId, constrainedMax);
+    const prepared = await readmission().prepare(sql, snapshot, ids);
     await store.lockRetries(poolId);
-    const ids = await store.oldestRetryable(tenantId, poolId, Math.max(max, lookedAtMin));
-    const round = await readmission().begin(sql, snapshot, ids, nowMs);
-    const { changed } = partition("retry", ids, await store.lock(tenantId, poolId, ids));
-    return putBackWith(context, poolId, changed, max, renewal, round);
+    return putBackConstrained(context, poolId, ids, max, renewal, prepared);
   }
 
   return {
@@ -116,18 +120,17 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       const { sql, tenantId, nowMs } = context;
       const renewal = renewalOf(snapshot, nowMs);
       const store = deadLetterStore(sql);
-      const round = readmission().concerns(snapshot)
-        ? await readmission().begin(sql, snapshot, queueItemIds, nowMs)
-        : undefined;
-      const { changed, skipped } = partition("retry", queueItemIds, await store.lock(tenantId, poolId, queueItemIds));
-      if (round === undefined) {
-        const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, renewal);
-        await settle(context, poolId, unconstrained(retried), false);
-        return { retried, skipped };
+      if (readmission().concerns(snapshot)) {
+        const prepared = await readmission().prepare(sql, snapshot, queueItemIds);
+        const max = queueItemIds.length;
+        const done = await putBackConstrained(context, poolId, queueItemIds, max, renewal, prepared);
+        await settle(context, poolId, done, false);
+        return { retried: done.count, skipped: done.skipped };
       }
-      const done = await putBackWith(context, poolId, changed, changed.length, renewal, round);
-      await settle(context, poolId, done, false);
-      return { retried: done.count, skipped: inOrder(queueItemIds, [...skipped, ...done.refused]) };
+      const { changed, skipped } = partition("retry", queueItemIds, await store.lock(tenantId, poolId, queueItemIds));
+      const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, renewal);
+      await settle(context, poolId, unconstrained(retried), false);
+      return { retried, skipped };
     },
 
     async retryAll(context: Context, poolId: string, itemsMax: number): Promise<RetriedAll> {

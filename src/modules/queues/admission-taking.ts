@@ -16,7 +16,6 @@ import { createAdmissionOutlook } from "./domain/admission-outlook.ts";
 import { passAll } from "./domain/admission-passing.ts";
 import {
   type GroupName,
-  groupNamesOf,
   groupsOfHolders,
   isRace,
   noRoom,
@@ -28,8 +27,8 @@ import {
   roomIn,
   saveGroups,
 } from "./group-store.ts";
-import type { Move, Moved } from "./move-store.ts";
-import { moveUncounted } from "./moving.ts";
+import type { Move } from "./move-store.ts";
+import { hadPlacesOnlyIn, moveUncounted } from "./moving.ts";
 
 /** Lets items in through their constraints: checked and taken, all or nothing, in one transaction. */
 export interface AdmissionTaking {
@@ -143,10 +142,7 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
   if (refused.size > 0 || saved < changed.size) throw new Raced();
   if (moves.length === 0) return { repeated, freed: [] };
   const { moved, freed, counts } = await moveUncounted(tx, moves, locked, nowMs);
-  // Whoever took the place meanwhile may have places in groups that are not locked, and could not give them back.
-  const keys = new Set(locked.map(groupKey));
-  const known = moved.every((item) => placesOf(item).every((name) => keys.has(groupKey(name))));
-  if (moved.length < moves.length || !known) throw new Raced();
+  if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new Raced();
   const letIn = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
   await addCounts(tx, [...letIn, ...counts], shard);
   return { repeated, freed };
@@ -177,11 +173,6 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
 function poolsOf(proposals: readonly Proposal[]): ReadonlySet<string> {
   const asked = proposals.flatMap(({ items }) => items.filter(({ admission }) => admission !== undefined));
   return new Set(asked.map(({ poolId }) => poolId));
-}
-
-/** The groups in which an item may have had a place. */
-function placesOf(item: Moved): GroupName[] {
-  return groupNamesOf(item).filter(({ kind }) => kind !== "concurrency" || item.hadSlot);
 }
 
 /** What an item that was let in adds to the counts of its pool. */

@@ -103,15 +103,21 @@ export async function groupsOfHolders(sql: Sql, names: readonly GroupName[]): Pr
   return rows.flatMap(groupNamesOf);
 }
 
-/** Locks the items that have a place or wait in groups that are locked, so that they stay as they are. */
+/** Locks the items that have a place or wait in groups that are locked, in the order of their ids, so that they stay as they are. */
 export async function lockHolders(tx: Sql, names: readonly GroupName[]): Promise<void> {
   if (names.length === 0) return;
   await tx`
-    select holder.id from (${namesOf(tx, names)}) wanted cross join lateral (
-      select i.id from admission_groups g join queue_items i on i.tenant_id = g.tenant_id and i.id = g.item_id
-      where g.tenant_id = wanted.tenant_id and g.kind = wanted.kind and g.group_id = wanted.group_id
-      limit 1 for update of i
-    ) holder`;
+    with holder as materialized (
+      select distinct g.tenant_id, g.item_id from (${namesOf(tx, names)}) wanted cross join lateral (
+        select g.tenant_id, g.item_id from admission_groups g
+        where g.tenant_id = wanted.tenant_id and g.kind = wanted.kind and g.group_id = wanted.group_id
+          and g.item_id <> ''
+        limit 1
+      ) g
+    )
+    select i.id from (select * from holder order by tenant_id collate "C", item_id collate "C") h cross join lateral (
+      select i.id from queue_items i where i.tenant_id = h.tenant_id and i.id = h.item_id limit 1 for update
+    ) i`;
 }
 
 /** The groups of an item that are given back when it ends. */

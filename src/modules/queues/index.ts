@@ -11,6 +11,7 @@ import type { Cursors } from "../../platform/cursor/index.ts";
 import type { Database, Signals, Sql } from "../../platform/db/index.ts";
 import type { Egress } from "../../platform/egress/index.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
 import type { EventRecorder } from "../events/index.ts";
 import type { PoolDoor } from "../pools/index.ts";
@@ -54,6 +55,7 @@ interface Parts {
   readonly outcomes: OutcomeSink;
   readonly acceptable: Acceptable;
   readonly keys: AdmissionKeys;
+  readonly shares: EventLoopShares;
   readonly egress: Egress;
   /** The value of a tenant's secret; undefined when there is none of that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
@@ -107,7 +109,7 @@ export function createQueues(parts: Parts) {
     jobs: [forgetEndedJob({ sql: db.sql, ...parts }), forgetGroupsJob({ sql: db.sql, ...parts })],
     acceptor,
     admissionOf,
-    readmission: createReadmission(admissionOf),
+    readmission: createReadmission(admissionOf, parts.shares),
     finishing,
     sweeping,
     pushing,

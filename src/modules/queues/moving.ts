@@ -56,6 +56,17 @@ export async function moveUncounted(
   return { moved, freed, counts };
 }
 
+/**
+ * Whether moved items had places only in groups that were locked. Whoever took a place meanwhile may have had others,
+ * which could not be given back.
+ */
+export function hadPlacesOnlyIn(groups: readonly GroupName[], moved: readonly Moved[]): boolean {
+  const keys = new Set(groups.map(groupKey));
+  return moved.every((item) =>
+    groupNamesOf(item).every((name) => keys.has(groupKey(name)) || (name.kind === "concurrency" && !item.hadSlot)),
+  );
+}
+
 /** Frees what moved items had of groups that are locked; answers with the pools in which items wait for that. */
 async function giveBack(
   tx: Sql,

@@ -1,6 +1,7 @@
 import { Failure } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
-import type { Sql } from "../../platform/db/index.ts";
+import { type Sql, savepoint } from "../../platform/db/index.ts";
+import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { Placement, Readmission, ReadmissionRound } from "../dead-letters/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import type { AdmissionAsked } from "./accept.ts";
@@ -12,28 +13,35 @@ import {
   lockHolders,
   makeGroups,
   type OwnedGroup,
+  Raced,
   readGroups,
+  retryRaces,
   saveGroups,
 } from "./group-store.ts";
 import type { Move } from "./move-store.ts";
-import { moveUncounted } from "./moving.ts";
+import { hadPlacesOnlyIn, moveUncounted } from "./moving.ts";
 
 type AdmissionOf = (pool: PoolSnapshot["pool"], item: KeyedItem) => AdmissionAsked | undefined;
 
 /** Has dead letters that are put back pass their pool's constraints like new items. */
-export function createReadmission(admissionOf: AdmissionOf): Readmission {
+export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopShares): Readmission {
   return {
     concerns: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
-    async begin(tx, { pool }, ids, nowMs) {
-      const { tenantId } = pool;
+    async prepare(sql, { pool }, ids) {
       const requests = new Map<string, AdmissionAsked | "rejected">();
-      for (const item of await requestedItems(tx, tenantId, pool.id, ids)) {
+      const items = await requestedItems(sql, pool.tenantId, pool.id, ids);
+      const turns = shares.forCall(pool.tenantId);
+      for (const item of items) {
+        if (turns.isOver()) await turns.next();
         requests.set(
           item.id,
           requestOf(() => admissionOf(pool, item)!),
         );
       }
-      return lockRound(tx, pool, requests, nowMs);
+      return {
+        run: (tx, nowMs, work) =>
+          retryRaces(() => savepoint(tx, async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs)))),
+      };
     },
   };
 }
@@ -64,20 +72,26 @@ async function lockRound(
   nowMs: number,
 ): Promise<ReadmissionRound> {
   const asked = [...requests.values()].filter((request) => request !== "rejected");
-  const groups = asked.flatMap(({ refs, limitGroups }): OwnedGroup[] => [
-    ...refs.map((ref) => ({ tenantId, environmentId, poolId, ...ref, state: freshGroup(ref), stored: false })),
-    ...limitGroups,
-  ]);
-  if (groups.length > 0) await tx`${makeGroups(tx, groups, nowMs)}`;
-  const names: GroupName[] = asked.flatMap(({ refs }) => refs.map((ref) => ({ tenantId, ...ref })));
+  const named = asked.flatMap(({ refs }) => refs.map((ref): GroupName => ({ tenantId, ...ref })));
   const displacing = asked.flatMap(({ refs, config }) =>
     refs.filter(({ kind }) => displaces(kind, config)).map((ref) => ({ tenantId, ...ref })),
   );
-  const locked = [...names, ...(await groupsOfHolders(tx, displacing))];
-  await readGroups(tx, locked, true);
+  const locked = [...named, ...(await groupsOfHolders(tx, displacing))];
+  // Groups that exist are locked before new ones are inserted, as by those who let new items in.
+  const known = await readGroups(tx, locked, true);
+  const fresh = new Map<string, OwnedGroup>();
+  for (const name of named) {
+    const key = groupKey(name);
+    if (!known.has(key)) fresh.set(key, { ...name, environmentId, poolId, state: freshGroup(name), stored: false });
+  }
+  // A group that somebody else has made meanwhile is not locked.
+  if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new Raced();
+  const limits = asked.flatMap(({ limitGroups }) => limitGroups);
+  if (limits.length > 0) await tx`${makeGroups(tx, limits, nowMs)}`;
   // Whoever has a place is neither begun nor ended while it is decided whether it has to go.
   await lockHolders(tx, displacing);
-  const owned = new Map(await readGroups(tx, locked, false));
+  const owned = await readGroups(tx, locked, false);
+  if (named.some((name) => !owned.has(groupKey(name)))) throw new Raced();
   const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
   const changed = new Map<string, OwnedGroup>();
   const moves: Move[] = [];
@@ -114,7 +128,8 @@ async function lockRound(
     },
     async keep() {
       await saveGroups(tx, [...changed.values()], nowMs);
-      const { counts, freed } = await moveUncounted(tx, moves, locked, nowMs);
+      const { moved, counts, freed } = await moveUncounted(tx, moves, locked, nowMs);
+      if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new Raced();
       return { depth: counts.reduce((sum, { depth = 0 }) => sum + depth, 0), freed };
     },
   };

@@ -48,6 +48,19 @@ export function decideInTime<T>(
   return decision === undefined ? decideInSlices(pending, time, then) : then(decision);
 }
 
+/** Does further work of a call, such as the evaluation of keys: in the current slice, or in the next one where that is over. */
+export function runInTime<T>(time: DecisionTime, work: () => T): T | Promise<T> {
+  const run = () => {
+    const startedAtMs = performance.now();
+    try {
+      return work();
+    } finally {
+      time.spentMs += performance.now() - startedAtMs;
+    }
+  };
+  return time.turns.isOver() ? time.turns.next().then(run) : run();
+}
+
 async function decideInSlices<T>(
   pending: SlicedDecision,
   time: DecisionTime,

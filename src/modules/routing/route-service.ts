@@ -5,7 +5,7 @@ import { ulid } from "../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { PoolDoor, PoolSnapshot, Pools } from "../pools/index.ts";
 import type { Acceptor, AdmissionAsked, Parcel, Proposal } from "../queues/index.ts";
-import { type DecisionTime, decideInTime, timeOfCall } from "./decision-time.ts";
+import { type DecisionTime, decideInTime, runInTime, timeOfCall } from "./decision-time.ts";
 import { SlicedDecision } from "./domain/decide.ts";
 import type { Decision } from "./domain/decision.ts";
 import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
@@ -107,11 +107,11 @@ export function createRouteService(parts: Parts) {
     const found = asked.poolId === "" ? poolByRules(context, asked, time) : pools.usable(context, asked.poolId);
     return andThen(found, (snapshot) => {
       const decided = decideIn(snapshot, context, asked, dryRun, time);
-      return dryRun ? decided : andThen(decided, makeKeepable);
+      return dryRun ? decided : andThen(decided, (routed) => makeKeepable(routed, time));
     });
   }
 
-  function makeKeepable(decided: Routed): Routed | Promise<Routed> {
+  function makeKeepable(decided: Routed, time: DecisionTime): Routed | Promise<Routed> {
     const { snapshot, work, asked } = decided;
     let routed = decided;
     const refuse = (error: unknown): never => {
@@ -126,9 +126,11 @@ export function createRouteService(parts: Parts) {
         return keepSnapshot(snapshot);
       });
       const constrained = andThen(kept, () => {
-        if (work === undefined || work.delivery === "none") return routed;
-        const admission = admissionOf(snapshot, asked.item);
-        return admission === undefined ? routed : { ...routed, admission };
+        if (work === undefined || work.delivery === "none" || !isConstrained(snapshot)) return routed;
+        return andThen(
+          runInTime(time, () => admissionOf(snapshot, asked.item)),
+          (admission) => (admission === undefined ? routed : { ...routed, admission }),
+        );
       });
       return constrained instanceof Promise ? constrained.catch(refuse) : constrained;
     } catch (error) {
@@ -311,6 +313,10 @@ export function createRouteService(parts: Parts) {
       return items.every((item) => item instanceof Failure) ? route() : withinQuota(context, keyed, route);
     },
   };
+}
+
+function isConstrained({ pool }: PoolSnapshot): boolean {
+  return Object.values(pool.config.admission).some((constraint) => constraint !== undefined);
 }
 
 /** Whether an item takes from the quota: one that was rejected or deduplicated does not. */

@@ -41,6 +41,11 @@ const moments = {
   parse: (text: string) => new Date(text.endsWith("+00") ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text),
 };
 
+/** Runs a part of a transaction that can fail alone: when it throws, what it did and locked is undone, and nothing else. */
+export function savepoint<T>(tx: Sql, work: (tx: Sql) => Promise<T>): Promise<T> {
+  return (tx as Postgres.TransactionSql<{ bigint: number }>).savepoint((inner) => work(inner)) as Promise<T>;
+}
+
 interface DatabaseOptions {
   readonly maxConnections: number;
   /** How many of them are steady; without any, the others do their work. */

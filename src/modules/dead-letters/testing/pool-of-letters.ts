@@ -29,7 +29,7 @@ export function deadLettersOver(db: Database, pools: Pick<PoolDoor, "usable">) {
     platformTenantId: freshTenant,
     wake: (tenantId, poolId) => woken.push(tenantId + poolId),
     // The pools here have no constraints.
-    readmission: () => ({ concerns: () => false, begin: () => Promise.reject(new Error("not asked")) }),
+    readmission: () => ({ concerns: () => false, prepare: () => Promise.reject(new Error("not asked")) }),
     pools,
   });
 
