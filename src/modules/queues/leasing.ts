@@ -82,9 +82,12 @@ export function getsWork({ status }: Pick<Recipient, "status">): boolean {
   return status === "active" || status === "draining";
 }
 
-/** What wakes those who wait for work in a pool. */
+/** What all topics of queueTopic begin with. */
+export const queueTopicPrefix = "queue:";
+
+/** Signal topic for workers waiting on a pool. */
 export function queueTopic(tenantId: string, poolId: string): string {
-  return `queue:${tenantId}:${poolId}`;
+  return `${queueTopicPrefix}${tenantId}:${poolId}`;
 }
 
 /** What workers who ask for the same share: statements, and how far these have come. */

@@ -4,13 +4,15 @@ import { webhookHeaders } from "../../platform/crypto/index.ts";
 import type { Database, Signals, Sql } from "../../platform/db/index.ts";
 import { type Egress, EgressError } from "../../platform/egress/index.ts";
 import type { Log } from "../../platform/log/log.ts";
+import { createTenantQueue } from "../../platform/scheduling/index.ts";
 import type { PoolDoor, PoolSnapshot, Recipient } from "../pools/index.ts";
 import { handOutLimits } from "./domain/constraint-moment.ts";
 import { type PushAnswer, pushVerdict } from "./domain/push-answer.ts";
 import type { Finishing } from "./finishing.ts";
 import type { LeasedRow } from "./lease-store.ts";
-import { getsWork, type Leasing } from "./leasing.ts";
-import { type PushTarget, pushTargets } from "./push-store.ts";
+import { getsWork, type Leasing, queueTopicPrefix } from "./leasing.ts";
+import { type PushTarget, pushTargets, type TenantTargets } from "./push-store.ts";
+import { TargetRests } from "./target-rests.ts";
 
 interface Parts {
   readonly db: Database;
@@ -37,28 +39,86 @@ export const pushTopic = "queue.push";
 
 const inFlightMax = 64;
 const perRecipientMax = 16;
-const targetsAtOnce = 500;
+const tenantsAtOnce = 50;
+const targetsPerTenant = 200;
+/** For how many tenants it is remembered where the next look begins. */
+const beginsMax = 1000;
+/** Tenants that are served at once. */
+const lanes = 8;
+/** How long to wait before the next look when nobody wakes, and how long a saturated target rests at most. */
 const idleMs = 1000;
 const timeoutMs = 15_000;
 /** Longer than an exchange can last, so that nobody else sends the same item meanwhile. */
 const leaseS = 60;
 
-/** Makes this node's sending. */
+/**
+ * Makes this node's sending.
+ *
+ * A look finds some targets of each tenant. Tenants are served beside each other, and the targets of one tenant one after the
+ * other. A target that can take nothing now rests, so that it costs no lease.
+ */
 export function createPushing(parts: Parts): Pushing {
   const { db, clock, log, signals, pools, leasing, finishing, egress, secret } = parts;
   const underWay = new Map<string, number>();
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
+  const rests = new TargetRests();
+  /** Pools that are asked for items now, and whether something happened in them since. */
+  const asking = new Map<string, { hasChanged: boolean }>();
+  // Where the next look begins, among tenants and within those that have too many targets for one look.
+  let afterTenantId = "";
+  const afterTargets = new Map<TenantId, PushTarget>();
+  /** Tenants whose targets could not all be asked because too much was under way. */
+  const cutShort = new Set<TenantId>();
   let loop: Promise<void> = Promise.resolve();
   let woken = Promise.withResolvers<void>();
-  let stopWaking: (() => void) | undefined;
-  // How long to wait before the next look when nobody wakes: until a throttle has its next token.
-  let againMs = idleMs;
-  // Where the next look begins, so that everyone has a turn.
-  let lookedAt: PushTarget | undefined;
+  let lookTimer: NodeJS.Timeout | undefined;
+  let lookAtMs = Number.POSITIVE_INFINITY;
+  let stopWaking: (() => void)[] = [];
+
+  const queue = createTenantQueue<TenantTargets>({
+    lanes,
+    merge: (_earlier, later) => later,
+    work: (_tenantId, _name, found) => serveTenant(found),
+    onError: (error) => log.warn({ err: error }, "items to be sent could not be taken"),
+  });
+
+  /** Has the next look begin after so long at the latest. */
+  function lookWithin(ms: number): void {
+    const atMs = performance.now() + ms;
+    if (atMs >= lookAtMs) return;
+    clearTimeout(lookTimer);
+    lookAtMs = atMs;
+    lookTimer = setTimeout(() => {
+      lookAtMs = Number.POSITIVE_INFINITY;
+      woken.resolve();
+    }, ms);
+  }
+
+  async function serveTenant({ tenantId, targets, last }: TenantTargets): Promise<void> {
+    let count = 0;
+    for (const target of targets) {
+      // The next look begins here: whoever is done makes room, and wakes.
+      if (stopping.signal.aborted || sending.size >= inFlightMax) return void cutShort.add(tenantId);
+      count += await serve(target);
+      afterTargets.set(tenantId, target);
+    }
+    if (last === undefined) afterTargets.delete(tenantId);
+    else afterTargets.set(tenantId, last);
+    // What was cut short began late: the targets before have their turn now.
+    const beganLate = last === undefined && cutShort.delete(tenantId);
+    if (count > 0 || last !== undefined || beganLate) woken.resolve();
+  }
 
   /** Takes items for one recipient and sends them; answers how many. */
-  async function serve({ tenantId, poolId, recipientId }: PushTarget): Promise<number> {
+  async function serve(target: PushTarget): Promise<number> {
+    const { tenantId, poolId, recipientId } = target;
+    const nowMs = clock.now();
+    const restsUntilMs = rests.untilMs(target, nowMs);
+    if (restsUntilMs !== undefined) {
+      lookWithin(restsUntilMs - nowMs);
+      return 0;
+    }
     const snapshot = await pools.snapshot(tenantId, poolId);
     const recipient = snapshot?.recipients.find(({ id }) => id === recipientId);
     if (snapshot === undefined || recipient === undefined || !getsWork(recipient)) return 0;
@@ -66,28 +126,43 @@ export function createPushing(parts: Parts): Pushing {
     const most = capacity === 0 ? perRecipientMax : Math.min(perRecipientMax, capacity);
     const max = Math.min(most - (underWay.get(recipientId) ?? 0), inFlightMax - sending.size);
     if (max <= 0) return 0;
-    const { rows, againInMs } = await leasing.lease({
-      tenantId,
-      poolId,
-      recipientId,
-      limits: handOutLimits(snapshot.pool.config.admission),
-      environmentId: snapshot.pool.environmentId,
-      recipientIds: [recipientId],
-      unchosen: false,
-      delivery: "push",
-      capacity,
-      leaseS,
-      ageingMs: snapshot.pool.config.queue.ageingS * 1000,
-      max,
-      waitMs: 0,
-      signal: stopping.signal,
-    });
-    againMs = Math.min(againMs, againInMs ?? idleMs);
-    for (const row of rows) track(recipientId, send(row, snapshot, recipient));
+    const pool = { hasChanged: false };
+    asking.set(`${tenantId}:${poolId}`, pool);
+    const { rows, againInMs } = await leasing
+      .lease({
+        tenantId,
+        poolId,
+        recipientId,
+        limits: handOutLimits(snapshot.pool.config.admission),
+        environmentId: snapshot.pool.environmentId,
+        recipientIds: [recipientId],
+        unchosen: false,
+        delivery: "push",
+        capacity,
+        leaseS,
+        ageingMs: snapshot.pool.config.queue.ageingS * 1000,
+        max,
+        waitMs: 0,
+        signal: stopping.signal,
+      })
+      .finally(() => asking.delete(`${tenantId}:${poolId}`));
+    for (const row of rows) track(target, send(row, snapshot, recipient));
+    if (againInMs !== undefined && rows.length < max) {
+      rests.add(target, clock.now() + againInMs, "throttled");
+      lookWithin(againInMs);
+    } else if (rows.length === 0 && !pool.hasChanged) {
+      rests.add(target, clock.now() + idleMs, "saturated");
+    }
     return rows.length;
   }
 
-  function track(recipientId: string, sent: Promise<void>): void {
+  function poolChanged(tenantId: string, poolId: string): void {
+    const asked = asking.get(`${tenantId}:${poolId}`);
+    if (asked !== undefined) asked.hasChanged = true;
+    rests.poolChanged(tenantId, poolId);
+  }
+
+  function track({ tenantId, poolId, recipientId }: PushTarget, sent: Promise<void>): void {
     underWay.set(recipientId, (underWay.get(recipientId) ?? 0) + 1);
     const done = sent
       .catch((error) => log.warn({ err: error }, "an item could not be sent"))
@@ -96,6 +171,7 @@ export function createPushing(parts: Parts): Pushing {
         const left = underWay.get(recipientId)! - 1;
         if (left === 0) underWay.delete(recipientId);
         else underWay.set(recipientId, left);
+        poolChanged(tenantId, poolId);
         woken.resolve();
       });
     sending.add(done);
@@ -151,37 +227,54 @@ export function createPushing(parts: Parts): Pushing {
     }
   }
 
+  /** Looks for targets; answers whether there may be more tenants. */
+  async function look(): Promise<boolean> {
+    const { tenants, lastTenantId } = await pushTargets(db.sql, {
+      afterTenantId,
+      afterTargets: afterTargets.values(),
+      tenantsMax: tenantsAtOnce,
+      targetsPerTenantMax: targetsPerTenant,
+    });
+    afterTenantId = lastTenantId ?? "";
+    // Some are of tenants that have nothing to be sent any more; the others begin anew.
+    if (afterTargets.size > beginsMax) afterTargets.clear();
+    for (const found of tenants) queue.add(found.tenantId, "targets", found);
+    return lastTenantId !== undefined;
+  }
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      let served = 0;
-      againMs = idleMs;
+      let hasMore = false;
       try {
-        if (sending.size < inFlightMax) {
-          const { targets, last } = await pushTargets(db.sql, lookedAt, targetsAtOnce);
-          lookedAt = last;
-          for (const target of targets) served += await serve(target);
-        }
+        if (sending.size < inFlightMax) hasMore = await look();
       } catch (error) {
         log.warn({ err: error }, "items to be sent could not be looked for");
       }
-      if ((served > 0 || lookedAt !== undefined) && sending.size < inFlightMax) continue;
-      const idle = setTimeout(woken.resolve, againMs);
+      if (hasMore) continue;
+      lookWithin(idleMs);
       await woken.promise;
-      clearTimeout(idle);
       woken = Promise.withResolvers();
     }
   }
 
   return {
     start() {
-      stopWaking = signals.onWake(pushTopic, () => woken.resolve());
+      stopWaking = [
+        signals.onWake(pushTopic, () => woken.resolve()),
+        signals.onWakeUnder(queueTopicPrefix, (name) => {
+          const [tenantId, poolId] = name.split(":") as [string, string];
+          poolChanged(tenantId, poolId);
+        }),
+      ];
       loop = run();
     },
     async stop() {
       stopping.abort();
       woken.resolve();
-      stopWaking?.();
+      clearTimeout(lookTimer);
+      for (const stop of stopWaking) stop();
       await loop;
+      await queue.stop();
       await Promise.all(sending);
     },
   };
