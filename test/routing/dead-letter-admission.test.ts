@@ -162,8 +162,9 @@ test("a retry that ends work which took the singleton's place a moment ago frees
   // The place goes from the first to the second after the retry has seen who has it, and before it can lock the place.
   let retried: ReturnType<typeof retry> | undefined;
   await sql.begin(async (tx) => {
-    const [{ group_id }] = (await tx`
-      select group_id from admission_groups where kind = 'singleton' and item_id = ${first.queue_item_id} for update`) as never;
+    const [group] = await tx<{ group_id: string }[]>`
+      select group_id from admission_groups where kind = 'singleton' and item_id = ${first.queue_item_id} for update`;
+    const { group_id } = group!;
     retried = retry(pool, id);
     await shown(
       () => sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,

@@ -63,6 +63,6 @@ test("the admission keys of routed items are evaluated in slices of the event lo
     undefined,
     (each) => each as never,
   );
-  assert.equal((results as readonly unknown[]).length, 3);
+  assert.equal((results as unknown as readonly unknown[]).length, 3);
   assert.deepEqual(evaluatedInSlice, [true, true, true]);
 });
