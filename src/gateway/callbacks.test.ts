@@ -19,7 +19,7 @@ async function serve(receive: Options["receive"], more: Partial<Options> = {}) {
     allowedHosts: ["*"],
     allowedOrigins: [],
     bodyBytesMax: 4 * 1024 * 1024,
-    bodyTimeoutMs: 30_000,
+    bodyTimeoutMs: 500,
     stopping: new AbortController().signal,
     handlers: [createCallbacks({ receive, baseUrl: () => "https://switchyard.example", ...more })],
     rest: createRestHandler({ operations: [], invoke: () => Promise.reject(), errorsUrl: () => "/errors" }),
