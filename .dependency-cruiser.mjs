@@ -51,7 +51,7 @@ export default {
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
   ],
   options: {
-    tsPreCompilationDeps: "specify",
+    tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     doNotFollow: { path: "node_modules" },
     enhancedResolveOptions: {
