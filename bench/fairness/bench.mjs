@@ -51,7 +51,7 @@ async function measure(port, { kind, freshKeys = false }, measuredMs) {
   const quiet = await round();
   await loopDelay(port);
   const attack = await begin({ kind, port, key: hostile, poolId: hostilePool, keyIds });
-  await delay(500);
+  await delay(3000);
   const disturbed = await round();
   const lagP999Ms = await loopDelay(port);
   const hostileDid = await attack.end();

@@ -3,6 +3,7 @@ import type { ChargeBytes } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
 import { applyParams, jsonDecoder, parseJson, violated } from "../../platform/protojson/index.ts";
+import { decodeJson } from "../decode-json.ts";
 import { announcesTooMuch, type Exchange, headerOf, readBody, tooLarge } from "../exchange.ts";
 
 type Params = readonly (readonly [string, string])[];
@@ -56,7 +57,8 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
     const charged = charge?.(body.length);
     if (charged !== undefined) await charged;
     if (body.length > 0) requireJson(exchange);
-    return finish(body.length === 0 ? create(input) : decodeBody(body), exchange, segments);
+    const decoded = body.length === 0 ? create(input) : decodeBody(body);
+    return finish(decoded instanceof Promise ? await decoded : decoded, exchange, segments);
   };
 }
 
@@ -69,13 +71,13 @@ function decodeSegment(name: string, text: string): string {
   }
 }
 
-function bodyDecoder(input: DescMessage, body: string): ((bytes: Buffer) => Message) | undefined {
+function bodyDecoder(input: DescMessage, body: string): ((bytes: Buffer) => Message | Promise<Message>) | undefined {
   if (body === "") return undefined;
-  const decode = jsonDecoder(input);
-  const strict = { strict: true };
-  return body === "*"
-    ? (bytes) => decode(parseJson(bytes, input), strict)
-    : (bytes) => decode({ [body]: parseJson(bytes) }, strict);
+  const read = jsonDecoder(input);
+  const decode = (json: unknown) => read(json, { strict: true });
+  const parse =
+    body === "*" ? (bytes: Buffer) => parseJson(bytes, input) : (bytes: Buffer) => ({ [body]: parseJson(bytes) });
+  return (bytes) => decodeJson(bytes, parse, decode);
 }
 
 function requireJson({ request }: Exchange): void {

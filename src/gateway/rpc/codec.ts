@@ -1,20 +1,22 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { invalid } from "../../errors/index.ts";
 import { jsonDecoder, jsonEncoder, parseJson } from "../../platform/protojson/index.ts";
+import { decodeJson } from "../decode-json.ts";
 import { findFault } from "./fault.ts";
 import { findNul } from "./nul.ts";
 import { malformed, scanBinary } from "./scan-binary.ts";
 
 /** Reads requests and writes answers of one method in one format. */
 export interface Codec {
-  decode(body: Buffer): Message;
+  decode(body: Buffer): Message | Promise<Message>;
   encode(message: Message): string | Uint8Array;
 }
 
 /** The codec for JSON, with the lowerCamelCase names of Connect and gRPC. */
 export function jsonCodec(input: DescMessage, output: DescMessage): Codec {
   const read = jsonDecoder(input);
-  return { decode: (body) => read(parseJson(body, input)), encode: jsonEncoder(output, "json") };
+  const parse = (body: Buffer) => parseJson(body, input);
+  return { decode: (body) => decodeJson(body, parse, read), encode: jsonEncoder(output, "json") };
 }
 
 /** The codec for the binary format. */
