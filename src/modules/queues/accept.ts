@@ -1,5 +1,5 @@
 import type { TenantId } from "../../platform/access/index.ts";
-import { createBatcher, type Database } from "../../platform/db/index.ts";
+import { type Batcher, createBatcher, type Database } from "../../platform/db/index.ts";
 import type { Claim } from "../../platform/idempotency/index.ts";
 import { type ItemRow, insertParcels, type Parcel } from "./accept-store.ts";
 import type { AdmissionTaking } from "./admission-taking.ts";
@@ -50,33 +50,39 @@ interface Parts {
 }
 
 /** What a statement costs on its own is shared by so many items. */
-const byItems = { batchMax: 500, besideMin: 100, weigh: ({ items }: Proposal) => items.length };
+const byItems = { lanes: 2, batchMax: 500, besideMin: 100, weigh: ({ items }: Proposal) => items.length };
+/** Calls with so many items are kept apart from the others, which would wait for their statements. */
+const bulkMin = 50;
+
+/** Keeps calls in few statements: those with many items in statements of their own. */
+function createSizedBatcher<Out>(flush: (proposals: Proposal[]) => Promise<Out[]>): Batcher<Proposal, Out> {
+  const few = createBatcher<Proposal, Out>({ ...byItems, flush });
+  const many = createBatcher<Proposal, Out>({ ...byItems, flush });
+  return {
+    run: (proposal) => (proposal.items.length < bulkMin ? few : many).run(proposal),
+    async idle() {
+      await Promise.all([few.idle(), many.idle()]);
+    },
+  };
+}
 
 /** Makes this node's acceptor. */
 export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
   let turn = 0;
   const nextShard = () => turn++ % shardCount;
 
-  const free = createBatcher<Proposal, "accepted" | "duplicate">({
-    lanes: 2,
-    ...byItems,
-    async flush(proposals) {
-      const parcels = proposals.map(({ items, settle }) =>
-        settle(items.map(({ admission }) => (admission === undefined ? undefined : admitted))),
-      );
-      const refused = await insertParcels(db.sql, parcels, nextShard());
-      return told(proposals, refused);
-    },
+  const free = createSizedBatcher<"accepted" | "duplicate">(async (proposals) => {
+    const parcels = proposals.map(({ items, settle }) =>
+      settle(items.map(({ admission }) => (admission === undefined ? undefined : admitted))),
+    );
+    const refused = await insertParcels(db.sql, parcels, nextShard());
+    return told(proposals, refused);
   });
 
   // Apart from the others: what has to look at its groups, or waits for those who share them, keeps nobody else waiting.
-  const constrained = createBatcher<Proposal, "accepted" | "duplicate">({
-    lanes: 2,
-    ...byItems,
-    async flush(proposals) {
-      const refused = await taking.take(proposals, nextShard());
-      return told(proposals, refused);
-    },
+  const constrained = createSizedBatcher<"accepted" | "duplicate">(async (proposals) => {
+    const refused = await taking.take(proposals, nextShard());
+    return told(proposals, refused);
   });
 
   function told(proposals: readonly Proposal[], refused: ReadonlySet<number>): ("accepted" | "duplicate")[] {
