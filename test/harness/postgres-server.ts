@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type Postgres from "postgres";
-import { postgres } from "../../src/platform/db/driver.ts";
 import { startEmbedded } from "../../src/platform/db/embedded.ts";
 import { migrate } from "../../src/platform/db/migrate.ts";
-import { socketHost } from "../../src/platform/db/socket-host.ts";
+import { Pool } from "../../src/platform/db/sql/pool.ts";
+import type { Sql } from "../../src/platform/db/sql/sql.ts";
 
 /** Where `npm test` tells the test files of its server; a file that runs alone starts its own. */
 export const SERVER_URL = "SWITCHYARD_TEST_POSTGRES_URL";
@@ -47,9 +46,20 @@ export function databaseUrl(serverUrl: string, name: string): string {
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 
-/** Opens a pool as tests want it: quiet. */
-export function connect(url: string, max: number): Postgres.Sql {
-  return postgres(url, { host: socketHost(url), max, onnotice: () => {} });
+/** A pool of a test's own. Columns are called what they are called in SQL. */
+export interface TestSql extends Sql {
+  begin<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  /** Closes it, after so many seconds at the latest. */
+  end(options?: { readonly timeout: number }): Promise<void>;
+}
+
+/** Opens a pool for a test. */
+export function connect(url: string, maxConnections: number): TestSql {
+  const pool = new Pool(url, { maxConnections });
+  return Object.assign(pool.sql, {
+    begin: <T>(work: (tx: Sql) => Promise<T>) => pool.transaction(work),
+    end: ({ timeout } = { timeout: 5 }) => pool.end(timeout * 1000),
+  });
 }
 
 /** Runs a statement outside of every test's database. */

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { after } from "node:test";
-import type postgres from "postgres";
 import {
   administer,
   connect,
@@ -9,12 +8,13 @@ import {
   startTestServer,
   TEMPLATE,
   type TestServer,
+  type TestSql,
 } from "./postgres-server.ts";
 
 /** A migrated database of the test's own. */
 export interface TestDatabase {
   readonly url: string;
-  readonly sql: postgres.Sql;
+  readonly sql: TestSql;
   /** Closes `sql`, ends every other connection to the database and removes it. */
   drop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type postgres from "postgres";
+import type { Sql } from "../../src/platform/db/index.ts";
 
 /** How many rows each table has gained since it is watched, and by how much the sum of their digests has grown. */
 export type Rows = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ const columnsThatChange = ["last_used_at", "assign_tries", "assign_reason", "ass
  *
  * Triggers log a digest of every row that is written, so that a read costs the same however much the tables hold.
  */
-export async function readRows(sql: postgres.Sql, except: readonly string[] = []): Promise<Rows> {
+export async function readRows(sql: Sql, except: readonly string[] = []): Promise<Rows> {
   await watch(sql);
   const rows = await sql<{ name: string; held: string }[]>`
     select name, sum(sign) || ' rows ' || sum(sign * digest) as held from test_written_rows
@@ -34,14 +34,14 @@ export async function readRows(sql: postgres.Sql, except: readonly string[] = []
 export type Mark = string;
 
 /** Where the log of written rows ends now. */
-export async function markRows(sql: postgres.Sql): Promise<Mark> {
+export async function markRows(sql: Sql): Promise<Mark> {
   await watch(sql);
   const [row] = await sql<{ mark: Mark }[]>`select coalesce(max(id), 0)::text as mark from test_written_rows`;
   return row!.mark;
 }
 
 /** How many rows of each table are new or changed since a mark; tables without any are left out. */
-export async function changedRows(sql: postgres.Sql, mark: Mark): Promise<Readonly<Record<string, number>>> {
+export async function changedRows(sql: Sql, mark: Mark): Promise<Readonly<Record<string, number>>> {
   const rows = await sql<{ name: string; count: number }[]>`
     select name, count(*)::int as count
     from (
@@ -50,10 +50,10 @@ export async function changedRows(sql: postgres.Sql, mark: Mark): Promise<Readon
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
-const watched = new WeakMap<postgres.Sql, Promise<void>>();
+const watched = new WeakMap<Sql, Promise<void>>();
 
 /** Has every table log what is written to it, from now on. */
-function watch(sql: postgres.Sql): Promise<void> {
+function watch(sql: Sql): Promise<void> {
   const known = watched.get(sql);
   if (known !== undefined) return known;
   const done = installTriggers(sql);
@@ -61,7 +61,7 @@ function watch(sql: postgres.Sql): Promise<void> {
   return done;
 }
 
-async function installTriggers(sql: postgres.Sql): Promise<void> {
+async function installTriggers(sql: Sql): Promise<void> {
   const tables = await sql<{ name: string }[]>`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition

@@ -1,6 +1,6 @@
-import type postgres from "postgres";
 import type { Operation } from "../../src/definitions/index.ts";
 import { type Json, operations } from "../harness/operations.ts";
+import type { TestSql } from "../harness/postgres-server.ts";
 import { type Caller, callOperation, type Outcome } from "../harness/wire.ts";
 
 /** A tenant and those who call for it. */
@@ -16,7 +16,7 @@ export interface Party {
   /** A service on the internal plane. */
   readonly service: Caller;
   /** What the tenant is kept in, for records that no operation makes. */
-  readonly sql: postgres.Sql;
+  readonly sql: TestSql;
 }
 
 /** What no definition tells about valid requests, by operation. */

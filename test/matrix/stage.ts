@@ -1,12 +1,11 @@
 import { after } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type postgres from "postgres";
 import { Governance_Audience } from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
 import type { ErrorCode } from "../../src/errors/index.ts";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
 import { creatorOf, freshWord, idFields, type Json, operations, validRequest } from "../harness/operations.ts";
-import { connect } from "../harness/postgres-server.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
 import { type Caller, protocols } from "../harness/wire.ts";
@@ -27,7 +26,7 @@ export { callerFor, operations, type Party, protocols };
 /** A node with a platform tenant and two others. */
 export interface Stage {
   readonly service: TestService;
-  readonly sql: postgres.Sql;
+  readonly sql: TestSql;
   readonly platform: Party;
   readonly own: Party;
   readonly foreign: Party;
@@ -49,7 +48,7 @@ export async function setStage(settings: TestSettings = {}): Promise<Stage> {
 }
 
 /** Waits until nothing goes on any more that calls began. */
-export async function atRest(sql: postgres.Sql): Promise<void> {
+export async function atRest(sql: TestSql): Promise<void> {
   for (;;) {
     const [row] = await sql<{ busy: boolean }[]>`
       select exists (select from notification_deliveries where status in ('queued', 'running')) as busy`;
@@ -58,14 +57,14 @@ export async function atRest(sql: postgres.Sql): Promise<void> {
   }
 }
 
-const pools: postgres.Sql[] = [];
+const pools: TestSql[] = [];
 after(async () => {
   for (const pool of pools) await pool.end({ timeout: 1 });
 });
 
 async function partyOf(
   { baseUrl, internalUrl }: TestService,
-  sql: postgres.Sql,
+  sql: TestSql,
   tenantId: string,
   adminKey: string,
   isPlatform: boolean,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type postgres from "postgres";
 import { post, postUntilAnswered, type Supervised, supervise } from "../chaos/supervised.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import type { TestSql } from "../harness/postgres-server.ts";
 import { sized } from "../harness/run-size.ts";
 import { chanceFrom } from "../routing/crew.ts";
 
@@ -12,7 +12,7 @@ const churned = 300;
 const topic = "everyone";
 
 /** Puts subscribers into a topic, and makes some that are not in it yet. */
-async function fill(sql: postgres.Sql, tenantId: string): Promise<void> {
+async function fill(sql: TestSql, tenantId: string): Promise<void> {
   const total = memberCount + churned;
   await sql`
     insert into notification_subscribers (tenant_id, id, external_id, first_name, created_at, updated_at)

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type postgres from "postgres";
-import { connect } from "../harness/postgres-server.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { type Answered, freshName, newSender, type Sender, shown } from "./stage.ts";
 
 let node: TestService;
 let sender: Sender;
-let sql: postgres.Sql;
+let sql: TestSql;
 before(async () => {
   node = await startService({ "notification.outbox.enabled": "true" });
   sender = await newSender(node);

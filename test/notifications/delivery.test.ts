@@ -2,15 +2,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { after, before, test } from "node:test";
-import type postgres from "postgres";
-import { connect } from "../harness/postgres-server.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { type Reply, startReceiver } from "../routing/receiver.ts";
 import { freshName, newSender, type Sender, serveChannel, shown } from "./stage.ts";
 
 let node: TestService;
 let sender: Sender;
-let sql: postgres.Sql;
+let sql: TestSql;
 before(async () => {
   node = await startService();
   sql = connect(node.databaseUrl, 1);

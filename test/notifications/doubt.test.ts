@@ -3,14 +3,13 @@ import { once } from "node:events";
 import http from "node:http";
 import { createServer } from "node:net";
 import { after, before, test } from "node:test";
-import type postgres from "postgres";
-import { connect } from "../harness/postgres-server.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "../routing/receiver.ts";
 import { type Answered, newSender, type Sender, serveChannel, shown } from "./stage.ts";
 
 let node: TestService;
-let sql: postgres.Sql;
+let sql: TestSql;
 before(async () => {
   node = await startService();
   sql = connect(node.databaseUrl, 1);

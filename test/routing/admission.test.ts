@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type postgres from "postgres";
-import { connect } from "../harness/postgres-server.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { checkWindows } from "./crew.ts";
@@ -9,7 +8,7 @@ import { type Answered, inEachProtocol, newParty, type Party, shown } from "./st
 
 let service: TestService;
 let own: Party;
-let sql: postgres.Sql;
+let sql: TestSql;
 before(async () => {
   service = await startService();
   own = await newParty(service);

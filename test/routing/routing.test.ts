@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type postgres from "postgres";
-import { connect } from "../harness/postgres-server.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { inEachProtocol, newParty, type Party, shown } from "./stage.ts";
 
 let service: TestService;
 let own: Party;
-let sql: postgres.Sql;
+let sql: TestSql;
 before(async () => {
   service = await startService();
   own = await newParty(service);

@@ -1,6 +1,6 @@
 import { Failure } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
-import { type Sql, savepoint } from "../../platform/db/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
 import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { Placement, Readmission, ReadmissionRound } from "../dead-letters/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
@@ -40,7 +40,7 @@ export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopSha
       }
       return {
         run: (tx, nowMs, work) =>
-          retryRaces(() => savepoint(tx, async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs)))),
+          retryRaces(() => tx.savepoint(async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs)))),
       };
     },
   };

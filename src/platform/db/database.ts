@@ -1,12 +1,8 @@
-import type Postgres from "postgres";
-import { postgres } from "./driver.ts";
-import { socketHost } from "./socket-host.ts";
+import { Listener } from "./sql/listener.ts";
+import { Pool, type PoolOptions } from "./sql/pool.ts";
+import type { Sql } from "./sql/sql.ts";
 
-/** What runs SQL: the pool, or a transaction. */
-export type Sql = Postgres.ISql<{ bigint: number }>;
-
-/** A piece of SQL to be put into a statement. */
-export type Fragment = Postgres.PendingQuery<Postgres.Row[]>;
+export type { Fragment, Sql } from "./sql/sql.ts";
 
 /** What statements are run on. */
 export interface Connections {
@@ -33,19 +29,6 @@ export interface Database extends Connections {
   close(): Promise<void>;
 }
 
-// PostgreSQL writes `0001-01-01 00:00:00+00`, which Date takes for a year of this century unless it is put as ISO 8601.
-const moments = {
-  to: 1184,
-  from: [1082, 1114, 1184],
-  serialize: (at: Date | string) => (typeof at === "string" ? at : at.toISOString()),
-  parse: (text: string) => new Date(text.endsWith("+00") ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text),
-};
-
-/** Runs a part of a transaction that can fail alone: when it throws, what it did and locked is undone, and nothing else. */
-export function savepoint<T>(tx: Sql, work: (tx: Sql) => Promise<T>): Promise<T> {
-  return (tx as Postgres.TransactionSql<{ bigint: number }>).savepoint((inner) => work(inner)) as Promise<T>;
-}
-
 interface DatabaseOptions {
   readonly maxConnections: number;
   /** How many of them are steady; without any, the others do their work. */
@@ -54,6 +37,11 @@ interface DatabaseOptions {
   /** How long a statement may take before it is ended. */
   readonly statementMs?: number;
 }
+
+/** How long closing waits for what is in flight. */
+const closeMs = 5000;
+/** How much longer than a statement may take the server may be silent before its connection is given up. */
+const silenceGraceMs = 5000;
 
 /** What a plan goes by that is made without knowing the values or how large the tables will be. */
 const steadyPlans = {
@@ -68,45 +56,59 @@ const steadyPlans = {
 /** Opens a pool; connections are made as they are needed. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const { maxConnections, steadyConnections = 0 } = options;
-  const sql = connect(url, options, maxConnections - steadyConnections);
-  const steady = steadyConnections === 0 ? sql : connect(url, options, steadyConnections, steadyPlans);
+  const settings = poolOptions(options, maxConnections - steadyConnections);
+  const pool = new Pool(url, settings);
+  const steady = steadyConnections === 0 ? pool : new Pool(url, poolOptions(options, steadyConnections, steadyPlans));
+  const listeners = new Set<Listener>();
   return {
-    ...connectionsOf(sql),
+    ...connectionsOf(pool),
     steady: connectionsOf(steady),
-    listen: (channel, onNotify, onListen) => sql.listen(channel, onNotify, onListen),
+    listen: async (channel, onNotify, onListen) => {
+      const listener = await Listener.start(url, settings, channel, { onNotify, onListen });
+      listeners.add(listener);
+      return {
+        unlisten: async () => {
+          listeners.delete(listener);
+          await listener.stop();
+        },
+      };
+    },
     ping: async () => {
-      await sql`select 1`;
+      await pool.sql`select 1`;
     },
     close: async () => {
-      await Promise.all([...new Set([sql, steady])].map((each) => each.end({ timeout: 5 })));
+      const ends = [...listeners].map((listener) => listener.stop());
+      await Promise.all([...ends, pool.end(closeMs), steady.end(closeMs)]);
     },
   };
 }
 
-function connectionsOf(sql: Postgres.Sql<{ bigint: number }>): Connections {
-  return { sql, transaction: (work) => sql.begin((tx) => work(tx)) as Promise<never> };
+function connectionsOf(pool: Pool): Connections {
+  return { sql: pool.sql, transaction: (work) => pool.transaction(work) };
 }
 
-function connect(url: string, options: DatabaseOptions, max: number, more: Record<string, string> = {}) {
-  return postgres(url, {
-    host: socketHost(url),
-    max,
-    idle_timeout: 60,
-    connect_timeout: 5,
-    // Seconds between attempts: the driver's own grow to 20, and callers would wait that long for a database that is back.
-    backoff: () => 0.25,
-    onnotice: () => {},
+function poolOptions(
+  options: DatabaseOptions,
+  maxConnections: number,
+  plans: Record<string, string> = {},
+): PoolOptions {
+  const { applicationName = "switchyard", statementMs = 30_000 } = options;
+  return {
+    maxConnections,
     // Columns are snake_case in SQL and camelCase here; what jsonb holds stays as it is.
-    transform: { column: { from: postgres.toCamel } },
-    // Whole numbers in jsonb and counters stay far below 2^53.
-    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number }, date: moments },
-    connection: {
-      application_name: options.applicationName ?? "switchyard",
-      statement_timeout: options.statementMs ?? 30_000,
+    columnName: toCamelCase,
+    silenceMs: statementMs + silenceGraceMs,
+    session: {
+      application_name: applicationName,
+      statement_timeout: statementMs,
       // A node that froze in mid-transaction would hold back everybody who reads in the order of transactions.
       idle_in_transaction_session_timeout: 60_000,
       TimeZone: "UTC",
-      ...more,
+      ...plans,
     },
-  });
+  };
+}
+
+function toCamelCase(name: string): string {
+  return name.replaceAll(/(?!^)_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -7,7 +7,7 @@
  */
 export { type Batcher, createBatcher } from "./batcher.ts";
 export { classifyDatabaseError } from "./classify.ts";
-export { type Connections, type Database, type Fragment, openDatabase, type Sql, savepoint } from "./database.ts";
+export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { lines } from "./lines.ts";
 export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
 export { createSignals, nextWake, type Signals } from "./signals.ts";

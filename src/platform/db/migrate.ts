@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type Postgres from "postgres";
 import { fail } from "../../errors/index.ts";
-import { postgres } from "./driver.ts";
-import { socketHost } from "./socket-host.ts";
+import { openSession, type Session } from "./sql/session.ts";
+import type { Sql } from "./sql/sql.ts";
 
 interface Migration {
   readonly name: string;
@@ -22,23 +21,16 @@ const LOCK = "30796706127049829";
  */
 export async function migrate(url: string, folder: string): Promise<{ applied: string[] }> {
   const files = await readMigrations(folder);
-  // One connection, since the lock belongs to it and is freed with it, even when this process is killed.
-  const sql = postgres(url, {
-    host: socketHost(url),
-    max: 1,
-    max_lifetime: null,
-    onnotice: () => {},
-    // The wait for another node, or a large table, may take its time.
-    connection: { statement_timeout: 0 },
-  });
+  // One connection that is never made anew, since the lock belongs to it and is freed with it.
+  // The wait for another node, or a large table, may take its time.
+  const session = await openSession(url, { session: { statement_timeout: 0 } });
   try {
-    await sql`select pg_advisory_lock(${LOCK})`;
-    const pending = compare(files, await readApplied(sql));
-    for (const file of pending) await apply(sql, file);
+    await session.sql`select pg_advisory_lock(${LOCK})`;
+    const pending = compare(files, await readApplied(session.sql));
+    for (const file of pending) await apply(session, file);
     return { applied: pending.map(({ name }) => name) };
   } finally {
-    // Without a time limit, postgres.js waits for ever on a connection that the server has closed.
-    await sql.end({ timeout: 1 });
+    await session.close();
   }
 }
 
@@ -60,7 +52,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-async function readApplied(sql: Postgres.Sql): Promise<{ name: string; sha256: string }[]> {
+async function readApplied(sql: Sql): Promise<{ name: string; sha256: string }[]> {
   await sql`
     create table if not exists schema_migrations (
       name       text primary key,
@@ -93,14 +85,12 @@ function compare(files: readonly Migration[], applied: readonly { name: string; 
   return files.slice(applied.length);
 }
 
-async function apply(sql: Postgres.Sql, { name, text, sha256 }: Migration): Promise<void> {
+async function apply(session: Session, { name, text, sha256 }: Migration): Promise<void> {
   try {
-    // By hand: `sql.begin` of postgres.js throws where nobody can catch it when the connection is lost on the way.
-    // After an error the connection is closed, which undoes the transaction.
-    await sql`begin`;
-    await sql.unsafe(text);
-    await sql`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
-    await sql`commit`;
+    await session.transaction(async (tx) => {
+      await tx.unsafe(text);
+      await tx`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
+    });
   } catch (cause) {
     throw fail("FAILED_PRECONDITION", { public: `The migration ${name} failed: ${(cause as Error).message}`, cause });
   }

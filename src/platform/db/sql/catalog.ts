@@ -1,0 +1,26 @@
+import type { Shape } from "./statement.ts";
+import { ValueTypes } from "./value-types.ts";
+
+const shapesMax = 5000;
+
+/** What the connections of one pool have learnt of their database. */
+export class Catalog {
+  readonly types = new ValueTypes();
+  /** Whether the array types of the schema are known. */
+  isRead = false;
+  private readonly parameterTypes = new Map<Shape, readonly number[]>();
+
+  /** The types of a statement's parameters; undefined when PostgreSQL has to be asked. */
+  parameterTypesOf(shape: Shape): readonly number[] | undefined {
+    return shape.types.length === 0 ? shape.types : this.parameterTypes.get(shape);
+  }
+
+  keepParameterTypes(shape: Shape, types: readonly number[]): void {
+    if (this.parameterTypes.size >= shapesMax) this.parameterTypes.clear();
+    this.parameterTypes.set(shape, types);
+  }
+
+  forget(shape: Shape): void {
+    this.parameterTypes.delete(shape);
+  }
+}

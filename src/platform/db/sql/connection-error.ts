@@ -1,0 +1,21 @@
+/** A connection that could not be made, was lost or is closed. What `classify.ts` makes of it goes by its code. */
+export class ConnectionError extends Error {
+  readonly code: "CONNECTION_CLOSED" | "CONNECTION_ENDED" | "CONNECT_TIMEOUT";
+
+  constructor(code: ConnectionError["code"], message: string, options?: { cause: unknown }) {
+    super(message, options);
+    this.name = "ConnectionError";
+    this.code = code;
+  }
+}
+
+/** The loss of a connection, as whoever used it is told. */
+export function connectionLost(cause?: unknown): ConnectionError {
+  const reason = cause instanceof Error ? `: ${cause.message}` : "";
+  return new ConnectionError("CONNECTION_CLOSED", `The connection to PostgreSQL was lost${reason}`, { cause });
+}
+
+/** The refusal of statements that come after the end. */
+export function connectionEnded(): ConnectionError {
+  return new ConnectionError("CONNECTION_ENDED", "The connections to PostgreSQL are closed.");
+}

@@ -1,0 +1,210 @@
+import type { Duplex } from "node:stream";
+import { DatabaseError, Query } from "pg";
+import { connectionLost } from "./connection-error.ts";
+import { ResultRows, type Shape } from "./statement.ts";
+import type { ValueParser, ValueTypes } from "./value-types.ts";
+
+/** What `pg` gives a query to send its messages with. */
+export interface Wire {
+  readonly stream: Duplex;
+  parse(message: { name: string; text: string; types: readonly number[] }): void;
+  bind(message: { statement: string; values: readonly (string | Buffer | null)[] }): void;
+  describe(message: { type: "S" | "P"; name: string }): void;
+  execute(message: null): void;
+  close(message: { type: "S"; name: string }): void;
+  query(text: string): void;
+  sync(): void;
+  on(event: "parameterDescription", listener: (message: { dataTypeIDs: readonly number[] }) => void): void;
+}
+
+/** The columns of a result. */
+export interface Columns {
+  readonly names: readonly string[];
+  readonly parsers: readonly (ValueParser | undefined)[];
+}
+
+/** A statement that one connection has prepared. */
+export interface PreparedStatement {
+  readonly name: string;
+  readonly types: readonly number[];
+  columns: Columns;
+  /** When it was last used, as a running number. */
+  usedAt: number;
+}
+
+/** What an execution tells its connection. */
+export interface ExecutionOwner {
+  readonly types: ValueTypes;
+  readonly columnName: (name: string) => string;
+  /** Holds back what is written until the end of this turn of the event loop, so that it leaves in one piece. */
+  cork(wire: Wire): void;
+  /** Called once; answers with a promise when the statement is run again instead of failing. */
+  settled(execution: Execution, error: Error | undefined): Promise<ResultRows<unknown>> | undefined;
+}
+
+interface Field {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+/** What `pg` calls on a query. A pipelined connection takes only queries of its own class. */
+interface QueryCalls {
+  handleError(error: Error): void;
+}
+const BaseQuery = Query as unknown as new (text: string) => QueryCalls;
+
+export const noColumns: Columns = { names: [], parsers: [] };
+
+/** One round of messages for one statement, answered in its turn. */
+export abstract class Execution extends BaseQuery {
+  readonly promise: Promise<ResultRows<unknown>>;
+  protected readonly owner: ExecutionOwner;
+  protected columns: Columns = noColumns;
+  private result = new ResultRows<unknown>();
+  private readonly resolve: (rows: ResultRows<unknown>) => void;
+  private readonly reject: (error: Error) => void;
+  private failure: Error | undefined = undefined;
+  private isSettled = false;
+
+  constructor(owner: ExecutionOwner) {
+    super("");
+    this.owner = owner;
+    const { promise, resolve, reject } = Promise.withResolvers<ResultRows<unknown>>();
+    this.promise = promise;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  submit(wire: Wire): null {
+    this.owner.cork(wire);
+    this.send(wire);
+    return null;
+  }
+
+  protected abstract send(wire: Wire): void;
+
+  handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
+    const { types, columnName } = this.owner;
+    this.columns = {
+      names: fields.map(({ name }) => columnName(name)),
+      parsers: fields.map(({ dataTypeID }) => types.parserOf(dataTypeID)),
+    };
+    this.result = new ResultRows();
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    const { names, parsers } = this.columns;
+    const row: Record<string, unknown> = {};
+    try {
+      for (let i = 0; i < fields.length; i++) {
+        const text = fields[i]!;
+        const parse = parsers[i];
+        row[names[i]!] = text === null || parse === undefined ? text : parse(text);
+      }
+    } catch (error) {
+      this.failure ??= error as Error;
+    }
+    this.result.push(row);
+  }
+
+  /** The tag ends with a number of rows, for example `INSERT 0 3`. */
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    const count = Number(text.slice(text.lastIndexOf(" ") + 1));
+    this.result.count = Number.isNaN(count) ? 0 : count;
+  }
+
+  handleEmptyQuery(): void {}
+
+  handleReadyForQuery(): void {
+    this.settle(this.failure);
+  }
+
+  override handleError(error: Error): void {
+    this.settle(error instanceof DatabaseError ? error : connectionLost(error));
+  }
+
+  private settle(error: Error | undefined): void {
+    // pg tells of a lost connection more than once.
+    if (this.isSettled) return;
+    this.isSettled = true;
+    const again = this.owner.settled(this, error);
+    if (error === undefined) this.resolve(this.result);
+    else if (again === undefined) this.reject(error);
+    else again.then(this.resolve, this.reject);
+  }
+}
+
+/** A statement with its parameters, and what is done to run it. */
+export interface PreparedRun {
+  readonly shape: Shape;
+  readonly parameters: readonly unknown[];
+  readonly isRetry: boolean;
+  readonly statement: PreparedStatement;
+  /** The parameters as they are sent. */
+  readonly values: readonly (string | Buffer | null)[];
+  /** The statements that the connection gives up for this one; undefined when this one is prepared already. */
+  readonly dropped: readonly string[] | undefined;
+}
+
+/** Runs a prepared statement; prepares it on the way when the connection does not know it yet. */
+export class PreparedExecution extends Execution {
+  readonly run: PreparedRun;
+
+  constructor(owner: ExecutionOwner, run: PreparedRun) {
+    super(owner);
+    this.run = run;
+  }
+
+  protected override send(wire: Wire): void {
+    const { shape, statement, values, dropped } = this.run;
+    const { name, types } = statement;
+    if (dropped !== undefined) {
+      for (const old of dropped) wire.close({ type: "S", name: old });
+      wire.parse({ name, text: shape.text, types });
+    }
+    wire.bind({ statement: name, values });
+    if (dropped !== undefined) wire.describe({ type: "P", name: "" });
+    wire.execute(null);
+    wire.sync();
+  }
+
+  override handleRowDescription(message: { readonly fields: readonly Field[] }): void {
+    super.handleRowDescription(message);
+    this.run.statement.columns = this.columns;
+  }
+
+  override handleDataRow(message: { readonly fields: readonly (string | null)[] }): void {
+    this.columns = this.run.statement.columns;
+    super.handleDataRow(message);
+  }
+}
+
+/** Runs a text of any number of statements. */
+export class TextExecution extends Execution {
+  private readonly text: string;
+
+  constructor(owner: ExecutionOwner, text: string) {
+    super(owner);
+    this.text = text;
+  }
+
+  protected override send(wire: Wire): void {
+    wire.query(this.text);
+  }
+}
+
+/** Asks PostgreSQL for the types of a statement's parameters. */
+export class Description extends Execution {
+  private readonly shape: Shape;
+
+  constructor(owner: ExecutionOwner, shape: Shape) {
+    super(owner);
+    this.shape = shape;
+  }
+
+  protected override send(wire: Wire): void {
+    wire.parse({ name: "", text: this.shape.text, types: this.shape.types });
+    wire.describe({ type: "S", name: "" });
+    wire.sync();
+  }
+}

@@ -1,0 +1,268 @@
+import { Catalog } from "./catalog.ts";
+import { Connection } from "./connection.ts";
+import { connectionEnded } from "./connection-error.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
+import { createSql, type Sql } from "./sql.ts";
+import type { ResultRows, Runner, Shape } from "./statement.ts";
+import { runTransaction } from "./transaction.ts";
+
+/** How a pool is opened. */
+export interface PoolOptions extends ConnectionSettings {
+  readonly maxConnections: number;
+  /** How long a connection may be idle before it is closed. */
+  readonly idleMs?: number;
+}
+
+/** Waits for a connection: for one that has room for a statement, or for one of its own. */
+interface Waiter {
+  readonly isExclusive: boolean;
+  use(connection: Connection): void;
+  fail(error: Error): void;
+}
+
+/** Statements that one connection has in flight at most while others wait for any connection. */
+const pipelineMax = 16;
+/** Between two attempts to connect: callers wait that long for a database that is back. */
+const retryMs = 250;
+const sweepMs = 1000;
+
+/**
+ * Connections to one database, opened as they are needed. A statement goes to an idle connection, then to a new one, and
+ * when there are as many as allowed to the one with the fewest statements in flight. A transaction has its connection to
+ * itself.
+ */
+export class Pool implements Runner {
+  readonly sql: Sql = createSql(this);
+  private readonly url: string;
+  private readonly options: PoolOptions;
+  private readonly catalog = new Catalog();
+  private readonly connections = new Set<Connection>();
+  /** Those without any statement in flight; the last one was used last. */
+  private readonly idle: Connection[] = [];
+  private readonly waiters: Waiter[] = [];
+  private opening = 0;
+  private retryAtMs = 0;
+  private retryTimer: NodeJS.Timeout | undefined;
+  private sweepTimer: NodeJS.Timeout | undefined;
+  private suspects = new Set<Connection>();
+  private ending: Promise<void> | undefined;
+  private onDrained: () => void = () => {};
+
+  constructor(url: string, options: PoolOptions) {
+    this.url = url;
+    this.options = options;
+  }
+
+  run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>> {
+    const connection = this.shareable();
+    if (connection === undefined) return this.whenShareable((later) => later.run(shape, parameters));
+    const running = connection.run(shape, parameters);
+    this.keepIdle(connection);
+    return running;
+  }
+
+  runText(text: string): Promise<ResultRows<unknown>> {
+    const connection = this.shareable();
+    return connection === undefined ? this.whenShareable((later) => later.runText(text)) : connection.runText(text);
+  }
+
+  /** Runs statements in one transaction: committed when the work resolves, rolled back when it throws. */
+  async transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
+    const connection = await this.acquire();
+    try {
+      return await runTransaction(connection, work);
+    } finally {
+      this.release(connection);
+    }
+  }
+
+  /** Waits for what is in flight, for so long, and closes all connections. */
+  end(waitMs: number): Promise<void> {
+    this.ending ??= this.close(waitMs);
+    return this.ending;
+  }
+
+  /** A connection for a statement now, unless others wait already. */
+  private shareable(): Connection | undefined {
+    if (this.ending !== undefined || this.waiters.length > 0) return undefined;
+    const idle = this.idle.pop();
+    if (idle !== undefined) return idle;
+    return this.connections.size + this.opening < this.options.maxConnections ? undefined : this.leastLoaded();
+  }
+
+  private leastLoaded(): Connection | undefined {
+    let found: Connection | undefined;
+    for (const connection of this.connections) {
+      if (!connection.isOwned && connection.load < (found?.load ?? pipelineMax)) found = connection;
+    }
+    return found;
+  }
+
+  private whenShareable(run: (connection: Connection) => Promise<ResultRows<unknown>>): Promise<ResultRows<unknown>> {
+    return new Promise((resolve, reject) => {
+      const use = (connection: Connection) => {
+        run(connection).then(resolve, reject);
+        this.keepIdle(connection);
+      };
+      this.wait({ isExclusive: false, use, fail: reject });
+    });
+  }
+
+  /** A statement that failed before it was sent has left its connection idle. */
+  private keepIdle(connection: Connection): void {
+    if (connection.load === 0 && connection.lost === undefined) this.idle.push(connection);
+  }
+
+  private acquire(): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const use = (connection: Connection) => {
+        connection.isOwned = true;
+        resolve(connection);
+      };
+      this.wait({ isExclusive: true, use, fail: reject });
+    });
+  }
+
+  private release(connection: Connection): void {
+    connection.isOwned = false;
+    // Nobody may go on in a transaction that somebody else has left open.
+    if (connection.lost === undefined && connection.isInTransaction) connection.destroy();
+    else this.settled(connection);
+  }
+
+  private wait(waiter: Waiter): void {
+    if (this.ending !== undefined) {
+      waiter.fail(connectionEnded());
+      return;
+    }
+    this.waiters.push(waiter);
+    this.dispatch();
+  }
+
+  /** Serves those who wait, in order, as far as there are connections. */
+  private dispatch(): void {
+    while (this.waiters.length > 0) {
+      const isFull = this.connections.size + this.opening >= this.options.maxConnections;
+      const isShared = !this.waiters[0]!.isExclusive;
+      const connection = this.idle.pop() ?? (isShared && isFull ? this.leastLoaded() : undefined);
+      if (connection === undefined) break;
+      this.waiters.shift()!.use(connection);
+    }
+    this.openMissing();
+  }
+
+  private openMissing(): void {
+    const missing = () =>
+      this.waiters.length > this.opening && this.connections.size + this.opening < this.options.maxConnections;
+    while (missing()) {
+      const delayMs = this.retryAtMs - performance.now();
+      if (delayMs > 0) {
+        this.retryTimer ??= setTimeout(() => {
+          this.retryTimer = undefined;
+          this.openMissing();
+        }, delayMs);
+        return;
+      }
+      void this.open();
+    }
+  }
+
+  private async open(): Promise<void> {
+    this.opening++;
+    try {
+      const connection = await Connection.open(this.url, this.options, this.catalog);
+      this.opening--;
+      this.add(connection);
+    } catch (error) {
+      this.opening--;
+      this.retryAtMs = performance.now() + retryMs;
+      // As long as there are other connections, those who wait can still have one of them.
+      if (this.connections.size === 0) {
+        for (const waiter of this.waiters.splice(0, this.opening === 0 ? this.waiters.length : 1)) {
+          waiter.fail(error as Error);
+        }
+      }
+      this.openMissing();
+      this.checkDrained();
+    }
+  }
+
+  private add(connection: Connection): void {
+    if (connection.lost !== undefined) {
+      this.openMissing();
+      return;
+    }
+    this.connections.add(connection);
+    connection.onSettled = () => this.settled(connection);
+    connection.onLost = () => this.remove(connection);
+    this.sweepTimer ??= setInterval(() => this.sweep(), sweepMs).unref();
+    this.settled(connection);
+  }
+
+  private remove(connection: Connection): void {
+    this.connections.delete(connection);
+    this.suspects.delete(connection);
+    const at = this.idle.indexOf(connection);
+    if (at >= 0) this.idle.splice(at, 1);
+    if (this.connections.size === 0) {
+      clearInterval(this.sweepTimer);
+      this.sweepTimer = undefined;
+    }
+    this.openMissing();
+    this.checkDrained();
+  }
+
+  private settled(connection: Connection): void {
+    if (connection.isOwned || connection.lost !== undefined) return;
+    if (connection.load === 0) this.idle.push(connection);
+    if (this.waiters.length > 0) this.dispatch();
+    if (this.ending !== undefined) this.checkDrained();
+  }
+
+  /** Closes what is idle for long or old, and gives up what has been silent for too long. */
+  private sweep(): void {
+    const { idleMs = 60_000, silenceMs = Number.POSITIVE_INFINITY } = this.options;
+    const nowMs = performance.now();
+    const suspects = new Set<Connection>();
+    for (const connection of this.connections) {
+      const quietMs = nowMs - connection.activeAtMs;
+      const isIdle = this.idle.includes(connection);
+      if (isIdle && (quietMs > idleMs || nowMs - connection.openedAtMs > connection.lifeMs)) {
+        this.remove(connection);
+        void connection.close();
+      } else if (connection.load > 0 && quietMs > silenceMs) {
+        // Found silent twice: after a pause of this very process, what has come meanwhile is read in between.
+        if (this.suspects.has(connection)) connection.destroy();
+        else suspects.add(connection);
+      }
+    }
+    this.suspects = suspects;
+  }
+
+  private async close(waitMs: number): Promise<void> {
+    clearTimeout(this.retryTimer);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.onDrained = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      // After this turn, so that `ending` is set.
+      setImmediate(() => this.checkDrained());
+    });
+    for (const waiter of this.waiters.splice(0)) waiter.fail(connectionEnded());
+    clearInterval(this.sweepTimer);
+    await Promise.all(
+      [...this.connections].map((connection) => {
+        if (connection.load === 0 && !connection.isOwned) return connection.close();
+        connection.destroy();
+        return undefined;
+      }),
+    );
+  }
+
+  private checkDrained(): void {
+    if (this.ending === undefined || this.waiters.length > 0 || this.opening > 0) return;
+    if (this.idle.length === this.connections.size) this.onDrained();
+  }
+}

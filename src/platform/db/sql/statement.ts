@@ -1,0 +1,223 @@
+import { inferType, typeIds } from "./value-types.ts";
+
+/** Rows of a result, with the number of rows that the statement returned or changed. */
+export class ResultRows<T> extends Array<T> {
+  count = 0;
+
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+}
+
+/** The rows that a statement of type `T` answers with. */
+export type Rows<T> = T & { readonly count: number };
+
+/** Runs statements: the pool, a transaction or a single connection. */
+export interface Runner {
+  /** Runs a prepared statement with its parameters. */
+  run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>>;
+  /** Runs a text of any number of statements without parameters; resolves with the last result. */
+  runText(text: string): Promise<ResultRows<unknown>>;
+  /** Runs a part that can fail alone; only a transaction does. */
+  savepoint?<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+}
+
+/** The text of a statement, with the types that the values of its parameters tell. Two calls share it if they can. */
+export class Shape {
+  readonly text: string;
+  /** The type of each parameter; 0 leaves it to PostgreSQL. */
+  readonly types: readonly number[];
+
+  constructor(text: string, types: readonly number[]) {
+    this.text = text;
+    this.types = types;
+  }
+}
+
+/** A quoted name. */
+export class Identifier {
+  readonly text: string;
+
+  constructor(name: string) {
+    this.text = `"${name.replaceAll('"', '""').replaceAll(".", '"."')}"`;
+  }
+}
+
+/** A value that travels as jsonb, whatever PostgreSQL would make of it. */
+export class JsonParameter {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+/**
+ * A piece of SQL. It runs when it is awaited, once; put into another statement it becomes part of that one and never
+ * runs by itself.
+ */
+export class Statement<T> implements Promise<Rows<T>> {
+  readonly strings: readonly string[];
+  readonly values: readonly unknown[];
+  protected readonly runner: Runner;
+  private result: Promise<Rows<T>> | undefined;
+
+  constructor(runner: Runner, strings: readonly string[], values: readonly unknown[]) {
+    this.runner = runner;
+    this.strings = strings;
+    this.values = values;
+    this.result = undefined;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a statement is awaited like any promise.
+  then<A = Rows<T>, B = never>(
+    onFulfilled?: ((rows: Rows<T>) => A | PromiseLike<A>) | null,
+    onRejected?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.execute().then(onFulfilled, onRejected);
+  }
+
+  catch<B = never>(onRejected?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Rows<T> | B> {
+    return this.execute().catch(onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<Rows<T>> {
+    return this.execute().finally(onFinally);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "Statement";
+  }
+
+  private execute(): Promise<Rows<T>> {
+    this.result ??= this.start() as Promise<Rows<T>>;
+    return this.result;
+  }
+
+  protected start(): Promise<unknown> {
+    try {
+      const parameters: unknown[] = [];
+      return this.runner.run(shapeOf(this.strings, this.values, parameters), parameters);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+}
+
+/** A text that is taken as it is: as a statement of its own, or as a part of another one. */
+export class RawStatement<T> extends Statement<T> {
+  private readonly parameters: readonly unknown[] | undefined;
+
+  constructor(runner: Runner, text: string, parameters: readonly unknown[] | undefined) {
+    super(runner, [text], []);
+    this.parameters = parameters;
+  }
+
+  protected override start(): Promise<unknown> {
+    const text = this.strings[0]!;
+    if (this.parameters === undefined) return this.runner.runText(text);
+    try {
+      return this.runner.run(rawShapeOf(text, this.parameters.map(inferType)), [...this.parameters]);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+}
+
+/**
+ * Shapes form a trie for each call site, so that the text of a statement is put together once and not at each call. An
+ * edge is what can differ between two calls: the type that a value tells, a name, or another piece of SQL, together
+ * with its position. A value that tells no type needs no edge.
+ */
+class ShapeNode {
+  shape: Shape | undefined = undefined;
+  private edges: { readonly position: number; readonly token: unknown; readonly node: ShapeNode }[] = [];
+
+  next(position: number, token: unknown): ShapeNode {
+    for (const edge of this.edges) if (edge.position === position && edge.token === token) return edge.node;
+    // Texts that are made up at each call must not fill the memory.
+    if (this.edges.length >= edgesMax) this.edges = [];
+    const node = new ShapeNode();
+    this.edges.push({ position, token, node });
+    return node;
+  }
+}
+
+const edgesMax = 200;
+const roots = new WeakMap<readonly string[], ShapeNode>();
+let position = 0;
+
+/** The shape of a statement; its parameters are put into the array. */
+function shapeOf(strings: readonly string[], values: readonly unknown[], parameters: unknown[]): Shape {
+  let root = roots.get(strings);
+  if (root === undefined) {
+    root = new ShapeNode();
+    roots.set(strings, root);
+  }
+  position = 0;
+  const node = follow(root, values, parameters);
+  node.shape ??= compile(strings, values);
+  return node.shape;
+}
+
+const rawShapesMax = 100;
+const rawShapes = new Map<string, Shape>();
+
+function rawShapeOf(text: string, types: readonly number[]): Shape {
+  const key = `${types.join()} ${text}`;
+  let shape = rawShapes.get(key);
+  if (shape === undefined) {
+    if (rawShapes.size >= rawShapesMax) rawShapes.clear();
+    shape = new Shape(text, types);
+    rawShapes.set(key, shape);
+  }
+  return shape;
+}
+
+function follow(from: ShapeNode, values: readonly unknown[], parameters: unknown[]): ShapeNode {
+  let node = from;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    position++;
+    if (typeof value === "object" && value !== null) {
+      if (value instanceof Statement) {
+        node = node.next(position, value instanceof RawStatement ? value.strings[0] : value.strings);
+        node = follow(node, value.values, parameters);
+        continue;
+      }
+      if (value instanceof Identifier) {
+        node = node.next(position, value.text);
+        continue;
+      }
+      if (value instanceof JsonParameter) {
+        node = node.next(position, typeIds.jsonb);
+        parameters.push(value.value);
+        continue;
+      }
+    }
+    const type = inferType(value);
+    if (type !== 0) node = node.next(position, type);
+    parameters.push(value);
+  }
+  return node;
+}
+
+function compile(strings: readonly string[], values: readonly unknown[]): Shape {
+  const types: number[] = [];
+  return new Shape(textOf(strings, values, types), types);
+}
+
+function textOf(strings: readonly string[], values: readonly unknown[], types: number[]): string {
+  let text = strings[0]!;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (value instanceof Statement) text += textOf(value.strings, value.values, types);
+    else if (value instanceof Identifier) text += value.text;
+    else {
+      types.push(value instanceof JsonParameter ? typeIds.jsonb : inferType(value));
+      text += `$${types.length}`;
+    }
+    text += strings[i + 1]!;
+  }
+  return text;
+}

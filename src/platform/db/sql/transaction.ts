@@ -1,0 +1,94 @@
+import { DatabaseError } from "pg";
+import type { Connection } from "./connection.ts";
+import { ConnectionError } from "./connection-error.ts";
+import { createSql, type Sql } from "./sql.ts";
+import { type ResultRows, type Runner, Shape } from "./statement.ts";
+
+const begin = new Shape("begin", []);
+const commit = new Shape("commit", []);
+const rollback = new Shape("rollback", []);
+// One name suffices: a savepoint of the same name hides the one before until it is released.
+const savepoint = new Shape("savepoint part", []);
+const release = new Shape("release savepoint part", []);
+const undo = new Shape("rollback to savepoint part", []);
+
+/** Runs work in a transaction on a connection of its own; fails as soon as that connection is lost. */
+export async function runTransaction<T>(connection: Connection, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const transaction = new Transaction(connection);
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => {});
+  connection.onOwnerLost = lost.reject;
+  try {
+    await connection.run(begin, []);
+    const result = await Promise.race([work(createSql(transaction)), lost.promise]);
+    transaction.check();
+    transaction.isOver = true;
+    await connection.run(commit, []);
+    return result;
+  } catch (error) {
+    transaction.isOver = true;
+    if (connection.lost === undefined) await connection.run(rollback, []).catch(() => {});
+    throw transaction.reasonFor(error);
+  } finally {
+    connection.onOwnerLost = () => {};
+  }
+}
+
+/** What runs the statements of one transaction. */
+class Transaction implements Runner {
+  isOver = false;
+  private readonly connection: Connection;
+  private failure: unknown = undefined;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>> {
+    return this.watch(this.isOver ? undefined : this.connection.run(shape, parameters));
+  }
+
+  runText(text: string): Promise<ResultRows<unknown>> {
+    return this.watch(this.isOver ? undefined : this.connection.runText(text));
+  }
+
+  /** Runs a part that can fail alone: when it throws, what it did and locked is undone, and nothing else. */
+  async savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
+    await this.run(savepoint, []);
+    const part = new Transaction(this.connection);
+    try {
+      const result = await work(createSql(part));
+      part.check();
+      part.isOver = true;
+      await this.run(release, []);
+      return result;
+    } catch (error) {
+      part.isOver = true;
+      await this.run(undo, []);
+      await this.run(release, []);
+      throw part.reasonFor(error);
+    }
+  }
+
+  /** A transaction in which a statement failed is never committed, whoever caught the error. */
+  check(): void {
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /** The first error, where a later one only says that the transaction has failed already. */
+  reasonFor(error: unknown): unknown {
+    return error instanceof DatabaseError && error.code === "25P02" ? (this.failure ?? error) : error;
+  }
+
+  private watch(running: Promise<ResultRows<unknown>> | undefined): Promise<ResultRows<unknown>> {
+    if (running === undefined) return Promise.reject(this.connection.lost ?? transactionOver());
+    running.catch((error) => {
+      this.failure ??= error;
+    });
+    return running;
+  }
+}
+
+function transactionOver(): Error {
+  return new ConnectionError("CONNECTION_CLOSED", "The transaction is over: a statement came after its end.");
+}

@@ -1,0 +1,201 @@
+/** The ids that PostgreSQL gives to the types that have a meaning here. */
+export const typeIds = {
+  bool: 16,
+  bytea: 17,
+  int8: 20,
+  int2: 21,
+  int4: 23,
+  oid: 26,
+  json: 114,
+  float4: 700,
+  float8: 701,
+  date: 1082,
+  timestamp: 1114,
+  timestamptz: 1184,
+  jsonb: 3802,
+} as const;
+
+/** The element type of each array type that comes with PostgreSQL and is used here. */
+const builtInArrays: readonly (readonly [array: number, element: number])[] = [
+  [199, typeIds.json],
+  [1000, typeIds.bool],
+  [1001, typeIds.bytea],
+  [1002, 18],
+  [1003, 19],
+  [1005, typeIds.int2],
+  [1007, typeIds.int4],
+  [1009, 25],
+  [1014, 1042],
+  [1015, 1043],
+  [1016, typeIds.int8],
+  [1021, typeIds.float4],
+  [1022, typeIds.float8],
+  [1028, typeIds.oid],
+  [1115, typeIds.timestamp],
+  [1182, typeIds.date],
+  [1185, typeIds.timestamptz],
+  [1231, 1700],
+  [2951, 2950],
+  [271, 5069],
+  [3807, typeIds.jsonb],
+];
+
+/** Makes a value of a text from PostgreSQL. */
+export type ValueParser = (text: string) => unknown;
+
+const parsers = new Map<number, ValueParser>([
+  [typeIds.bool, (text) => text === "t"],
+  [typeIds.bytea, (text) => Buffer.from(text.slice(2), "hex")],
+  // Whole numbers stay far below 2^53.
+  [typeIds.int8, Number],
+  [typeIds.int2, Number],
+  [typeIds.int4, Number],
+  [typeIds.oid, Number],
+  [typeIds.float4, Number],
+  [typeIds.float8, Number],
+  [typeIds.json, (text) => JSON.parse(text)],
+  [typeIds.jsonb, (text) => JSON.parse(text)],
+  [typeIds.date, parseMoment],
+  [typeIds.timestamp, parseMoment],
+  [typeIds.timestamptz, parseMoment],
+]);
+
+/** PostgreSQL writes `0001-01-01 00:00:00+00`, which Date takes for a year of this century unless it is ISO 8601. */
+function parseMoment(text: string): Date {
+  return new Date(text.endsWith("+00") ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text);
+}
+
+/** What a database's types are read and written as. */
+export class ValueTypes {
+  private readonly elements = new Map<number, number>(builtInArrays);
+  private readonly arrayParsers = new Map<number, ValueParser>();
+
+  /** Adds the array types that the schema defines, those of domains. */
+  addArrays(arrays: readonly (readonly [array: number, element: number])[]): void {
+    for (const [array, element] of arrays) this.elements.set(array, element);
+  }
+
+  /** The parser for a type; undefined when the text is the value. */
+  parserOf(type: number): ValueParser | undefined {
+    const known = parsers.get(type) ?? this.arrayParsers.get(type);
+    const element = this.elements.get(type);
+    if (known !== undefined || element === undefined) return known;
+    const elementParser = parsers.get(element);
+    const parser: ValueParser = (text) => parseArray(text, elementParser);
+    this.arrayParsers.set(type, parser);
+    return parser;
+  }
+
+  /** Writes a parameter as its type wants it. */
+  serialize(value: unknown, type: number): string | Buffer | null {
+    if (typeof value === "string") {
+      return type === typeIds.jsonb || type === typeIds.json ? JSON.stringify(value) : value;
+    }
+    if (value === null) return null;
+    if (type === typeIds.jsonb || type === typeIds.json) return JSON.stringify(value);
+    if (Array.isArray(value)) return this.serializeArray(value, this.elements.get(type) ?? 0);
+    if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    return serializeScalar(value);
+  }
+
+  private serializeArray(values: readonly unknown[], element: number): string {
+    const isJson = element === typeIds.jsonb || element === typeIds.json;
+    const texts = values.map((value) => {
+      if (value === undefined) throw undefinedValue();
+      if (value === null) return "null";
+      if (isJson) return quoteElement(JSON.stringify(value));
+      if (Array.isArray(value)) return this.serializeArray(value, element);
+      if (value instanceof Uint8Array) return quoteElement(`\\x${Buffer.from(value).toString("hex")}`);
+      return quoteElement(serializeScalar(value));
+    });
+    return `{${texts.join(",")}}`;
+  }
+}
+
+/** The type that a value tells by itself; 0 leaves it to PostgreSQL. */
+export function inferType(value: unknown): number {
+  switch (typeof value) {
+    case "boolean":
+      return typeIds.bool;
+    case "bigint":
+      return typeIds.int8;
+    case "undefined":
+      throw undefinedValue();
+    case "object":
+      if (value instanceof Date) return typeIds.timestamptz;
+      return value instanceof Uint8Array ? typeIds.bytea : 0;
+    default:
+      return 0;
+  }
+}
+
+function serializeScalar(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === "object") throw new TypeError("An object is no parameter: use sql.json(…).");
+  return String(value);
+}
+
+function undefinedValue(): Error {
+  return Object.assign(new TypeError("undefined is no parameter: use null."), { code: "UNDEFINED_VALUE" });
+}
+
+function quoteElement(text: string): string {
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+/** Reads an array, for example `{a,"b c",NULL,{d}}`. */
+function parseArray(text: string, parse: ValueParser | undefined): unknown[] {
+  // An array with other bounds than usual names them first: `[0:1]={a,b}`.
+  const start = text.startsWith("[") ? text.indexOf("=") + 1 : 0;
+  return new ArrayReader(text, start, parse).read();
+}
+
+class ArrayReader {
+  private readonly text: string;
+  private at: number;
+  private readonly parse: ValueParser | undefined;
+
+  constructor(text: string, at: number, parse: ValueParser | undefined) {
+    this.text = text;
+    this.at = at;
+    this.parse = parse;
+  }
+
+  read(): unknown[] {
+    const values: unknown[] = [];
+    this.at++;
+    while (this.text[this.at] !== "}") {
+      values.push(this.readElement());
+      if (this.text[this.at] === ",") this.at++;
+    }
+    this.at++;
+    return values;
+  }
+
+  private readElement(): unknown {
+    if (this.text[this.at] === "{") return this.read();
+    if (this.text[this.at] === '"') return this.valueOf(this.readQuoted());
+    const start = this.at;
+    while (this.text[this.at] !== "," && this.text[this.at] !== "}") this.at++;
+    const element = this.text.slice(start, this.at);
+    return element === "NULL" ? null : this.valueOf(element);
+  }
+
+  private readQuoted(): string {
+    let value = "";
+    let start = ++this.at;
+    while (this.text[this.at] !== '"') {
+      if (this.text[this.at] === "\\") {
+        value += this.text.slice(start, this.at);
+        start = ++this.at;
+      }
+      this.at++;
+    }
+    value += this.text.slice(start, this.at++);
+    return value;
+  }
+
+  private valueOf(element: string): unknown {
+    return this.parse === undefined ? element : this.parse(element);
+  }
+}
