@@ -40,6 +40,11 @@ export function clientConfig(url: string, settings: ConnectionSettings): ClientC
   };
 }
 
+/** Whether a server without TLS will do. */
+export function isTlsOptional(url: string): boolean {
+  return ["allow", "prefer"].includes(new URL(url).searchParams.get("sslmode") ?? "");
+}
+
 function bracketless(hostname: string): string {
   return decodeURIComponent(hostname).replace(/^\[(.*)\]$/, "$1");
 }

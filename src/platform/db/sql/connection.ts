@@ -1,7 +1,7 @@
-import { Client, DatabaseError } from "pg";
+import { Client, type ClientConfig, DatabaseError } from "pg";
 import type { Catalog } from "./catalog.ts";
 import { ConnectionError, connectionEnded, connectionLost } from "./connection-error.ts";
-import { type ConnectionSettings, clientConfig } from "./connection-settings.ts";
+import { type ConnectionSettings, clientConfig, isTlsOptional } from "./connection-settings.ts";
 import {
   Description,
   type Execution,
@@ -70,7 +70,19 @@ export class Connection implements Runner, ExecutionOwner {
   }
 
   static async open(url: string, settings: ConnectionSettings, catalog: Catalog): Promise<Connection> {
-    const client = new Client(clientConfig(url, settings));
+    const config = clientConfig(url, settings);
+    try {
+      return await Connection.connect(config, settings, catalog).catch((error: Error) => {
+        if (!isTlsOptional(url) || !error.message.includes("does not support SSL")) throw error;
+        return Connection.connect({ ...config, ssl: false }, settings, catalog);
+      });
+    } catch (error) {
+      throw connectFailure(error as Error);
+    }
+  }
+
+  private static async connect(config: ClientConfig, settings: ConnectionSettings, catalog: Catalog) {
+    const client = new Client(config);
     const connection = new Connection(client, catalog, settings);
     try {
       await client.connect();
@@ -78,7 +90,7 @@ export class Connection implements Runner, ExecutionOwner {
       return connection;
     } catch (error) {
       connection.destroy();
-      throw connectFailure(error as Error);
+      throw error;
     }
   }
 
@@ -213,19 +225,22 @@ export class Connection implements Runner, ExecutionOwner {
     while (this.describing === undefined && this.held.length > 0) this.held.shift()!();
   }
 
-  /** What follows from an error; the promise of a second run when the statement was only prepared for another schema. */
+  /** What follows from an error; the promise of another run when the statement was only not prepared as it should be. */
   private recover(execution: Execution, error: Error): Outcome | undefined {
     if (!(error instanceof DatabaseError)) return undefined;
     if (error.severity === "FATAL" || error.severity === "PANIC") this.lose(connectionLost(error));
     if (!(execution instanceof PreparedExecution)) return undefined;
     const { shape, parameters, statement, dropped, isRetry } = execution.run;
-    const isStale = isStaleStatement(error);
+    const isPreparing = dropped !== undefined;
+    // Those that were sent right behind one that could not be prepared: the next one prepares it again.
+    const isUnprepared = error.code === "26000" && !isPreparing;
+    const isStale = isUnprepared || isStaleStatement(error);
     // Whether it was prepared before it failed is not known.
-    if ((isStale || dropped !== undefined) && this.prepared.get(shape) === statement) this.drop(shape);
+    if ((isStale || isPreparing) && this.prepared.get(shape) === statement) this.drop(shape);
     if (!isStale) return undefined;
     this.catalog.forget(shape);
     // A transaction has failed as a whole.
-    return this.isOwned || isRetry ? undefined : this.run(shape, parameters, true);
+    return this.isOwned || (isRetry && !isUnprepared) ? undefined : this.run(shape, parameters, true);
   }
 
   private lose(error: ConnectionError): void {
@@ -246,9 +261,9 @@ export class Connection implements Runner, ExecutionOwner {
   }
 }
 
-/** Whether a statement failed because the schema, or what the server has prepared, is not what it was. */
-function isStaleStatement({ code = "", routine }: DatabaseError): boolean {
-  return code === "26000" || routine === "RevalidateCachedQuery" || routine === "transformAssignedExpr";
+/** Whether a statement failed because the tables are not what they were when it was prepared or described. */
+function isStaleStatement({ routine }: DatabaseError): boolean {
+  return routine === "RevalidateCachedQuery" || routine === "transformAssignedExpr";
 }
 
 function connectFailure(error: Error & { readonly code?: unknown }): Error {

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { clientConfig } from "./connection-settings.ts";
+
+test("a URL names host, port, user, password and database, percent-encoded", () => {
+  const { host, port, user, password, database, ssl } = clientConfig(
+    "postgres://me:p%40ss@db.example:6432/my%20db",
+    {},
+  );
+  assert.deepEqual([host, port, user, password, database, ssl], ["db.example", 6432, "me", "p@ss", "my db", false]);
+  assert.equal(clientConfig("postgres://me@%2Frun%2Fpg/db", {}).host, "/run/pg");
+  assert.equal(clientConfig("postgres://me@[::1]:5432/db", {}).host, "::1");
+});
+
+test("settings of the session come from the pool and from the URL; spaces are escaped", () => {
+  const { options } = clientConfig("postgres://h/db?search_path=a&sslmode=require", {
+    session: { application_name: "a b\\c", statement_timeout: 0 },
+  });
+  assert.equal(options, "-c search_path=a -c application_name=a\\ b\\\\c -c statement_timeout=0");
+});
+
+test("only the modes that verify check the server's certificate", () => {
+  const rejects = (mode: string) => {
+    const { ssl } = clientConfig(`postgres://h/db?sslmode=${mode}`, {});
+    return typeof ssl === "object" ? ssl.rejectUnauthorized : ssl;
+  };
+  assert.deepEqual(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"].map(rejects), [
+    false,
+    false,
+    false,
+    false,
+    true,
+    true,
+  ]);
+});

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { until } from "../../../../test/harness/embedded-owner.ts";
+import { freshDatabase } from "../../../../test/harness/postgres.ts";
+import { Pool, type PoolOptions } from "./pool.ts";
+import type { Sql } from "./sql.ts";
+
+async function opened(t: TestContext, options: Partial<PoolOptions> = {}) {
+  const { url, sql: admin, drop } = await freshDatabase();
+  const pool = new Pool(url, { maxConnections: 1, ...options });
+  t.after(async () => {
+    await pool.end(1000);
+    await drop();
+  });
+  return { pool, sql: pool.sql, admin, url };
+}
+
+async function backendPid(sql: Sql): Promise<number> {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  return row!.pid;
+}
+
+test("statements on one connection are sent without waiting, and each is answered with its own rows or error", async (t) => {
+  const { sql } = await opened(t);
+  const one = (n: number) => sql<{ n: number }[]>`select 10 / ${n}::int as n`;
+  const outcomes = await Promise.allSettled([1, 0, 2, 5, 0, 10].map(one));
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value[0]!.n : outcome.reason.code)),
+    [10, "22012", 5, 2, "22012", 1],
+  );
+});
+
+test("a statement that cannot be prepared fails alone, however many follow it", async (t) => {
+  const { sql, admin } = await opened(t);
+  const read = () => sql<{ n: number }[]>`select n from later`;
+  const outcomes = await Promise.allSettled([...Array.from({ length: 5 }, read), sql`select 1`]);
+  const codes = outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason.code : "ok"));
+  assert.deepEqual(codes, ["42P01", "42P01", "42P01", "42P01", "42P01", "ok"]);
+  await admin`create table later as select 1 as n`;
+  assert.deepEqual([...(await read())], [{ n: 1 }]);
+});
+
+test("the statements that a connection keeps prepared are bounded, and the ones in use stay", async (t) => {
+  const { sql } = await opened(t);
+  const often = () => sql`select 'often'`;
+  for (let i = 0; i < 600; i++) {
+    await sql`select ${sql.unsafe(String(i))} as n`;
+    await often();
+  }
+  const [row] = await sql<{ n: number; kept: number }[]>`
+    select count(*)::int as n, count(*) filter (where statement = 'select ''often''')::int as kept
+    from pg_prepared_statements`;
+  assert.ok(row!.n > 100 && row!.n <= 250, `${row!.n} are prepared`);
+  assert.equal(row!.kept, 1);
+});
+
+test("a statement outlives a change of the tables that it reads and writes", async (t) => {
+  const { sql, admin } = await opened(t);
+  await admin`create table changing (n int, note text)`;
+  const write = (n: number, note: string) => sql`insert into changing values (${n}, ${note})`;
+  const read = () => sql`select * from changing order by n`;
+  await write(1, "a");
+  assert.deepEqual([...(await read())], [{ n: 1, note: "a" }]);
+  await admin.unsafe(
+    "alter table changing add more int; alter table changing alter note type jsonb using to_jsonb(note)",
+  );
+  await write(2, "b");
+  assert.deepEqual(
+    [...(await read())],
+    [
+      { n: 1, note: "a", more: null },
+      { n: 2, note: "b", more: null },
+    ],
+  );
+});
+
+test("a cancelled statement ends alone; its connection and those behind it go on", async (t) => {
+  const { sql, admin } = await opened(t);
+  const pid = await backendPid(sql);
+  const slow = sql`select pg_sleep(60)`.then(
+    () => "ok",
+    (error) => error.code,
+  );
+  const behind = backendPid(sql);
+  await until(
+    async () => (await admin`select from pg_stat_activity where pid = ${pid} and wait_event = 'PgSleep'`).count > 0,
+  );
+  await admin`select pg_cancel_backend(${pid})`;
+  assert.equal(await slow, "57014");
+  assert.equal(await behind, pid);
+});
+
+test("a statement that takes too long is ended by the server; its connection goes on", async (t) => {
+  const { sql } = await opened(t, { session: { statement_timeout: 100 } });
+  const pid = await backendPid(sql);
+  await assert.rejects(async () => await sql`select pg_sleep(60)`, { code: "57014" });
+  assert.equal(await backendPid(sql), pid);
+});
+
+test("a server that says nothing any more costs the statements that wait for it, and no others", async (t) => {
+  const { sql } = await opened(t, { silenceMs: 200 });
+  const pid = await backendPid(sql);
+  process.kill(pid, "SIGSTOP");
+  try {
+    await assert.rejects(async () => await sql`select 1`, { code: "CONNECTION_CLOSED" });
+    assert.notEqual(await backendPid(sql), pid);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+});
+
+test("a transaction has its connection to itself, and its statements keep their order", async (t) => {
+  const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
+  await admin`create table steps (at serial, n int)`;
+  const inside = pool.transaction(async (tx) => {
+    const pid = await backendPid(tx);
+    const others = await Promise.all(Array.from({ length: 20 }, () => backendPid(sql)));
+    // None of these is known to PostgreSQL yet.
+    await Promise.all([
+      tx`insert into steps (n) values (${1})`,
+      tx`insert into steps (n) select n + ${1}::int from steps`,
+      tx.unsafe("insert into steps (n) values (3)"),
+      tx`insert into steps (n) select max(n) + ${1}::int from steps`,
+    ]);
+    return { pid, others };
+  });
+  const { pid, others } = await inside;
+  assert.equal(others.includes(pid), false);
+  const rows = await sql<{ n: number }[]>`select n from steps order by at`;
+  assert.deepEqual(
+    rows.map(({ n }) => n),
+    [1, 2, 3, 4],
+  );
+});
+
+test("a transaction in which a statement failed is rolled back, even when the error was caught", async (t) => {
+  const { pool, sql, admin } = await opened(t);
+  await admin`create table kept (n int)`;
+  const swallowing = pool.transaction(async (tx) => {
+    await tx`insert into kept values (1)`;
+    await tx`select 1 / 0`.catch(() => {});
+    return "done";
+  });
+  await assert.rejects(swallowing, { code: "22012" });
+  const goingOn = pool.transaction(async (tx) => {
+    await tx`select 1 / 0`.catch(() => {});
+    await tx`insert into kept values (2)`;
+  });
+  await assert.rejects(goingOn, { code: "22012" }, "the first error, and not that the transaction has failed");
+  assert.equal((await sql`select from kept`).count, 0);
+});
+
+test("a statement that comes after the end of its transaction is refused", async (t) => {
+  const { pool, sql } = await opened(t);
+  const tx = await pool.transaction(async (inner) => ({ inner }));
+  await assert.rejects(async () => await tx.inner`select 1`, { code: "CONNECTION_CLOSED" });
+  assert.equal((await sql`select 1`).count, 1);
+});
+
+test("transactions and statements of many callers share few connections", async (t) => {
+  const { pool, sql, admin } = await opened(t, { maxConnections: 3 });
+  await admin`create table sums (n int)`;
+  await Promise.all(
+    Array.from({ length: 300 }, async (_, n) => {
+      if (n % 3 === 0) await pool.transaction((tx) => tx`insert into sums values (${n})`);
+      else await sql`insert into sums values (${n})`;
+    }),
+  );
+  assert.deepEqual(
+    [...(await sql`select count(*)::int as rows, sum(n)::int as sum from sums`)],
+    [{ rows: 300, sum: 44850 }],
+  );
+});
+
+test("those who wait for a database that cannot be reached are told so at once", async (t) => {
+  const pool = new Pool("postgres://nobody@%2Ftmp%2Fno-such-folder/none", { maxConnections: 2 });
+  t.after(() => pool.end(0));
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => pool.sql`select 1`.then()));
+  for (const outcome of outcomes) assert.equal(outcome.status === "rejected" && outcome.reason.code, "ENOENT");
+  await assert.rejects(
+    pool.transaction(async () => {}),
+    { code: "ENOENT" },
+  );
+});
+
+test("a server without TLS is refused, unless TLS is only preferred", async (t) => {
+  const { url } = await opened(t);
+  const connect = async (mode: string) => {
+    const pool = new Pool(`${url}?sslmode=${mode}`, { maxConnections: 1 });
+    try {
+      return (await pool.sql`select 1`).count;
+    } finally {
+      await pool.end(1000);
+    }
+  };
+  await assert.rejects(connect("require"), /SSL/);
+  assert.equal(await connect("prefer"), 1);
+});
+
+test("closing waits for what is in flight and refuses what comes later", async (t) => {
+  const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
+  await admin`create table kept (n int)`;
+  const slow = pool.transaction(async (tx) => {
+    await tx`select pg_sleep(0.2)`;
+    await tx`insert into kept values (1)`;
+  });
+  const waiting = Promise.all(Array.from({ length: 50 }, () => sql`insert into kept values (2)`.then()));
+  await until(async () => (await admin`select from pg_stat_activity where wait_event = 'PgSleep'`).count > 0);
+  const ended = pool.end(5000);
+  await assert.rejects(async () => await sql`select 1`, { code: "CONNECTION_ENDED" });
+  await Promise.all([slow, waiting, ended]);
+  assert.equal((await admin`select from kept`).count, 51);
+});
+
+test("closing does not wait for ever", async (t) => {
+  const { pool, sql } = await opened(t);
+  const endless = assert.rejects(async () => await sql`select pg_sleep(60)`, { code: "CONNECTION_CLOSED" });
+  await new Promise(setImmediate);
+  await pool.end(300);
+  await endless;
+});
+
+test("an idle connection is closed after its time", async (t) => {
+  const { sql, admin } = await opened(t, { idleMs: 100 });
+  const pid = await backendPid(sql);
+  await until(async () => (await admin`select from pg_stat_activity where pid = ${pid}`).count === 0);
+  assert.notEqual(await backendPid(sql), pid);
+});
