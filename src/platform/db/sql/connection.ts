@@ -86,7 +86,7 @@ export class Connection implements Runner, ExecutionOwner {
     const connection = new Connection(client, catalog, settings);
     try {
       await client.connect();
-      if (!catalog.isRead) await connection.readCatalog();
+      if (!catalog.isRead) await connection.readCatalog(config.connectionTimeoutMillis);
       return connection;
     } catch (error) {
       connection.destroy();
@@ -158,7 +158,8 @@ export class Connection implements Runner, ExecutionOwner {
     if (types === undefined) return this.describe(shape, parameters, isRetry);
     let dropped: string[] | undefined;
     try {
-      const values = parameters.map((value, i) => this.types.serialize(value, types[i]!));
+      const values = new Array<string | Buffer | null>(parameters.length);
+      for (let i = 0; i < parameters.length; i++) values[i] = this.types.serialize(parameters[i], types[i]!);
       if (statement === undefined) {
         statement = this.prepare(shape, types);
         dropped = this.dropped;
@@ -251,11 +252,12 @@ export class Connection implements Runner, ExecutionOwner {
   }
 
   /** Arrays of a schema's own types, such as domains, have ids of their own. */
-  private async readCatalog(): Promise<void> {
+  private async readCatalog(waitMs: number | undefined): Promise<void> {
+    const timer = setTimeout(() => this.destroy(), waitMs);
     const rows = await this.runText(`
       select a.oid::int4, coalesce(nullif(e.typbasetype, 0), e.oid)::int4 as element
       from pg_type a join pg_type e on e.oid = a.typelem
-      where a.typcategory = 'A' and a.oid >= 16384`);
+      where a.typcategory = 'A' and a.oid >= 16384`).finally(() => clearTimeout(timer));
     this.types.addArrays((rows as unknown as { oid: number; element: number }[]).map((row) => [row.oid, row.element]));
     this.catalog.isRead = true;
   }

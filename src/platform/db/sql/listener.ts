@@ -5,39 +5,34 @@ import type { ConnectionSettings } from "./connection-settings.ts";
 import { Identifier } from "./statement.ts";
 
 /** What a listener calls. */
-export interface ListenerCalls {
+interface ListenerCalls {
   readonly onNotify: (payload: string) => void;
   /** Called whenever listening starts, at first and after each lost connection. */
   readonly onListen: () => void;
 }
 
 const retryMs = 250;
+/** How often a connection on which nothing else happens is checked; it is given up when the next check finds no answer. */
+const checkMs = 10_000;
 
 /** Listens on a channel, on a connection of its own that is made again whenever it is lost. */
 export class Listener {
   private readonly connect: () => Promise<Connection>;
-  private connection: Connection | undefined;
+  private readonly statement: string;
+  private readonly calls: ListenerCalls;
   private readonly stopping = new AbortController();
+  private connection: Connection | undefined;
 
-  private constructor(connect: () => Promise<Connection>) {
-    this.connect = connect;
+  private constructor(url: string, settings: ConnectionSettings, channel: string, calls: ListenerCalls) {
+    const catalog = new Catalog();
+    this.connect = () => Connection.open(url, settings, catalog);
+    this.statement = `listen ${new Identifier(channel).text}`;
+    this.calls = calls;
   }
 
   /** Resolves when listening has started, and fails when the first connection does. */
   static async start(url: string, settings: ConnectionSettings, channel: string, calls: ListenerCalls) {
-    const catalog = new Catalog();
-    const listener = new Listener(async () => {
-      const connection = await Connection.open(url, settings, catalog);
-      try {
-        connection.onNotification((_, payload) => calls.onNotify(payload));
-        await connection.runText(`listen ${new Identifier(channel).text}`);
-      } catch (error) {
-        connection.destroy();
-        throw error;
-      }
-      calls.onListen();
-      return connection;
-    });
+    const listener = new Listener(url, settings, channel, calls);
     await listener.listen();
     return listener;
   }
@@ -49,20 +44,39 @@ export class Listener {
 
   private async listen(): Promise<void> {
     const connection = await this.connect();
+    connection.onNotification((_, payload) => this.calls.onNotify(payload));
+    try {
+      await connection.runText(this.statement);
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
     this.connection = connection;
-    if (this.stopping.signal.aborted) return connection.close();
-    connection.onLost = () => void this.listenAgain();
-    if (connection.lost !== undefined) void this.listenAgain();
+    const timer = setInterval(() => this.check(connection), checkMs).unref();
+    const onLost = () => {
+      clearInterval(timer);
+      void this.listenAgain();
+    };
+    connection.onLost = onLost;
+    if (connection.lost !== undefined) onLost();
+    else if (this.stopping.signal.aborted) await connection.close();
+    else this.calls.onListen();
+  }
+
+  /** Listening again changes nothing, and shows whether the server is still there. */
+  private check(connection: Connection): void {
+    if (connection.load > 0) connection.destroy();
+    else connection.runText(this.statement).catch(() => {});
   }
 
   private async listenAgain(): Promise<void> {
     const { signal } = this.stopping;
-    for (let isListening = false; !isListening && !signal.aborted; ) {
-      isListening = await this.listen().then(
-        () => true,
-        () => false,
-      );
-      if (!isListening) await delay(retryMs, undefined, { signal }).catch(() => {});
+    while (!signal.aborted) {
+      try {
+        return await this.listen();
+      } catch {
+        await delay(retryMs, undefined, { signal }).catch(() => {});
+      }
     }
   }
 }

@@ -188,6 +188,10 @@ export class Pool implements Runner {
   }
 
   private add(connection: Connection): void {
+    if (this.ending !== undefined && this.waiters.length === 0) {
+      void connection.close().then(() => this.checkDrained());
+      return;
+    }
     if (connection.lost !== undefined) {
       this.openMissing();
       return;

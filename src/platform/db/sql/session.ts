@@ -14,6 +14,7 @@ export interface Session {
 
 export async function openSession(url: string, settings: ConnectionSettings): Promise<Session> {
   const connection = await Connection.open(url, settings, new Catalog());
+  connection.isOwned = true;
   return {
     sql: createSql(connection),
     transaction: (work) => runTransaction(connection, work),
