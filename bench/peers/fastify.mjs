@@ -1,4 +1,4 @@
-// The peer: bare Fastify with the same driver, the same read, and a single-row insert; no keys, no checks, no tenants.
+// The peer: bare Fastify with postgres.js, the same read, and a single-row insert; no keys, no checks, no tenants.
 import { randomUUID } from "node:crypto";
 import Fastify from "fastify";
 import postgres from "postgres";

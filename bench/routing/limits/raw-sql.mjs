@@ -1,4 +1,4 @@
-// The physical limit: the same rows through the same driver as ours, with no rules, no keys and no protocol around them.
+// The physical limit: the same rows through postgres.js, with no rules, no keys and no protocol around them.
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { socketHost } from "../../../src/platform/db/socket-host.ts";

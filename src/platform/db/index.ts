@@ -1,6 +1,7 @@
 /**
  * Storage: PostgreSQL, embedded or external.
  *
+ * sql: statements as templates, over pipelined connections (folder `sql`).
  * batcher: many callers' requests in few statements (group commit).
  * signal: a hint from one node to the others that something changed.
  * tenant change: the fact behind the hint; caches follow it.

@@ -148,6 +148,7 @@ export class Connection implements Runner, ExecutionOwner {
 
   /** Ends it at once; whatever waits for an answer fails. */
   destroy(): void {
+    this.lose(connectionLost());
     this.client.connection.stream.destroy();
   }
 
