@@ -32,6 +32,8 @@ export class Connection implements Runner, ExecutionOwner {
   readonly columnName: (name: string) => string;
   /** Whether a transaction owns it. */
   isOwned = false;
+  /** Whether statements of this turn of the event loop are still to leave. */
+  isCorked = false;
   /** When the last answer came, or the first statement after a pause was sent. */
   activeAtMs = performance.now();
   /** Why it cannot be used any more. */
@@ -50,7 +52,6 @@ export class Connection implements Runner, ExecutionOwner {
   private nameCount = 0;
   private useCount = 0;
   private inFlight = 0;
-  private isCorked = false;
   /** The statement whose parameter types PostgreSQL is asked for; what comes after it waits, in order. */
   private describing: ((error: Error | undefined) => void) | undefined = undefined;
   private describedTypes: readonly number[] = [];
@@ -132,7 +133,11 @@ export class Connection implements Runner, ExecutionOwner {
 
   settled(execution: Execution, error: Error | undefined): Outcome | undefined {
     this.inFlight--;
-    this.activeAtMs = performance.now();
+    const nowMs = performance.now();
+    if (error === undefined && execution instanceof PreparedExecution) {
+      execution.run.shape.noteAnswer(nowMs - this.activeAtMs);
+    }
+    this.activeAtMs = nowMs;
     const again = error === undefined ? undefined : this.recover(execution, error);
     if (execution instanceof Description) this.resume(error);
     this.onSettled();

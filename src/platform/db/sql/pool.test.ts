@@ -172,6 +172,22 @@ test("transactions and statements of many callers share few connections", async 
   );
 });
 
+test("quick reads share a few connections; whatever may be slow gets one that is idle", async (t) => {
+  const { pool, sql, admin } = await opened(t, { maxConnections: 10 });
+  await admin`create table written (pid int)`;
+  await Promise.all(Array.from({ length: 10 }, () => pool.transaction((tx) => tx`select pg_sleep(0.05)`)));
+  const quick = () => backendPid(sql);
+  for (let i = 0; i < 20; i++) await quick();
+  const slow = sql<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.5)`.then(([row]) => row!.pid);
+  const pids = await Promise.all(Array.from({ length: 30 }, quick));
+  assert.ok(new Set(pids).size <= 4, `${new Set(pids).size} connections`);
+  const write = () => sql<{ pid: number }[]>`insert into written values (pg_backend_pid()) returning pid`;
+  for (let i = 0; i < 20; i++) await write();
+  const writers = await Promise.all(Array.from({ length: 8 }, write));
+  assert.equal(new Set(writers.map(([row]) => row!.pid)).size, 8);
+  assert.equal(pids.includes(await slow), false);
+});
+
 test("those who wait for a database that cannot be reached are told so at once", async (t) => {
   const pool = new Pool("postgres://nobody@%2Ftmp%2Fno-such-folder/none", { maxConnections: 2 });
   t.after(() => pool.end(0));

@@ -27,12 +27,27 @@ export class Shape {
   readonly text: string;
   /** The type of each parameter; 0 leaves it to PostgreSQL. */
   readonly types: readonly number[];
+  private readonly isRead: boolean;
+  /** How long it takes on average; unknown at first. */
+  private answerMs = Number.POSITIVE_INFINITY;
 
   constructor(text: string, types: readonly number[]) {
     this.text = text;
     this.types = types;
+    this.isRead = /^\s*select\b/i.test(text) && !/\b(insert|update|delete|merge|share|pg_\w*lock\w*)\b/i.test(text);
+  }
+
+  /** Whether it is known to be answered so soon that others may as well wait for it. */
+  get isQuickRead(): boolean {
+    return this.isRead && this.answerMs < quickMs;
+  }
+
+  noteAnswer(ms: number): void {
+    this.answerMs = this.answerMs === Number.POSITIVE_INFINITY ? ms : this.answerMs + (ms - this.answerMs) / 8;
   }
 }
+
+const quickMs = 4;
 
 /** A quoted name. */
 export class Identifier {
