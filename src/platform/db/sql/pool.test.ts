@@ -79,7 +79,7 @@ test("a cancelled statement ends alone; its connection and those behind it go on
   const pid = await backendPid(sql);
   const slow = sql`select pg_sleep(60)`.then(
     () => "ok",
-    (error) => error.code,
+    (error: unknown) => (error as { code: string }).code,
   );
   const behind = backendPid(sql);
   await until(
