@@ -2,6 +2,7 @@ import { Catalog } from "./catalog.ts";
 import { Connection } from "./connection.ts";
 import { connectionEnded } from "./connection-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
+import { QuickLanes } from "./quick-lanes.ts";
 import { createSql, type Sql } from "./sql.ts";
 import type { ResultRows, Runner, Shape } from "./statement.ts";
 import { runTransaction } from "./transaction.ts";
@@ -22,13 +23,6 @@ interface Waiter {
 
 /** Statements that one connection has in flight at most while others wait for any connection. */
 const pipelineMax = 16;
-/**
- * Quick reads share a few connections, although others are idle: most of what one costs is to write to a socket, and
- * those that wait for the same connection leave together. With 16 callers, four connections instead of sixteen make it
- * 26 µs of CPU instead of 60 a read, and more than twice as many.
- */
-const quickLanesMax = 4;
-const quickLaneLoadMax = 8;
 /** Between two attempts to connect: callers wait that long for a database that is back. */
 const retryMs = 250;
 const sweepMs = 1000;
@@ -47,8 +41,7 @@ export class Pool implements Runner {
   /** Those without any statement in flight; the last one was used last. */
   private readonly idle: Connection[] = [];
   private readonly waiters: Waiter[] = [];
-  /** Those that have nothing but quick reads in flight. */
-  private readonly quickLanes: Connection[] = [];
+  private readonly quickLanes = new QuickLanes();
   private opening = 0;
   private retryAtMs = 0;
   private retryTimer: NodeJS.Timeout | undefined;
@@ -63,9 +56,8 @@ export class Pool implements Runner {
   }
 
   run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>> {
-    const connection = shape.isQuickRead ? (this.quickLane() ?? this.shareable()) : this.shareable();
+    const connection = this.connectionFor(shape);
     if (connection === undefined) return this.whenShareable((later) => later.run(shape, parameters));
-    if (shape.isQuickRead && connection.load === 0) this.quickLanes.push(connection);
     const running = connection.run(shape, parameters);
     this.keepIdle(connection);
     return running;
@@ -92,6 +84,15 @@ export class Pool implements Runner {
     return this.ending;
   }
 
+  private connectionFor(shape: Shape): Connection | undefined {
+    if (!shape.isQuickRead || this.waiters.length > 0 || this.ending !== undefined) return this.shareable();
+    const lane = this.quickLanes.choose();
+    if (lane !== undefined) return lane;
+    const connection = this.shareable();
+    if (connection?.load === 0) this.quickLanes.add(connection);
+    return connection;
+  }
+
   /** A connection for a statement now, unless others wait already. */
   private shareable(): Connection | undefined {
     if (this.ending !== undefined || this.waiters.length > 0) return undefined;
@@ -100,26 +101,13 @@ export class Pool implements Runner {
     return this.connections.size + this.opening < this.options.maxConnections ? undefined : this.leastLoaded();
   }
 
-  /** The connection that takes another quick read, when enough of them are in use for that. */
-  private quickLane(): Connection | undefined {
-    if (this.quickLanes.length < quickLanesMax || this.waiters.length > 0) return undefined;
-    let found: Connection | undefined;
-    for (const lane of this.quickLanes) if (lane.load < (found?.load ?? quickLaneLoadMax)) found = lane;
-    return found;
-  }
-
-  private leaveQuickLane(connection: Connection): void {
-    const at = this.quickLanes.indexOf(connection);
-    if (at >= 0) this.quickLanes.splice(at, 1);
-  }
-
   private leastLoaded(): Connection | undefined {
     let found: Connection | undefined;
     for (const connection of this.connections) {
       if (!connection.isOwned && connection.load < (found?.load ?? pipelineMax)) found = connection;
     }
     // What is given to it now may be slow.
-    if (found !== undefined) this.leaveQuickLane(found);
+    if (found !== undefined) this.quickLanes.remove(found);
     return found;
   }
 
@@ -136,7 +124,7 @@ export class Pool implements Runner {
   /** A statement that failed before it was sent has left its connection idle. */
   private keepIdle(connection: Connection): void {
     if (connection.load > 0 || connection.lost !== undefined) return;
-    this.leaveQuickLane(connection);
+    this.quickLanes.remove(connection);
     this.idle.push(connection);
   }
 
@@ -233,7 +221,7 @@ export class Pool implements Runner {
   private remove(connection: Connection): void {
     this.connections.delete(connection);
     this.suspects.delete(connection);
-    this.leaveQuickLane(connection);
+    this.quickLanes.remove(connection);
     const at = this.idle.indexOf(connection);
     if (at >= 0) this.idle.splice(at, 1);
     if (this.connections.size === 0) {
@@ -247,7 +235,7 @@ export class Pool implements Runner {
   private settled(connection: Connection): void {
     if (connection.isOwned || connection.lost !== undefined) return;
     if (connection.load === 0) {
-      this.leaveQuickLane(connection);
+      this.quickLanes.remove(connection);
       this.idle.push(connection);
     }
     if (this.waiters.length > 0) this.dispatch();
