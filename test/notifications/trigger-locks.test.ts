@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type postgres from "postgres";
-import { connect } from "../harness/postgres-server.ts";
+
+import type { Sql } from "../../src/platform/db/index.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { freshName, newSender, type Sender, shown } from "./stage.ts";
 
 let node: TestService;
-let sql: postgres.Sql;
+let sql: TestSql;
 before(async () => {
   node = await startService({ "database.max_connections": "4" });
   sql = connect(node.databaseUrl, 2);
@@ -17,9 +18,9 @@ after(() => sql.end());
 const path = "/api/v2/notifications/trigger";
 
 /** Runs what must go on while a statement of the test's own holds its locks. */
-async function whileHolding(statement: (tx: postgres.Sql) => Promise<unknown>, work: () => Promise<void>) {
+async function whileHolding(statement: (tx: Sql) => Promise<unknown>, work: () => Promise<void>) {
   await sql.begin(async (tx) => {
-    await statement(tx as unknown as postgres.Sql);
+    await statement(tx);
     await work();
   });
 }

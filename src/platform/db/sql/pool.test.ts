@@ -150,6 +150,41 @@ test("a transaction in which a statement failed is rolled back, even when the er
   assert.equal((await sql`select from kept`).count, 0);
 });
 
+test("a part of a transaction that fails is undone alone, however deep it is nested, and frees what it locked", async (t) => {
+  const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
+  await admin`create table parts (name text primary key)`;
+  await admin`insert into parts values ('there')`;
+  const add = (tx: Sql, name: string) => tx`insert into parts values (${name})`;
+  await pool.transaction(async (tx) => {
+    await add(tx, "whole");
+    assert.equal(await tx.savepoint(async (part) => (await add(part, "kept")).count), 1);
+    await assert.rejects(
+      tx.savepoint(async (part) => {
+        await part`select from parts where name = 'there' for update`;
+        await part.savepoint((inner) => add(inner, "undone with the outer part"));
+        await add(part, "there");
+      }),
+      { code: "23505" },
+    );
+    await assert.rejects(
+      tx.savepoint(async (part) => add(part, "there").catch(() => {})),
+      { code: "23505" },
+      "a caught error undoes the part, too",
+    );
+    await sql`select from parts where name = 'there' for update nowait`;
+    await add(tx, "after");
+  });
+  const rows = await sql<{ name: string }[]>`select name from parts order by name`;
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ["after", "kept", "there", "whole"],
+  );
+  await assert.rejects(
+    sql.savepoint(async () => {}),
+    /needs a transaction/,
+  );
+});
+
 test("a statement that comes after the end of its transaction is refused", async (t) => {
   const { pool, sql } = await opened(t);
   const tx = await pool.transaction(async (inner) => ({ inner }));

@@ -1,3 +1,4 @@
+import type { Sql } from "./sql.ts";
 import { inferType, typeIds } from "./value-types.ts";
 
 /** Rows of a result, with the number of rows that the statement returned or changed. */
