@@ -7,7 +7,7 @@ import { query } from "../../../test/harness/embedded-owner.ts";
 import { administer, databaseUrl, SERVER_URL, startTestServer } from "../../../test/harness/postgres-server.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 
-const folder = new URL("../../../migrations/", import.meta.url).pathname;
+const folder = join(import.meta.dirname, "../../../migrations");
 const limitsAtHandOut = "0008";
 
 test("after the upgrade to limits at hand-out an item still waits for its own time, and others for nothing", async (t) => {
