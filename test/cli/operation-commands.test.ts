@@ -11,9 +11,18 @@ const operations = readOperations();
 const nameOf = operationNaming(operations);
 const quiet = { env: {}, terminal: false, columns: 100, out: () => {}, err: () => {}, input: async () => "" };
 
+const programs = new Map<string, Command>();
+
+/** The program as it is when its first word is this one; made once, since that takes a while. */
+function programFor(word: string): Command {
+  const program = programs.get(word) ?? createProgram([word], quiet, () => {});
+  programs.set(word, program);
+  return program;
+}
+
 function commandOf(operation: Operation): Command | undefined {
   const { noun, verb } = nameOf(operation);
-  const program = createProgram([noun ?? verb], quiet, () => {});
+  const program = programFor(noun ?? verb);
   const group = noun === undefined ? program : program.commands.find((each) => each.name() === noun);
   return group?.commands.find((each) => each.name() === verb);
 }
