@@ -11,8 +11,8 @@ import { type PushAnswer, pushVerdict } from "./domain/push-answer.ts";
 import type { Finishing } from "./finishing.ts";
 import type { LeasedRow } from "./lease-store.ts";
 import { getsWork, type Leasing, queueTopicPrefix } from "./leasing.ts";
+import { PushBackoff } from "./push-backoff.ts";
 import { type PushTarget, pushTargets, type TenantTargets } from "./push-store.ts";
-import { TargetRests } from "./target-rests.ts";
 
 interface Parts {
   readonly db: Database;
@@ -45,7 +45,7 @@ const targetsPerTenant = 200;
 const beginsMax = 1000;
 /** Tenants that are served at once. */
 const lanes = 8;
-/** How long to wait before the next look when nobody wakes, and how long a saturated target rests at most. */
+/** How long to wait before the next look when nobody wakes, and how long a target backs off at most. */
 const idleMs = 1000;
 const timeoutMs = 15_000;
 /** Longer than an exchange can last, so that nobody else sends the same item meanwhile. */
@@ -55,14 +55,14 @@ const leaseS = 60;
  * Makes this node's sending.
  *
  * A look finds some targets of each tenant. Tenants are served beside each other, and the targets of one tenant one after the
- * other. A target that can take nothing now rests, so that it costs no lease.
+ * other. A target that had nothing to take backs off, so that it costs no lease.
  */
 export function createPushing(parts: Parts): Pushing {
   const { db, clock, log, signals, pools, leasing, finishing, egress, secret } = parts;
   const underWay = new Map<string, number>();
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
-  const rests = new TargetRests();
+  const backoff = new PushBackoff();
   /** Pools that are asked for items now, and whether something happened in them since. */
   const asking = new Map<string, { hasChanged: boolean }>();
   // Where the next look begins, among tenants and within those that have too many targets for one look.
@@ -70,6 +70,10 @@ export function createPushing(parts: Parts): Pushing {
   const afterTargets = new Map<TenantId, PushTarget>();
   /** Tenants whose targets could not all be asked because too much was under way. */
   const cutShort = new Set<TenantId>();
+  /** Who was served last: the next look begins after it while there are tenants that were cut short. */
+  let lastServedId = "";
+  /** Items that are asked for now. */
+  let requested = 0;
   let loop: Promise<void> = Promise.resolve();
   let woken = Promise.withResolvers<void>();
   let lookTimer: NodeJS.Timeout | undefined;
@@ -99,13 +103,15 @@ export function createPushing(parts: Parts): Pushing {
     let count = 0;
     for (const target of targets) {
       // The next look begins here: whoever is done makes room, and wakes.
-      if (stopping.signal.aborted || sending.size >= inFlightMax) return void cutShort.add(tenantId);
-      count += await serve(target);
+      if (stopping.signal.aborted || roomLeft() <= 0) return void cutShort.add(tenantId);
+      const served = await serve(target);
+      if (served > 0) lastServedId = tenantId;
+      count += served;
       afterTargets.set(tenantId, target);
     }
     if (last === undefined) afterTargets.delete(tenantId);
     else afterTargets.set(tenantId, last);
-    // What was cut short began late: the targets before have their turn now.
+    // A look that began behind the first target has not asked those before it.
     const beganLate = last === undefined && cutShort.delete(tenantId);
     if (count > 0 || last !== undefined || beganLate) woken.resolve();
   }
@@ -114,9 +120,9 @@ export function createPushing(parts: Parts): Pushing {
   async function serve(target: PushTarget): Promise<number> {
     const { tenantId, poolId, recipientId } = target;
     const nowMs = clock.now();
-    const restsUntilMs = rests.untilMs(target, nowMs);
-    if (restsUntilMs !== undefined) {
-      lookWithin(restsUntilMs - nowMs);
+    const untilMs = backoff.untilMs(target, nowMs);
+    if (untilMs !== undefined) {
+      lookWithin(untilMs - nowMs);
       return 0;
     }
     const snapshot = await pools.snapshot(tenantId, poolId);
@@ -124,8 +130,9 @@ export function createPushing(parts: Parts): Pushing {
     if (snapshot === undefined || recipient === undefined || !getsWork(recipient)) return 0;
     const { capacity } = recipient;
     const most = capacity === 0 ? perRecipientMax : Math.min(perRecipientMax, capacity);
-    const max = Math.min(most - (underWay.get(recipientId) ?? 0), inFlightMax - sending.size);
+    const max = Math.min(most - (underWay.get(recipientId) ?? 0), roomLeft());
     if (max <= 0) return 0;
+    requested += max;
     const pool = { hasChanged: false };
     asking.set(`${tenantId}:${poolId}`, pool);
     const { rows, againInMs } = await leasing
@@ -145,21 +152,27 @@ export function createPushing(parts: Parts): Pushing {
         waitMs: 0,
         signal: stopping.signal,
       })
-      .finally(() => asking.delete(`${tenantId}:${poolId}`));
+      .finally(() => {
+        asking.delete(`${tenantId}:${poolId}`);
+        requested -= max;
+      });
     for (const row of rows) track(target, send(row, snapshot, recipient));
-    if (againInMs !== undefined && rows.length < max) {
-      rests.add(target, clock.now() + againInMs, "throttled");
-      lookWithin(againInMs);
-    } else if (rows.length === 0 && !pool.hasChanged) {
-      rests.add(target, clock.now() + idleMs, "saturated");
-    }
+    // Never for long: another item of the target may have a token now, and limits may be changed.
+    const againMs = Math.min(againInMs ?? idleMs, idleMs);
+    if (rows.length === 0 && !pool.hasChanged) backoff.add(target, clock.now() + againMs);
+    if (againInMs !== undefined && rows.length < max) lookWithin(againMs);
     return rows.length;
+  }
+
+  /** How many more items may be sent at once. */
+  function roomLeft(): number {
+    return inFlightMax - sending.size - requested;
   }
 
   function poolChanged(tenantId: string, poolId: string): void {
     const asked = asking.get(`${tenantId}:${poolId}`);
     if (asked !== undefined) asked.hasChanged = true;
-    rests.poolChanged(tenantId, poolId);
+    backoff.clearPool(tenantId, poolId);
   }
 
   function track({ tenantId, poolId, recipientId }: PushTarget, sent: Promise<void>): void {
@@ -229,6 +242,8 @@ export function createPushing(parts: Parts): Pushing {
 
   /** Looks for targets; answers whether there may be more tenants. */
   async function look(): Promise<boolean> {
+    if (cutShort.size > 0) afterTenantId = lastServedId;
+    const hasSkipped = afterTenantId !== "";
     const { tenants, lastTenantId } = await pushTargets(db.sql, {
       afterTenantId,
       afterTargets: afterTargets.values(),
@@ -239,14 +254,14 @@ export function createPushing(parts: Parts): Pushing {
     // Some are of tenants that have nothing to be sent any more; the others begin anew.
     if (afterTargets.size > beginsMax) afterTargets.clear();
     for (const found of tenants) queue.add(found.tenantId, "targets", found);
-    return lastTenantId !== undefined;
+    return lastTenantId !== undefined || hasSkipped;
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       let hasMore = false;
       try {
-        if (sending.size < inFlightMax) hasMore = await look();
+        if (roomLeft() > 0) hasMore = await look();
       } catch (error) {
         log.warn({ err: error }, "items to be sent could not be looked for");
       }
@@ -271,10 +286,10 @@ export function createPushing(parts: Parts): Pushing {
     async stop() {
       stopping.abort();
       woken.resolve();
-      clearTimeout(lookTimer);
       for (const stop of stopWaking) stop();
       await loop;
       await queue.stop();
+      clearTimeout(lookTimer);
       await Promise.all(sending);
     },
   };
