@@ -13,7 +13,8 @@ const byState: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   "53300": ["UNAVAILABLE", "The database takes no more connections."],
 };
 
-const unreachable = /^(08|57P)|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOENT|EPIPE|ETIMEDOUT)/;
+const unreachable =
+  /^(08|57P)|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT)/;
 
 /** Turns a database error into a failure; undefined for anything that is not one with a meaning to callers. */
 export function classifyDatabaseError(error: unknown): Failure | undefined {

@@ -16,7 +16,10 @@ test("settings of the session come from the pool and from the URL; spaces are es
   const { options } = clientConfig("postgres://h/db?search_path=a&sslmode=require", {
     session: { application_name: "a b\\c", statement_timeout: 0 },
   });
-  assert.equal(options, "-c search_path=a -c application_name=a\\ b\\\\c -c statement_timeout=0");
+  assert.equal(
+    options,
+    "-c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex -c search_path=a -c application_name=a\\ b\\\\c -c statement_timeout=0",
+  );
 });
 
 test("only the modes that verify check the server's certificate", () => {
@@ -32,4 +35,21 @@ test("only the modes that verify check the server's certificate", () => {
     true,
     true,
   ]);
+});
+
+test("a mode or parameter that is not known is refused, and never taken for less security", () => {
+  for (const query of ["sslmode=verify_full", "sslmode=VERIFY-FULL", "ssl=1", "sslkey=a", "target_session_attrs=b"]) {
+    assert.throws(() => clientConfig(`postgres://h/db?${query}`, {}), /The database URL has/, query);
+  }
+});
+
+test("how long connecting may take and the channel binding come from the URL", () => {
+  const { connectionTimeoutMillis, options } = clientConfig(
+    "postgres://h/db?connect_timeout=7&channel_binding=require",
+    {
+      connectMs: 1000,
+    },
+  );
+  assert.equal(connectionTimeoutMillis, 7000);
+  assert.doesNotMatch(options!, /connect_timeout|channel_binding/);
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { ClientConfig } from "pg";
 import { socketHost } from "../socket-host.ts";
 
@@ -16,11 +17,24 @@ export interface ConnectionSettings {
 }
 
 const keepAliveMs = 60_000;
+/** The formats that values are read in, whatever the server's own defaults are. */
+const formats = { datestyle: "ISO", intervalstyle: "postgres", bytea_output: "hex" };
 
-/** What `pg` needs to connect to a URL. A query parameter that is not about TLS is a setting of the session. */
+/** What `pg` needs to connect to a URL. A query parameter that is not about connecting is a setting of the session. */
 export function clientConfig(url: string, settings: ConnectionSettings): ClientConfig {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
-  const { sslmode, ssl = sslmode, sslnegotiation, ...others } = Object.fromEntries(searchParams);
+  const parameters: Record<string, string> = Object.fromEntries(searchParams);
+  const {
+    sslmode,
+    ssl = sslmode,
+    sslrootcert,
+    sslnegotiation,
+    connect_timeout,
+    channel_binding,
+    ...others
+  } = parameters;
+  const unknown = Object.keys(others).find((name) => notSettings.has(name));
+  if (unknown !== undefined) throw new Error(`The database URL has the parameter ${unknown}, which is not supported.`);
   const database = decodeURIComponent(pathname.slice(1));
   return {
     host: socketHost(url) ?? (bracketless(hostname) || undefined),
@@ -28,12 +42,13 @@ export function clientConfig(url: string, settings: ConnectionSettings): ClientC
     user: decodeURIComponent(username) || undefined,
     password: decodeURIComponent(password) || undefined,
     database: database === "" ? undefined : database,
-    ssl: tlsOf(ssl),
+    ssl: tlsOf(ssl, sslrootcert),
+    ...(channel_binding !== undefined && channel_binding !== "disable" && { enableChannelBinding: true }),
     ...(sslnegotiation === "direct" && { sslnegotiation }),
-    options: Object.entries({ ...others, ...settings.session })
+    options: Object.entries({ ...formats, ...others, ...settings.session })
       .map(([name, value]) => `-c ${name}=${String(value).replaceAll(/([\\ ])/g, "\\$1")}`)
       .join(" "),
-    connectionTimeoutMillis: settings.connectMs ?? 5000,
+    connectionTimeoutMillis: connect_timeout ? Number(connect_timeout) * 1000 : (settings.connectMs ?? 5000),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     pipeline: true,
@@ -49,8 +64,25 @@ function bracketless(hostname: string): string {
   return decodeURIComponent(hostname).replace(/^\[(.*)\]$/, "$1");
 }
 
+/** What libpq knows, and neither this client nor the server does. */
+const notSettings = new Set([
+  "gssencmode",
+  "host",
+  "hostaddr",
+  "load_balance_hosts",
+  "options",
+  "passfile",
+  "require_auth",
+  "service",
+  "sslcert",
+  "sslcrl",
+  "sslkey",
+  "target_session_attrs",
+]);
+
 /** TLS as libpq names it: only `verify-ca` and `verify-full` check the certificate. */
-function tlsOf(mode: string | undefined): ClientConfig["ssl"] {
+function tlsOf(mode: string | undefined, rootFile: string | undefined): ClientConfig["ssl"] {
+  const ca = rootFile === undefined || rootFile === "system" ? undefined : readFileSync(rootFile, "utf8");
   switch (mode) {
     case undefined:
     case "":
@@ -58,11 +90,18 @@ function tlsOf(mode: string | undefined): ClientConfig["ssl"] {
     case "false":
       return false;
     case "verify-ca":
-      return { rejectUnauthorized: true, checkServerIdentity: () => undefined };
+      return { ca, rejectUnauthorized: true, checkServerIdentity: () => undefined };
     case "verify-full":
     case "true":
-      return { rejectUnauthorized: true };
-    default:
+      return { ca, rejectUnauthorized: true };
+    case "allow":
+    case "prefer":
+    case "require":
+    case "no-verify":
       return { rejectUnauthorized: false };
+    default:
+      throw new Error(
+        `The database URL has sslmode=${mode}; use disable, prefer, require, no-verify, verify-ca or verify-full.`,
+      );
   }
 }

@@ -26,7 +26,7 @@ type Outcome = Promise<ResultRows<unknown>>;
 /** One connection. Statements are sent as they come and answered in order, each in a transaction of its own. */
 export class Connection implements Runner, ExecutionOwner {
   readonly openedAtMs = performance.now();
-  /** When it is replaced, at the latest: between half an hour and an hour, so that not all are at once. */
+  /** When it is replaced, as soon as it is idle: between half an hour and an hour, so that not all are at once. */
   readonly lifeMs = (30 + 30 * Math.random()) * 60_000;
   readonly types: ValueTypes;
   readonly columnName: (name: string) => string;
@@ -239,9 +239,9 @@ export class Connection implements Runner, ExecutionOwner {
     if (!(execution instanceof PreparedExecution)) return undefined;
     const { shape, parameters, statement, dropped, isRetry } = execution.run;
     const isPreparing = dropped !== undefined;
-    // Those that were sent right behind one that could not be prepared: the next one prepares it again.
+    // Statements that are pipelined behind one that could not be prepared get 26000; the first to run again prepares it.
     const isUnprepared = error.code === "26000" && !isPreparing;
-    const isStale = isUnprepared || isStaleStatement(error);
+    const isStale = isUnprepared || isStaleStatement(error, statement);
     // Whether it was prepared before it failed is not known.
     if ((isStale || isPreparing) && this.prepared.get(shape) === statement) this.drop(shape);
     if (!isStale) return undefined;
@@ -253,6 +253,7 @@ export class Connection implements Runner, ExecutionOwner {
   private lose(error: ConnectionError): void {
     if (this.lost !== undefined) return;
     this.lost = error;
+    this.client.connection.stream.destroy();
     this.onOwnerLost(error);
     this.onLost(error);
   }
@@ -269,9 +270,11 @@ export class Connection implements Runner, ExecutionOwner {
   }
 }
 
-/** Whether a statement failed because the tables are not what they were when it was prepared or described. */
-function isStaleStatement({ routine }: DatabaseError): boolean {
-  return routine === "RevalidateCachedQuery" || routine === "transformAssignedExpr";
+/** Whether a statement may have failed because the tables are not what they were when it was prepared or described. */
+function isStaleStatement({ routine, code }: DatabaseError, { types }: PreparedStatement): boolean {
+  if (routine === "RevalidateCachedQuery" || routine === "transformAssignedExpr") return true;
+  // With parameter types that were right for another schema, a statement can fail in many ways, all of class 42.
+  return types.length > 0 && code?.startsWith("42") === true;
 }
 
 function connectFailure(error: Error & { readonly code?: unknown }): Error {

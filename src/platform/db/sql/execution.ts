@@ -96,6 +96,7 @@ export abstract class Execution extends BaseQuery {
     const { names, parsers } = this.columns;
     const row: Record<string, unknown> = {};
     try {
+      if (names.length !== fields.length) throw new Error("A row does not have the columns of its statement.");
       for (let i = 0; i < fields.length; i++) {
         const text = fields[i]!;
         const parse = parsers[i];
@@ -111,6 +112,7 @@ export abstract class Execution extends BaseQuery {
   handleCommandComplete({ text }: { readonly text: string }): void {
     const count = Number(text.slice(text.lastIndexOf(" ") + 1));
     this.result.count = Number.isNaN(count) ? 0 : count;
+    this.result.command = text;
   }
 
   handleEmptyQuery(): void {}
@@ -161,9 +163,10 @@ export class PreparedExecution extends Execution {
     if (dropped !== undefined) {
       for (const old of dropped) wire.close({ type: "S", name: old });
       wire.parse({ name, text: shape.text, types });
+      // Described before the values are bound: those who run it next need the columns even when these values fail.
+      wire.describe({ type: "S", name });
     }
     wire.bind({ statement: name, values });
-    if (dropped !== undefined) wire.describe({ type: "P", name: "" });
     wire.execute(null);
     wire.sync();
   }

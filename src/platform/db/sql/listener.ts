@@ -12,6 +12,8 @@ interface ListenerCalls {
 }
 
 const retryMs = 250;
+/** How long the server may take to begin listening. */
+const listenMs = 5000;
 /** How often a connection on which nothing else happens is checked; it is given up when the next check finds no answer. */
 const checkMs = 10_000;
 
@@ -45,13 +47,16 @@ export class Listener {
   private async listen(): Promise<void> {
     const connection = await this.connect();
     connection.onNotification((_, payload) => this.calls.onNotify(payload));
+    this.connection = connection;
+    const unanswered = setTimeout(() => connection.destroy(), listenMs);
     try {
       await connection.runText(this.statement);
     } catch (error) {
       connection.destroy();
       throw error;
+    } finally {
+      clearTimeout(unanswered);
     }
-    this.connection = connection;
     const timer = setInterval(() => this.check(connection), checkMs).unref();
     const onLost = () => {
       clearInterval(timer);

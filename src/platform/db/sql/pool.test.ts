@@ -30,6 +30,20 @@ test("statements on one connection are sent without waiting, and each is answere
   );
 });
 
+test("those who run a new statement right behind one whose values fail get their rows with their columns", async (t) => {
+  const { sql } = await opened(t);
+  const one = (n: number) => sql<{ n: number; text: string }[]>`select 10 / ${n}::int as n, 'a' as text`;
+  const [failed, ...others] = await Promise.allSettled([one(0), one(2), one(5)]);
+  assert.equal(failed!.status, "rejected");
+  assert.deepEqual(
+    others.map((outcome) => outcome.status === "fulfilled" && { ...outcome.value[0] }),
+    [
+      { n: 5, text: "a" },
+      { n: 2, text: "a" },
+    ],
+  );
+});
+
 test("a statement that cannot be prepared fails alone, however many follow it", async (t) => {
   const { sql, admin } = await opened(t);
   const read = () => sql<{ n: number }[]>`select n from later`;
@@ -183,6 +197,38 @@ test("a part of a transaction that fails is undone alone, however deep it is nes
     sql.savepoint(async () => {}),
     /needs a transaction/,
   );
+});
+
+test("a transaction with a failed statement that nobody waited for is not reported as committed", async (t) => {
+  const { pool, sql, admin } = await opened(t);
+  await admin`create table unwatched (n int primary key)`;
+  const careless = pool.transaction(async (tx) => {
+    await tx`insert into unwatched values (1)`;
+    tx`insert into unwatched values (1)`.catch(() => {});
+  });
+  await assert.rejects(careless, { code: "23505" });
+  assert.equal((await sql`select from unwatched`).count, 0);
+});
+
+test("a part that outlives its transaction runs nothing more, and a statement beside an open part is refused", async (t) => {
+  const { pool, sql, admin } = await opened(t);
+  await admin`create table outlived (n int)`;
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  let late: Promise<unknown> | undefined;
+  const failing = pool.transaction(async (tx) => {
+    late = tx.savepoint(async (part) => {
+      await over;
+      await part`insert into outlived values (1)`;
+    });
+    late.catch(() => {});
+    await tx`select 1`.then(() => {});
+    await assert.rejects(async () => await tx`insert into outlived values (2)`, /part of this transaction is open/);
+    throw new Error("given up");
+  });
+  await assert.rejects(failing, /given up/);
+  end();
+  await assert.rejects(late!);
+  assert.equal((await sql`select from outlived`).count, 0);
 });
 
 test("a statement that comes after the end of its transaction is refused", async (t) => {

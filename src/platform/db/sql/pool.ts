@@ -124,8 +124,12 @@ export class Pool implements Runner {
   /** A statement that failed before it was sent has left its connection idle. */
   private keepIdle(connection: Connection): void {
     if (connection.load > 0 || connection.lost !== undefined) return;
+    this.markIdle(connection);
+  }
+
+  private markIdle(connection: Connection): void {
     this.quickLanes.remove(connection);
-    this.idle.push(connection);
+    if (!this.idle.includes(connection)) this.idle.push(connection);
   }
 
   private acquire(): Promise<Connection> {
@@ -234,10 +238,7 @@ export class Pool implements Runner {
 
   private settled(connection: Connection): void {
     if (connection.isOwned || connection.lost !== undefined) return;
-    if (connection.load === 0) {
-      this.quickLanes.remove(connection);
-      this.idle.push(connection);
-    }
+    if (connection.load === 0) this.markIdle(connection);
     if (this.waiters.length > 0) this.dispatch();
     if (this.ending !== undefined) this.checkDrained();
   }
@@ -264,6 +265,8 @@ export class Pool implements Runner {
 
   private async close(waitMs: number): Promise<void> {
     clearTimeout(this.retryTimer);
+    this.retryTimer = undefined;
+    this.openMissing();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, waitMs);
       this.onDrained = () => {

@@ -40,7 +40,7 @@ export interface Sql {
   unsafe<T extends readonly (object | undefined)[] = Row[]>(text: string, values?: readonly SqlValue[]): Statement<T>;
   /**
    * Runs a part of a transaction that can fail alone: when it throws, what it did and locked is undone, and nothing else.
-   * Parts may be nested, but not run beside each other. Only a transaction has parts.
+   * While it is open, statements are run on the part and not on the whole. Only a transaction has parts.
    */
   savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
 }
@@ -69,6 +69,8 @@ const insertTemplates = new Map<string, readonly string[]>();
 
 function insertedRows(runner: Runner, rows: readonly Row[]): Fragment {
   const columns = Object.keys(rows[0]!);
+  if (rows.some((row) => Object.keys(row).length !== columns.length))
+    throw new TypeError("Rows need the same columns.");
   const key = `${rows.length} ${columns.join()}`;
   let strings = insertTemplates.get(key);
   if (strings === undefined) {

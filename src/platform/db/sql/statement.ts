@@ -4,6 +4,8 @@ import { inferType, typeIds } from "./value-types.ts";
 /** Rows of a result, with the number of rows that the statement returned or changed. */
 export class ResultRows<T> extends Array<T> {
   count = 0;
+  /** What PostgreSQL says that it did, for example `INSERT 0 3`. */
+  command = "";
 
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
@@ -64,6 +66,7 @@ export class JsonParameter {
   readonly value: unknown;
 
   constructor(value: unknown) {
+    if (value === undefined) throw new TypeError("undefined is no JSON value; use null.");
     this.value = value;
   }
 }
@@ -127,6 +130,13 @@ export class RawStatement<T> extends Statement<T> {
   constructor(runner: Runner, text: string, parameters: readonly unknown[] | undefined) {
     super(runner, [text], []);
     this.parameters = parameters;
+  }
+
+  /** The text, to be put into another statement. */
+  get fragment(): string {
+    if (this.parameters !== undefined)
+      throw new TypeError("A text with values of its own cannot be part of a statement.");
+    return this.strings[0]!;
   }
 
   protected override start(): Promise<unknown> {
@@ -197,7 +207,7 @@ function follow(from: ShapeNode, values: readonly unknown[], parameters: unknown
     position++;
     if (typeof value === "object" && value !== null) {
       if (value instanceof Statement) {
-        node = node.next(position, value instanceof RawStatement ? value.strings[0] : value.strings);
+        node = node.next(position, value instanceof RawStatement ? value.fragment : value.strings);
         node = follow(node, value.values, parameters);
         continue;
       }
@@ -218,9 +228,16 @@ function follow(from: ShapeNode, values: readonly unknown[], parameters: unknown
   return node;
 }
 
+/** The protocol counts parameters in 16 bits, and the client reads them as a signed number. */
+const parametersMax = 32_767;
+
 function compile(strings: readonly string[], values: readonly unknown[]): Shape {
   const types: number[] = [];
-  return new Shape(textOf(strings, values, types), types);
+  const text = textOf(strings, values, types);
+  if (types.length > parametersMax) {
+    throw new RangeError(`A statement has at most ${parametersMax} parameters, not ${types.length}.`);
+  }
+  return new Shape(text, types);
 }
 
 function textOf(strings: readonly string[], values: readonly unknown[], types: number[]): string {

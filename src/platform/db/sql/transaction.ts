@@ -23,7 +23,9 @@ export async function runTransaction<T>(connection: Connection, work: (tx: Sql) 
     const result = await Promise.race([work(createSql(transaction)), lost.promise]);
     transaction.check();
     transaction.isOver = true;
-    await connection.run(commit, []);
+    // PostgreSQL rolls back, without an error, when a statement that nobody waited for has failed.
+    const { command } = await connection.run(commit, []);
+    if (command !== "COMMIT") throw transaction.reasonFor(rolledBack());
     return result;
   } catch (error) {
     transaction.isOver = true;
@@ -38,36 +40,59 @@ export async function runTransaction<T>(connection: Connection, work: (tx: Sql) 
 class Transaction implements Runner {
   isOver = false;
   private readonly connection: Connection;
+  private readonly parent: Transaction | undefined;
+  /** Whether a part of it is open: a statement beside the part would be undone with it. */
+  private hasPart = false;
   private failure: unknown = undefined;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, parent?: Transaction) {
     this.connection = connection;
+    this.parent = parent;
   }
 
   run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>> {
-    return this.watch(this.isOver ? undefined : this.connection.run(shape, parameters));
+    return this.refusal() ?? this.watch(this.connection.run(shape, parameters));
   }
 
   runText(text: string): Promise<ResultRows<unknown>> {
-    return this.watch(this.isOver ? undefined : this.connection.runText(text));
+    return this.refusal() ?? this.watch(this.connection.runText(text));
   }
 
   /** Runs a part that can fail alone: when it throws, what it did and locked is undone, and nothing else. */
   async savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
     await this.run(savepoint, []);
-    const part = new Transaction(this.connection);
+    const part = new Transaction(this.connection, this);
+    this.hasPart = true;
     try {
       const result = await work(createSql(part));
       part.check();
-      part.isOver = true;
+      part.end();
       await this.run(release, []);
       return result;
     } catch (error) {
-      part.isOver = true;
+      part.end();
       await this.run(undo, []);
       await this.run(release, []);
       throw part.reasonFor(error);
     }
+  }
+
+  /** Ends a part; its transaction goes on. */
+  private end(): void {
+    this.isOver = true;
+    this.parent!.hasPart = false;
+  }
+
+  private isEnded(): boolean {
+    return this.isOver || this.parent?.isEnded() === true;
+  }
+
+  /** Why no statement can be run now. */
+  private refusal(): Promise<never> | undefined {
+    if (this.isEnded()) return Promise.reject(this.connection.lost ?? transactionOver());
+    return this.hasPart
+      ? Promise.reject(new Error("A part of this transaction is open: use the part's own sql."))
+      : undefined;
   }
 
   /** A transaction in which a statement failed is never committed, whoever caught the error. */
@@ -77,16 +102,22 @@ class Transaction implements Runner {
 
   /** The first error, where a later one only says that the transaction has failed already. */
   reasonFor(error: unknown): unknown {
-    return error instanceof DatabaseError && error.code === "25P02" ? (this.failure ?? error) : error;
+    const isEcho = error instanceof DatabaseError ? error.code === "25P02" : error instanceof RolledBackError;
+    return isEcho ? (this.failure ?? error) : error;
   }
 
-  private watch(running: Promise<ResultRows<unknown>> | undefined): Promise<ResultRows<unknown>> {
-    if (running === undefined) return Promise.reject(this.connection.lost ?? transactionOver());
+  private watch(running: Promise<ResultRows<unknown>>): Promise<ResultRows<unknown>> {
     running.catch((error) => {
       this.failure ??= error;
     });
     return running;
   }
+}
+
+class RolledBackError extends Error {}
+
+function rolledBack(): RolledBackError {
+  return new RolledBackError("The transaction was rolled back, because a statement in it failed.");
 }
 
 function transactionOver(): Error {
