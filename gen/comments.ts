@@ -593,7 +593,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.DeadLetterService.ListDeadLetters": "Lists a pool's dead letters, newest first; quarantined ones only when asked for.",
   "service.api.DeadLetterService.GetDeadLetterStats": "Counts a pool's dead letters.",
   "service.api.DeadLetterService.RetryDeadLetters": "Puts the named items back on the queue, each as often as it may be.",
-  "service.api.DeadLetterService.RetryAllDeadLetters": "Puts all items back that may still be tried, the oldest failures first. In a pool with admission constraints one call looks at the 500 oldest of them: call again while remaining_count goes down.",
+  "service.api.DeadLetterService.RetryAllDeadLetters": "Puts all items back that may still be tried, the oldest failures first. In a pool with admission constraints one call puts back 500 at most: call again while retried_count is not 0.",
   "service.api.DeadLetterService.QuarantineDeadLetters": "Sets items aside until someone has looked at them.",
   "service.api.DeadLetterService.PurgeDeadLetters": "Removes failed items for good, with their work and their decisions.",
   "service.api.Capability": "Something that the instance can do.",

@@ -23,6 +23,10 @@ const { values: options, positionals: paths } = parseArgs({
 });
 const fuzzed = /harness\/(random|run-size)\.ts|\/testing\/arbitrary/;
 const seed = Number(options.seed ?? (options.fuzz ? Math.floor(Math.random() * 2 ** 31) : 1));
+if (!Number.isInteger(seed)) {
+  console.error(`--seed takes a whole number, not ${options.seed}.`);
+  process.exit(1);
+}
 const files = (paths.length === 0 ? testFilesIn(".") : paths.flatMap(filesOf)).filter(
   (file) => !options.fuzz || fuzzed.test(readFileSync(file, "utf8")),
 );

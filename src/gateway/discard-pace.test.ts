@@ -81,3 +81,9 @@ test("a body that is gone gives its share back", async (t) => {
   await settled();
   assert.equal(sent, 2 * (64 + 16) * kib);
 });
+
+test("bodies whose senders are silent take nothing from the others", async (t) => {
+  const silent = Array.from({ length: 100 }, () => new Readable({ read() {} }));
+  const sent = await sentAfter(4, [endlessBody(), ...silent], t);
+  assert.equal(sent[0], (64 + 4 * 16) * kib);
+});

@@ -30,7 +30,10 @@ export function createDiscardPace({ burstBytes, bytesPerSecond, totalBytesPerSec
   let timer: NodeJS.Timeout | undefined;
 
   function tick(): void {
-    const perSecond = Math.min(bytesPerSecond, totalBytesPerSecond / allowances.size);
+    // Only bodies that wait for more share the rate: those whose sender is slow take nothing from the others.
+    let waiting = 0;
+    for (const body of allowances.keys()) if (body.isPaused()) waiting++;
+    const perSecond = Math.min(bytesPerSecond, totalBytesPerSecond / Math.max(waiting, 1));
     const added = (perSecond * tickMs) / 1000;
     for (const [body, before] of allowances) {
       const allowance = Math.min(before + added, burstBytes);

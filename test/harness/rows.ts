@@ -43,9 +43,9 @@ export async function markRows(sql: Sql): Promise<Mark> {
 /** How many rows of each table are new or changed since a mark; tables without any are left out. */
 export async function changedRows(sql: Sql, mark: Mark): Promise<Readonly<Record<string, number>>> {
   const rows = await sql<{ name: string; count: number }[]>`
-    select name, count(*)::int as count
+    select name, sum(count)::int as count
     from (
-      select name from test_written_rows where id > ${mark} group by name, digest having sum(sign) > 0
+      select name, sum(sign) as count from test_written_rows where id > ${mark} group by name, digest having sum(sign) > 0
     ) changed group by name order by name`;
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }

@@ -142,6 +142,19 @@ test("retry-all of a pool with constraints puts back 500 letters a call, and say
   assert.equal((await own.status(pool)).depth, 620);
 });
 
+test("retry-all gets past any number of older letters that the constraints keep out", async () => {
+  const pool = await own.pool();
+  const item = (key: string) => ({ pool_id: pool, type: "task", key, payload: {} });
+  await own.routeAll(Array.from({ length: 510 }, (_, nth) => item(nth < 505 ? "busy" : `free ${nth}`)));
+  const leased = await own.lease(pool, { max_items: 510 });
+  const refs = leased.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
+  await own.ok("POST", `/api/queues/${pool}/items:fail`, { items: refs, retryable: false });
+  await own.ok("PATCH", `/api/pools/${pool}`, { config: { admission: { singleton: { key: "item.key" } } } });
+  await own.routeAll([item("busy")]);
+  const { retried_count, remaining_count } = await retryAll(pool);
+  assert.deepEqual([retried_count, remaining_count], [5, 505]);
+});
+
 test("a retry that ends work which took the singleton's place a moment ago frees that work's concurrency place, too", async (t) => {
   const pool = await own.pool({
     config: {

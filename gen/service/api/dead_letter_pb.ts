@@ -632,7 +632,7 @@ export const DeadLetterService: GenService<{
   },
   /**
    * Puts all items back that may still be tried, the oldest failures first. In a pool with admission constraints one call
-   * looks at the 500 oldest of them: call again while remaining_count goes down.
+   * puts back 500 at most: call again while retried_count is not 0.
    *
    * @generated from rpc service.api.DeadLetterService.RetryAllDeadLetters
    */

@@ -6,7 +6,7 @@ import type { EventRecorder } from "../events/index.ts";
 import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
 import { type DeadLetter, type DeadLetterState, partition, type Skipped } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
-import { deadLetterStore, type Removal, type Renewal, type Stats } from "./store.ts";
+import { deadLetterStore, type LetterPlace, type Removal, type Renewal, type Stats } from "./store.ts";
 
 /** The most items that one call puts back. */
 const retryMax = 10_000;
@@ -27,8 +27,18 @@ export interface DeadLetterParts {
   readonly readmission: () => Readmission;
 }
 
-/** The most letters that one call looks at in a pool with constraints: the keys of each have to be evaluated. */
+/** The most letters that one call puts back in a pool with constraints: the keys of each have to be evaluated. */
 const constrainedMax = 500;
+
+/** Undoes a round that lets nothing in. */
+class NothingPlaced extends Error {
+  readonly skipped: readonly Skipped[];
+
+  constructor(skipped: readonly Skipped[]) {
+    super("No letter was put back.");
+    this.skipped = skipped;
+  }
+}
 
 /** What retrying everything came to. */
 export interface RetriedAll {
@@ -62,8 +72,8 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     });
   }
 
-  /** Puts back those of the named items that their pool's constraints let in, up to `max`. */
-  function putBackConstrained(
+  /** Puts back those of the named items that their pool's constraints let in, up to `max`; without any, locks nothing. */
+  async function putBackConstrained(
     { sql, tenantId, nowMs }: Context,
     poolId: string,
     ids: readonly string[],
@@ -71,28 +81,40 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     renewal: Renewal,
     prepared: PreparedReadmission,
   ): Promise<PutBack & { skipped: readonly Skipped[] }> {
-    return prepared.run(sql, nowMs, async (tx, round) => {
+    const putBack = prepared.run(sql, nowMs, async (tx, round) => {
       const store = deadLetterStore(tx);
       const { changed, skipped } = partition("retry", ids, await store.lock(tenantId, poolId, ids));
       const { placed, refused } = round.admit(changed, max);
       const left = inOrder(ids, [...skipped, ...refused]);
-      if (placed.length === 0) return { ...unconstrained(0), skipped: left };
+      if (placed.length === 0) throw new NothingPlaced(left);
       const names = placed.map(({ queueItemId }) => queueItemId);
       const count = await store.retryNamed(tenantId, poolId, names, renewal, placed);
       const { depth, freed } = await round.keep();
       return { count, depth: count + depth, woken: freed.map((each) => each.poolId), skipped: left };
     });
+    return putBack.catch((error) => {
+      if (error instanceof NothingPlaced) return { ...unconstrained(0), skipped: error.skipped };
+      throw error;
+    });
   }
 
-  /** Puts back the oldest letters of a pool with constraints. */
+  /** Puts back the oldest letters of a pool with constraints. Looks further while the constraints let none of them in. */
   async function putBackOldest(context: Context, snapshot: PoolSnapshot, max: number, renewal: Renewal) {
     const { sql, tenantId } = context;
     const store = deadLetterStore(sql);
     const poolId = snapshot.pool.id;
-    const ids = await store.oldestRetryable(tenantId, poolId, constrainedMax);
-    const prepared = await readmission().prepare(sql, snapshot, ids);
     await store.lockRetries(poolId);
-    return putBackConstrained(context, poolId, ids, max, renewal, prepared);
+    let after: LetterPlace | undefined;
+    for (let looked = 0; looked < retryMax; looked += constrainedMax) {
+      const letters = await store.oldestRetryable(tenantId, poolId, after, constrainedMax);
+      if (letters.length === 0) break;
+      const ids = letters.map(({ queueItemId }) => queueItemId);
+      const prepared = await readmission().prepare(sql, snapshot, ids);
+      const done = await putBackConstrained(context, poolId, ids, max, renewal, prepared);
+      if (done.count > 0) return done;
+      after = letters.at(-1);
+    }
+    return unconstrained(0);
   }
 
   return {

@@ -45,6 +45,13 @@ export interface Removal {
  * queue does when it buries or forgets it. Items are locked in the order of their ids, or passed over when somebody
  * else has them, and the depth of the queue comes last: so nobody waits in a ring.
  */
+/** Where a letter stands among those of its pool, the oldest failure first. */
+export interface LetterPlace {
+  readonly queueItemId: string;
+  /** As PostgreSQL writes it: a Date would lose the microseconds. */
+  readonly failedAt: string;
+}
+
 export function deadLetterStore(sql: Sql) {
   const retryable = sql`state = 'failed' and retry_count < max_retries`;
 
@@ -207,11 +214,20 @@ export function deadLetterStore(sql: Sql) {
     },
 
     /** The items of the letters that may still be tried, the oldest failures first; read without a lock. */
-    async oldestRetryable(tenantId: TenantId, poolId: string, limit: number): Promise<string[]> {
-      const rows = await sql<{ queueItemId: string }[]>`
-        select queue_item_id from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable}
+    async oldestRetryable(
+      tenantId: TenantId,
+      poolId: string,
+      after: LetterPlace | undefined,
+      limit: number,
+    ): Promise<LetterPlace[]> {
+      const behind =
+        after === undefined
+          ? sql``
+          : sql`and (last_failed_at, queue_item_id) > (${after.failedAt}::timestamptz, ${after.queueItemId})`;
+      return sql<LetterPlace[]>`
+        select queue_item_id, last_failed_at::text as failed_at
+        from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable} ${behind}
         order by last_failed_at, queue_item_id limit ${limit}`;
-      return rows.map(({ queueItemId }) => queueItemId);
     },
 
     /** Has retries of one pool run one after the other, until the transaction ends. */

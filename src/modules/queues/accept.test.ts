@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../test/harness/context.ts";
+import { until } from "../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 import { createAcceptor, type Proposal } from "./accept.ts";
@@ -60,10 +61,10 @@ test("a call with one item does not wait for the statement of a call with many",
 });
 
 /** Resolves when a statement waits for a lock. */
-async function isWaiting(): Promise<void> {
-  for (;;) {
+function isWaiting(): Promise<void> {
+  return until(async () => {
     const [row] = await db.sql<{ waiting: boolean }[]>`
       select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waiting`;
-    if (row!.waiting) return;
-  }
+    return row!.waiting;
+  });
 }

@@ -37,10 +37,13 @@ export interface Quotas {
   used(sql: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }>;
 }
 
+/** For how long a quota counts as used up before it is asked for again. */
+const exhaustedMs = 1000;
+
 /** Daily counters in the database. Many callers' takes travel in one statement; what goes over is given back. */
 export function createQuotas(sql: Sql, clock: Clock): Quotas {
-  // Once a day's quota is used up there is no need to ask again that day, unless the limit was raised.
-  const exhausted = new Map<string, { day: string; limit: number }>();
+  // A quota that was used up a moment ago is not asked for again. Only for a moment: another node may give some back.
+  const exhausted = new Map<string, { readonly untilMs: number; readonly limit: number }>();
 
   const takes = createBatcher<QuotaTake, boolean>({
     async flush(inputs) {
@@ -76,14 +79,17 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
     return {
       granted: inputs.map((input) => granted.has(input)),
       remember() {
-        for (const each of usedUp) exhausted.set(keyOf(each), { day, limit: each.limit });
+        const nowMs = clock.now();
+        // Whatever was used up yesterday is out of date.
+        const untilMs = Math.min(nowMs + exhaustedMs, endOfDay(nowMs).getTime());
+        for (const each of usedUp) exhausted.set(keyOf(each), { untilMs, limit: each.limit });
       },
     };
   }
 
   function isUsedUp(take: Omit<QuotaTake, "count">): boolean {
     const known = exhausted.get(keyOf(take));
-    return known !== undefined && known.day === dayOf(clock.now()) && known.limit === take.limit;
+    return known !== undefined && clock.now() < known.untilMs && known.limit === take.limit;
   }
 
   function exceeded({ operation, limit }: Pick<QuotaTake, "operation" | "limit">): Failure {

@@ -29,7 +29,7 @@ import { createApiKeys } from "../api-keys/index.ts";
 import { createEnvironments } from "../environments/index.ts";
 import { slugOf } from "./domain/tenant.ts";
 import { createTenants } from "./index.ts";
-import { createQuotas } from "./quotas.ts";
+import { createQuotas, type Quotas } from "./quotas.ts";
 
 const db = await testDatabase(20);
 const clock = { now: () => Date.now() };
@@ -295,7 +295,7 @@ test("tenants and operations have quotas of their own, also when their calls tra
   }
 });
 
-test("a quota that is used up costs no more statements that day, is free again the next, and at once when it is raised", async () => {
+test("a quota that is used up costs no statements for a second, and is free again the next day or at once when it is raised", async () => {
   const time = { nowMs: Date.UTC(2030, 0, 1, 23, 59) };
   let statements = 0;
   const counting = new Proxy(db.sql, {
@@ -316,6 +316,17 @@ test("a quota that is used up costs no more statements that day, is free again t
   time.nowMs += 60_000;
   await quotas.take(tenantId, "route", 2);
   assert.deepEqual(await quotas.used(db.sql, tenantId, "route"), { used: 1, resetsAt: new Date(Date.UTC(2030, 0, 3)) });
+});
+
+test("what another node gives back to a quota that is used up can be taken a second later", async () => {
+  const time = { nowMs: Date.UTC(2030, 0, 1) };
+  const [here, there] = [0, 1].map(() => createQuotas(db.sql, { now: () => time.nowMs })) as [Quotas, Quotas];
+  const tenantId = freshTenant();
+  await there.take(tenantId, "route", 2, 2);
+  await assert.rejects(here.take(tenantId, "route", 2), failsWith("QUOTA_EXCEEDED"));
+  await there.take(tenantId, "route", 2, -1);
+  time.nowMs += 1000;
+  await here.take(tenantId, "route", 2);
 });
 
 test("what is left of a quota is told, and nothing of one that is not set", async () => {
