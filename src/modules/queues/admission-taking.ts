@@ -159,11 +159,13 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
         owned.set(key, { ...known, state });
         changed.set(key, { ...known, state });
       }
+      // Whoever has a place may have been sent on to another pool since it took it.
       for (const superseded of verdict.supersedes) {
-        moves.push({ tenantId, id: superseded, poolId, from: "waiting", to: "superseded", survivorId: id });
+        moves.push({ tenantId, id: superseded, from: "waiting", to: "superseded", survivorId: id });
       }
-      if (verdict.cancels !== "")
-        moves.push({ tenantId, id: verdict.cancels, poolId, from: "unfinished", to: "cancelled" });
+      if (verdict.cancels !== "") {
+        moves.push({ tenantId, id: verdict.cancels, from: "unfinished", to: "cancelled" });
+      }
       return verdict;
     });
   }

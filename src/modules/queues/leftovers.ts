@@ -23,9 +23,9 @@ export interface Leftover {
 
 /** What becomes of items that nobody in their pool takes, however long they wait. */
 export interface Leftovers {
-  /** Sends them on to another pool. */
+  /** Sends those on to another pool that are still in theirs and have no recipient. */
   sendOn(leftover: Leftover, toPoolId: string, nowMs: number): Promise<void>;
-  /** Puts them among the dead letters. */
+  /** Puts those among the dead letters that are still in their pool and have no recipient. */
   bury(leftover: Leftover, reasonCode: string, maxRetries: number, nowMs: number): Promise<void>;
 }
 
@@ -33,22 +33,23 @@ export interface Leftovers {
 export function createLeftovers({ db, deadLetters, events, wake }: Parts): Leftovers {
   return {
     async sendOn({ tenantId, poolId, ids }, toPoolId, nowMs) {
-      await db.transaction(async (tx) => {
-        const count = await changePool(tx, tenantId, ids, toPoolId);
+      const sent = await db.transaction(async (tx) => {
+        const count = await changePool(tx, { tenantId, poolId, ids }, toPoolId);
         const changes = [
           { tenantId, poolId, depth: -count },
           { tenantId, poolId: toPoolId, depth: count },
         ];
-        await addCounts(tx, changes, nowMs % shardCount);
+        if (count > 0) await addCounts(tx, changes, nowMs % shardCount);
+        return count;
       });
-      wake(tenantId, toPoolId);
+      if (sent > 0) wake(tenantId, toPoolId);
     },
 
     async bury({ tenantId, poolId, ids }, reasonCode, maxRetries, nowMs) {
       const { freed, told } = await db.transaction(async (tx) => {
         const items = ids.map((id) => ({ tenantId, id, poolId }));
         const groups = (await groupsOfItems(tx, items)).flatMap(groupNamesOf);
-        const moves = items.map((item) => ({ ...item, from: "waiting" as const, to: "dead_lettered" as const }));
+        const moves = items.map((item) => ({ ...item, from: "unassigned" as const, to: "dead_lettered" as const }));
         const done = await move(tx, moves, groups, nowMs, nowMs % shardCount);
         const letters = done.moved.map(({ id, failures }) => ({
           poolId,
@@ -74,12 +75,13 @@ export function createLeftovers({ db, deadLetters, events, wake }: Parts): Lefto
   };
 }
 
-async function changePool(tx: Sql, tenantId: TenantId, ids: readonly string[], poolId: string): Promise<number> {
+/** Answers how many were moved: another node may have decided the same items, and been first. */
+async function changePool(tx: Sql, { tenantId, poolId, ids }: Leftover, toPoolId: string): Promise<number> {
   const changed = await tx`
-    update queue_items set pool_id = ${poolId}, assign_tries = null, assign_reason = null, assign_snapshot = null,
+    update queue_items set pool_id = ${toPoolId}, assign_tries = null, assign_reason = null, assign_snapshot = null,
       assign_after = null
     where tenant_id = ${tenantId} and id = any(array(
       select id from queue_items where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])
-        and state = 'ready' and recipient_id = '' order by id for update))`;
+        and pool_id = ${poolId} and state = 'ready' and recipient_id = '' order by id for update))`;
   return changed.count;
 }

@@ -6,9 +6,13 @@ import type { ItemFailure, ItemState } from "./domain/queue-item.ts";
 export interface Move {
   readonly tenantId: TenantId;
   readonly id: string;
-  readonly poolId: string;
-  /** Where it must come from: from whoever has (or has had) this lease, from among those that wait, or from either. */
-  readonly from: { readonly token: string; readonly overdue?: boolean } | "waiting" | "unfinished";
+  /** The pool that it must be in; any pool when undefined, since an item may be sent on from the one it came to. */
+  readonly poolId?: string | undefined;
+  /**
+   * Where it must come from: from whoever has (or has had) this lease, from among those that wait, from either, or from
+   * among those that are ready for whomever is chosen.
+   */
+  readonly from: { readonly token: string; readonly overdue?: boolean } | "waiting" | "unfinished" | "unassigned";
   readonly to: ItemState;
   /** How long it waits, by the database's clock. */
   readonly dueInMs?: number | undefined;
@@ -57,18 +61,18 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
         ${texts(({ from }) => (typeof from === "object" ? from.token : null))}::text[],
         ${flags(({ from }) => typeof from === "object" && from.overdue === true)}::int[],
         ${flags(({ from }) => from === "waiting" || from === "unfinished")}::int[],
-        ${flags(({ from }) => from === "unfinished")}::int[], ${texts(({ to }) => to)}::text[],
+        ${flags(({ from }) => from === "unfinished")}::int[], ${flags(({ from }) => from === "unassigned")}::int[], ${texts(({ to }) => to)}::text[],
         ${moves.map(({ dueInMs }) => dueInMs ?? null)}::float8[],
         ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ survivorId = "" }) => survivorId)}::text[],
         ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
         ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEnd(to))}::int[]
-      ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, state, due_in_ms, hold_reason,
+      ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, unassigned, state, due_in_ms, hold_reason,
         survivor_id, recipient_id, delivery, failure, ends, nth)
     ), locked as materialized (
       select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
         select q.state as from_state, q.lease_token, q.lease_until, q.has_slot as had_slot, q.leased_at,
           q.recipient_id as held_by
-        from queue_items q where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
+        from queue_items q where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = coalesce(n.pool_id, q.pool_id)
         limit 1 for update
       ) q
     )
@@ -85,7 +89,8 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
       (l.token is not null and l.from_state = 'leased' and l.lease_token = l.token
         and (l.overdue = 0 or l.lease_until < now()))
       or (l.waiting = 1 and l.from_state in ('pending', 'held', 'ready'))
-      or (l.leased = 1 and l.from_state = 'leased'))
+      or (l.leased = 1 and l.from_state = 'leased')
+      or (l.unassigned = 1 and l.from_state = 'ready' and l.held_by = ''))
     returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
       l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group`;
 }
