@@ -9,12 +9,16 @@ export interface WaitingPool {
 
 /**
  * Pools in which items wait for a decision: undecided items in any pool, and items that nobody was chosen for in pools
- * with recipients. Those of one tenant when it is named.
+ * with recipients. Those of one tenant when it is named. So many from a place on; `last` is where it stopped before the end.
  */
-export async function poolsWithUnassigned(sql: Sql, limit: number, tenantId = ""): Promise<WaitingPool[]> {
-  return sql`
+export async function poolsWithUnassigned(
+  sql: Sql,
+  { after, limit, tenantId = "" }: { after: WaitingPool | undefined; limit: number; tenantId?: string },
+): Promise<{ pools: readonly WaitingPool[]; last: WaitingPool | undefined }> {
+  const pools = await sql<WaitingPool[]>`
     select p.tenant_id, p.id as pool_id from pools p
-    where p.status in ('active', 'draining') ${tenantId === "" ? sql`` : sql`and p.tenant_id = ${tenantId}`} and (
+    where p.status in ('active', 'draining') ${tenantId === "" ? sql`` : sql`and p.tenant_id = ${tenantId}`}
+      ${after === undefined ? sql`` : sql`and (p.tenant_id, p.id) > (${after.tenantId}, ${after.poolId})`} and (
       exists (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id and q.state = 'ready'
         and q.delivery = 'undecided')
       or p.strategy not in ('first_accept', 'manual')
@@ -22,7 +26,8 @@ export async function poolsWithUnassigned(sql: Sql, limit: number, tenantId = ""
           where r.tenant_id = p.tenant_id and r.pool_id = p.id and r.status = 'active')
         and exists (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id
           and q.state = 'ready' and q.recipient_id = ''))
-    limit ${limit}`;
+    order by p.tenant_id, p.id limit ${limit}`;
+  return { pools, last: pools.length < limit ? undefined : pools.at(-1) };
 }
 
 /** A recipient of a pool for whom items wait. */
@@ -113,7 +118,10 @@ export interface UnassignedSearch {
 
 /** What a look through a pool found. */
 export interface UnassignedPage {
-  /** The undecided ones first, from the front of the queue; then those that are due or wanted, in order. */
+  /**
+   * Undecided ones from the front of the queue, and others that are due or wanted, each in order. The two kinds alternate,
+   * so that neither keeps the other waiting for as long as more of it come in.
+   */
   readonly items: readonly UnassignedItem[];
   /** Where the look stopped before the end; undefined when it came to the end. */
   readonly last: QueuePlace | undefined;
@@ -153,11 +161,22 @@ export async function unassignedItems(
     order by q.undecided desc, q.rank, q.id`;
   const decided = rows.filter(({ undecided }) => !undecided);
   return {
-    items: rows.filter(({ wanted }) => wanted),
+    items: alternate(
+      rows.filter(({ undecided }) => undecided),
+      decided.filter(({ wanted }) => wanted),
+    ),
     last: decided.length < limit ? undefined : decided.at(-1),
     moreUndecided: rows.length - decided.length === limit,
     isEmpty: rows.length === 0,
   };
+}
+
+function alternate<T>(ones: readonly T[], others: readonly T[]): T[] {
+  const both: T[] = [];
+  for (let nth = 0; nth < Math.max(ones.length, others.length); nth++) {
+    both.push(...ones.slice(nth, nth + 1), ...others.slice(nth, nth + 1));
+  }
+  return both;
 }
 
 /** An item that got no recipient. */
@@ -170,9 +189,13 @@ export interface Postponed {
   readonly retryInS: number;
 }
 
+// All nodes decide the same items, and another one may have sent an item on to another pool since it was read: what was
+// decided for one pool is written only to items that are still in it.
+
 /** Has items wait before a recipient is sought for them again. They are decided: a worker of the whole pool may lease them. */
-export async function postponeItems(sql: Sql, tenantId: TenantId, items: readonly Postponed[]): Promise<void> {
+export async function postponeItems(sql: Sql, pool: WaitingPool, items: readonly Postponed[]): Promise<void> {
   if (items.length === 0) return;
+  const { tenantId, poolId } = pool;
   await sql`
     with input as (
       select * from unnest(${items.map(({ id }) => id)}::text[], ${items.map(({ tries }) => tries)}::int[],
@@ -180,7 +203,7 @@ export async function postponeItems(sql: Sql, tenantId: TenantId, items: readonl
         ${items.map(({ retryInS }) => retryInS)}::float8[]) as input(id, tries, reason, snapshot, retry_in_s)
     ), locked as (
       select q.id from queue_items q join input on q.id = input.id
-      where q.tenant_id = ${tenantId} and q.state = 'ready' and q.recipient_id = ''
+      where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
       order by q.id for update of q skip locked
     )
     update queue_items q set delivery = 'pull', assign_tries = input.tries, assign_reason = input.reason, assign_snapshot = input.snapshot,
@@ -189,13 +212,14 @@ export async function postponeItems(sql: Sql, tenantId: TenantId, items: readonl
 }
 
 /** Lets undecided items be handed out: whoever takes them is not for the service to choose. */
-export async function releaseItems(sql: Sql, tenantId: TenantId, ids: readonly string[]): Promise<void> {
+export async function releaseItems(sql: Sql, pool: WaitingPool, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
+  const { tenantId, poolId } = pool;
   await sql`
     with locked as (
       select q.id from queue_items q
-      where q.tenant_id = ${tenantId} and q.id = any(${ids as string[]}::text[]) and q.state = 'ready'
-        and q.delivery = 'undecided'
+      where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.id = any(${ids as string[]}::text[])
+        and q.state = 'ready' and q.recipient_id = '' and q.delivery = 'undecided'
       order by q.id for update of q skip locked
     )
     update queue_items q set delivery = 'pull' from locked where q.tenant_id = ${tenantId} and q.id = locked.id`;
@@ -208,15 +232,17 @@ export interface HeldItem {
 }
 
 /** Holds undecided items for as long as a rule says, by the database's clock. */
-export async function holdItems(sql: Sql, tenantId: TenantId, items: readonly HeldItem[]): Promise<void> {
+export async function holdItems(sql: Sql, pool: WaitingPool, items: readonly HeldItem[]): Promise<void> {
   if (items.length === 0) return;
+  const { tenantId, poolId } = pool;
   await sql`
     with input as (
       select * from unnest(${items.map(({ id }) => id)}::text[], ${items.map(({ holdS }) => holdS)}::float8[])
         as input(id, hold_s)
     ), locked as (
       select q.id from queue_items q join input on q.id = input.id
-      where q.tenant_id = ${tenantId} and q.state = 'ready' and q.delivery = 'undecided'
+      where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
+        and q.delivery = 'undecided'
       order by q.id for update of q skip locked
     )
     update queue_items q set state = 'held', hold_reason = 'rule', delivery = 'pull',
@@ -224,10 +250,10 @@ export async function holdItems(sql: Sql, tenantId: TenantId, items: readonly He
     from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id`;
 }
 
-/** Gives items to recipients; those that somebody else took meanwhile are left out of the answer. */
+/** Gives items to recipients of their pool; those that somebody else took or sent on meanwhile are left out of the answer. */
 export async function assignItems(
   tx: Sql,
-  tenantId: TenantId,
+  { tenantId, poolId }: WaitingPool,
   assignments: readonly { readonly id: string; readonly recipientId: string; readonly delivery: string }[],
 ): Promise<ReadonlySet<string>> {
   const rows = await tx<{ id: string }[]>`
@@ -236,7 +262,7 @@ export async function assignItems(
         ${assignments.map(({ delivery }) => delivery)}::text[]) as input(id, recipient_id, delivery)
     ), locked as (
       select q.id from queue_items q join input on q.id = input.id
-      where q.tenant_id = ${tenantId} and q.state = 'ready' and q.recipient_id = ''
+      where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
       order by q.id for update of q skip locked
     )
     update queue_items q set recipient_id = input.recipient_id, delivery = input.delivery, assign_tries = null,

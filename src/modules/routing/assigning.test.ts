@@ -16,8 +16,8 @@ const db = await testDatabase();
 const clock = { now: Date.now };
 const log = { warn: ({ err }: { err: unknown }) => assert.fail(err as Error) } as never;
 
-/** Nodes that hear each other's wakes, over one database. */
-function nodes(pools: ReadonlyMap<string, PoolSnapshot>) {
+/** Nodes that hear each other's wakes, over one database. Each asks its clock once for every decision. */
+function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
   const listeners: { prefix: string; listener: (rest: string) => void }[] = [];
   const signals = {
     wake(topic: string) {
@@ -43,7 +43,7 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>) {
       db: counted,
       signals,
       changes: announcedChanges().changes,
-      clock,
+      clock: { now },
       log,
       shares: createEventLoopShares(),
       pools: { snapshot: async (_tenantId: TenantId, poolId: string) => pools.get(poolId) } as never,
@@ -78,13 +78,13 @@ interface Stage {
   readonly pools: ReadonlyMap<string, PoolSnapshot>;
 }
 
-/** A tenant with two pools, each with one recipient that takes one item at a time. */
-function newStage(): Stage {
+/** A tenant with two pools, each with one recipient that takes so many items at a time. */
+function newStage(capacity = 1): Stage {
   const tenantId = freshTenant();
   const [poolId, otherId] = [ulid(Date.now()), ulid(Date.now())];
   const pools = new Map(
     [poolId, otherId].map((id) => {
-      const { snapshot } = poolOf({ strategy: "round_robin", recipients: [{ id: `r-${id}`, capacity: 1 }] });
+      const { snapshot } = poolOf({ strategy: "round_robin", recipients: [{ id: `r-${id}`, capacity }] });
       return [id, { ...snapshot, pool: { ...snapshot.pool, tenantId, id } } as PoolSnapshot];
     }),
   );
@@ -97,16 +97,17 @@ async function enqueue({ tenantId, poolId }: Stage, count: number, assign: objec
   await db.sql`
     with input as (
       select * from jsonb_to_recordset(${db.sql.json(rows as never)})
-        as input(id text, rank int, tries int, reason text, snapshot text, after timestamptz)
+        as input(id text, rank int, delivery text, tries int, reason text, snapshot text, after timestamptz)
     ), decided as (
       insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
         snapshot_digest, seed, evidence)
       select ${tenantId}, id, ${poolId}, 't', '', '{}', '{"skills":{},"recipientId":"","excludedRecipientIds":[]}',
         '{}', 0, 'queued', '', 0, '{}' from input
     )
-    insert into queue_items (tenant_id, id, pool_id, state, priority, rank, expires_at, assign_tries, assign_reason,
-      assign_snapshot, assign_after)
-    select ${tenantId}, id, ${poolId}, 'ready', 0, rank, now() + interval '1 hour', tries, reason, snapshot, after
+    insert into queue_items (tenant_id, id, pool_id, state, delivery, priority, rank, expires_at, assign_tries,
+      assign_reason, assign_snapshot, assign_after)
+    select ${tenantId}, id, ${poolId}, 'ready', coalesce(delivery, 'pull'), 0, rank, now() + interval '1 hour', tries,
+      reason, snapshot, after
     from input`;
   return rows.map(({ id }) => id);
 }
@@ -135,22 +136,28 @@ test("a freed place leads to no search while the node knows that nothing waits i
   assert.equal(searchesOf(node.searches, stage.poolId), 1);
 });
 
-test("an item that another node leaves waiting gets the place that was freed before anybody told of it", async () => {
-  const stage = newStage();
-  const start = nodes(stage.pools);
-  const [node, other] = [start(), start()];
-  node.assigning.start();
-  await node.live.view(stage.pools.get(stage.poolId)!);
-  const free = () => node.live.released(stage.tenantId, stage.poolId, `r-${stage.poolId}`);
-  free();
-  await served(node, stage);
-  const [id] = await enqueue(stage, 1);
-  free();
-  await served(node, stage);
-  assert.equal(await recipientOf(stage, id!), "");
-  other.assigning.itemWaits(stage.tenantId, stage.poolId);
-  await shown(() => recipientOf(stage, id!), Boolean);
-});
+for (const when of ["before the item comes, and was searched for in vain", "after the item has come"]) {
+  test(`an item that another node leaves waiting gets the place that was freed ${when}`, async () => {
+    const stage = newStage();
+    const start = nodes(stage.pools);
+    const [node, other] = [start(), start()];
+    node.assigning.start();
+    await node.live.view(stage.pools.get(stage.poolId)!);
+    const free = async () => {
+      node.live.released(stage.tenantId, stage.poolId, `r-${stage.poolId}`);
+      await served(node, stage);
+    };
+    const isBefore = when.startsWith("before");
+    if (isBefore) await free();
+    else node.assigning.itemReady(stage.tenantId, stage.poolId);
+    await served(node, stage);
+    const [id] = await enqueue(stage, 1);
+    if (!isBefore) await free();
+    assert.equal(await recipientOf(stage, id!), "");
+    other.assigning.itemWaits(stage.tenantId, stage.poolId);
+    await shown(() => recipientOf(stage, id!), Boolean);
+  });
+}
 
 test("an item that becomes ready in an idle pool is searched for, and so are items that wait after it", async () => {
   const stage = newStage();
@@ -187,4 +194,40 @@ test("looks for freed places do not keep routine looks from items far behind", a
     await served(node, stage);
   }
   assert.notEqual(await recipientOf(stage, last), "");
+});
+
+/** A clock by which a turn is over after two or three decisions. */
+const slowClock = {
+  now() {
+    const untilMs = performance.now() + 110;
+    while (performance.now() < untilMs);
+    return Date.now();
+  },
+};
+
+test("items that were decided before are not kept waiting by undecided ones, however many and costly", async () => {
+  const stage = newStage(0);
+  const undecided = await enqueue(stage, 12, { delivery: "undecided" });
+  const [decided] = await enqueue(stage, 1);
+  const node = nodes(stage.pools, slowClock)();
+  node.assigning.start();
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await shown(() => recipientOf(stage, decided!), Boolean);
+  const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
+  assert.ok(given.filter(Boolean).length < 8, `${given.filter(Boolean).length} undecided ones went first`);
+  await shown(() => recipientOf(stage, undecided.at(-1)!), Boolean);
+});
+
+test("a look whose turn is used up by undecided items goes on behind those that are not due", async () => {
+  const stage = newStage(0);
+  const waits = { tries: 1, reason: "requirements_unmet", snapshot: "", after: new Date(Date.now() + 3_600_000) };
+  const last = (await enqueue(stage, 250, waits)).at(-1)!;
+  await db.sql`update queue_items set assign_after = null where tenant_id = ${stage.tenantId} and id = ${last}`;
+  const undecided = await enqueue(stage, 12, { delivery: "undecided" });
+  const node = nodes(stage.pools, slowClock)();
+  node.assigning.start();
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await shown(() => recipientOf(stage, last), Boolean);
+  const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
+  assert.ok(given.filter(Boolean).length < 10, `${given.filter(Boolean).length} undecided ones went first`);
 });

@@ -94,6 +94,8 @@ export function createAssigning(parts: Parts): Assigning {
   let unsubscribe: (() => void)[] = [];
   let isRunning = false;
   let lookedAt: WaitedFor | undefined;
+  /** Where the next poll begins, so that pools whose items nobody can take do not hide those behind them. */
+  let polledTo: WaitingPool | undefined;
   let pollIsDue = true;
   /** Tenants whose pools or recipients changed. */
   const changed = new Set<string>();
@@ -146,13 +148,15 @@ export function createAssigning(parts: Parts): Assigning {
       const search = { after, limit: itemsPerPage, undecidedOnly, snapshot: snapshotName(snapshot), reasons };
       const searched = idle.beginSearch(poolId);
       const { items, last, moreUndecided, isEmpty } = await unassignedItems(db.sql, pool, search);
-      idle.endSearch(poolId, searched, isEmpty && after === start);
+      if (idle.endSearch(poolId, searched, { nothing: isEmpty && after === start, forPlace })) {
+        look(tenantId, poolId, freed);
+      }
       const view = await live.view(snapshot);
-      const stoppedAt = await assignPage(pool, view, items, untilMs);
-      // Undecided items are sought from the front each time.
-      if (stoppedAt === undefined) after = last;
-      else if (!stoppedAt.undecided) after = stoppedAt;
-      if (stoppedAt !== undefined || moreUndecided) {
+      const tried = await assignPage(pool, view, items, untilMs);
+      // Undecided items are sought from the front each time; the others from the last one that was tried.
+      const isDecided = ({ undecided }: UnassignedItem) => !undecided;
+      after = items.slice(tried).some(isDecided) ? (items.slice(0, tried).findLast(isDecided) ?? after) : last;
+      if (tried < items.length || moreUndecided) {
         // The rest has its turn after the tenant's other pools.
         look(tenantId, poolId, forPlace ? freed : routine);
         break;
@@ -163,21 +167,21 @@ export function createAssigning(parts: Parts): Assigning {
     else places.set(poolId, after);
   }
 
-  /** Decides items one after the other, in slices; where it stopped when the turn was over before that. */
+  /** Decides items one after the other, in slices, until the turn is over; how many it came to. */
   async function assignPage(
     pool: WaitingPool,
     view: Awaited<ReturnType<LivePools["view"]>>,
     items: readonly UnassignedItem[],
     untilMs: number,
-  ): Promise<UnassignedItem | undefined> {
-    if (items.length === 0) return undefined;
+  ): Promise<number> {
+    if (items.length === 0) return 0;
     const time = timeInBackground(shares, pool.tenantId);
     const page = createAssignmentPage({ ...parts, itemWaits }, pool, view);
-    let last: UnassignedItem | undefined;
     try {
-      for (const item of items) {
-        if (last !== undefined && (performance.now() >= untilMs || stopping.signal.aborted)) return last;
-        last = item;
+      for (const [nth, item] of items.entries()) {
+        // Every turn has room for one item of each kind, however long the first one takes.
+        const isOver = nth > 1 && performance.now() >= untilMs;
+        if (isOver || (nth > 0 && stopping.signal.aborted)) return nth;
         // One that is not due waits for a place only.
         if (!item.due && view.live.isFull) continue;
         const nowMs = clock.now();
@@ -187,7 +191,7 @@ export function createAssigning(parts: Parts): Assigning {
         const noted = decideInTime(pending, time, (decision) => page.note(item, decision, pending.pool, nowMs));
         if (noted instanceof Promise) await noted;
       }
-      return undefined;
+      return items.length;
     } finally {
       await page.commit();
     }
@@ -201,11 +205,21 @@ export function createAssigning(parts: Parts): Assigning {
     for (const { tenantId, poolId } of absent) look(tenantId, poolId, routine);
   }
 
-  async function lookAtPools(tenantId = ""): Promise<void> {
-    const occasion = tenantId === "" ? routine : { placeFreed: false, poolChanged: true };
-    for (const pool of await poolsWithUnassigned(db.sql, poolsAtOnce, tenantId)) {
-      look(pool.tenantId, pool.poolId, occasion);
-    }
+  /** Looks at so many pools that items wait in; each time at those behind the ones before. */
+  async function lookAtPools(): Promise<void> {
+    const { pools, last } = await poolsWithUnassigned(db.sql, { after: polledTo, limit: poolsAtOnce });
+    polledTo = last;
+    for (const { tenantId, poolId } of pools) look(tenantId, poolId, routine);
+  }
+
+  /** Looks at all pools of a tenant that items wait in, after a change of any of them. */
+  async function lookAtPoolsOf(tenantId: string): Promise<void> {
+    let after: WaitingPool | undefined;
+    do {
+      const { pools, last } = await poolsWithUnassigned(db.sql, { after, limit: poolsAtOnce, tenantId });
+      for (const { poolId } of pools) look(tenantId as TenantId, poolId, { placeFreed: false, poolChanged: true });
+      after = last;
+    } while (after !== undefined && !stopping.signal.aborted);
   }
 
   const search = oneAtATime(
@@ -213,13 +227,12 @@ export function createAssigning(parts: Parts): Assigning {
       await takeBack();
       if (pollIsDue) {
         pollIsDue = false;
-        changed.clear();
-        return lookAtPools();
+        await lookAtPools();
       }
       const [tenantId] = changed;
       if (tenantId === undefined) return;
       changed.delete(tenantId);
-      await lookAtPools(tenantId);
+      await lookAtPoolsOf(tenantId);
       if (changed.size > 0) search.run();
     },
     (error) => log.warn({ err: error }, "items that wait for recipients could not be looked for"),

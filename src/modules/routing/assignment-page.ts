@@ -95,7 +95,7 @@ export function createAssignmentPage(
 
   async function give(assignments: readonly Assignment[], nowMs: number): Promise<void> {
     const { given, told } = await db.transaction(async (tx) => {
-      const ids = await assignItems(tx, tenantId, assignments);
+      const ids = await assignItems(tx, pool, assignments);
       const entries = assignments.flatMap(({ id, recipientId }) => {
         const data = { pool_id: poolId, recipient_id: recipientId };
         const isTold = config.itemEvents && ids.has(id);
@@ -114,10 +114,10 @@ export function createAssignmentPage(
     canBeLeased = false;
     notedAtMs = Number.POSITIVE_INFINITY;
     if (written.chosen.length > 0) await give(written.chosen, atMs);
-    await postponeItems(db.sql, tenantId, written.postponed);
+    await postponeItems(db.sql, pool, written.postponed);
     if (written.postponed.some(({ reason }) => placeReasons.includes(reason))) parts.itemWaits(tenantId, poolId);
-    await releaseItems(db.sql, tenantId, written.released);
-    await holdItems(db.sql, tenantId, written.held);
+    await releaseItems(db.sql, pool, written.released);
+    await holdItems(db.sql, pool, written.held);
     if (written.canBeLeased) wake(tenantId, poolId);
     for (const [toPoolId, ids] of written.redirected) await leftovers.sendOn({ ...pool, ids }, toPoolId, atMs);
     for (const [reasonCode, ids] of written.buried) {

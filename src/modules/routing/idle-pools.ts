@@ -1,8 +1,8 @@
 /**
  * Remembers the pools in which no item waits for a recipient, so that a freed place there leads to no search.
  *
- * Another node may put an item into such a pool at any time, and tells of it after its commit. A place that is freed before
- * that arrives is passed over, so the pool has to be searched once it does.
+ * Another node that has not heard of a freed place yet may put an item into such a pool at any time, and tells of it after
+ * its commit. The place is passed over, or searched for in vain, before that arrives; so the pool is searched once it does.
  */
 export class IdlePools {
   readonly #max: number;
@@ -21,7 +21,10 @@ export class IdlePools {
     return idle !== undefined;
   }
 
-  /** Notes that an item waits; answers whether a place was passed over before. */
+  /**
+   * Notes that an item waits; answers whether a place was passed over before, so that the pool has to be searched. While a
+   * search is under way, it is `endSearch` that answers.
+   */
   itemWaits(poolId: string): boolean {
     const passedOver = this.#idle.get(poolId)?.placePassedOver === true;
     this.#idle.delete(poolId);
@@ -36,12 +39,21 @@ export class IdlePools {
     return search;
   }
 
-  /** Notes what a search found. An item that came up meanwhile may have been missed, so the pool is not idle then. */
-  endSearch(poolId: string, search: symbol, foundNothing: boolean): void {
+  /**
+   * Notes what a search found, and whether it was for a freed place; answers whether the pool has to be searched for a place
+   * again. That is so when nothing was found but an item came up meanwhile, which may have been missed; and when a routine
+   * search found items in a pool whose place was passed over, since it leaves out those that only wait for a place.
+   */
+  endSearch(poolId: string, search: symbol, found: { readonly nothing: boolean; readonly forPlace: boolean }): boolean {
     const isUndisturbed = this.#searches.get(poolId) === search;
     if (isUndisturbed) this.#searches.delete(poolId);
-    if (!foundNothing) this.#idle.delete(poolId);
-    else if (isUndisturbed && !this.#idle.has(poolId)) this.#add(poolId);
+    const placePassedOver = this.#idle.get(poolId)?.placePassedOver === true;
+    if (!found.nothing) {
+      this.#idle.delete(poolId);
+      return placePassedOver && !found.forPlace;
+    }
+    if (isUndisturbed) this.#add(poolId, placePassedOver || found.forPlace);
+    return !isUndisturbed;
   }
 
   clear(): void {
@@ -49,8 +61,8 @@ export class IdlePools {
     this.#searches.clear();
   }
 
-  #add(poolId: string): void {
-    if (this.#idle.size >= this.#max) this.#idle.delete(this.#idle.keys().next().value!);
-    this.#idle.set(poolId, { placePassedOver: false });
+  #add(poolId: string, placePassedOver: boolean): void {
+    if (!this.#idle.has(poolId) && this.#idle.size >= this.#max) this.#idle.delete(this.#idle.keys().next().value!);
+    this.#idle.set(poolId, { placePassedOver });
   }
 }
