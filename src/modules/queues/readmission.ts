@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { Failure } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
@@ -5,6 +6,7 @@ import type { EventLoopShares } from "../../platform/scheduling/index.ts";
 import type { Placement, Readmission, ReadmissionRound } from "../dead-letters/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import type { AdmissionAsked } from "./accept.ts";
+import { addCounts, shardCount } from "./counts.ts";
 import { admit, displaces, freshGroup, type GroupState, groupKey } from "./domain/admission.ts";
 import type { KeyedItem } from "./domain/admission-keys.ts";
 import {
@@ -108,9 +110,10 @@ async function lockRound(
       states.set(key, state);
       changed.set(key, { ...owned.get(key)!, state });
     }
-    const base = { tenantId, poolId, survivorId: itemId };
+    // By id alone: who holds a place may have been redirected to another pool.
+    const base = { tenantId, survivorId: itemId };
     for (const id of supersedes) moves.push({ ...base, id, from: "waiting", to: "superseded" });
-    if (cancels !== "") moves.push({ tenantId, poolId, id: cancels, from: "unfinished", to: "cancelled" });
+    if (cancels !== "") moves.push({ tenantId, id: cancels, from: "unfinished", to: "cancelled" });
     return { queueItemId: itemId, state: holdReason === "" ? "ready" : "held", holdReason, dueAtMs, ...request.groups };
   }
 
@@ -130,7 +133,9 @@ async function lockRound(
       await saveGroups(tx, [...changed.values()], nowMs);
       const { moved, counts, freed } = await moveUncounted(tx, moves, locked, nowMs);
       if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new Raced();
-      return { depth: counts.reduce((sum, { depth = 0 }) => sum + depth, 0), freed };
+      const { own = [], others = [] } = Object.groupBy(counts, (each) => (each.poolId === poolId ? "own" : "others"));
+      await addCounts(tx, others, randomInt(shardCount));
+      return { depth: own.reduce((sum, { depth = 0 }) => sum + depth, 0), freed };
     },
   };
 }
