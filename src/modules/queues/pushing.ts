@@ -70,8 +70,9 @@ export function createPushing(parts: Parts): Pushing {
   const afterTargets = new Map<TenantId, PushTarget>();
   /** Tenants whose targets could not all be asked because too much was under way. */
   const cutShort = new Set<TenantId>();
-  /** Who was served last: the next look begins after it while there are tenants that were cut short. */
+  /** Who was served last: after a tenant was cut short, the next look begins behind it. */
   let lastServedId = "";
+  let wasCutShort = false;
   /** Items that are asked for now. */
   let requested = 0;
   let loop: Promise<void> = Promise.resolve();
@@ -103,7 +104,11 @@ export function createPushing(parts: Parts): Pushing {
     let count = 0;
     for (const target of targets) {
       // The next look begins here: whoever is done makes room, and wakes.
-      if (stopping.signal.aborted || roomLeft() <= 0) return void cutShort.add(tenantId);
+      if (stopping.signal.aborted || roomLeft() <= 0) {
+        cutShort.add(tenantId);
+        wasCutShort = true;
+        return;
+      }
       const served = await serve(target);
       if (served > 0) lastServedId = tenantId;
       count += served;
@@ -155,6 +160,8 @@ export function createPushing(parts: Parts): Pushing {
       .finally(() => {
         asking.delete(`${tenantId}:${poolId}`);
         requested -= max;
+        // Whoever was cut short because of this request may have room now.
+        if (wasCutShort) woken.resolve();
       });
     for (const row of rows) track(target, send(row, snapshot, recipient));
     // Never for long: another item of the target may have a token now, and limits may be changed.
@@ -242,7 +249,8 @@ export function createPushing(parts: Parts): Pushing {
 
   /** Looks for targets; answers whether there may be more tenants. */
   async function look(): Promise<boolean> {
-    if (cutShort.size > 0) afterTenantId = lastServedId;
+    if (wasCutShort) afterTenantId = lastServedId;
+    wasCutShort = false;
     const hasSkipped = afterTenantId !== "";
     const { tenants, lastTenantId } = await pushTargets(db.sql, {
       afterTenantId,
