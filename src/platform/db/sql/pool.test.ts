@@ -199,6 +199,18 @@ test("a part of a transaction that fails is undone alone, however deep it is nes
   );
 });
 
+test("two parts beside each other are refused, and the first one goes on", async (t) => {
+  const { pool, sql, admin } = await opened(t);
+  await admin`create table beside (n int)`;
+  await pool.transaction(async (tx) => {
+    const [first, second] = await Promise.allSettled(
+      [1, 2].map((n) => tx.savepoint((part) => part`insert into beside values (${n})`.then(() => n))),
+    );
+    assert.deepEqual([first!.status, second!.status], ["fulfilled", "rejected"]);
+  });
+  assert.deepEqual([...(await sql`select n from beside`)], [{ n: 1 }]);
+});
+
 test("a transaction with a failed statement that nobody waited for is not reported as committed", async (t) => {
   const { pool, sql, admin } = await opened(t);
   await admin`create table unwatched (n int primary key)`;
@@ -221,7 +233,6 @@ test("a part that outlives its transaction runs nothing more, and a statement be
       await part`insert into outlived values (1)`;
     });
     late.catch(() => {});
-    await tx`select 1`.then(() => {});
     await assert.rejects(async () => await tx`insert into outlived values (2)`, /part of this transaction is open/);
     throw new Error("given up");
   });

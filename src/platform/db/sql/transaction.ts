@@ -60,10 +60,14 @@ class Transaction implements Runner {
 
   /** Runs a part that can fail alone: when it throws, what it did and locked is undone, and nothing else. */
   async savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
-    await this.run(savepoint, []);
-    const part = new Transaction(this.connection, this);
+    const refusal = this.refusal();
+    if (refusal !== undefined) return refusal;
+    const opened = this.watch(this.connection.run(savepoint, []));
+    // Set before anything is awaited, so that no other part can be opened beside this one.
     this.hasPart = true;
+    const part = new Transaction(this.connection, this);
     try {
+      await opened;
       const result = await work(createSql(part));
       part.check();
       part.end();
