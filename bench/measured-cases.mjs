@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbedded } from "../src/platform/db/embedded.ts";
+import { startEmbedded } from "../src/platform/db/embedded/embedded.ts";
 import { startService } from "./routing/ours/service.mjs";
 
 /**

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { startEmbedded } from "../../src/platform/db/embedded.ts";
+import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
+import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
 import { openDatabase } from "../../src/platform/db/index.ts";
-import { socketHost } from "../../src/platform/db/socket-host.ts";
 
 const connections = 10;
 const payload = JSON.stringify({ order: "o-1", lines: [1, 2, 3], note: "x".repeat(300) });

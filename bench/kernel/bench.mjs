@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import postgres from "postgres";
-import { startEmbedded } from "../../src/platform/db/embedded.ts";
+import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
+import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
 import { migrate } from "../../src/platform/db/migrate.ts";
-import { socketHost } from "../../src/platform/db/socket-host.ts";
 
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);

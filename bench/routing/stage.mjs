@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { startEmbedded } from "../../src/platform/db/embedded.ts";
-import { socketHost } from "../../src/platform/db/socket-host.ts";
+import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
+import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
 import { participants } from "./participants.mjs";
 
 const processFile = new URL("./participant.mjs", import.meta.url);

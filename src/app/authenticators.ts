@@ -1,9 +1,8 @@
-import type { Authenticator } from "../chain/authentication.ts";
 import type { Call, Plane } from "../chain/call.ts";
+import type { Authenticator } from "../chain/steps/authentication.ts";
 import type { Config } from "../config/index.ts";
 import { fail } from "../errors/index.ts";
-import type { ApiKeyVerifier } from "../modules/api-keys/index.ts";
-import type { Members } from "../modules/members/index.ts";
+import type { ApiKeyVerifier, Members } from "../modules/tenancy/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import { isUlid } from "../platform/ids/ulid.ts";

@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { announcedChanges } from "../../test/harness/changes.ts";
 import { freshTenant, recordedEvents, testDatabase } from "../../test/harness/context.ts";
 import { loadConfig } from "../config/index.ts";
-import { createApiKeys } from "../modules/api-keys/index.ts";
+import { createApiKeys } from "../modules/tenancy/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { createCursors } from "../platform/cursor/index.ts";
 import { createLog } from "../platform/log/log.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Config, keyFormat } from "../config/index.ts";
-import { type ApiKeys, newKeyText } from "../modules/api-keys/index.ts";
+import { type ApiKeys, newKeyText } from "../modules/tenancy/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Database } from "../platform/db/index.ts";
 import { keptText } from "./kept-text.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import type { CapabilitySource } from "../modules/discovery/index.ts";
+import type { CapabilitySource } from "../modules/operations/index.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import { discoverKeys } from "../platform/tokens/index.ts";
 

@@ -15,8 +15,8 @@ import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 import type { Node } from "./compose.ts";
-import { type Listener, type ListenerOptions, listen, type MutualTls } from "./listener.ts";
-import { listenerOptions } from "./listener-options.ts";
+import { type Listener, type ListenerOptions, listen, type MutualTls } from "./listener/listener.ts";
+import { listenerOptions } from "./listener/listener-options.ts";
 
 interface Parts {
   readonly config: Config;

@@ -75,46 +75,41 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       tracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     });
 
+    const { tenancy, routing, notifications, operations } = node;
+    const { apiKeys, secrets } = tenancy;
     closers.push(() => node.egress.close());
-    closers.push(() => node.providers.close());
+    closers.push(() => notifications.providers.close());
     await node.signals.start();
     closers.push(() => node.signals.stop());
     await node.changes.start();
     closers.push(() => node.changes.stop());
     const platform = await node.settle();
-    const admin = await firstAccess({ config, db, apiKeys: node.apiKeys, tenantId: platform.id });
-    const uses = setInterval(() => node.apiKeys.verifier.flushUses(), 15_000);
+    const admin = await firstAccess({ config, db, apiKeys, tenantId: platform.id });
+    const uses = setInterval(() => apiKeys.verifier.flushUses(), 15_000);
     closers.push(() => {
       clearInterval(uses);
-      return node.apiKeys.verifier.flushUses();
+      return apiKeys.verifier.flushUses();
     });
-    node.live.start();
-    closers.push(() => node.live.stop());
-    closers.push(() => node.queues.idle());
-    closers.push(() => node.notifications.idle());
+    routing.live.start();
+    closers.push(() => routing.live.stop());
+    closers.push(() => routing.idle());
+    closers.push(() => notifications.idle());
     if (role !== "api") {
-      node.jobs.start();
-      closers.push(() => node.jobs.stop());
-      node.queues.sweeping.start();
-      closers.push(() => node.queues.sweeping.stop());
-      node.queues.pushing.start();
-      closers.push(() => node.queues.pushing.stop());
-      node.routing.assigning.start();
-      closers.push(() => node.routing.assigning.stop());
-      node.notifications.expanding.start();
-      closers.push(() => node.notifications.expanding.stop());
-      node.notifications.dispatching.start();
-      closers.push(() => node.notifications.dispatching.stop());
-      await node.webhooks.start();
-      closers.push(() => node.webhooks.stop());
-      await node.secrets.planReencryption(systemClock.now());
+      for (const worker of node.workers) {
+        await worker.start();
+        closers.push(() => worker.stop());
+      }
+      await secrets.planReencryption(systemClock.now());
     }
-    closers.push(() => node.events.idle());
+    closers.push(() => operations.idle());
 
     const standing = standingOf();
     const checks = checksOf({ config, node, database: () => db.ping(), redis: cache.redis, worker: role !== "api" });
-    const operations = createOperations({ booted: standing.isServing, checks, metrics });
-    const planes = await openPlanes({ config, log, metrics, node, version, health: standing, operations }, role);
+    const probes = createOperations({ booted: standing.isServing, checks, metrics });
+    const planes = await openPlanes(
+      { config, log, metrics, node, version, health: standing, operations: probes },
+      role,
+    );
     closers.push((drain) =>
       planes.close({
         drainMs: drain ? config["server.drain_s"] * 1000 : 0,
@@ -123,7 +118,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     );
     closers.push(() => {
       standing.set(false);
-      node.queues.endWaits();
+      routing.endWaits();
     });
     standing.set(true);
     log.info(

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { type Config, ConfigError } from "../config/index.ts";
-import { startEmbedded } from "../platform/db/embedded.ts";
+import { startEmbedded } from "../platform/db/embedded/embedded.ts";
 import { type Database, openDatabase, type Sql } from "../platform/db/index.ts";
 import { migrate } from "../platform/db/migrate.ts";
 import type { Log } from "../platform/log/log.ts";

@@ -3,7 +3,7 @@ import type { Operation } from "../definitions/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
 import type { Claim, IdempotencyRecord } from "../platform/idempotency/index.ts";
-import type { TenantStanding } from "./tenant.ts";
+import type { TenantStanding } from "./tenant-standing.ts";
 
 /** Which listener a call came in by. */
 export type Plane = "external" | "internal";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import { commonOptions } from "./common-options.ts";
+import { commonOptions } from "./connection/common-options.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
-import { addLocalCommands } from "./local-commands.ts";
-import { addOperationCommands } from "./operation-commands.ts";
+import { addLocalCommands } from "./local/local-commands.ts";
+import { addOperationCommands } from "./operations/operation-commands.ts";
 
 /** Builds the command for a command line; `end` is told the exit code of the one that ran. */
 export function createProgram(words: readonly string[], io: Io, end: (exitCode: number) => void): Command {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createLeasing } from "../../src/modules/queues/leasing.ts";
+import { createLeasing } from "../../src/modules/routing/queues/leasing/lease-service.ts";
 import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";

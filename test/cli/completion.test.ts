@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import test from "node:test";
-import { commandWords, operationNaming } from "../../src/cli/operation-names.ts";
+import { commandWords, operationNaming } from "../../src/cli/operations/operation-names.ts";
 import { readOperations } from "../../src/definitions/index.ts";
 import { cli } from "./cli-run.ts";
 

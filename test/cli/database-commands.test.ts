@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { bindingOf } from "../../src/modules/secrets/domain/secret.ts";
+import { bindingOf } from "../../src/modules/tenancy/secrets/domain/secret.ts";
 import { createKeyring } from "../../src/platform/crypto/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
 import { scratch } from "../harness/embedded-owner.ts";

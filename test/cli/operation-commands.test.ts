@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Command } from "commander";
-import { commandWords, operationNaming, pluralOf } from "../../src/cli/operation-names.ts";
-import { fieldOptions, pathArguments } from "../../src/cli/operation-options.ts";
+import { commandWords, operationNaming, pluralOf } from "../../src/cli/operations/operation-names.ts";
+import { fieldOptions, pathArguments } from "../../src/cli/operations/operation-options.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { type Operation, readOperations } from "../../src/definitions/index.ts";
 import { cli } from "./cli-run.ts";

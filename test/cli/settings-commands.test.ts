@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after } from "node:test";
-import { startError } from "../../src/cli/start-error.ts";
+import { startError } from "../../src/cli/local/start-error.ts";
 import { loadConfig, settings } from "../../src/config/index.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { cli } from "./cli-run.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Embedded, type EmbeddedOptions, startEmbedded } from "../../src/platform/db/embedded.ts";
+import { type Embedded, type EmbeddedOptions, startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { connect } from "./postgres-server.ts";
 
 /** A process of its own that starts the embedded PostgreSQL, to be killed by a test. */
@@ -19,7 +19,7 @@ interface Owner {
 
 // Ends with its input, so that it never outlives the test; says what became of its start.
 const OWNER = `
-  import { startEmbedded } from ${JSON.stringify(new URL("../../src/platform/db/embedded.ts", import.meta.url).href)};
+  import { startEmbedded } from ${JSON.stringify(new URL("../../src/platform/db/embedded/embedded.ts", import.meta.url).href)};
   process.stdin.resume().on("end", () => process.exit());
   try {
     const { url, pid } = await startEmbedded(JSON.parse(process.argv[1]));

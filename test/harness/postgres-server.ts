@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbedded } from "../../src/platform/db/embedded.ts";
+import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { migrate } from "../../src/platform/db/migrate.ts";
 import { Pool } from "../../src/platform/db/sql/pool.ts";
 import type { Sql } from "../../src/platform/db/sql/sql.ts";

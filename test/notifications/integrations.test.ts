@@ -5,7 +5,7 @@ import {
   CreateIntegrationRequestSchema,
   DeleteIntegrationRequestSchema,
 } from "../../gen/service/api/integration_pb.ts";
-import { createIntegrations } from "../../src/modules/integrations/index.ts";
+import { createIntegrations } from "../../src/modules/notifications/integrations/index.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { freshTenant, perform, recordedEvents } from "../harness/context.ts";
@@ -122,7 +122,7 @@ test("what one node removes, another chooses no more within moments, without bei
       cursors: createCursors(randomBytes(32)),
       changes,
       events,
-      connectors: { find: async () => undefined },
+      connections: { find: async () => undefined },
       providers: {
         keys: { email: ["development"], sms: [], push: [], chat: [], in_app: [] },
         needsConnection: () => false,

@@ -9,8 +9,8 @@ import {
   type WebhookDelivery,
 } from "../../gen/service/api/webhook_pb.ts";
 import type { Context, GroupedHandler } from "../../src/chain/call.ts";
-import { createEvents } from "../../src/modules/events/index.ts";
-import { createWebhooks } from "../../src/modules/webhooks/index.ts";
+import { createEvents } from "../../src/modules/operations/events/index.ts";
+import { createWebhooks } from "../../src/modules/operations/webhooks/index.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { createKeyring } from "../../src/platform/crypto/index.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";

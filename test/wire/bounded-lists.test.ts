@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, test } from "node:test";
-import { eventStore } from "../../src/modules/events/store.ts";
-import { decisionStore } from "../../src/modules/routing/store.ts";
+import { eventStore } from "../../src/modules/operations/events/store.ts";
+import { decisionStore } from "../../src/modules/routing/routing/decisions/decision-store.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import type { Sql } from "../../src/platform/db/index.ts";
 import { offsetMax, type Page, type PageRows, readPage, scanMax, totalMax } from "../../src/platform/paging/index.ts";

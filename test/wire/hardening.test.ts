@@ -5,7 +5,7 @@ import http2 from "node:http2";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { before, test } from "node:test";
 import { catalogue } from "../../src/errors/index.ts";
-import { socketHost } from "../../src/platform/db/socket-host.ts";
+import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
 import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";

@@ -1,7 +1,7 @@
 // The physical limit: the same rows through postgres.js, with no rules, no keys and no protocol around them.
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
-import { socketHost } from "../../../src/platform/db/socket-host.ts";
+import { socketHost } from "../../../src/platform/db/embedded/socket-host.ts";
 import { nextItem, nextItems } from "../item.mjs";
 import { inBatches, lanes } from "../lanes.mjs";
 import { drainInLoops } from "../pacing.mjs";

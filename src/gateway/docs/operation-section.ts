@@ -1,6 +1,6 @@
 import type { MediaType, OpenApiDocument, Parameter, Schema } from "../openapi/index.ts";
 import { badge, escapeHtml, prose, richText } from "./page.ts";
-import type { PlacedOperation } from "./reference.ts";
+import type { PlacedOperation } from "./placed-operation.ts";
 import { fieldRow, renderSchemaTable } from "./schema-table.ts";
 
 /** One operation: what it takes, what it answers, and a form to try it. */

@@ -1,14 +1,8 @@
-import type { OpenApiDocument, OperationObject } from "../openapi/index.ts";
+import type { OpenApiDocument } from "../openapi/index.ts";
 import { renderOperation } from "./operation-section.ts";
 import { badge, escapeHtml, prose, renderPage, richText } from "./page.ts";
+import type { PlacedOperation } from "./placed-operation.ts";
 import { renderSchemaTable, typeAnchor, typesOf } from "./schema-table.ts";
-
-/** An operation with its place in the document. */
-export interface PlacedOperation {
-  readonly verb: string;
-  readonly path: string;
-  readonly operation: OperationObject;
-}
 
 /** The pages of the reference, made from the OpenAPI document. */
 export interface Reference {

@@ -1,6 +1,6 @@
 import type { OpenApiDocument, Schema } from "../openapi/index.ts";
 import { escapeHtml, prose } from "./page.ts";
-import type { PlacedOperation } from "./reference.ts";
+import type { PlacedOperation } from "./placed-operation.ts";
 
 /** The anchor of a type on a service's page. */
 export function typeAnchor(name: string): string {

@@ -1,11 +1,11 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { commentOf } from "../../definitions/comments.ts";
 import type { Operation } from "../../definitions/index.ts";
-import { createComponents } from "./components.ts";
 import type { OpenApiDocument, OperationObject } from "./document.ts";
 import { bindOperation } from "./operation-object.ts";
 import { operationalPaths, operationalTag } from "./operational.ts";
-import { createSchemas, reachedFrom } from "./schemas.ts";
+import { createComponents } from "./schemas/components.ts";
+import { createSchemas, reachedFrom } from "./schemas/schemas.ts";
 
 /** What a document is made from. */
 export interface OpenApiInput {

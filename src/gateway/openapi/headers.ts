@@ -1,7 +1,7 @@
-import { currentVersion } from "../../chain/api-version.ts";
+import { currentVersion } from "../../chain/steps/api-version.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
-import type { Components } from "./components.ts";
 import type { Reference, Schema } from "./document.ts";
+import type { Components } from "./schemas/components.ts";
 
 interface Header {
   readonly description: string;

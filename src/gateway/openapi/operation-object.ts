@@ -1,17 +1,17 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { commentOf } from "../../definitions/comments.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
-import { successesOf } from "./answers.ts";
-import type { Components } from "./components.ts";
 import type { OperationObject, RequestBody } from "./document.ts";
-import { exampleOfField, exampleOfMessage } from "./examples.ts";
+import { exampleOfField, exampleOfMessage } from "./examples/examples.ts";
 import { extensionsOf } from "./extensions.ts";
 import { parametersOf } from "./parameters.ts";
 import { type PathTemplate, pathTemplateOf } from "./path-template.ts";
 import { problemsOf } from "./problems.ts";
-import { isRequired } from "./rules.ts";
-import type { Schemas } from "./schemas.ts";
-import { isHttpBody } from "./well-known.ts";
+import { successesOf } from "./responses.ts";
+import type { Components } from "./schemas/components.ts";
+import { isRequired } from "./schemas/rules.ts";
+import type { Schemas } from "./schemas/schemas.ts";
+import { isHttpBody } from "./schemas/well-known.ts";
 
 /** What the operations of one document share while it is made. */
 export interface Workshop {

@@ -1,7 +1,7 @@
-import type { Components } from "./components.ts";
 import type { MediaType, OperationObject, Schema } from "./document.ts";
 import { operationalExtensions } from "./extensions.ts";
 import { problemRef } from "./problems.ts";
+import type { Components } from "./schemas/components.ts";
 
 /** The tag of the endpoints that are the gateway's own. */
 export const operationalTag = { name: "Operations", description: "Endpoints for running the service. No credentials." };

@@ -1,16 +1,16 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { currentVersion } from "../../chain/api-version.ts";
+import { currentVersion } from "../../chain/steps/api-version.ts";
 import { commentOf } from "../../definitions/comments.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
-import type { Components } from "./components.ts";
 import type { Parameter, Reference } from "./document.ts";
-import { exampleRequests } from "./example-requests.ts";
-import { exampleOfField } from "./examples.ts";
+import { exampleRequests } from "./examples/example-requests.ts";
+import { exampleOfField } from "./examples/examples.ts";
 import { answersRecord } from "./headers.ts";
 import type { PathTemplate } from "./path-template.ts";
-import { isRequired } from "./rules.ts";
-import type { Schemas } from "./schemas.ts";
-import { wellKnownSchema } from "./well-known.ts";
+import type { Components } from "./schemas/components.ts";
+import { isRequired } from "./schemas/rules.ts";
+import type { Schemas } from "./schemas/schemas.ts";
+import { wellKnownSchema } from "./schemas/well-known.ts";
 
 /** The fields of a list request that REST writes as `limit`, `cursor` and `offset`. */
 const pagingFields: ReadonlySet<string> = new Set(["page_size", "page_token", "skip"]);

@@ -1,10 +1,10 @@
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { catalogue, type ErrorEntry } from "../../errors/index.ts";
-import type { Components } from "./components.ts";
 import type { Reference, Response, Schema } from "./document.ts";
-import { exampleId } from "./example-values.ts";
+import { exampleId } from "./examples/example-values.ts";
 import { problemHeaders } from "./headers.ts";
 import type { PathTemplate } from "./path-template.ts";
+import type { Components } from "./schemas/components.ts";
 
 /** What decides which problems a binding can answer with. */
 interface Subject {

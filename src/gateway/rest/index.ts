@@ -1,7 +1,7 @@
 /** REST: every operation at the paths of its definition, derived from nothing else. */
 import type { Message } from "@bufbuild/protobuf";
 import type { Call, Next } from "../../chain/call.ts";
-import { requestIdFrom } from "../../chain/request-id.ts";
+import { requestIdFrom } from "../../chain/steps/request-id.ts";
 import { isStream, letGo } from "../../chain/stream.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";

@@ -5,13 +5,13 @@ import { isStream, letGo } from "../../chain/stream.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { type Exchange, headerOf, isGone, newCall, readBody, withinBodyTime, writeHead } from "../exchange.ts";
 import { type Interruptible, interruptible } from "../interrupt.ts";
-import type { Codec } from "./codec.ts";
-import { compress, decompress, type Encoding, requestEncoding, responseEncoding } from "./compression.ts";
-import { compressedFlag, type Envelope, readEnvelopes, readOnlyEnvelope, writeEnvelope } from "./envelope.ts";
+import type { Codec } from "./codec/codec.ts";
+import { compress, decompress, type Encoding, requestEncoding, responseEncoding } from "./codec/compression.ts";
+import { compressedFlag, type Envelope, readEnvelopes, readOnlyEnvelope, writeEnvelope } from "./codec/envelope.ts";
+import type { WireType } from "./codec/wire-type.ts";
 import { failureOf } from "./error-details.ts";
 import type { Procedure } from "./procedure.ts";
 import { responseOf } from "./reply.ts";
-import type { WireType } from "./wire-type.ts";
 
 /** What sets the protocols apart that put messages into envelopes: gRPC, gRPC-Web and Connect's streams. */
 export interface Framing {

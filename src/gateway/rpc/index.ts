@@ -9,19 +9,19 @@ import type { Answer, Call } from "../../chain/call.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { unreachable } from "../../errors/index.ts";
 import type { Exchange } from "../exchange.ts";
-import { connectGetRequest, handleConnectGet } from "./connect-get.ts";
-import { connectStream } from "./connect-stream.ts";
-import { handleConnectUnary } from "./connect-unary.ts";
+import { wireTypeOf } from "./codec/wire-type.ts";
+import { connectGetRequest, handleConnectGet } from "./connect/connect-get.ts";
+import { connectStream } from "./connect/connect-stream.ts";
+import { handleConnectUnary } from "./connect/connect-unary.ts";
 import { handleFramed } from "./framed.ts";
-import { grpc } from "./grpc.ts";
-import { grpcWeb } from "./grpc-web.ts";
-import { type HealthSource, healthProcedures } from "./health.ts";
+import { grpc } from "./grpc/grpc.ts";
+import { grpcWeb } from "./grpc/grpc-web.ts";
+import { type HealthSource, healthProcedures } from "./grpc/health.ts";
+import { reflectionPaths, reflectionProcedure } from "./grpc/reflection.ts";
 import { type Procedure, procedureOf } from "./procedure.ts";
-import { reflectionPaths, reflectionProcedure } from "./reflection.ts";
 import { refuseContentType, refuseHttpVersion, refuseUnknown, refuseVerb } from "./refusal.ts";
-import { wireTypeOf } from "./wire-type.ts";
 
-export type { HealthSource } from "./health.ts";
+export type { HealthSource } from "./grpc/health.ts";
 
 /** What the RPC surface of a plane needs. */
 export interface RpcOptions {

@@ -2,8 +2,8 @@ import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { GovernanceSchema } from "../../../gen/service/options/governance_pb.ts";
 import type { Answer, Call } from "../../chain/call.ts";
 import type { Operation } from "../../definitions/index.ts";
-import { type Codec, jsonCodec, protoCodec } from "./codec.ts";
-import type { Family, Format } from "./wire-type.ts";
+import { type Codec, jsonCodec, protoCodec } from "./codec/codec.ts";
+import type { Family, Format } from "./codec/wire-type.ts";
 
 /** A method as the wire reaches it: its codecs, made once, and what runs it. */
 export interface Procedure {

@@ -1,11 +1,11 @@
-import { requestIdFrom } from "../../chain/request-id.ts";
+import { requestIdFrom } from "../../chain/steps/request-id.ts";
 import { type Failure, fail } from "../../errors/index.ts";
 import { type Exchange, headerOf } from "../exchange.ts";
-import { connectErrorOf } from "./connect-error.ts";
-import { grpc } from "./grpc.ts";
-import { grpcWeb } from "./grpc-web.ts";
+import { contentTypesOf, type Family, type WireType } from "./codec/wire-type.ts";
+import { connectErrorOf } from "./connect/connect-error.ts";
+import { grpc } from "./grpc/grpc.ts";
+import { grpcWeb } from "./grpc/grpc-web.ts";
 import { replyWhole } from "./reply.ts";
-import { contentTypesOf, type Family, type WireType } from "./wire-type.ts";
 
 /** Refuses a method that does not exist, in the protocol that it was asked for in. */
 export function refuseUnknown(exchange: Exchange, wire: WireType | undefined): void {

@@ -1,48 +1,28 @@
 /**
- * Connectors: what the service needs to act for a tenant elsewhere.
+ * Connectors: how the service acts for a tenant in other systems.
  *
- * connection: settings, which are no secret, and credentials, which are sealed and never given out. revoked: ended for
- * good, its credentials wiped.
+ * connection: the settings and sealed credentials that a tenant uses another system with.
  */
-import type { TenantId } from "../../platform/access/index.ts";
-import type { Clock } from "../../platform/clock/clock.ts";
-import type { Cursors } from "../../platform/cursor/index.ts";
-import type { Database, Sql } from "../../platform/db/index.ts";
-import type { Reencryptable } from "../secrets/index.ts";
-import type { Connection } from "./domain/connection.ts";
-import { connectionHandlers } from "./handler.ts";
-import { type ConnectionFault, createOpener, type OpenConnection } from "./open-connections.ts";
-import { type ConnectionParts, createConnectionService } from "./service.ts";
-import { connectionStore, reencryptableConnections } from "./store.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import { type ConnectionParts, createConnections } from "./connections/index.ts";
 
-export type { Connection, ConnectionFault, OpenConnection };
+export type { Connection, Connections, OpenConnection } from "./connections/index.ts";
 
-/** The door of the module. */
-export interface Connectors {
-  readonly handlers: ReturnType<typeof connectionHandlers>;
-  /** A connection in whatever state, without its credentials. */
-  find(sql: Sql, tenantId: TenantId, connectionId: string): Promise<Connection | undefined>;
-  /** A connection to be used now, from memory for most calls; or why it cannot be used. */
-  open(tenantId: TenantId, connectionId: string): Promise<OpenConnection | ConnectionFault>;
-  /** Its credentials are sealed anew when the master key changes. */
-  readonly sealed: Reencryptable;
+interface Parts extends AreaParts {
+  readonly events: EventRecorder;
+  readonly check: ConnectionParts["check"];
 }
 
-interface Parts extends ConnectionParts {
-  readonly db: Database;
-  /** What is read into memory in the middle of calls goes by these connections. */
-  readonly side: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-}
-
-/** Makes the module. */
-export function createConnectors({ db, side, clock, cursors, ...parts }: Parts): Connectors {
-  const { changes, keyring } = parts;
+/** Creates the area. */
+export function createConnectors(parts: Parts) {
+  const connections = createConnections(parts);
   return {
-    handlers: connectionHandlers(createConnectionService(parts), cursors),
-    find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
-    open: createOpener({ db: side, changes, clock, keyring }),
-    sealed: reencryptableConnections(db.sql),
-  };
+    handlers: { "service.api.ConnectionService": connections.handlers },
+    jobs: [],
+    workers: [],
+    connections,
+    /** Credentials that are re-encrypted when the master key changes. */
+    sealed: [connections.sealed],
+  } satisfies Area & Record<string, unknown>;
 }

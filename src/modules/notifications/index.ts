@@ -1,147 +1,81 @@
 /**
- * Notifications: what is said to subscribers, on which channels, and what becomes of it.
+ * Notifications: messages to people, on the channels they want.
  *
- * trigger: the wish to notify someone about something. transaction: what came of one trigger. delivery: one message to
- * one address. broadcast: a trigger for the members of a topic. expansion: making the deliveries of a broadcast.
- * lane: one of two queues, so that a broadcast is never in the way of what is sent to one. dead letter: what failed for
- * good. redrive: having it tried once more. observation: evidence of what became of a message after it was sent.
- * inbox: the messages of the channel in_app. outbox: what would have been sent, for developers to see.
+ * subscribers: the people, and their addresses. topics: named sets of subscribers. preferences: what reaches whom, and
+ * the notification workflows with their templates. layouts: frames around templates. integrations: which provider serves
+ * which channel. providers: the systems that carry messages. dispatch: triggers, broadcasts, deliveries, inbox and outbox.
  */
-import type { InboxService } from "../../../gen/service/api/inbox_pb.ts";
-import type { NotificationService } from "../../../gen/service/api/notification_pb.ts";
-import type { OutboxService } from "../../../gen/service/api/outbox_pb.ts";
-import type { Handlers } from "../../chain/handlers.ts";
-import type { Clock } from "../../platform/clock/clock.ts";
-import type { Cursors } from "../../platform/cursor/index.ts";
-import type { Database, Signals } from "../../platform/db/index.ts";
-import type { JobKind } from "../../platform/jobs/index.ts";
-import type { Log } from "../../platform/log/log.ts";
-import type { EventLoopShares } from "../../platform/scheduling/index.ts";
-import type { Metrics } from "../../platform/telemetry/index.ts";
-import type { Connectors } from "../connectors/index.ts";
-import type { EventRecorder } from "../events/index.ts";
-import type { Integrations } from "../integrations/index.ts";
-import type { Layouts } from "../layouts/index.ts";
-import type { Preferences } from "../preferences/index.ts";
-import type { Providers } from "../providers/index.ts";
-import type { Subscribers } from "../subscribers/index.ts";
-import type { Quotas } from "../tenants/index.ts";
-import type { Topics } from "../topics/index.ts";
-import { createSend } from "./attempt.ts";
-import { createBroadcastService } from "./broadcast-service.ts";
-import { createDeadLetterService } from "./dead-letter-service.ts";
-import { deliveryHandlers } from "./delivery-handler.ts";
-import { createDispatching, type Dispatching, dispatchTopic } from "./dispatching.ts";
-import { broadcastTopic, createExpanding, type Expanding } from "./expansion.ts";
-import { createInboxFeed } from "./inbox-feed.ts";
-import { inboxHandlers } from "./inbox-handler.ts";
-import { forgetNotificationsJob } from "./jobs.ts";
-import { createObservationService, type ObservationService } from "./observation-service.ts";
-import { outboxHandlers } from "./outbox-handler.ts";
-import { createPrepare } from "./preparing.ts";
-import { createReporting } from "./reporting.ts";
-import { createSettling } from "./settling.ts";
-import { triggerHandlers } from "./trigger-handler.ts";
-import { createTriggerService } from "./trigger-service.ts";
-import { createTriggerWriter } from "./trigger-writer.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { Connections } from "../connectors/index.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import type { Quotas } from "../tenancy/index.ts";
+import { createDispatch } from "./dispatch/index.ts";
+import { createIntegrations } from "./integrations/index.ts";
+import { createLayouts } from "./layouts/index.ts";
+import { compiledTemplate, createPreferences, storedLayout } from "./preferences/index.ts";
+import { createProviders } from "./providers/index.ts";
+import { createSubscribers } from "./subscribers/index.ts";
+import { createTopics } from "./topics/index.ts";
 
-interface Parts {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly cursors: Cursors;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopShares;
-  readonly metrics: Metrics;
+interface Parts extends AreaParts {
   readonly events: EventRecorder;
-  readonly subscribers: Subscribers;
-  readonly topics: Topics;
-  readonly preferences: Preferences;
-  readonly layouts: Layouts;
-  readonly integrations: Integrations;
-  readonly connectors: Connectors;
-  readonly providers: Providers;
+  readonly connections: Connections;
   readonly quotas: Quotas;
-  readonly settings: NotificationSettings;
-  readonly platformTenantId: () => string;
-  /** From 0 to 1; what spreads the waits between attempts. */
-  readonly random?: () => number;
 }
 
-/** How an instance notifies. */
-interface NotificationSettings {
-  /** Whether anything is sent at all. */
-  readonly enabled: boolean;
-  /** What keeps messages that wait: two lanes, one, or nothing. */
-  readonly queue: "tiered" | "flat" | "none";
-  readonly verifiedOnly: boolean;
-  /** Whether what no integration serves is kept for developers to see. */
-  readonly outbox: boolean;
-  readonly payloadRetentionDays: number;
-  readonly retentionDays: number;
-}
-
-/** The door of the module. */
-export interface Notifications {
-  readonly handlers: {
-    readonly notifications: Handlers<typeof NotificationService>;
-    readonly inbox: Handlers<typeof InboxService>;
-    readonly outbox: Handlers<typeof OutboxService>;
-  };
-  readonly jobs: readonly JobKind[];
-  /** Makes the deliveries of broadcasts, on a node that does background work. */
-  readonly expanding: Expanding;
-  /** Sends what waits, on a node that does background work. */
-  readonly dispatching: Dispatching;
-  /** Takes in what a provider tells about messages that it took. */
-  readonly receive: ObservationService["receive"];
-  /** Resolves when nothing that a caller waits for is on its way any more. */
-  idle(): Promise<void>;
-}
-
-const dayMs = 86_400_000;
-
-/** Makes the module. */
-export function createNotifications(parts: Parts): Notifications {
-  const { db, signals, cursors, events, settings, random = Math.random } = parts;
-  const { verifiedOnly, queue } = settings;
-  const feed = createInboxFeed(db.sql, signals);
-  const wakeInbox = feed.wake;
-  const wakeExpanding = () => signals.wake(broadcastTopic);
-  const wakeDispatch = () => signals.wake(dispatchTopic);
-  const payloadKeptMs = settings.payloadRetentionDays * dayMs;
-  const hasQueue = queue !== "none";
-  const prepare = createPrepare({ ...parts, outbox: settings.outbox });
-  const send = createSend({ ...parts, prepare });
-  const reporting = createReporting(parts);
-  const settling = createSettling({ ...parts, reporting, retries: hasQueue, wakeInbox, random });
-  const sending = { ...parts, prepare, send, settling, reporting, verifiedOnly, wakeInbox };
-  const writer = createTriggerWriter({ ...parts, reporting });
-  const triggers = createTriggerService({ ...sending, writer, payloadKeptMs });
-  const broadcasts = createBroadcastService({ ...parts, writer, hasQueue, payloadKeptMs, wakeExpanding });
-  const deadLetters = createDeadLetterService({ events, wakeExpanding, wakeDispatch });
-  const observations = createObservationService(parts);
+/** Creates the area. */
+export function createNotifications({ config, ...parts }: Parts) {
+  const { db, side } = parts;
+  const providers = createProviders(parts);
+  const integrations = createIntegrations({ ...parts, providers });
+  const subscribers = createSubscribers({ ...parts, checkConnection: integrations.checkConnection });
+  const topics = createTopics({ ...parts, sql: db.sql, subscribers });
+  const preferences = createPreferences({
+    ...parts,
+    db: side,
+    subscribers,
+    checkTemplate: compiledTemplate,
+    hasLayout: storedLayout,
+  });
+  const layouts = createLayouts({ ...parts, usesOf: preferences.layoutUses });
+  const dispatch = createDispatch({
+    ...parts,
+    subscribers,
+    topics,
+    preferences,
+    layouts,
+    integrations,
+    providers,
+    settings: {
+      enabled: config["notification.dispatch.enabled"],
+      queue: config["notification.dispatch.queue"],
+      verifiedOnly: config["notification.verified_endpoints_only"],
+      outbox: config["notification.outbox.enabled"],
+      payloadRetentionDays: config["notification.payload_retention_days"],
+      retentionDays: config["notification.retention_days"],
+    },
+  });
   return {
     handlers: {
-      notifications: {
-        ...triggerHandlers({ triggers, broadcasts, dispatchEnabled: settings.enabled }),
-        ...deliveryHandlers({ broadcasts, deadLetters, cursors }),
+      "service.api.SubscriberService": {
+        ...subscribers.handlers,
+        ...topics.handlers.subscriptions,
+        ...preferences.handlers.subscribers,
       },
-      inbox: inboxHandlers({ ...parts, feed, observations }),
-      outbox: outboxHandlers(cursors),
+      "service.api.TopicService": topics.handlers.topics,
+      "service.api.NotificationWorkflowService": preferences.handlers.workflows,
+      "service.api.LayoutService": layouts.handlers,
+      "service.api.IntegrationService": integrations.handlers,
+      "service.api.NotificationService": dispatch.handlers.notifications,
+      "service.api.InboxService": dispatch.handlers.inbox,
+      "service.api.OutboxService": dispatch.handlers.outbox,
     },
-    jobs: [forgetNotificationsJob({ ...parts, sql: db.sql, retentionDays: settings.retentionDays })],
-    expanding: createExpanding({
-      ...sending,
-      enabled: settings.enabled,
-      lane: queue === "tiered" ? "broadcast" : "single",
-      wakeDispatch,
-    }),
-    dispatching: createDispatching({ ...sending, enabled: settings.enabled }),
-    receive: observations.receive,
-    async idle() {
-      await triggers.idle();
-      await settling.idle();
-    },
-  };
+    jobs: [...topics.jobs, ...dispatch.jobs],
+    workers: [dispatch.expanding, dispatch.dispatching],
+    providers,
+    /** Takes a provider's callback about messages that it accepted. */
+    receive: dispatch.receive,
+    /** Resolves when no send that a caller waits for is in progress. */
+    idle: dispatch.idle,
+  } satisfies Area & Record<string, unknown>;
 }

@@ -1,85 +1,93 @@
 /**
- * Routing: who takes an item of work, and why.
+ * Routing: from a work item to the recipient that completes it.
  *
- * decision: what was chosen, with what it was chosen from; it can be made again. live: what this node knows of the
- * moment. outcome: how what was routed turned out; it teaches who is slow, dear or failing.
+ * pools: recipients, and the rules and strategy that choose among them. routing: decisions and their outcomes.
+ * admission: constraints on items. queues: items that wait for or are with a worker. dead letters: items that failed for
+ * good. anomaly: unusual behaviour of pools and recipients.
  */
-import type { Clock } from "../../platform/clock/clock.ts";
-import type { Cursors } from "../../platform/cursor/index.ts";
-import type { Database, Signals, TenantChanges } from "../../platform/db/index.ts";
-import { usedKeys } from "../../platform/idempotency/index.ts";
-import type { Log } from "../../platform/log/log.ts";
-import type { EventLoopShares } from "../../platform/scheduling/index.ts";
-import type { EventRecorder } from "../events/index.ts";
-import type { PoolSnapshot, Pools } from "../pools/index.ts";
-import type { Queues } from "../queues/index.ts";
-import { createAssigning } from "./assigning.ts";
-import { createDecisionService } from "./decision-service.ts";
-import { placeReasons } from "./domain/assignment-retry.ts";
-import type { RoutableItem } from "./domain/item.ts";
-import { forgetRoutingJob } from "./jobs.ts";
-import type { LivePools } from "./live-pools.ts";
-import { outcomeHandlers } from "./outcome-handler.ts";
-import { createQueueRoom } from "./queue-room.ts";
-import { createRouteService } from "./route-service.ts";
-import { routingHandlers } from "./routing-handler.ts";
-import { createSnapshotKeeping } from "./snapshot-keeping.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import { createAdmission, createAdmissionKeys } from "./admission/index.ts";
+import { createAnomalies } from "./anomaly/index.ts";
+import { createDeadLetters } from "./dead-letters/index.ts";
+import { createPools, storedLoads, storedWork } from "./pools/index.ts";
+import { createQueues } from "./queues/index.ts";
+import { createAcceptance, createLivePools, createOutcomeSink, createRouter } from "./routing/index.ts";
 
-export { createAcceptance } from "./acceptance.ts";
-export { createLivePools, type LivePools } from "./live-pools.ts";
-export { createOutcomeSink } from "./outcomes.ts";
-
-interface Parts {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly changes: TenantChanges;
-  readonly shares: EventLoopShares;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly cursors: Cursors;
+interface Parts extends AreaParts {
   readonly events: EventRecorder;
-  readonly pools: Pools;
-  readonly queues: Queues;
-  readonly live: LivePools;
-  /** How often waiting items without a recipient are looked for. */
-  readonly assignPollMs: number;
-  readonly retentionDays: number;
-  readonly platformTenantId: () => string;
+  /** Keys the digests of admission groups. */
+  readonly admissionSecret: Buffer;
+  /** The value of a tenant's secret; undefined when there is none of that name. */
+  readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
 }
 
-/** The door of the module. */
-export type Routing = ReturnType<typeof createRouting>;
-
-/** Makes the module. */
-export function createRouting(parts: Parts) {
-  const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
-  const assigning = createAssigning({ ...parts, leftovers: queues.leftovers, wake: queues.wake, pollMs });
-  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotForm);
-  const decisions = createDecisionService(pools);
-  const routes = createRouteService({
-    pools,
-    live,
-    shares,
-    acceptor: queues.acceptor,
-    expect: queues.expect,
-    onUnassigned({ tenantId, snapshot, decision, view }) {
-      // A place that became free before the item was committed woke nobody.
-      const waitsForPlace = placeReasons.includes(decision.reason);
-      const missedPlace = waitsForPlace && !view.live.isFull;
-      if (missedPlace || decision.reason === "decided_later") assigning.itemReady(tenantId, snapshot.pool.id);
-      else if (waitsForPlace) assigning.itemWaits(tenantId, snapshot.pool.id);
-    },
-    keepSnapshot: keeping.keep,
-    reservePlace: createQueueRoom(db.sql, clock),
-    isRecorded: async (claim) => (await usedKeys(db.sql, [claim])).size > 0,
-    admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => queues.admissionOf(pool, item),
+/** Creates the area. */
+export function createRouting({ config, admissionSecret, ...parts }: Parts) {
+  const { egress } = parts;
+  const pools = createPools({
+    ...parts,
+    db: parts.side,
+    loads: storedLoads,
+    hasWork: storedWork,
+    urlRefusal: egress.urlRefusal,
   });
+  const live = createLivePools(parts);
+  const admission = createAdmission({
+    ...parts,
+    pools,
+    keys: createAdmissionKeys(admissionSecret),
+    wake: (tenantId, poolId) => queues.wakeDue(tenantId, poolId),
+  });
+  const deadLetters = createDeadLetters({
+    ...parts,
+    sql: parts.db.sql,
+    pools,
+    wake: (tenantId, poolId) => queues.wakeReady(tenantId, poolId),
+    readmission: () => queues.readmission,
+  });
+  const queues = createQueues({
+    ...parts,
+    pools,
+    deadLetters,
+    admissionOf: admission.requestOf,
+    outcomes: createOutcomeSink(live),
+    acceptable: createAcceptance({ ...parts, live }),
+    onReady: (tenantId, poolId) => router.assigning.itemReady(tenantId, poolId),
+    retentionHours: config["queue.ended_retention_hours"],
+  });
+  const router = createRouter({
+    ...parts,
+    pools,
+    queues,
+    live,
+    admissionOf: admission.requestOf,
+    assignPollMs: config["routing.assign_poll_ms"],
+    retentionDays: config["routing.retention_days"],
+  });
+  const anomalies = createAnomalies({ ...parts, pools });
   return {
     handlers: {
-      routing: routingHandlers(routes, decisions, cursors),
-      outcomes: outcomeHandlers(decisions, live),
+      "service.api.PoolService": pools.handlers.pools,
+      "service.api.RecipientService": pools.handlers.recipients,
+      "service.api.RuleService": pools.handlers.rules,
+      "service.api.RoutingService": router.handlers.routing,
+      "service.api.OutcomeService": router.handlers.outcomes,
+      "service.api.QueueService": queues.handlers.queues,
+      "service.api.WorkService": queues.handlers.work,
+      "service.api.AdmissionService": { ...admission.handlers, ...queues.handlers.explanations },
+      "service.api.DeadLetterService": deadLetters.handlers,
+      "service.api.AnomalyService": anomalies.handlers,
     },
-    jobs: [forgetRoutingJob({ sql: db.sql, ...parts })],
-    assigning,
-  };
+    jobs: [...deadLetters.jobs, ...anomalies.jobs, ...queues.jobs, ...admission.jobs, ...router.jobs],
+    workers: [queues.sweeping, queues.pushing, router.assigning],
+    /** What this node knows of recipients at the moment; every node keeps it up to date, whatever its role. */
+    live,
+    /** Ends the long polls of workers when the node stops. */
+    endWaits: queues.endWaits,
+    /** Resolves when no item is being written. */
+    idle: queues.idle,
+  } satisfies Area & Record<string, unknown>;
 }

@@ -1,16 +1,16 @@
-import { toAnswer } from "./answer.ts";
 import { CelError } from "./cel-error.ts";
 import type { CelType, CelVariables } from "./cel-type.ts";
-import { Frame } from "./frame.ts";
 import { LIMITS } from "./limits.ts";
-import { parse } from "./parse.ts";
-import { type Plan, PlanContext } from "./plan.ts";
-import { DECLARED_TYPES } from "./plan-variable.ts";
-import { planNode } from "./planner.ts";
-import { positionAt } from "./position.ts";
-import { referencesOf } from "./references.ts";
-import type { StaticType } from "./static-type.ts";
-import { Failure, type Value } from "./values.ts";
+import { Frame } from "./plan/frame.ts";
+import { type Plan, PlanContext } from "./plan/plan.ts";
+import { DECLARED_TYPES } from "./plan/plan-variable.ts";
+import { planNode } from "./plan/planner.ts";
+import { parse } from "./syntax/parse.ts";
+import { positionAt } from "./syntax/position.ts";
+import { referencesOf } from "./syntax/references.ts";
+import type { StaticType } from "./syntax/static-type.ts";
+import { toAnswer } from "./values/result.ts";
+import { Failure, type Value } from "./values/values.ts";
 
 /** A compiled expression; evaluate it as often as you like. */
 export interface CelExpression {

@@ -4,7 +4,7 @@ import { fc } from "../../../test/harness/random.ts";
 import { PlannedExpression } from "./expression.ts";
 import { CelError, compileCel } from "./index.ts";
 import { ARBITRARY_VARIABLES, arbitraryExpression, arbitraryValues } from "./testing/arbitrary-expression.ts";
-import { kindOf, type Value } from "./values.ts";
+import { kindOf, type Value } from "./values/values.ts";
 
 /** Runs, and lets nothing pass but a typed error. */
 function attempt<T>(run: () => T): T | CelError {

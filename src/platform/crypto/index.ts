@@ -10,5 +10,6 @@ export { canonicalJson } from "./canonical-json.ts";
 export { createSigner, type Signer } from "./hmac-signer.ts";
 export { createKeyedDigest, type KeyedDigest } from "./keyed-digest.ts";
 export { type Binding, createKeyring, type Keyring, type KeyringSettings } from "./keyring.ts";
+export { type Reencryptable, type Reencryption, reencrypt, type StaleValue } from "./reencryption.ts";
 export { SealError, type SealFault } from "./seal-error.ts";
 export { type SignedMessage, webhookHeaders } from "./webhook-signature.ts";

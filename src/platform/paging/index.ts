@@ -5,8 +5,10 @@
  */
 import { invalid } from "../../errors/index.ts";
 import { type Cursors, filterHash, type Total } from "../cursor/index.ts";
+import type { Page, PageRows } from "./page.ts";
 
 export { type Counted, readKeyset, scanMax, totalMax, totalOf } from "./keyset.ts";
+export type { Page, PageRows } from "./page.ts";
 export type { Total };
 
 const limitDefault = 50;
@@ -23,24 +25,6 @@ export function pageLimit(pageSize: number): number {
 /** The number of items to pass over; a negative one is none. */
 export function pageOffset(skip: number): number {
   return Math.max(skip, 0);
-}
-
-/** What a store needs to read one page. */
-export interface Page {
-  /** One more than the page holds, to see whether there is a next one. */
-  readonly fetch: number;
-  readonly offset: number;
-  /** The key of the last item that was given; undefined on the first page. */
-  readonly after: string | undefined;
-}
-
-/** What a store answers with. */
-export interface PageRows<T> {
-  readonly rows: readonly T[];
-  /** How many there are in all; only counted for the first page. */
-  readonly total: Total | undefined;
-  /** The key of the last row that was looked at, when the store stopped looking before the page was full. */
-  readonly scannedTo?: string | undefined;
 }
 
 interface PageRequest {

@@ -1,5 +1,6 @@
+import type { Total } from "../cursor/index.ts";
 import type { Fragment, Sql } from "../db/index.ts";
-import type { Page, PageRows, Total } from "./index.ts";
+import type { Page, PageRows } from "./page.ts";
 
 interface Selection {
   readonly columns: Fragment;

@@ -1,9 +1,11 @@
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { parseDuration } from "./duration.ts";
-import { parseFieldMask } from "./field-mask.ts";
+import { parseDuration } from "./formats/duration.ts";
+import { parseFieldMask } from "./formats/field-mask.ts";
+import { enumReader, keyReader, type Reader, scalarReader } from "./formats/scalars.ts";
+import { readJsonObject, readListValue, readStruct, readValue, tooDeep } from "./formats/struct.ts";
+import { parseTimestamp } from "./formats/timestamp.ts";
 import { type DecodeOptions, depthMax, keySegment, kindOf, Problems, shortName, violated } from "./problems.ts";
-import { enumReader, keyReader, type Reader, scalarReader } from "./scalars.ts";
 import {
   isUnusedExtensions,
   keptAsJson,
@@ -14,8 +16,6 @@ import {
   type Slots,
   unsupported,
 } from "./shape.ts";
-import { readJsonObject, readListValue, readStruct, readValue, tooDeep } from "./struct.ts";
-import { parseTimestamp } from "./timestamp.ts";
 
 /** A field as a decoder meets it. */
 interface FieldReader {

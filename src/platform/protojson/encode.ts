@@ -1,12 +1,12 @@
 import { type DescEnum, type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence, type FieldMask, isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { unreachable } from "../../errors/index.ts";
-import { durationText } from "./duration.ts";
-import { fieldMaskText } from "./field-mask.ts";
+import { durationText } from "./formats/duration.ts";
+import { fieldMaskText } from "./formats/field-mask.ts";
+import { listValueText, structText, valueText } from "./formats/struct.ts";
+import { bytesText, longText, numberText, plainLongText, stringText } from "./formats/text.ts";
+import { type Moment, timestampText } from "./formats/timestamp.ts";
 import { isUnusedExtensions, keptAsJson, keptUnwrapped, type OneofSlot, type Slots, unsupported } from "./shape.ts";
-import { listValueText, structText, valueText } from "./struct.ts";
-import { bytesText, longText, numberText, plainLongText, stringText } from "./text.ts";
-import { type Moment, timestampText } from "./timestamp.ts";
 
 /** How fields are named: as in the proto (REST), or in lowerCamel (Connect). */
 export type JsonNames = "proto" | "json";

@@ -8,9 +8,9 @@
  */
 export { jsonDecoder } from "./decode.ts";
 export { type JsonNames, jsonEncoder } from "./encode.ts";
-export { bytesMaxOf, isFreeJson } from "./json-place.ts";
-export { KeyTable, keysMax } from "./key-table.ts";
 export { applyParams } from "./params.ts";
-export { parseJson } from "./parse.ts";
 export { type DecodeOptions, depthMax, keySegment, Problems, violated } from "./problems.ts";
-export { valuesMax } from "./scan.ts";
+export { bytesMaxOf, isFreeJson } from "./scan/json-place.ts";
+export { KeyTable, keysMax } from "./scan/key-table.ts";
+export { parseJson } from "./scan/parse.ts";
+export { valuesMax } from "./scan/scan.ts";

@@ -3,9 +3,9 @@ import { type DescField, type DescMessage, isFieldSet, type Message, ScalarType 
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "../../errors/index.ts";
 import { messageReader, valueReader } from "./decode.ts";
-import { parseJson } from "./parse.ts";
+import { enumReader, scalarReader } from "./formats/scalars.ts";
 import { depthMax, Problems, shortName } from "./problems.ts";
-import { enumReader, scalarReader } from "./scalars.ts";
+import { parseJson } from "./scan/parse.ts";
 import { keptUnwrapped, messageMaker, type OneofSlot, type Slots } from "./shape.ts";
 
 /** Reads a value from a parameter's text; undefined after reporting what is wrong with it. */

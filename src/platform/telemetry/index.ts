@@ -5,6 +5,8 @@
  * traceparent  W3C's header that joins the parts
  * metrics      numbers by a few fixed labels; never an id, never free text
  */
+
+export { createTracing } from "./create-tracing.ts";
 export { type CallMetrics, createMetrics, type Metrics } from "./metrics.ts";
 export { formatTraceparent, parseTraceparent, type TraceContext } from "./trace-context.ts";
-export { createTracing, type Span, type SpanOptions, type Tracing, type TracingSettings } from "./tracing.ts";
+export type { Span, SpanOptions, Tracing, TracingSettings } from "./tracing.ts";

@@ -1,5 +1,3 @@
-import { createQuietTracing } from "./quiet-tracing.ts";
-
 /** What a span is told at its start. */
 export interface SpanOptions {
   /** The caller's `traceparent` header, or that of a span of ours. */
@@ -37,12 +35,4 @@ export interface TracingSettings {
   readonly sampleRatio?: number;
   /** Told when a batch could not be sent. */
   readonly onError?: (error: Error) => void;
-}
-
-/** Traces to a collector, or, without an endpoint, spans that only have ids for the log. */
-export async function createTracing(settings: TracingSettings): Promise<Tracing> {
-  if (!settings.endpoint) return createQuietTracing();
-  // Loaded only here: the SDK costs some 25 MB that nobody should pay who does not trace.
-  const { createOtlpTracing } = await import("./otlp-tracing.ts");
-  return createOtlpTracing({ ...settings, endpoint: settings.endpoint });
 }

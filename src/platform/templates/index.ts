@@ -5,8 +5,8 @@
  * nothing is included or called. engine: the language. raw: a text that is put in as it is and never evaluated.
  * printed: a name whose value the template writes somewhere. missing: a path that names nothing; it writes nothing.
  */
-export { applyCasing, type Casing } from "./casing.ts";
-export type { Markup } from "./escape.ts";
+export { applyCasing, type Casing } from "./formats/casing.ts";
+export type { Markup } from "./formats/escape.ts";
 export type { Template } from "./plan.ts";
 export { newWorkBudget, type RenderOptions } from "./run.ts";
 export { compileTemplate, type Engine } from "./template.ts";

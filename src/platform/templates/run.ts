@@ -1,4 +1,4 @@
-import { escapers, type Markup } from "./escape.ts";
+import { escapers, type Markup } from "./formats/escape.ts";
 import { limits } from "./limits.ts";
 import { TemplateError } from "./template-error.ts";
 import { Safe, textOf } from "./values.ts";

@@ -1,6 +1,6 @@
 import { BoundedCache } from "./cache.ts";
-import { compileHandlebars } from "./handlebars.ts";
-import { compileLiquid } from "./liquid.ts";
+import { compileHandlebars } from "./handlebars/handlebars.ts";
+import { compileLiquid } from "./liquid/liquid.ts";
 import type { Template } from "./plan.ts";
 import { TemplateError } from "./template-error.ts";
 

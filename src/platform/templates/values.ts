@@ -1,4 +1,3 @@
-import type { Run } from "./run.ts";
 import { TemplateError } from "./template-error.ts";
 
 /** Text that may stand in markup as it is. */
@@ -10,11 +9,13 @@ export class Safe {
   }
 }
 
-/** Values by name, as helpers and filters are given them. */
-export type Named = Readonly<Record<string, unknown>>;
-
-/** A helper or filter: the value that it is about comes first. */
-export type Helper = (run: Run, args: readonly unknown[], named: Named) => unknown;
+/** Counts the work of a rendering; throws when it is too much. */
+export interface WorkMeter {
+  readonly bytesMax: number;
+  spend(steps: number): void;
+  /** Counts the steps to read or write a text, and returns the text. */
+  passed(text: string): string;
+}
 
 /** The plain value of what may be safe text. */
 export function plain(value: unknown): unknown {
@@ -32,16 +33,16 @@ export function memberOf(value: unknown, key: string): unknown {
 }
 
 /** The keys of an object's own members; none of anything else. */
-export function keysOf(run: Run, value: unknown): string[] {
+export function keysOf(meter: WorkMeter, value: unknown): string[] {
   if (value === null || typeof value !== "object" || value instanceof Safe || value instanceof Date) return [];
   const keys = Object.keys(value);
   // Listing members costs more than going through items.
-  run.spend(4 * keys.length);
+  meter.spend(4 * keys.length);
   return keys;
 }
 
 /** A value as text: lists with a separator between their items, objects as JSON. */
-export function textOf(run: Run, value: unknown, separator: string): string {
+export function textOf(meter: WorkMeter, value: unknown, separator: string): string {
   switch (typeof value) {
     case "string":
       return value;
@@ -53,32 +54,32 @@ export function textOf(run: Run, value: unknown, separator: string): string {
       if (value === null) return "";
       if (value instanceof Safe) return value.text;
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
-      return Array.isArray(value) ? joined(run, value, separator) : jsonOf(run, value);
+      return Array.isArray(value) ? joined(meter, value, separator) : jsonOf(meter, value);
     default:
       return "";
   }
 }
 
 /** The texts of a list's items, joined; lists within it are joined in the same way. */
-export function joined(run: Run, items: readonly unknown[], separator: string, depth = 0): string {
+export function joined(meter: WorkMeter, items: readonly unknown[], separator: string, depth = 0): string {
   let text = "";
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
     if (index > 0) text += separator;
-    if (!Array.isArray(item)) text += textOf(run, item, separator);
-    else if (depth < nestingMax) text += joined(run, item, separator, depth + 1);
-    run.spend(1);
-    if (text.length > run.bytesMax) break;
+    if (!Array.isArray(item)) text += textOf(meter, item, separator);
+    else if (depth < nestingMax) text += joined(meter, item, separator, depth + 1);
+    meter.spend(1);
+    if (text.length > meter.bytesMax) break;
   }
-  return run.passed(text);
+  return meter.passed(text);
 }
 
 const nestingMax = 16;
 
 /** A value as JSON; empty for what JSON has no form of. */
-export function jsonOf(run: Run, value: unknown): string {
+export function jsonOf(meter: WorkMeter, value: unknown): string {
   try {
-    return run.passed(JSON.stringify(plain(value)) ?? "");
+    return meter.passed(JSON.stringify(plain(value)) ?? "");
   } catch (error) {
     // What is not JSON, such as a big integer or a cycle, has no form here.
     if (error instanceof TypeError) return "";
@@ -97,11 +98,11 @@ export function numberOf(value: unknown): number {
 }
 
 /** The order of two values: negative, 0 or positive; NaN when they have none. */
-export function orderOf(run: Run, left: unknown, right: unknown): number {
+export function orderOf(meter: WorkMeter, left: unknown, right: unknown): number {
   const [a, b] = [plain(left), plain(right)];
-  run.spend(1);
+  meter.spend(1);
   if (typeof a === "string" && typeof b === "string") {
-    run.spend(Math.min(a.length, b.length) >> 4);
+    meter.spend(Math.min(a.length, b.length) >> 4);
     return a < b ? -1 : a > b ? 1 : 0;
   }
   if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
@@ -109,10 +110,10 @@ export function orderOf(run: Run, left: unknown, right: unknown): number {
 }
 
 /** Whether two values are the same; lists and objects are the same as themselves only. */
-export function same(run: Run, left: unknown, right: unknown): boolean {
+export function same(meter: WorkMeter, left: unknown, right: unknown): boolean {
   const [a, b] = [plain(left), plain(right)];
-  run.spend(1);
-  if (typeof a === "string" && typeof b === "string" && a.length === b.length) run.spend(a.length >> 4);
+  meter.spend(1);
+  if (typeof a === "string" && typeof b === "string" && a.length === b.length) meter.spend(a.length >> 4);
   return a === b || ((a ?? undefined) === undefined && (b ?? undefined) === undefined);
 }
 

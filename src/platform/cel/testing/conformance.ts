@@ -22,7 +22,7 @@ import {
   Timestamp,
   TypeValue,
   type Value,
-} from "../values.ts";
+} from "../values/values.ts";
 
 /** A case of the official conformance suite. */
 export interface ConformanceCase {

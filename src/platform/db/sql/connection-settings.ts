@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ClientConfig } from "pg";
-import { socketHost } from "../socket-host.ts";
+import { socketHost } from "../embedded/socket-host.ts";
 
 /** How the connections of one pool are made. */
 export interface ConnectionSettings {

@@ -45,8 +45,13 @@ export interface Sql {
   savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
 }
 
+/** A runner that may have savepoints; only a transaction does. */
+export interface SqlRunner extends Runner {
+  savepoint?<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+}
+
 /** The `sql` of something that runs statements. */
-export function createSql(runner: Runner): Sql {
+export function createSql(runner: SqlRunner): Sql {
   function sql(first: TemplateStringsArray | string | Row | readonly Row[], ...values: SqlValue[]): unknown {
     if (typeof first === "string") return new Identifier(first);
     if (isTemplate(first)) return new Statement(runner, first, values);

@@ -1,4 +1,3 @@
-import type { Sql } from "./sql.ts";
 import { inferType, typeIds } from "./value-types.ts";
 
 /** Rows of a result, with the number of rows that the statement returned or changed. */
@@ -21,8 +20,6 @@ export interface Runner {
   run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>>;
   /** Runs a text of any number of statements without parameters; resolves with the last result. */
   runText(text: string): Promise<ResultRows<unknown>>;
-  /** Runs a part that can fail alone; only a transaction does. */
-  savepoint?<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
 }
 
 /** The text of a statement, with the types that the values of its parameters tell. Two calls share it if they can. */

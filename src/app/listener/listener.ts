@@ -1,0 +1,233 @@
+import http from "node:http";
+import http2 from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Edge } from "../../gateway/edge.ts";
+import type { ConnectionLimit, ConnectionRefusal } from "./connection-limit.ts";
+import { boundSession, type ConnectionTimeouts } from "./http2-session.ts";
+import { answerParserError } from "./parser-error.ts";
+
+/** A port that is being served. */
+export interface Listener {
+  /** `host:port` as it was bound, with the port that was found when 0 was asked for. */
+  readonly address: string;
+  /**
+   * Asks callers to leave: HTTP/2 callers are told at once, HTTP/1.1 callers by the edge with their next answer. All
+   * of them are still served. Resolves when the last connection has ended or the time is over.
+   */
+  drain(timeMs: number): Promise<void>;
+  /** Takes no more connections, and resolves when the last exchange has ended or the grace is over. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Certificates of a listener that speaks TLS and takes only callers with a certificate. */
+export interface MutualTls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly clientCa: Buffer;
+}
+
+/** How an edge is served. */
+export interface ListenerOptions {
+  readonly edge: Edge;
+  readonly tls?: MutualTls | undefined;
+  readonly timeouts: ConnectionTimeouts;
+  readonly connections: ConnectionLimit;
+  readonly onRefused: (refusal: ConnectionRefusal) => void;
+  /** Where the types of errors are explained. */
+  readonly errorsUrl: () => string;
+}
+
+const headerBytesMax = 32 * 1024;
+/** How often HTTP/1.1 connections are checked for late headers. */
+const checkMs = 1000;
+/** How long a stopping listener leaves a caller that has connected and not said anything. */
+const silentMs = 200;
+/** The first GOAWAY of a graceful shutdown names this stream, so that requests on their way are still answered. */
+const lastStreamIdMax = 2 ** 31 - 1;
+
+/** Serves an edge on an address `host:port`: HTTP/1.1 and HTTP/2 on the one port. */
+export async function listen(address: string, options: ListenerOptions): Promise<Listener> {
+  let draining = false;
+  const sessions = new Set<http2.ServerHttp2Session>();
+  const silent = new Set<Socket>();
+  const server = options.tls === undefined ? plainServer(options, silent) : secureServer(options, options.tls);
+  const connections = new Set<Socket>();
+  gate(server, options, connections);
+  const announceEnd = (session: http2.ServerHttp2Session) =>
+    session.goaway(http2.constants.NGHTTP2_NO_ERROR, lastStreamIdMax);
+  server.on("session", (session: http2.ServerHttp2Session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    session.on("error", () => session.destroy());
+    boundSession(session, options.timeouts);
+    if (draining) announceEnd(session);
+  });
+  await bind(server, address);
+
+  const closeIdle = (silentUntilMs: number) => {
+    if (server instanceof http.Server) server.closeIdleConnections();
+    // A caller that has just connected is about to say something.
+    if (performance.now() >= silentUntilMs) for (const socket of silent) socket.destroy();
+    // A session says goodbye and closes itself when its last stream has ended.
+    for (const session of sessions) session.close();
+  };
+  return {
+    address: boundAddress(server),
+    async drain(timeMs) {
+      draining = true;
+      for (const session of sessions) announceEnd(session);
+      const untilMs = performance.now() + timeMs;
+      while (connections.size > silent.size && performance.now() < untilMs) await delay(10);
+    },
+    async close(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const silentUntilMs = performance.now() + Math.min(silentMs, graceMs);
+      closeIdle(silentUntilMs);
+      const poll = setInterval(closeIdle, 50, silentUntilMs);
+      const grace = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+        for (const socket of connections) socket.destroy();
+      }, graceMs);
+      await closed;
+      clearInterval(poll);
+      clearTimeout(grace);
+    },
+  };
+}
+
+type Server = http.Server | http2.Http2SecureServer;
+type Accept = (socket: Socket) => void;
+
+/** Refuses connections that are too many, before anything is read from them. */
+function gate(server: Server, { connections: limit, onRefused }: ListenerOptions, open: Set<Socket>): void {
+  const accept = server.listeners("connection") as Accept[];
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    const release = limit.admit(socket.remoteAddress);
+    if (typeof release === "string") {
+      socket.destroy();
+      onRefused(release);
+      return;
+    }
+    open.add(socket);
+    socket.once("close", () => {
+      open.delete(socket);
+      release();
+    });
+    for (const each of accept) each.call(server, socket);
+  });
+}
+
+/**
+ * One server takes the connections; the first bytes of each tell which protocol it speaks. Those that have not said
+ * anything yet are in `silent`: no server knows of them.
+ */
+function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
+  const { edge, timeouts } = options;
+  // Without a Host, or with an expectation that nobody knows, a request goes its way too: so it gets a typed answer.
+  const server = http.createServer({ ...http1Options(timeouts), requireHostHeader: false });
+  const overHttp2 = http2.createServer(http2Settings, edge).on("session", (session) => server.emit("session", session));
+  answerHttp1(server, options);
+  const overHttp1 = server.listeners("connection") as Accept[];
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+    socket.setTimeout(timeouts.headerMs, () => socket.destroy());
+    socket.on("error", () => socket.destroy());
+    // A caller that leaves without a word gives its place back at once.
+    const leave = () => socket.destroy();
+    socket.on("end", leave);
+    let start = Buffer.alloc(0);
+    const look = () => {
+      const bytes: Buffer | null = socket.read();
+      if (bytes === null) return;
+      start = Buffer.concat([start, bytes]);
+      const isHttp2 = preface.equals(start.subarray(0, preface.length));
+      // The preface may come in pieces.
+      if (!isHttp2 && start.length < preface.length && start.equals(preface.subarray(0, start.length))) return;
+      socket.off("readable", look).off("end", leave);
+      silent.delete(socket);
+      socket.setTimeout(0);
+      socket.removeAllListeners("timeout");
+      socket.unshift(start);
+      if (isHttp2) overHttp2.emit("connection", socket);
+      else for (const accept of overHttp1) accept.call(server, socket);
+    };
+    socket.on("readable", look);
+  });
+  return server;
+}
+
+/** How HTTP/2's preface begins, and no HTTP/1.1 verb. */
+const preface = Buffer.from("PRI");
+
+function secureServer(options: ListenerOptions, { cert, key, clientCa }: MutualTls): Server {
+  const server = http2.createSecureServer({
+    ...http2Settings,
+    cert,
+    key,
+    ca: clientCa,
+    requestCert: true,
+    rejectUnauthorized: true,
+    allowHTTP1: true,
+    minVersion: "TLSv1.2",
+    handshakeTimeout: options.timeouts.headerMs,
+    http1Options: http1Options(options.timeouts),
+  } as http2.SecureServerOptions);
+  answerHttp1(server, options);
+  return server;
+}
+
+const http2Settings = { settings: { maxConcurrentStreams: 250, maxHeaderListSize: headerBytesMax } };
+
+function http1Options({ headerMs, idleMs }: ConnectionTimeouts): http.ServerOptions {
+  return {
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: headerMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: checkMs,
+    // The gateway bounds how long a body takes, so that a late one gets a typed answer in its own protocol.
+    requestTimeout: 0,
+  };
+}
+
+/** Has requests answered by the edge, and what is no request by a problem. */
+function answerHttp1(server: Server, { edge, errorsUrl, timeouts }: ListenerOptions): void {
+  // What was last answered on a connection.
+  const responses = new WeakMap<object, http.ServerResponse>();
+  const handle: Edge = (request, response) => {
+    if (request.httpVersionMajor === 1) responses.set(request.socket, response as http.ServerResponse);
+    edge(request, response);
+  };
+  server.on("request", handle).on("checkExpectation", handle);
+  server.on("clientError", (error: Error, socket: Socket) =>
+    answerParserError(error, socket, responses.get(socket), errorsUrl(), timeouts.headerMs),
+  );
+}
+
+function bind(server: Server, address: string): Promise<void> {
+  const colon = address.lastIndexOf(":");
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
+  const port = Number(address.slice(colon + 1));
+  if (colon < 0 || !Number.isInteger(port) || port < 0 || port > 65_535) {
+    return Promise.reject(new Error(`${address} is not an address host:port`));
+  }
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(
+        new Error(
+          `Cannot listen on ${address}: ${cause.code === "EADDRINUSE" ? "the port is in use" : cause.message}`,
+          { cause },
+        ),
+      ),
+    );
+    server.listen({ port, ...(host !== "" && { host }) }, () => resolve());
+  });
+}
+
+function boundAddress(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,55 @@
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type Failure, fail } from "../../errors/index.ts";
+import { problemJson } from "../../gateway/rest/problem.ts";
+import { ulid } from "../../platform/ids/ulid.ts";
+
+type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
+
+/**
+ * Answers what cannot be parsed as HTTP with a problem, and ends the connection. `response` is what was being sent on
+ * the connection: nothing can be said in the middle of it. The peer has `lingerMs` to read the answer and close its side.
+ */
+export function answerParserError(
+  error: ParserError,
+  socket: Duplex,
+  response: ServerResponse | undefined,
+  errorsUrl: string,
+  lingerMs: number,
+): void {
+  const answering = response?.headersSent === true && !response.writableFinished;
+  if (!socket.writable || error.code === "ECONNRESET" || answering) {
+    socket.destroy();
+    return;
+  }
+  const failure = failureOf(error);
+  const requestId = ulid(Date.now());
+  const body = problemJson(failure, errorsUrl, requestId);
+  const head = [
+    `HTTP/1.1 ${failure.entry.http} ${failure.entry.title}`,
+    "content-type: application/problem+json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "cache-control: no-store",
+    `x-request-id: ${requestId}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  // Destroying the socket at once could reset the connection before the peer has read the answer.
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(timer));
+}
+
+function failureOf(error: ParserError): Failure {
+  switch (error.code) {
+    case "HPE_HEADER_OVERFLOW":
+      return fail("HEADERS_TOO_LARGE", { cause: error });
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return fail("PAYLOAD_TOO_LARGE", { public: "The request's chunk extensions are too large.", cause: error });
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return fail("REQUEST_TIMEOUT", { public: "The request's headers did not arrive in time.", cause: error });
+    default: {
+      const reason = error.reason === undefined ? "" : `: ${error.reason}`;
+      return fail("INVALID_ARGUMENT", { public: `The request is not valid HTTP${reason}.`, cause: error });
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from "node:crypto";
+import { Failure, fail } from "../../errors/index.ts";
+import type { Log } from "../../platform/log/log.ts";
+import type { Call } from "../call.ts";
+
+// Recovery masks what escapes the steps outside of error masking; what was masked already keeps its reference.
+const masked = new WeakSet<Failure>();
+
+/** Hides what callers must not read: the cause goes to the log under a reference, and only the reference goes out. */
+export function mask(error: unknown, call: Call, log: Log): Failure {
+  if (error instanceof Failure && (error.code !== "INTERNAL" || masked.has(error))) {
+    if (error.entry.http >= 500 && error.cause !== undefined && !masked.has(error)) {
+      masked.add(error);
+      log.warn(
+        { err: error.cause, code: error.code, request_id: call.requestId, trace_id: call.span?.traceId },
+        error.message,
+      );
+    }
+    return error;
+  }
+  const reference = randomBytes(4).toString("hex");
+  log.error(
+    {
+      err: error instanceof Failure && error.cause !== undefined ? error.cause : error,
+      ref: reference,
+      request_id: call.requestId,
+      trace_id: call.span?.traceId,
+      operation: call.operation.id,
+    },
+    "internal error",
+  );
+  const failure = fail("INTERNAL", { public: `Internal error (ref: ${reference})` });
+  masked.add(failure);
+  return failure;
+}

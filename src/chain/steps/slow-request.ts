@@ -1,0 +1,24 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { Interceptor } from "../call.ts";
+
+/** Step 14: calls that take longer than they should leave a line in the log. Time that they waited as asked is no part of it. */
+export function slowRequest(thresholdMs: number, log: Log): Interceptor {
+  return async (call, next) => {
+    try {
+      return await next(call);
+    } finally {
+      const tookMs = performance.now() - call.startedAtMs - call.waitedMs;
+      if (tookMs > thresholdMs) {
+        log.warn(
+          {
+            operation: call.operation.id,
+            took_ms: Math.round(tookMs),
+            request_id: call.requestId,
+            trace_id: call.span?.traceId,
+          },
+          "slow request",
+        );
+      }
+    }
+  };
+}

@@ -1,0 +1,43 @@
+import { Failure } from "../../errors/index.ts";
+import type { Audit } from "../../platform/audit/index.ts";
+import type { CallMetrics, Tracing } from "../../platform/telemetry/index.ts";
+import { auditEntryOf, isAudited } from "../audit.ts";
+import type { Interceptor } from "../call.ts";
+import { watch } from "../stream.ts";
+
+interface Parts {
+  readonly calls: CallMetrics;
+  readonly tracing: Tracing;
+  readonly audit: Audit | undefined;
+}
+
+/** Step 2: every call is seen: as a span, in the metrics and, where it changed or was denied something, in the audit log. */
+export function telemetry({ calls, tracing, audit }: Parts): Interceptor {
+  return async (call, next) => {
+    const { operation, protocol, plane } = call;
+    const span = tracing.startSpan(operation.id, {
+      parent: call.header("traceparent"),
+      kind: "server",
+      attributes: { "rpc.method": operation.id, "rpc.system.name": protocol },
+    });
+    call.span = span;
+    calls.begin(protocol, plane);
+    const end = (error: unknown) => {
+      const code = error === undefined ? "OK" : error instanceof Failure ? error.code : "INTERNAL";
+      calls.end(operation.id, protocol, plane, code, (performance.now() - call.startedAtMs) / 1000);
+      if (error !== undefined) span.recordError(error);
+      span.end();
+    };
+    try {
+      const answer = await next(call);
+      // What was done is on record before the caller is told.
+      if (audit !== undefined && isAudited(operation)) await audit.append(auditEntryOf(call, undefined, answer));
+      return watch(answer, { onEnd: end });
+    } catch (error) {
+      end(error);
+      const entry = audit && auditEntryOf(call, error);
+      if (entry !== undefined && (isAudited(operation) || entry.outcome === "denied")) await audit!.append(entry);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,19 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { createMessageChecker } from "../../platform/validation/index.ts";
+import type { Interceptor } from "../call.ts";
+
+/** Step 9: the message keeps the rules of its definition, and all that it breaks are named at once. */
+export function validation(): Interceptor {
+  const checkers = new Map<DescMessage, ReturnType<typeof createMessageChecker>>();
+  return (call, next) => {
+    const { input } = call.operation.method;
+    let check = checkers.get(input);
+    if (check === undefined) {
+      check = createMessageChecker(input);
+      checkers.set(input, check);
+    }
+    const failure = check(call.message!);
+    if (failure !== undefined) throw failure;
+    return next(call);
+  };
+}

@@ -1,0 +1,59 @@
+import { compose } from "../../app/compose.ts";
+import type { LoadedConfig } from "../../config/index.ts";
+import { systemClock } from "../../platform/clock/clock.ts";
+import { openDatabase } from "../../platform/db/index.ts";
+import { createLog } from "../../platform/log/log.ts";
+import { createMetrics, createTracing } from "../../platform/telemetry/index.ts";
+import { CliError, exitCodes } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { isInUse, withDatabaseUrl } from "./database-access.ts";
+import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
+import { reasonOf } from "./start-error.ts";
+
+/** Encrypts anew what other keys than the active one protect, while the service's nodes go on. */
+export async function rotateKeysCommand(io: Io, options: SettingsOptions): Promise<number> {
+  const loaded = await resolveSettings(io, options);
+  const { config } = loaded;
+  if (config["database.url"] !== "" && config["connector.encryption_key"] === "") {
+    throw new CliError("connector.encryption_key: must be set to rotate keys", exitCodes.configuration);
+  }
+  const { reencrypted, unreadable } = await withDatabaseUrl(config, (url) => reencryptAll(loaded, url)).catch(
+    (error) => {
+      // It has its own keys: what is sealed here with one that it does not know, it could not open.
+      const hint = isInUse(error)
+        ? " Restart that service with the new key: it encrypts everything anew by itself, within the hour."
+        : "";
+      throw new CliError(`Cannot rotate keys: ${reasonOf(error)}${hint}`, exitCodes.failed, { cause: error });
+    },
+  );
+  io.out(`${reencrypted} encrypted anew with key ${config["connector.encryption_key_id"]}.\n`);
+  if (unreadable === 0) return exitCodes.ok;
+  throw new CliError(
+    `${unreadable} do not open with any key given: is one missing from connector.rotation_keys?`,
+    exitCodes.failed,
+  );
+}
+
+async function reencryptAll({ config }: LoadedConfig, url: string) {
+  const db = openDatabase(url, { maxConnections: 3, applicationName: "switchyard rotate-keys" });
+  try {
+    // The node is composed, so that it knows everything that is encrypted, and never started.
+    const tracing = await createTracing({ endpoint: "", serviceName: "switchyard", onError: () => {} });
+    const node = await compose({
+      config,
+      db,
+      side: db,
+      clock: systemClock,
+      log: createLog(config["log.level"]),
+      metrics: createMetrics(),
+      tracing,
+      audit: undefined,
+      limiter: undefined,
+      cacheAnswers: undefined,
+      tracesLost: () => false,
+    });
+    return await node.tenancy.secrets.reencryptAll(new AbortController().signal);
+  } finally {
+    await db.close();
+  }
+}

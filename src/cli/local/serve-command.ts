@@ -1,0 +1,23 @@
+import { type Role, serve } from "../../app/serve.ts";
+import { CliError, exitCodes } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
+import { startError } from "./start-error.ts";
+import { formatStartMessage } from "./start-message.ts";
+import { firstStopSignal } from "./stop-signals.ts";
+
+/** Runs a node until it is told to stop; answers with the exit code. */
+export async function serveCommand(io: Io, options: SettingsOptions & { role: Role }): Promise<number> {
+  const { role } = options;
+  const told = firstStopSignal(io);
+  const loaded = await resolveSettings(io, options);
+  const service = await serve(loaded, role).catch((error) => {
+    throw startError(error, loaded);
+  });
+  if (role !== "worker") io.out(formatStartMessage(service, loaded));
+  const lost = service.lost.then((reason) => ({ reason }));
+  const end = await Promise.race([told, lost]);
+  await service.stop({ drain: end === "SIGTERM" });
+  if (typeof end === "string") return exitCodes.ok;
+  throw new CliError(`The embedded PostgreSQL ended: ${end.reason}`, exitCodes.failed);
+}

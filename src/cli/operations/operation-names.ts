@@ -1,0 +1,88 @@
+import type { Operation } from "../../definitions/index.ts";
+
+/** Where an operation stands among the commands: `service tenant get-quota` has the noun tenant, the verb get-quota. */
+export interface OperationName {
+  /** Undefined for a command of one word: `service route`. */
+  readonly noun: string | undefined;
+  readonly verb: string;
+}
+
+/**
+ * Makes the rule that names commands after methods. A definition may name the command itself.
+ *
+ * A method's name is a verb and a phrase: GetTenantQuota. The noun is the record that the phrase names first, Tenant;
+ * all other words, in their order, are the verb: get-quota. A record is a message with an id or a key; a plural names
+ * it too. Without a record, a phrase that begins with the service's name has that for a noun (GetQueueStatus is
+ * `queue get-status`), and any other phrase is the noun as a whole, in the singular.
+ */
+export function operationNaming(operations: readonly Operation[]): (operation: Operation) => OperationName {
+  const records = new Set(
+    operations.flatMap(({ service }) =>
+      service.file.messages.filter(({ field }) => field.id ?? field.key).map(({ name }) => name),
+    ),
+  );
+  // Requests that name a record by its key are no records.
+  for (const name of records) if (/(Request|Response)$/.test(name)) records.delete(name);
+
+  return ({ method, service, command }) => {
+    if (command !== "") return nameOf(command);
+    const [first, ...phrase] = wordsOf(method.name);
+    const subject = wordsOf(service.name.replace(/Service$/, ""));
+    const found = firstRecord(phrase, records) ?? subjectOf(phrase, subject);
+    if (found !== undefined) {
+      const rest = [first!, ...phrase.slice(0, found.start), ...phrase.slice(found.end)];
+      return { noun: kebab(wordsOf(found.record)), verb: kebab(rest) };
+    }
+    if (phrase.length === 0) return { noun: kebab(subject), verb: kebab([first!]) };
+    return { noun: kebab([...phrase.slice(0, -1), singular(phrase.at(-1)!)]), verb: kebab([first!]) };
+  };
+}
+
+/** The words that a caller types for an operation. */
+export function commandWords({ noun, verb }: OperationName): string {
+  return noun === undefined ? verb : `${noun} ${verb}`;
+}
+
+/** The plural of a noun, which names the same group of commands. */
+export function pluralOf(noun: string): string {
+  if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`;
+  return /(s|sh|ch|x)$/.test(noun) ? `${noun}es` : `${noun}s`;
+}
+
+function nameOf(command: string): OperationName {
+  const [first, ...rest] = command.split(" ");
+  return rest.length === 0 ? { noun: undefined, verb: first! } : { noun: first, verb: rest.join("-") };
+}
+
+/** The service's own name at the beginning of a phrase. */
+function subjectOf(phrase: readonly string[], subject: readonly string[]) {
+  const begins = subject.every((word, at) => phrase[at] === word);
+  return begins ? { record: subject.join(""), start: 0, end: subject.length } : undefined;
+}
+
+/** The record that stands first among words, the longest one where several start there. */
+function firstRecord(words: readonly string[], records: ReadonlySet<string>) {
+  for (let start = 0; start < words.length; start++) {
+    for (let end = words.length; end > start; end--) {
+      const before = words.slice(start, end - 1).join("");
+      const last = words[end - 1]!;
+      const record = [before + last, before + singular(last)].find((name) => records.has(name));
+      if (record !== undefined) return { record, start, end };
+    }
+  }
+  return undefined;
+}
+
+function wordsOf(name: string): string[] {
+  return name.match(/[A-Z][a-z0-9]*/g) ?? [name];
+}
+
+function singular(word: string): string {
+  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  if (/(ss|sh|ch|x)es$/.test(word)) return word.slice(0, -2);
+  return /[^su]s$/.test(word) ? word.slice(0, -1) : word;
+}
+
+function kebab(words: readonly string[]): string {
+  return words.map((word) => word.toLowerCase()).join("-");
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { usageError } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+
+/** Resolves a value that may be written `@file` or, for standard input, `-`; one line end at the end is dropped. */
+export async function readSource(io: Io, named: string, value: string): Promise<string> {
+  if (value === "-") return withoutLineEnd(await io.input());
+  if (!value.startsWith("@")) return value;
+  try {
+    return withoutLineEnd(readFileSync(value.slice(1), "utf8"));
+  } catch (cause) {
+    throw usageError(`${named}: ${value.slice(1)} cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** Parses JSON that a person wrote on the command line. */
+export function parseJsonText(named: string, value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch (cause) {
+    throw usageError(`${named}: is not JSON: ${(cause as Error).message}`);
+  }
+}
+
+function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, "");
+}

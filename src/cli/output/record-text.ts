@@ -1,0 +1,103 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { shortEnumName } from "../operations/field-text.ts";
+import { printable } from "./printable.ts";
+import { pairsText, tableText } from "./table.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What people look for first in a list, in this order. */
+const prominent = ["id", "time", "key", "name", "display_name", "email", "type", "subject", "status", "mode", "value"];
+/** What every record has and a list need not repeat. */
+const leftOut = new Set(["tenant_id", "record_version", "updated_at"]);
+const columnsMax = 8;
+
+/** A list of records as a table with the columns that tell most; one below the other where a table does not fit. */
+export function listText(desc: DescMessage, items: readonly Json[], width: number): string {
+  const columns = columnsOf(desc).filter(({ name }, at) => at === 0 || items.some((item) => cellOf(item[name]) !== ""));
+  const shown = Number.isFinite(width) ? columns.slice(0, columnsMax) : columns;
+  const rows = items.map((item) => shown.map((field) => fieldText(field, item[field.name])));
+  const headings = shown.map(({ name }) => name);
+  return tableText(headings, rows, width) ?? blocksText(desc, items, width);
+}
+
+/** Records one below the other, each whole. */
+function blocksText(desc: DescMessage, items: readonly Json[], width: number): string {
+  return items.map((item) => recordText(desc, item, width)).join("\n\n");
+}
+
+/** The fields that a table shows, the most telling first: those that fit a cell. */
+function columnsOf(desc: DescMessage): DescField[] {
+  const rank = ({ name, number }: DescField) => {
+    const at = prominent.indexOf(name);
+    if (name === "created_at") return Number.POSITIVE_INFINITY;
+    // A record without an id of its own is identified by its first field.
+    if (number === 1 && name.endsWith("_id")) return -1;
+    return at < 0 ? prominent.length : at;
+  };
+  return desc.fields.filter((field) => isFlat(field) && !leftOut.has(field.name)).sort((a, b) => rank(a) - rank(b));
+}
+
+/** The fields that one line shows: what people look for first, and what is free to say. */
+export function lineFieldsOf(desc: DescMessage): DescField[] {
+  const free = desc.fields.filter((field) => field.message?.typeName === "google.protobuf.Struct");
+  return [...columnsOf(desc).filter(({ name }) => prominent.includes(name)), ...free];
+}
+
+/** A record as names and values; records within it follow under their own names. */
+export function recordText(desc: DescMessage, record: Json, width: number, indent = ""): string {
+  const present = desc.fields.filter(({ name }) => record[name] !== undefined && record[name] !== null);
+  const flat = present.filter((field) => !isNested(field));
+  const blocks: string[] = [];
+  if (flat.length > 0) {
+    const pairs = flat.map((field) => [field.name, fieldText(field, record[field.name])] as const);
+    blocks.push(pairsText(pairs, indent));
+  }
+  for (const field of present.filter(isNested)) {
+    const value = record[field.name];
+    const inner = `${indent}  `;
+    const text =
+      field.fieldKind === "list"
+        ? indented(innerListText(field.message!, value as Json[], width - inner.length), inner)
+        : recordText(field.message!, value as Json, width, inner);
+    blocks.push(`${indent}${field.name}\n${text}`);
+  }
+  return blocks.join("\n");
+}
+
+/** A list within a record. Its records stand by themselves where a table would leave out parts of them. */
+function innerListText(desc: DescMessage, items: readonly Json[], width: number): string {
+  const isWhole = items.every((item) => desc.fields.every((field) => isFlat(field) || cellOf(item[field.name]) === ""));
+  return isWhole ? listText(desc, items, width) : blocksText(desc, items, width);
+}
+
+/** A value in one line, as people read it. */
+export function fieldText(field: DescField, value: unknown): string {
+  if (field.enum !== undefined && field.fieldKind !== "map") {
+    const names = Array.isArray(value) ? value : [value];
+    return names.map((name) => (typeof name === "string" ? shortEnumName(field.enum!, name) : cellOf(name))).join(", ");
+  }
+  return cellOf(value);
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value) && value.every((each) => typeof each !== "object")) return printable(value.join(", "));
+  return printable(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+function isFlat(field: DescField): boolean {
+  if (field.fieldKind === "map") return false;
+  const type = field.message?.typeName;
+  if (type === undefined || isWrapperDesc(field.message!)) return true;
+  return /^google\.protobuf\.(Timestamp|Duration|FieldMask|Value)$/.test(type);
+}
+
+/** Whether a field holds records, to be shown by themselves. */
+function isNested(field: DescField): boolean {
+  return field.fieldKind !== "map" && field.message !== undefined && !field.message.typeName.startsWith("google.");
+}
+
+function indented(text: string, indent: string): string {
+  return text.replaceAll(/^(?=.)/gm, indent);
+}

@@ -1,0 +1,44 @@
+import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { invalid } from "../../../errors/index.ts";
+import { jsonDecoder, jsonEncoder, parseJson } from "../../../platform/protojson/index.ts";
+import { decodeJson } from "../../decode-json.ts";
+import { findFault } from "../fault.ts";
+import { findNul } from "./nul.ts";
+import { malformed, scanBinary } from "./scan-binary.ts";
+
+/** Reads requests and writes answers of one method in one format. */
+export interface Codec {
+  decode(body: Buffer): Message | Promise<Message>;
+  encode(message: Message): string | Uint8Array;
+}
+
+/** The codec for JSON, with the lowerCamelCase names of Connect and gRPC. */
+export function jsonCodec(input: DescMessage, output: DescMessage): Codec {
+  const read = jsonDecoder(input);
+  const parse = (body: Buffer) => parseJson(body, input);
+  return { decode: (body) => decodeJson(body, parse, read), encode: jsonEncoder(output, "json") };
+}
+
+/** The codec for the binary format. */
+export function protoCodec(input: DescMessage, output: DescMessage): Codec {
+  return { decode: (body) => readBinary(input, body), encode: (message) => toBinary(output, message) };
+}
+
+function readBinary(desc: DescMessage, body: Buffer): Message {
+  scanBinary(desc, body);
+  const message = parseBinary(desc, body);
+  const fault = findFault(desc, message);
+  if (fault !== undefined) throw invalid(fault.field, fault.rule, fault.message);
+  // Without a zero byte in the body no string can hold one; with one, only a look at the strings can tell.
+  const path = body.includes(0) ? findNul(desc, message) : undefined;
+  if (path !== undefined) throw invalid(path, "string.well_formed", "must not contain U+0000");
+  return message;
+}
+
+function parseBinary(desc: DescMessage, body: Buffer): Message {
+  try {
+    return fromBinary(desc, body, { readUnknownFields: false });
+  } catch (cause) {
+    throw malformed(cause);
+  }
+}

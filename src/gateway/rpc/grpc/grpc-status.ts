@@ -1,0 +1,42 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { StatusSchema } from "../../../../gen/google/rpc/status_pb.ts";
+import { type Failure, grpcCodes } from "../../../errors/index.ts";
+import { detailsOf, headersOf, rpcCodeOf } from "../error-details.ts";
+
+// Many clients take 8 KiB of headers at most, and base64 makes the bytes a third more.
+const statusBytesMax = 4096;
+const messageCharactersMax = 1024;
+
+/** The trailers of a call that went well. */
+export const grpcOk: Readonly<Record<string, string>> = { "grpc-status": "0" };
+
+/** The trailers of a call that failed. */
+export function grpcTrailersOf(failure: Failure, requestId: string): Record<string, string> {
+  const code = grpcCodes[rpcCodeOf(failure)];
+  const message = failure.message.slice(0, messageCharactersMax);
+  return {
+    ...headersOf(failure),
+    "grpc-status": String(code),
+    "grpc-message": percentEncode(message),
+    "grpc-status-details-bin": statusBytes(failure, code, message, requestId).toString("base64").replace(/=+$/, ""),
+  };
+}
+
+function statusBytes(failure: Failure, code: number, message: string, requestId: string): Buffer {
+  for (let count = failure.violations.length; ; count >>= 1) {
+    const details = detailsOf(failure, requestId, failure.violations.slice(0, count));
+    const status = create(StatusSchema, {
+      code,
+      message,
+      details: details.map(({ type, value }) => ({ typeUrl: `type.googleapis.com/${type}`, value })),
+    });
+    const bytes = Buffer.from(toBinary(StatusSchema, status));
+    // A long list of violations is cut rather than lost with the whole trailer.
+    if (bytes.length <= statusBytesMax || count === 0) return bytes;
+  }
+}
+
+// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md: everything but printable ASCII, and the percent sign.
+function percentEncode(message: string): string {
+  return message.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
+}

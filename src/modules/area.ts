@@ -1,0 +1,46 @@
+import type { ServiceHandlers } from "../chain/call.ts";
+import type { Config } from "../config/index.ts";
+import type { Clock } from "../platform/clock/clock.ts";
+import type { Keyring } from "../platform/crypto/index.ts";
+import type { Cursors } from "../platform/cursor/index.ts";
+import type { Database, Signals, TenantChanges } from "../platform/db/index.ts";
+import type { EgressGuard } from "../platform/egress/index.ts";
+import type { JobKind, JobRunner } from "../platform/jobs/index.ts";
+import type { Log } from "../platform/log/log.ts";
+import type { EventLoopShares } from "../platform/scheduling/index.ts";
+import type { Metrics } from "../platform/telemetry/index.ts";
+
+/** The platform services that every area is built on. */
+export interface AreaParts {
+  readonly config: Config;
+  readonly db: Database;
+  /** A small connection pool for reads into memory during calls. */
+  readonly side: Database;
+  readonly signals: Signals;
+  readonly changes: TenantChanges;
+  readonly shares: EventLoopShares;
+  readonly jobs: JobRunner;
+  readonly cursors: Cursors;
+  readonly keyring: Keyring | undefined;
+  readonly egress: EgressGuard;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The tenant that instance-wide jobs run under. */
+  readonly platformTenantId: () => string;
+}
+
+/** A loop that runs on nodes that do background work. */
+export interface BackgroundWorker {
+  start(): void | Promise<void>;
+  stop(): void | Promise<void>;
+}
+
+/** What every area adds to a node. */
+export interface Area {
+  /** Handlers by the full name of their service. */
+  readonly handlers: Readonly<Record<string, ServiceHandlers>>;
+  readonly jobs: readonly JobKind[];
+  /** In the order in which they start. */
+  readonly workers: readonly BackgroundWorker[];
+}

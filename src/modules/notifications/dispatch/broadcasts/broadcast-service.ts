@@ -1,0 +1,110 @@
+import { hash } from "node:crypto";
+import type { Message } from "@bufbuild/protobuf";
+import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import { fail } from "../../../../errors/index.ts";
+import { type Database, notFound } from "../../../../platform/db/index.ts";
+import { complete } from "../../../../platform/idempotency/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import type { Preferences } from "../../preferences/index.ts";
+import type { Topics } from "../../topics/index.ts";
+import type { Broadcast } from "../domain/broadcast.ts";
+import { overriddenContents } from "../domain/plan.ts";
+import { bodyOf, type Trigger } from "../domain/trigger.ts";
+import { type TriggerWriter, triggerQuota } from "../triggers/trigger-writer.ts";
+import { broadcastStore } from "./broadcast-store.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly topics: Pick<Topics, "find" | "cutoff">;
+  readonly preferences: Pick<Preferences, "workflow" | "checkContents">;
+  readonly events: Pick<EventRecorder, "record">;
+  readonly writer: Pick<TriggerWriter, "admitIn">;
+  /** Whether there is a queue that broadcasts can wait in. */
+  readonly hasQueue: boolean;
+  readonly payloadKeptMs: number;
+  readonly wakeExpanding: () => void;
+}
+
+/** Accepts messages to the members of topics. */
+export type BroadcastService = ReturnType<typeof createBroadcastService>;
+
+/** Makes the use cases of broadcasts. */
+export function createBroadcastService({
+  db,
+  topics,
+  preferences,
+  events,
+  writer,
+  hasQueue,
+  payloadKeptMs,
+  wakeExpanding,
+}: Parts) {
+  return {
+    /**
+     * Accepts a broadcast: what it carries, what is sent to whom and the work that is to be done are committed together,
+     * or nothing is and the caller is told.
+     */
+    async accept<Answer extends Message>(
+      context: Context,
+      trigger: Trigger,
+      keyed: KeyedCall | undefined,
+      answer: (broadcast: Broadcast) => Answer,
+    ): Promise<Answer | "duplicate"> {
+      if (!hasQueue) {
+        throw fail("FAILED_PRECONDITION", {
+          public:
+            "queue_unavailable: topics are notified through a durable queue, and notification.dispatch.queue is none.",
+        });
+      }
+      const { tenantId, nowMs, afterCommit } = context;
+      const { body, text } = bodyOf(trigger);
+      const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
+      preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
+      const now = new Date(nowMs);
+      const transactionId = ulid(nowMs);
+      const accepted = await db.transaction(async (tx) => {
+        if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
+          return "duplicate";
+        }
+        const topic = await topics.find(tx, tenantId, trigger.audience.name);
+        if (topic === undefined) throw notFound("topic");
+        const broadcast: Broadcast = {
+          tenantId,
+          transactionId,
+          workflowKey: trigger.workflowKey,
+          topicKey: topic.key,
+          cutoff: await topics.cutoff(tx),
+          manifest: {
+            channels: trigger.channels ?? null,
+            userId: trigger.userId,
+            payloadDigest: hash("sha256", text, "hex"),
+          },
+          status: "accepted",
+          position: "",
+          expanded: 0,
+          total: 0,
+          failureCode: "",
+          createdAt: now,
+          updatedAt: now,
+        };
+        await broadcastStore(tx).insert(broadcast, body, new Date(nowMs + payloadKeptMs));
+        const { workflowKey, topicKey } = broadcast;
+        const data = { workflow_key: workflowKey, topic_key: topicKey };
+        const within = { tenantId, nowMs, afterCommit, sql: tx };
+        await events.record(within, "notification.broadcast.accepted", transactionId, data);
+        const response = answer(broadcast);
+        if (keyed !== undefined) await complete(tx, keyed.record(response));
+        return response;
+      });
+      if (accepted !== "duplicate") wakeExpanding();
+      return accepted;
+    },
+
+    async getBroadcast({ sql, tenantId }: Context, transactionId: string): Promise<Broadcast> {
+      const broadcast = await broadcastStore(sql).find(tenantId, transactionId);
+      if (broadcast === undefined) throw notFound("broadcast");
+      return broadcast;
+    },
+  };
+}

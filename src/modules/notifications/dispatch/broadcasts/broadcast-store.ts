@@ -1,0 +1,93 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { Broadcast } from "../domain/broadcast.ts";
+import type { Carried } from "../domain/trigger.ts";
+
+/** The SQL of broadcasts. */
+export function broadcastStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status, position, expanded, total,
+    failure_code, created_at, updated_at`;
+  return {
+    /** Keeps a broadcast with what it carries. */
+    async insert(broadcast: Broadcast, carried: Carried["body"], expiresAt: Date): Promise<void> {
+      const { tenantId, transactionId, manifest, createdAt } = broadcast;
+      await sql`
+        with carried as (
+          insert into notification_payloads (tenant_id, transaction_id, body, digest, created_at, expires_at)
+          values (${tenantId}, ${transactionId}, ${sql.json(carried as never)},
+            decode(${manifest.payloadDigest}, 'hex'), ${createdAt}, ${expiresAt})
+        )
+        insert into notification_broadcasts (tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status,
+          created_at, updated_at)
+        values (${tenantId}, ${transactionId}, ${broadcast.workflowKey}, ${broadcast.topicKey}, ${broadcast.cutoff},
+          ${sql.json(manifest as never)}, ${broadcast.status}, ${createdAt}, ${createdAt})`;
+    },
+
+    async find(tenantId: TenantId, transactionId: string): Promise<Broadcast | undefined> {
+      const [row] = await sql<Broadcast[]>`
+        select ${columns} from notification_broadcasts
+        where tenant_id = ${tenantId} and transaction_id = ${transactionId}`;
+      return row;
+    },
+
+    /**
+     * The broadcast whose turn it is, held until the transaction ends; undefined when there is none. Nobody waits for
+     * one that another node holds, and one whose node dies is free at once.
+     */
+    async lockNext(): Promise<Broadcast | undefined> {
+      const [row] = await sql<Broadcast[]>`
+        select ${columns} from notification_broadcasts
+        where status in ('accepted', 'expanding') and next_page_at <= now()
+          and exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')
+        order by next_page_at limit 1 for update skip locked`;
+      return row;
+    },
+
+    /** Writes down how far a broadcast has come; others have their turn before its next page. */
+    async advance(broadcast: Broadcast): Promise<void> {
+      const { tenantId, transactionId, status, position, expanded, total, updatedAt } = broadcast;
+      await sql`
+        update notification_broadcasts set status = ${status}, position = ${position}, expanded = ${expanded},
+          total = ${total}, failures = 0, next_page_at = now(), updated_at = ${updatedAt}
+        where tenant_id = ${tenantId} and transaction_id = ${transactionId}`;
+    },
+
+    /** Writes down that a page could not be expanded; undefined when the broadcast has come to its end meanwhile. */
+    async postpone(
+      { tenantId, transactionId, position }: Broadcast,
+      failuresMax: number,
+      failureCode: string,
+      now: Date,
+    ): Promise<(Broadcast & { failures: number }) | undefined> {
+      const [row] = await sql<(Broadcast & { failures: number })[]>`
+        update notification_broadcasts set failures = failures + 1, updated_at = ${now},
+          next_page_at = now() + least(power(2, failures), 60) * interval '1 second',
+          status = case when failures + 1 >= ${failuresMax} then 'failed' else status end,
+          failure_code = case when failures + 1 >= ${failuresMax} then ${failureCode} else failure_code end
+        where tenant_id = ${tenantId} and transaction_id = ${transactionId} and position = ${position}
+          and status in ('accepted', 'expanding')
+        returning ${columns}, failures`;
+      return row;
+    },
+
+    /** Has a broadcast that failed go on from where it stood; undefined when there is none. */
+    async reopen(tenantId: TenantId, transactionId: string, now: Date): Promise<Broadcast | undefined> {
+      const [row] = await sql<Broadcast[]>`
+        update notification_broadcasts set status = 'expanding', failure_code = '', failures = 0, next_page_at = now(),
+          updated_at = ${now}
+        where tenant_id = ${tenantId} and transaction_id = ${transactionId} and status = 'failed'
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Forgets broadcasts of all tenants that ended before a moment, a bite at a time; answers how many. */
+    async forget(before: Date, limit: number): Promise<number> {
+      const gone = await sql`
+        delete from notification_broadcasts where ctid = any(array(
+          select ctid from notification_broadcasts
+          where updated_at < ${before} and status in ('completed', 'failed') order by updated_at limit ${limit}))`;
+      return gone.count;
+    },
+  };
+}

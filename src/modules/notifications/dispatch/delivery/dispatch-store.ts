@@ -1,0 +1,268 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { Delivery, DeliveryStatus, Lane } from "../domain/delivery.ts";
+import type { Carried } from "../domain/trigger.ts";
+import { deliveryColumns, leaseS } from "./delivery-store.ts";
+
+/** A delivery that this node may send until its lease ends. */
+export interface LeasedDelivery extends Delivery {
+  /** Another one at every lease: whoever holds an older one changes nothing any more. */
+  readonly leaseToken: string;
+}
+
+/** What a trigger carried, as it is kept. */
+export interface KeptPayload {
+  readonly tenantId: TenantId;
+  readonly transactionId: string;
+  readonly body: Carried["body"];
+  /** In hexadecimal. */
+  readonly digest: string;
+  readonly expiresAt: Date;
+}
+
+/** What a delivery that was leased came to. */
+export interface Settlement {
+  readonly delivery: Pick<LeasedDelivery, "tenantId" | "id" | "leaseToken" | "deadLetterId">;
+  readonly status: Exclude<DeliveryStatus, "running">;
+  /** How long to wait for the next attempt, when there is one. */
+  readonly waitMs: number;
+  readonly row: SettledRow;
+  /** The id of the dead letter that it becomes, if it has none. */
+  readonly newDeadLetterId: string | undefined;
+}
+
+/** What is written down of a delivery's end, or of an attempt that was not the last; what is absent is empty. */
+export interface SettledRow {
+  readonly integration_id?: string;
+  readonly provider_key?: string;
+  readonly connection_id?: string;
+  readonly layout_id?: string;
+  readonly layout_version?: number;
+  readonly provider_message_id?: string;
+  readonly provider_attempts?: number;
+  readonly failure_phase?: string;
+  readonly failure_code?: string;
+  readonly failure_detail?: string;
+  readonly retryable?: boolean;
+  readonly observation_state?: string;
+  readonly reconciliation_required?: boolean;
+  readonly reason?: string;
+  readonly layer?: number;
+  readonly kept_in?: "inbox" | "outbox";
+  readonly recipient?: string;
+  readonly subject?: string;
+  readonly title?: string;
+  readonly body?: string;
+  readonly html?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A leased delivery that is about to be given to a provider. */
+export interface HandOver {
+  readonly delivery: Pick<LeasedDelivery, "tenantId" | "id" | "leaseToken">;
+  readonly integrationId: string;
+  readonly providerKey: string;
+  readonly connectionId: string;
+}
+
+/** What is to be leased. */
+export interface LeaseAsked {
+  readonly lane: Lane;
+  readonly limit: number;
+  readonly each: number;
+  /** "" to begin with the first. */
+  readonly afterTenant: string;
+  readonly busyTenants: readonly string[];
+  readonly token: string;
+}
+
+/** How many tenants are looked at in one turn. */
+const tenantsAtOnce = 64;
+
+/** The SQL of sending. The database's clock counts for all nodes. */
+export function dispatchStore(sql: Sql) {
+  const columns = deliveryColumns(sql);
+  return {
+    /**
+     * Leases deliveries of a lane that are due: tenants take turns from the one after `afterTenant`, up to `each` of a
+     * tenant's that have waited longest. Tenants that are not active, or have enough on their way, are passed over.
+     */
+    async lease({ lane, limit, each, afterTenant, busyTenants, token }: LeaseAsked): Promise<LeasedDelivery[]> {
+      const queued = sql`lane = ${lane} and status = 'queued'`;
+      return sql<LeasedDelivery[]>`
+        with recursive turn as (
+          (select tenant_id, 1 as nth from notification_deliveries where ${queued} and tenant_id > ${afterTenant}
+           order by tenant_id limit 1)
+          union all
+          select next.tenant_id, turn.nth + 1 from turn cross join lateral (
+            select tenant_id from notification_deliveries where ${queued} and tenant_id > turn.tenant_id
+            order by tenant_id limit 1) next
+          where turn.nth < ${tenantsAtOnce}
+        ), due as (
+          select due.place from turn join tenants on tenants.id = turn.tenant_id and tenants.status = 'active'
+          cross join lateral (
+            select ctid as place from notification_deliveries
+            where ${queued} and tenant_id = turn.tenant_id and next_attempt_at <= now()
+            order by next_attempt_at, id limit ${each} for update skip locked) due
+          where turn.tenant_id <> all(${busyTenants as string[]}::text[])
+          limit ${limit}
+        )
+        update notification_deliveries set status = 'running', lease_token = ${token},
+          lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,
+          handed_over = false, next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
+        where ctid = any(array(select place from due))
+        returning ${columns}, lease_token`;
+    },
+
+    /**
+     * Records to whom leased deliveries are about to be handed over; answers with those that were still this node's. If
+     * the node dies after this, others know which provider may have the message.
+     */
+    async handOver(handovers: readonly HandOver[]): Promise<ReadonlySet<string>> {
+      const texts = (value: (each: HandOver) => string) => handovers.map(value);
+      const owned = await sql<{ id: string }[]>`
+        update notification_deliveries delivery set handed_over = true, integration_id = input.integration_id,
+          provider_key = input.provider_key, connection_id = input.connection_id
+        from unnest(${texts(({ delivery }) => delivery.tenantId)}::text[], ${texts(({ delivery }) => delivery.id)}::text[],
+          ${texts(({ delivery }) => delivery.leaseToken)}::text[], ${texts(({ integrationId }) => integrationId)}::text[],
+          ${texts(({ providerKey }) => providerKey)}::text[], ${texts(({ connectionId }) => connectionId)}::text[])
+          as input(tenant_id, id, lease_token, integration_id, provider_key, connection_id)
+        where delivery.tenant_id = input.tenant_id and delivery.id = input.id
+          and delivery.lease_token = input.lease_token
+        returning delivery.id`;
+      return new Set(owned.map(({ id }) => id));
+    },
+
+    /** What the triggers of deliveries carried; those whose time is over are left out. */
+    async carriedBy(deliveries: readonly Pick<Delivery, "tenantId" | "transactionId">[]): Promise<KeptPayload[]> {
+      return sql<KeptPayload[]>`
+        select tenant_id, transaction_id, body, encode(digest, 'hex') as digest, expires_at from notification_payloads
+        where expires_at > now() and (tenant_id, transaction_id) in (
+          select * from unnest(${deliveries.map(({ tenantId }) => tenantId)}::text[],
+            ${deliveries.map(({ transactionId }) => transactionId)}::text[]))`;
+    },
+
+    /**
+     * Has the database plan each statement of the transaction for what is there: a plan that was made when there was
+     * little, and is kept, would go through all of a broadcast for every few of its deliveries.
+     */
+    async planAnew(): Promise<void> {
+      await sql`set local plan_cache_mode = force_custom_plan`;
+    },
+
+    /**
+     * Writes down what became of leased deliveries, with what inbox, outbox and dead letters get of it; answers with
+     * those that were still this node's.
+     */
+    async settle(settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+      const rows = settlements.map(({ delivery, status, waitMs, row, newDeadLetterId }) => ({
+        ...row,
+        tenant_id: delivery.tenantId,
+        id: delivery.id,
+        lease_token: delivery.leaseToken,
+        status,
+        wait_ms: waitMs,
+        letter_id: newDeadLetterId ?? delivery.deadLetterId,
+        new_letter: newDeadLetterId !== undefined,
+      }));
+      const has = (test: (row: (typeof rows)[number]) => boolean) => rows.some(test);
+      const settled = await sql<{ id: string }[]>`
+        with input as (
+          select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
+            tenant_id text, id text, lease_token text, status text, wait_ms float8, letter_id text, new_letter boolean,
+            integration_id text, provider_key text, connection_id text, layout_id text, layout_version int,
+            provider_message_id text, provider_attempts int, failure_phase text, failure_code text, failure_detail text,
+            retryable boolean, observation_state text, reconciliation_required boolean, reason text, layer int,
+            kept_in text, recipient text, subject text, title text, body text, html text, data jsonb)
+        ), settled as (
+          update notification_deliveries delivery set
+            status = input.status,
+            integration_id = coalesce(input.integration_id, ''),
+            provider_key = coalesce(input.provider_key, ''),
+            connection_id = coalesce(input.connection_id, ''),
+            layout_id = coalesce(input.layout_id, ''),
+            layout_version = coalesce(input.layout_version, 0),
+            provider_message_id = coalesce(input.provider_message_id, ''),
+            provider_attempt = provider_attempt + coalesce(input.provider_attempts, 0),
+            failure_phase = coalesce(input.failure_phase, ''),
+            failure_code = coalesce(input.failure_code, ''),
+            failure_detail = coalesce(input.failure_detail, ''),
+            retryable = coalesce(input.retryable, false),
+            observation_state = coalesce(input.observation_state, delivery.observation_state),
+            reconciliation_required = coalesce(input.reconciliation_required, false),
+            preference_reason_code = coalesce(input.reason, delivery.preference_reason_code),
+            preference_winning_layer = case when input.reason is null then delivery.preference_winning_layer
+              else nullif(input.layer, 0) end,
+            dead_letter_id = input.letter_id,
+            first_failed_at = case when input.status in ('queued', 'failed') then coalesce(delivery.first_failed_at, now())
+              else delivery.first_failed_at end,
+            next_attempt_at = case when input.status = 'queued' then now() + input.wait_ms * interval '1 millisecond' end,
+            lease_token = '', lease_until = null,
+            sent_at = case when input.status = 'sent' then now() end,
+            completed_at = case when input.status <> 'queued' then now() end
+          from input
+          where delivery.tenant_id = input.tenant_id and delivery.id = input.id
+            and delivery.lease_token = input.lease_token
+          returning delivery.tenant_id, delivery.id, delivery.subscriber_id, delivery.channel, delivery.workflow_key,
+            delivery.broadcast_id, delivery.transaction_id, delivery.execution_attempt, delivery.first_failed_at
+        )
+        ${
+          has(({ kept_in }) => kept_in === "inbox")
+            ? sql`, inboxed as (
+          insert into notification_inbox (tenant_id, subscriber_id, id, workflow_key, title, body, data, created_at)
+          select settled.tenant_id, subscriber_id, settled.id, workflow_key, coalesce(title, ''), body,
+            coalesce(data, '{}'), now()
+          from settled join input using (tenant_id, id) where kept_in = 'inbox'
+          on conflict do nothing
+        )`
+            : sql``
+        }
+        ${
+          has(({ kept_in }) => kept_in === "outbox")
+            ? sql`, outboxed as (
+          insert into notification_outbox (tenant_id, id, workflow_key, channel, recipient, subject, title, body, html,
+            data, created_at)
+          select settled.tenant_id, settled.id, workflow_key, channel, recipient, coalesce(subject, ''),
+            coalesce(title, ''), body, coalesce(html, ''), coalesce(data, '{}'), now()
+          from settled join input using (tenant_id, id) where kept_in = 'outbox'
+          on conflict do nothing
+        )`
+            : sql``
+        }
+        ${
+          has(({ new_letter }) => new_letter)
+            ? sql`, buried as (
+          insert into notification_dead_letters (tenant_id, id, kind, delivery_id, broadcast_id, transaction_id,
+            subscriber_id, channel, failure_phase, failure_code, failure_detail, attempts, first_failed_at,
+            last_failed_at, payload_digest, payload_expires_at, status)
+          select settled.tenant_id, input.letter_id, 'delivery', settled.id, settled.broadcast_id,
+            settled.transaction_id, settled.subscriber_id, settled.channel, input.failure_phase, input.failure_code,
+            coalesce(input.failure_detail, ''), settled.execution_attempt, settled.first_failed_at, now(),
+            coalesce(payload.digest, ''), coalesce(payload.expires_at, now()), 'open'
+          from settled join input using (tenant_id, id)
+          left join notification_payloads payload using (tenant_id, transaction_id)
+          where input.new_letter
+        )`
+            : sql``
+        }
+        ${
+          has(({ new_letter, letter_id }) => !new_letter && letter_id !== "")
+            ? sql`, reopened as (
+          update notification_dead_letters letter set
+            status = case when input.status = 'failed' then 'open' else 'redriven' end,
+            attempts = letter.attempts + settled.execution_attempt,
+            failure_phase = coalesce(input.failure_phase, letter.failure_phase),
+            failure_code = coalesce(input.failure_code, letter.failure_code),
+            failure_detail = coalesce(input.failure_detail, letter.failure_detail),
+            last_failed_at = case when input.status = 'failed' then now() else letter.last_failed_at end
+          from settled join input using (tenant_id, id)
+          where letter.tenant_id = settled.tenant_id and letter.id = input.letter_id and not input.new_letter
+            and input.status <> 'queued'
+        )`
+            : sql``
+        }
+        select id from settled`;
+      return new Set(settled.map(({ id }) => id));
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { render } from "./message-renderer.ts";
+
+test("each template of a message is rendered in a slice of its own where the slice before is used up", async () => {
+  let slices = 0;
+  const turns = {
+    isOver: () => true,
+    async next() {
+      slices++;
+    },
+  };
+  const layouts = {
+    layoutFor: async () => ({ id: "layout", version: 3 }),
+    wrap: (_layout: unknown, said: { body: string; text: string }) => said,
+  };
+  const content = {
+    engine: "liquid",
+    subject: "Hello {{ payload.name }}",
+    title: "",
+    body: "<b>{{ payload.name }}</b>",
+    textBody: "{{ payload.name }}",
+    data: {},
+    layoutId: "",
+    strictVariables: false,
+  };
+  const message = await render(layouts as never, {
+    tenantId: "tenant" as TenantId,
+    channel: "email",
+    content: content as never,
+    values: { subscriber: {}, payload: { name: "Ann" }, workflow_key: "w", transaction_id: "t" },
+    subscriber: { locale: "", timezone: "" } as never,
+    markup: undefined,
+    casing: "" as never,
+    turns,
+  });
+  assert.ok("html" in message);
+  assert.deepEqual([message.subject, message.html, message.text], ["Hello Ann", "<b>Ann</b>", "Ann"]);
+  // Body, text, layout, subject and data.
+  assert.equal(slices, 5);
+});

@@ -1,0 +1,104 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { LayoutChannel } from "./domain/channel.ts";
+import type { Layout, LayoutText } from "./domain/layout.ts";
+
+/** The SQL of layouts. */
+export function layoutStore(sql: Sql) {
+  const columns = sql`tenant_id, id, name, description, channel, engine, body, text_body, is_default, version, variables,
+    metadata, created_at, updated_at`;
+  return {
+    /** One after the other, who makes layouts of a tenant or changes which is the default. */
+    async lock(tenantId: TenantId): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`layouts|${tenantId}`}, 0))`;
+    },
+
+    async insert(layout: Layout): Promise<Layout> {
+      const [row] = await sql<Layout[]>`
+        insert into notification_layouts (tenant_id, id, name, description, channel, engine, body, text_body, is_default,
+          version, variables, metadata, created_at, updated_at)
+        values (${layout.tenantId}, ${layout.id}, ${layout.name}, ${layout.description}, ${layout.channel},
+          ${layout.engine}, ${layout.body}, ${layout.textBody}, ${layout.isDefault}, ${layout.version},
+          ${layout.variables as string[]}, ${sql.json(layout.metadata as never)}, ${layout.createdAt}, ${layout.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async count(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from notification_layouts where tenant_id = ${tenantId}`;
+      return row!.count;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Layout | undefined> {
+      const [row] = await sql<Layout[]>`
+        select ${columns} from notification_layouts where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** Keeps a layout as it is until the transaction ends, and from being used by anything new. */
+    async hold(tenantId: TenantId, id: string): Promise<Layout | undefined> {
+      const [row] = await sql<Layout[]>`
+        select ${columns} from notification_layouts where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    async findDefault(tenantId: TenantId, channel: LayoutChannel): Promise<Layout | undefined> {
+      const [row] = await sql<Layout[]>`
+        select ${columns} from notification_layouts
+        where tenant_id = ${tenantId} and channel = ${channel} and is_default`;
+      return row;
+    },
+
+    /** Sets the text of a layout that is at a version still. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      text: LayoutText & Pick<Layout, "variables">,
+      version: number,
+      now: Date,
+    ): Promise<Layout | undefined> {
+      const [row] = await sql<Layout[]>`
+        update notification_layouts set
+          name = ${text.name}, description = ${text.description}, engine = ${text.engine}, body = ${text.body},
+          text_body = ${text.textBody}, variables = ${text.variables as string[]},
+          metadata = ${sql.json(text.metadata as never)}, version = version + 1, updated_at = ${now}
+        where tenant_id = ${tenantId} and id = ${id} and version = ${version}
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Takes a channel's default away, if it has one; answers with the id that it was. */
+    async demoteDefault(tenantId: TenantId, channel: LayoutChannel, now: Date): Promise<string | undefined> {
+      const [row] = await sql<{ id: string }[]>`
+        update notification_layouts set is_default = false, updated_at = ${now}
+        where tenant_id = ${tenantId} and channel = ${channel} and is_default returning id`;
+      return row?.id;
+    },
+
+    async makeDefault(tenantId: TenantId, id: string, now: Date): Promise<Layout | undefined> {
+      const [row] = await sql<Layout[]>`
+        update notification_layouts set is_default = true, updated_at = ${now}
+        where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+
+    async remove(tenantId: TenantId, id: string): Promise<void> {
+      await sql`delete from notification_layouts where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** Which of some names layouts of a channel have. */
+    async taken(tenantId: TenantId, channel: LayoutChannel, names: readonly string[]): Promise<Set<string>> {
+      const rows = await sql<{ name: string }[]>`
+        select name from notification_layouts
+        where tenant_id = ${tenantId} and channel = ${channel} and name = any(${names as string[]})`;
+      return new Set(rows.map(({ name }) => name));
+    },
+
+    async list(tenantId: TenantId, channel: LayoutChannel | undefined, page: Page): Promise<PageRows<Layout>> {
+      const where = sql`tenant_id = ${tenantId} ${channel === undefined ? sql`` : sql`and channel = ${channel}`}`;
+      return readKeyset<Layout>(sql, { columns, table: "notification_layouts", where }, page);
+    },
+  };
+}

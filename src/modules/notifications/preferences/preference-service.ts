@@ -1,0 +1,92 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail } from "../../../errors/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Channel, Subscriber, Subscribers } from "../subscribers/index.ts";
+import { checkPayload, checkSettings, rowKeys } from "./domain/check.ts";
+import { type Preference, type RowKeys, rowsMax } from "./domain/layers.ts";
+import type { TracedResolution } from "./domain/resolution.ts";
+import { resolveWithTrace } from "./domain/resolver.ts";
+import type { PreferenceSettings } from "./domain/settings.ts";
+import type { LayersOf } from "./layers-of.ts";
+import { preferenceStore } from "./preference-store.ts";
+import type { WorkflowSnapshots } from "./workflow-snapshots.ts";
+
+/** A notification that might be sent. */
+export interface Previewed {
+  readonly workflowKey: string;
+  readonly userId: string;
+  readonly topicKey: string;
+  readonly contextKeys: readonly string[];
+  readonly channels: readonly Channel[] | undefined;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+interface Parts {
+  readonly events: EventRecorder;
+  readonly subscribers: Pick<Subscribers, "find">;
+  readonly workflow: WorkflowSnapshots["workflow"];
+  readonly layersOf: LayersOf;
+}
+
+/** The use cases of what subscribers want. */
+export type PreferenceService = ReturnType<typeof createPreferenceService>;
+
+/** Makes the use cases of what subscribers want. */
+export function createPreferenceService({ events, subscribers, workflow, layersOf }: Parts) {
+  /** A subscriber, active or not. */
+  async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
+    const subscriber = await subscribers.find(sql, tenantId, id);
+    if (subscriber === undefined) throw notFound("subscriber");
+    return subscriber;
+  }
+
+  return {
+    getSubscriber,
+
+    /** Sets one row. Whether a weaker layer lets it count is for decisions to see: that may change at any time. */
+    async upsertPreference(
+      context: Context,
+      subscriberId: string,
+      { layer, ...keys }: Omit<RowKeys, "layer"> & { readonly layer: number | undefined },
+      settings: PreferenceSettings,
+    ): Promise<Preference> {
+      const { sql, tenantId, nowMs } = context;
+      const { id: owner } = await getSubscriber(context, subscriberId);
+      const wanted = rowKeys(layer, keys);
+      checkSettings("", settings);
+      const store = preferenceStore(sql);
+      await store.lock(tenantId, owner);
+      const set = await store.upsert(tenantId, owner, ulid(nowMs), wanted, settings, new Date(nowMs));
+      if (set === undefined) {
+        throw fail("FAILED_PRECONDITION", { public: `A subscriber has at most ${rowsMax} rows of preferences.` });
+      }
+      const data = {
+        preference_id: set.id,
+        layer: set.layer,
+        workflow_key: set.workflowKey,
+        topic_key: set.topicKey,
+      };
+      await events.record(context, "subscriber.preference.set", owner, data);
+      return set;
+    },
+
+    /** What would be decided now. The payload is looked at and forgotten: it must not get into anything that is kept. */
+    async previewPreferences(
+      { sql, tenantId, nowMs }: Context,
+      subscriberId: string,
+      { workflowKey, ...previewed }: Previewed,
+    ): Promise<TracedResolution[]> {
+      checkPayload(previewed.payload);
+      const { userId, topicKey } = previewed;
+      const [subscriber, stored, layers] = await Promise.all([
+        subscribers.find(sql, tenantId, subscriberId),
+        workflow(tenantId, workflowKey),
+        layersOf(sql, tenantId, { workflowKey, userId, topicKey }, [subscriberId]),
+      ]);
+      if (subscriber === undefined) throw notFound("subscriber");
+      return resolveWithTrace({ ...previewed, workflow: stored, layers: layers.of(subscriber.id), subscriber, nowMs });
+    },
+  };
+}

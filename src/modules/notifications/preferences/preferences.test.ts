@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import {
+  DeleteNotificationWorkflowRequestSchema,
+  UpsertNotificationWorkflowRequestSchema,
+  UpsertNotificationWorkflowUserRequestSchema,
+} from "../../../../gen/service/api/notification_workflow_pb.ts";
+import {
+  PreviewPreferencesRequestSchema,
+  UpsertPreferenceRequestSchema,
+  UpsertSubscriberRequestSchema,
+} from "../../../../gen/service/api/subscriber_pb.ts";
+import { announcedChanges } from "../../../../test/harness/changes.ts";
+import {
+  type ContextChoice,
+  freshTenant,
+  perform,
+  recordedEvents,
+  testDatabase,
+} from "../../../../test/harness/context.ts";
+import { fc } from "../../../../test/harness/random.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import { createCursors } from "../../../platform/cursor/index.ts";
+import { createSubscribers } from "../subscribers/index.ts";
+import type { PreferenceSettings } from "./domain/settings.ts";
+import { createPreferences, type ResolveInput } from "./index.ts";
+import { fromSettings } from "./settings-message.ts";
+import { meanings, resolveInput } from "./testing/arbitrary.ts";
+import { referenceResolution } from "./testing/reference-resolver.ts";
+
+const db = await testDatabase();
+const events = recordedEvents();
+const cursors = createCursors(randomBytes(32));
+const subscribers = createSubscribers({ events, cursors, checkConnection: async () => {} });
+const { changes, standing } = announcedChanges();
+const preferences = createPreferences({
+  db,
+  cursors,
+  changes,
+  events,
+  subscribers,
+  checkTemplate: () => undefined,
+  hasLayout: async () => true,
+});
+const { handlers } = preferences;
+
+async function newSubscriber(choice: ContextChoice, profile: object = {}): Promise<string> {
+  const message = { externalId: "ada", ...profile };
+  const made = await perform(db, choice, subscribers.handlers.upsertSubscriber, UpsertSubscriberRequestSchema, message);
+  return made.subscriber!.id;
+}
+const setRow = (choice: ContextChoice, subscriberId: string, keys: object, settings: PreferenceSettings) =>
+  perform(db, choice, handlers.subscribers.upsertPreference, UpsertPreferenceRequestSchema, {
+    subscriberId,
+    ...keys,
+    ...fromSettings(settings),
+  });
+const putWorkflow = (choice: ContextChoice, request: object) =>
+  perform(db, choice, handlers.workflows.upsertNotificationWorkflow, UpsertNotificationWorkflowRequestSchema, {
+    workflowKey: "w",
+    ...request,
+  });
+const putUser = (choice: ContextChoice, userId: string, settings: PreferenceSettings) =>
+  perform(db, choice, handlers.workflows.upsertNotificationWorkflowUser, UpsertNotificationWorkflowUserRequestSchema, {
+    workflowKey: "w",
+    userId,
+    preferences: fromSettings(settings),
+  });
+
+/** Stores all that an input tells; answers with the subscriber's id. */
+async function keep(choice: ContextChoice, { workflow, layers, subscriber }: ResolveInput): Promise<string> {
+  const { timezone, data } = subscriber;
+  const id = await newSubscriber(choice, { timezone, data, firstName: subscriber.firstName });
+  if (!subscriber.active) await db.sql`update notification_subscribers set active = false where id = ${id}`;
+  await putWorkflow(choice, { preferences: workflow?.preferences && fromSettings(workflow.preferences) });
+  if (layers.user !== undefined) await putUser(choice, "u", layers.user);
+  for (const { settings, workflowKey, topicKey, contextKeys } of layers.own) {
+    await setRow(choice, id, { workflowKey, topicKey, contextKeys: [...contextKeys] }, settings);
+  }
+  return id;
+}
+
+test("what is stored is previewed as it is decided, and as the plain reference says", async () => {
+  const sets = fc.sample(resolveInput, { numRuns: 500 });
+  for (const given of sets) {
+    // What is for one user is for no other.
+    const user = given.userId === "u" ? given.layers.user : undefined;
+    const input = { ...given, layers: { ...given.layers, user } };
+    const tenantId = freshTenant();
+    const choice = { tenantId, nowMs: input.nowMs };
+    const id = await keep(choice, given);
+    const { userId, topicKey, contextKeys, channels, payload } = input;
+    // None at all is what a message cannot ask for.
+    if (channels?.length === 0) continue;
+    const { workflowKey } = input.layers;
+    const previewed = await perform(
+      db,
+      choice,
+      handlers.subscribers.previewPreferences,
+      PreviewPreferencesRequestSchema,
+      {
+        subscriberId: id,
+        workflowKey,
+        userId,
+        topicKey,
+        contextKeys: [...contextKeys],
+        channels: [...(channels ?? [])],
+        payloadContext: payload as never,
+      },
+    );
+    const production = preferences.resolve({
+      ...input,
+      workflow: await preferences.workflow(tenantId, workflowKey),
+      layers: (await preferences.layersOf(db.sql, tenantId, { workflowKey, userId }, [id])).of(id),
+      subscriber: (await subscribers.find(db.sql, tenantId, id))!,
+    });
+    assert.equal(previewed.resolverVersion, preferences.resolverVersion);
+    const elsewhere = { ...input, workflow: undefined, layers: { ...input.layers, user: undefined } };
+    const stored = workflowKey === "w" ? input : elsewhere;
+    for (const { channel, allowed, reasonCode, winningLayer } of previewed.channels) {
+      const decision = { allowed, reasonCode, winningLayer };
+      assert.deepEqual(decision, production.get(channel as never));
+      assert.deepEqual(decision, referenceResolution(stored, channel as never, meanings));
+    }
+  }
+});
+
+const off: PreferenceSettings = { all: false, channels: {}, readOnly: false, condition: "" };
+
+test("the layers of many subscribers are read at once, each with its own rows and no other tenant's", async () => {
+  const tenantId = freshTenant();
+  const choice = { tenantId };
+  await putWorkflow(choice, {});
+  await putUser(choice, "u", off);
+  const [ada, ben, eve] = await Promise.all(
+    ["ada", "ben", "eve"].map((externalId) => newSubscriber(choice, { externalId })),
+  );
+  await setRow(choice, ada!, {}, off);
+  await setRow(choice, ada!, { workflowKey: "w" }, off);
+  await setRow(choice, ada!, { workflowKey: "v" }, off);
+  await setRow(choice, ben!, { workflowKey: "w", topicKey: "t", contextKeys: ["a"] }, off);
+  await setRow(choice, ben!, { workflowKey: "w", topicKey: "s" }, off);
+  const ids = [ada!, ben!, eve!];
+  const ownOf = async (
+    filter: { workflowKey: string; userId: string; topicKey?: string },
+    tenant: TenantId = tenantId,
+  ) => {
+    const layers = await preferences.layersOf(db.sql, tenant, filter, ids);
+    return ids.map((id) =>
+      layers
+        .of(id)
+        .own.map(({ layer, topicKey }) => `${layer}${topicKey}`)
+        .sort(),
+    );
+  };
+  assert.deepEqual(await ownOf({ workflowKey: "w", userId: "" }), [["3", "4"], ["5s", "5t"], []]);
+  assert.deepEqual(await ownOf({ workflowKey: "w", userId: "", topicKey: "t" }), [["3", "4"], ["5t"], []]);
+  assert.deepEqual(await ownOf({ workflowKey: "w", userId: "", topicKey: "" }), [["3", "4"], [], []]);
+  assert.deepEqual(await ownOf({ workflowKey: "w", userId: "u" }, freshTenant()), [[], [], []]);
+  const user = async (userId: string) =>
+    (await preferences.layersOf(db.sql, tenantId, { workflowKey: "w", userId }, ids)).of(eve!).user;
+  assert.deepEqual(await user("u"), off);
+  assert.equal(await user("other"), undefined);
+  assert.equal(await user(""), undefined);
+});
+
+test("rows are told apart by context keys as long as they may be", async () => {
+  const choice = { tenantId: freshTenant() };
+  const ada = await newSubscriber(choice);
+  const contextKeys = Array.from({ length: 50 }, (_, i) =>
+    `${i}`.padEnd(128, "\u{1F511}".repeat(2) + randomBytes(40).toString("hex")),
+  );
+  const keys = { workflowKey: "w", topicKey: "t", contextKeys };
+  const { preference } = await setRow(choice, ada, keys, off);
+  const { preference: again } = await setRow(choice, ada, { ...keys, contextKeys: contextKeys.toReversed() }, off);
+  assert.deepEqual([again!.id, again!.recordVersion], [preference!.id, 2n]);
+  const { preference: other } = await setRow(choice, ada, { ...keys, contextKeys: contextKeys.slice(1) }, off);
+  assert.notEqual(other!.id, preference!.id);
+});
+
+test("a workflow is read once until its tenant changes, and each time while changes are not known", async () => {
+  const tenantId = freshTenant();
+  await putWorkflow({ tenantId }, { name: "one" });
+  assert.equal((await preferences.workflow(tenantId, "w"))?.name, "one");
+  assert.equal(await preferences.workflow(tenantId, "none"), undefined);
+  assert.ok(!(preferences.workflow(tenantId, "w") instanceof Promise));
+  assert.ok(!(preferences.workflow(tenantId, "none") instanceof Promise));
+  await putWorkflow({ tenantId }, { name: "two" });
+  assert.equal((await preferences.workflow(tenantId, "w"))?.name, "two");
+  await db.sql`update notification_workflows set name = 'three' where tenant_id = ${tenantId}`;
+  assert.equal((await preferences.workflow(tenantId, "w"))?.name, "two");
+  standing.fresh = false;
+  assert.equal((await preferences.workflow(tenantId, "w"))?.name, "three");
+  standing.fresh = true;
+  await perform(
+    db,
+    { tenantId },
+    handlers.workflows.deleteNotificationWorkflow,
+    DeleteNotificationWorkflowRequestSchema,
+    {
+      workflowKey: "w",
+    },
+  );
+  assert.equal(await preferences.workflow(tenantId, "w"), undefined);
+});
+
+test("the workflows that name a layout are told in the order of their keys, as many as are asked for", async () => {
+  const tenantId = freshTenant();
+  const named = (layoutId: string) => ({ channels: { email: { body: "x" }, inApp: { body: "x", layoutId } } });
+  for (const [workflowKey, layoutId] of [
+    ["c", "l1"],
+    ["a", "l1"],
+    ["b", "l2"],
+    ["d", "l1"],
+  ]) {
+    await putWorkflow({ tenantId }, { workflowKey, ...named(layoutId!) });
+  }
+  assert.deepEqual(await preferences.layoutUses(db.sql, tenantId, "l1", 10), ["a", "c", "d"]);
+  assert.deepEqual(await preferences.layoutUses(db.sql, tenantId, "l1", 2), ["a", "c"]);
+  assert.deepEqual(await preferences.layoutUses(db.sql, freshTenant(), "l1", 10), []);
+});

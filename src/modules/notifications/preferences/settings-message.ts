@@ -1,0 +1,62 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type ChannelPreferences,
+  ChannelPreferencesSchema,
+  type PreferenceSettings as Message,
+  type QuietHours as QuietHoursMessage,
+  QuietHoursSchema,
+} from "../../../../gen/service/api/preference_pb.ts";
+import type { Channel } from "../subscribers/index.ts";
+import { type ChannelPreference, channels, type Day, type PreferenceSettings } from "./domain/settings.ts";
+
+/** What settings are in messages, by themselves or as part of a row. */
+type SettingsFields = Pick<Message, "all" | "channels" | "schedule" | "readOnly" | "condition">;
+
+/** A channel's name as the fields of messages have it. */
+export const fieldNames = {
+  email: "email",
+  sms: "sms",
+  push: "push",
+  chat: "chat",
+  in_app: "inApp",
+} as const satisfies Record<Channel, keyof ChannelPreferences>;
+
+/** Settings from a message. */
+export function toSettings({ all, channels: said, schedule, readOnly, condition }: SettingsFields): PreferenceSettings {
+  const preferences: { [C in Channel]?: ChannelPreference } = {};
+  for (const channel of channels) {
+    const preference = said?.[fieldNames[channel]];
+    if (preference === undefined) continue;
+    const { enabled, readOnly: locked, condition: needs } = preference;
+    preferences[channel] = { enabled, readOnly: locked, condition: needs };
+  }
+  return {
+    all,
+    channels: preferences,
+    schedule: schedule && {
+      timezone: schedule.timezone,
+      ranges: schedule.ranges.map(({ days, start, end }) => ({ days: days as Day[], start, end })),
+    },
+    readOnly,
+    condition,
+  };
+}
+
+/** The fields of a message from settings. */
+export function fromSettings({ all, channels: said, schedule, readOnly, condition }: PreferenceSettings) {
+  const shown = channels.flatMap((channel) => (said[channel] ? [[fieldNames[channel], said[channel]] as const] : []));
+  return {
+    all,
+    channels: shown.length === 0 ? undefined : create(ChannelPreferencesSchema, Object.fromEntries(shown)),
+    schedule: schedule && quietHours(schedule),
+    readOnly,
+    condition,
+  };
+}
+
+function quietHours({ timezone, ranges }: NonNullable<PreferenceSettings["schedule"]>): QuietHoursMessage {
+  return create(QuietHoursSchema, {
+    timezone,
+    ranges: ranges.map(({ days, ...hours }) => ({ days: [...days], ...hours })),
+  });
+}

@@ -1,0 +1,144 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type ChannelContents,
+  ChannelContentsSchema,
+  DeleteNotificationWorkflowResponseSchema,
+  DeleteNotificationWorkflowUserResponseSchema,
+  GetNotificationWorkflowResponseSchema,
+  GetNotificationWorkflowUserResponseSchema,
+  ListNotificationWorkflowsResponseSchema,
+  ListNotificationWorkflowUsersResponseSchema,
+  NotificationWorkflowSchema,
+  NotificationWorkflowUserSchema,
+  type NotificationWorkflowService as Rpc,
+  UpsertNotificationWorkflowResponseSchema,
+  UpsertNotificationWorkflowUserResponseSchema,
+} from "../../../../gen/service/api/notification_workflow_pb.ts";
+import { PreferenceSettingsSchema } from "../../../../gen/service/api/preference_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { expectedVersion, stampFields } from "../../../platform/records/index.ts";
+import type { Channel } from "../subscribers/index.ts";
+import { channels, emptySettings, type PreferenceSettings } from "./domain/settings.ts";
+import type { ChannelContent, Engine, NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
+import { fieldNames, fromSettings, toSettings } from "./settings-message.ts";
+import type { WorkflowService } from "./workflow-service.ts";
+import { workflowStore } from "./workflow-store.ts";
+import { workflowUserStore } from "./workflow-user-store.ts";
+
+/** The operations of NotificationWorkflowService. */
+export function workflowHandlers(service: WorkflowService, cursors: Cursors): Handlers<typeof Rpc> {
+  return {
+    async upsertNotificationWorkflow(context, { workflowKey, recordVersion, ...request }) {
+      const content = {
+        name: request.name || workflowKey,
+        description: request.description,
+        channels: toContents(request.channels),
+        preferences: request.preferences && toSettings(request.preferences),
+      };
+      const version = expectedVersion(recordVersion);
+      const workflow = await service.upsertWorkflow(context, workflowKey, content, version);
+      return create(UpsertNotificationWorkflowResponseSchema, { workflow: fromWorkflow(workflow) });
+    },
+
+    async getNotificationWorkflow(context, { workflowKey }) {
+      const workflow = await service.getWorkflow(context, workflowKey);
+      return create(GetNotificationWorkflowResponseSchema, { workflow: fromWorkflow(workflow) });
+    },
+
+    async listNotificationWorkflows(context, request) {
+      const { tenantId, operation, sql } = context;
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id },
+        (workflow: NotificationWorkflow) => workflow.workflowKey,
+        (wanted) => workflowStore(sql).list(tenantId, wanted),
+      );
+      const workflows = page.items.map(fromWorkflow);
+      return create(ListNotificationWorkflowsResponseSchema, { ...page, workflows });
+    },
+
+    async deleteNotificationWorkflow(context, { workflowKey }) {
+      const workflow = await service.deleteWorkflow(context, workflowKey);
+      return create(DeleteNotificationWorkflowResponseSchema, { workflow: fromWorkflow(workflow) });
+    },
+
+    async upsertNotificationWorkflowUser(context, { workflowKey, userId, preferences, recordVersion }) {
+      const settings = preferences === undefined ? emptySettings : toSettings(preferences);
+      const version = expectedVersion(recordVersion);
+      const user = await service.upsertUser(context, workflowKey, userId, settings, version);
+      return create(UpsertNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
+    },
+
+    async getNotificationWorkflowUser(context, { workflowKey, userId }) {
+      const user = await service.getUser(context, workflowKey, userId);
+      return create(GetNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
+    },
+
+    async listNotificationWorkflowUsers(context, request) {
+      const { tenantId, operation, sql } = context;
+      const { workflowKey } = await service.getWorkflow(context, request.workflowKey);
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: [workflowKey] },
+        (user: WorkflowUser) => user.userId,
+        (wanted) => workflowUserStore(sql).list(tenantId, workflowKey, wanted),
+      );
+      return create(ListNotificationWorkflowUsersResponseSchema, { ...page, users: page.items.map(fromUser) });
+    },
+
+    async deleteNotificationWorkflowUser(context, { workflowKey, userId }) {
+      const user = await service.deleteUser(context, workflowKey, userId);
+      return create(DeleteNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
+    },
+  };
+}
+
+function toContents(message: ChannelContents | undefined): WorkflowContent["channels"] {
+  const contents: { [C in Channel]?: ChannelContent } = {};
+  for (const channel of channels) {
+    const content = message?.[fieldNames[channel]];
+    if (content === undefined) continue;
+    const { engine, data = {}, subject, title, body, textBody, layoutId, strictVariables } = content;
+    const texts = { subject, title, body, textBody, layoutId, strictVariables };
+    contents[channel] = { ...texts, engine: (engine || "handlebars") as Engine, data };
+  }
+  return contents;
+}
+
+function fromContents(contents: WorkflowContent["channels"]): ChannelContents {
+  const shown = channels.flatMap((channel) => {
+    const content = contents[channel];
+    return content === undefined ? [] : [[fieldNames[channel], { ...content, data: content.data as never }] as const];
+  });
+  return create(ChannelContentsSchema, Object.fromEntries(shown));
+}
+
+function settingsMessage(settings: PreferenceSettings) {
+  return create(PreferenceSettingsSchema, fromSettings(settings));
+}
+
+function fromWorkflow(workflow: NotificationWorkflow) {
+  return create(NotificationWorkflowSchema, {
+    tenantId: workflow.tenantId,
+    workflowKey: workflow.workflowKey,
+    name: workflow.name,
+    description: workflow.description,
+    channels: fromContents(workflow.channels),
+    preferences: workflow.preferences && settingsMessage(workflow.preferences),
+    ...stampFields(workflow),
+  });
+}
+
+function fromUser(user: WorkflowUser) {
+  return create(NotificationWorkflowUserSchema, {
+    tenantId: user.tenantId,
+    workflowKey: user.workflowKey,
+    userId: user.userId,
+    preferences: settingsMessage(user.preferences),
+    ...stampFields(user),
+  });
+}

@@ -1,0 +1,99 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { NotificationWorkflow, WorkflowContent } from "./domain/workflow.ts";
+
+/** A workflow as the database has it. */
+type Row = Omit<NotificationWorkflow, "preferences"> & { readonly preferences: WorkflowContent["preferences"] | null };
+
+/** The SQL of notification workflows. */
+export function workflowStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, workflow_key, name, description, channels, preferences, created_at, updated_at, record_version`;
+  const one = ([row]: Row[]) => (row === undefined ? undefined : toWorkflow(row));
+  return {
+    /** Adds a workflow; undefined when there is one with its key. */
+    async insert(
+      tenantId: TenantId,
+      workflowKey: string,
+      { name, description, channels, preferences }: WorkflowContent,
+      now: Date,
+    ): Promise<NotificationWorkflow | undefined> {
+      return one(
+        await sql<Row[]>`
+          insert into notification_workflows (tenant_id, workflow_key, name, description, channels, preferences,
+            created_at, updated_at)
+          values (${tenantId}, ${workflowKey}, ${name}, ${description}, ${sql.json(channels as never)},
+            ${preferences === undefined ? null : sql.json(preferences as never)}, ${now}, ${now})
+          on conflict (tenant_id, workflow_key) do nothing
+          returning ${columns}`,
+      );
+    },
+
+    /** Replaces what a workflow says; a version that is given must still be the current one. */
+    async update(
+      tenantId: TenantId,
+      workflowKey: string,
+      { name, description, channels, preferences }: WorkflowContent,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<NotificationWorkflow | undefined> {
+      return one(
+        await sql<Row[]>`
+          update notification_workflows set
+            name = ${name}, description = ${description}, channels = ${sql.json(channels as never)},
+            preferences = ${preferences === undefined ? null : sql.json(preferences as never)},
+            updated_at = ${now}, record_version = record_version + 1
+          where tenant_id = ${tenantId} and workflow_key = ${workflowKey}
+            and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+          returning ${columns}`,
+      );
+    },
+
+    async find(tenantId: TenantId, workflowKey: string): Promise<NotificationWorkflow | undefined> {
+      return one(
+        await sql<Row[]>`
+          select ${columns} from notification_workflows
+          where tenant_id = ${tenantId} and workflow_key = ${workflowKey}`,
+      );
+    },
+
+    /** Keeps a workflow from being deleted until the transaction ends; whether there is one. */
+    async hold(tenantId: TenantId, workflowKey: string): Promise<boolean> {
+      const held = await sql`
+        select from notification_workflows
+        where tenant_id = ${tenantId} and workflow_key = ${workflowKey} for key share`;
+      return held.length === 1;
+    },
+
+    /** Deletes a workflow once nobody holds it. */
+    async remove(tenantId: TenantId, workflowKey: string): Promise<NotificationWorkflow | undefined> {
+      return one(
+        await sql<Row[]>`
+          delete from notification_workflows where tenant_id = ${tenantId} and workflow_key = ${workflowKey}
+          returning ${columns}`,
+      );
+    },
+
+    async list(tenantId: TenantId, page: Page): Promise<PageRows<NotificationWorkflow>> {
+      const where = sql`tenant_id = ${tenantId}`;
+      const selection = { columns, table: "notification_workflows", where, key: "workflow_key" };
+      const { rows, total } = await readKeyset<Row>(sql, selection, page);
+      return { rows: rows.map(toWorkflow), total };
+    },
+
+    /** The keys of workflows that name a layout on any channel, in their order. */
+    async keysWithLayout(tenantId: TenantId, layoutId: string, limit: number): Promise<string[]> {
+      const rows = await sql<{ workflowKey: string }[]>`
+        select workflow_key from notification_workflows
+        where tenant_id = ${tenantId}
+          and exists (select from jsonb_each(channels) as each(channel, content) where content->>'layoutId' = ${layoutId})
+        order by workflow_key limit ${limit}`;
+      return rows.map((row) => row.workflowKey);
+    },
+  };
+}
+
+function toWorkflow({ preferences, ...rest }: Row): NotificationWorkflow {
+  return { ...rest, preferences: preferences ?? undefined };
+}

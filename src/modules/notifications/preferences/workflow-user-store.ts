@@ -1,0 +1,72 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { PreferenceSettings } from "./domain/settings.ts";
+import type { WorkflowUser } from "./domain/workflow.ts";
+
+/** The SQL of what authors of workflows want for single users. */
+export function workflowUserStore(sql: Sql) {
+  const columns = sql`tenant_id, workflow_key, user_id, preferences, created_at, updated_at, record_version`;
+  return {
+    /** Adds a user; undefined when it is there. */
+    async insert(
+      tenantId: TenantId,
+      workflowKey: string,
+      userId: string,
+      preferences: PreferenceSettings,
+      now: Date,
+    ): Promise<WorkflowUser | undefined> {
+      const [row] = await sql<WorkflowUser[]>`
+        insert into notification_workflow_users (tenant_id, workflow_key, user_id, preferences, created_at, updated_at)
+        values (${tenantId}, ${workflowKey}, ${userId}, ${sql.json(preferences as never)}, ${now}, ${now})
+        on conflict (tenant_id, workflow_key, user_id) do nothing
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Replaces what counts for a user; a version that is given must still be the current one. */
+    async update(
+      tenantId: TenantId,
+      workflowKey: string,
+      userId: string,
+      preferences: PreferenceSettings,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<WorkflowUser | undefined> {
+      const [row] = await sql<WorkflowUser[]>`
+        update notification_workflow_users set
+          preferences = ${sql.json(preferences as never)}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and workflow_key = ${workflowKey} and user_id = ${userId}
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    async find(tenantId: TenantId, workflowKey: string, userId: string): Promise<WorkflowUser | undefined> {
+      const [row] = await sql<WorkflowUser[]>`
+        select ${columns} from notification_workflow_users
+        where tenant_id = ${tenantId} and workflow_key = ${workflowKey} and user_id = ${userId}`;
+      return row;
+    },
+
+    async remove(tenantId: TenantId, workflowKey: string, userId: string): Promise<WorkflowUser | undefined> {
+      const [row] = await sql<WorkflowUser[]>`
+        delete from notification_workflow_users
+        where tenant_id = ${tenantId} and workflow_key = ${workflowKey} and user_id = ${userId}
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Removes all users of a workflow. */
+    async removeAll(tenantId: TenantId, workflowKey: string): Promise<void> {
+      await sql`
+        delete from notification_workflow_users where tenant_id = ${tenantId} and workflow_key = ${workflowKey}`;
+    },
+
+    async list(tenantId: TenantId, workflowKey: string, page: Page): Promise<PageRows<WorkflowUser>> {
+      const where = sql`tenant_id = ${tenantId} and workflow_key = ${workflowKey}`;
+      const selection = { columns, table: "notification_workflow_users", where, key: "user_id" };
+      return readKeyset<WorkflowUser>(sql, selection, page);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { after } from "node:test";
+import { createEgress } from "../../../../platform/egress/index.ts";
+import { createLog } from "../../../../platform/log/log.ts";
+import { createMetrics } from "../../../../platform/telemetry/index.ts";
+import type { OpenConnection } from "../../../connectors/index.ts";
+import { createProviders, type OutgoingMessage, type SendResult } from "../index.ts";
+
+interface Options {
+  readonly nowMs?: () => number;
+  /** Certificates that mail servers are trusted by. */
+  readonly ca?: string;
+  /** Whether loopback may be reached; it may unless told. */
+  readonly open?: boolean;
+}
+
+/** A way out that reaches loopback; all names but those under .invalid lead there. */
+export function startEgress({ nowMs = Date.now, open = true }: Options = {}) {
+  const egress = createEgress({
+    mode: "enforce",
+    allowedDomains: [],
+    allowedIpNets: open ? ["127.0.0.0/8"] : [],
+    log: createLog("silent"),
+    metrics: createMetrics(),
+    clock: { now: nowMs },
+    resolver: async (host) => {
+      if (host.endsWith(".invalid")) throw new Error("ENOTFOUND");
+      return [{ address: "127.0.0.1", family: 4 as const }];
+    },
+  });
+  after(() => egress.close());
+  return egress;
+}
+
+/** Providers with such a way out. */
+export function startProviders(options: Options = {}) {
+  const { nowMs = Date.now, ca } = options;
+  const egress = startEgress(options);
+  const clock = { now: nowMs };
+  const providers = createProviders({ egress, clock, log: createLog("silent"), ...(ca !== undefined && { ca }) });
+  after(() => providers.close());
+  return providers;
+}
+
+/** A connection with a provider. */
+export function connectionTo(
+  providerKey: string,
+  settings: Readonly<Record<string, unknown>>,
+  credentials: Readonly<Record<string, string>> = {},
+): OpenConnection {
+  return { id: "01JZZZZZZZZZZZZZZZZZZZZZZZ" as OpenConnection["id"], providerKey, settings, credentials };
+}
+
+/** A message; whatever is not given says that it is a test. */
+export function message(more: Partial<Omit<OutgoingMessage, "to">> & { readonly to?: string } = {}): OutgoingMessage {
+  const { to = "ada@example.com", ...rest } = more;
+  return {
+    deliveryId: "01JYYYYYYYYYYYYYYYYYYYYYYY",
+    key: "01JYYYYYYYYYYYYYYYYYYYYYYY",
+    channel: "email",
+    to: { identity: to, metadata: {} },
+    subject: "A test",
+    title: "A title",
+    text: "Hello Ada",
+    html: "",
+    data: {},
+    ...rest,
+  };
+}
+
+/** What matters of a result: "accepted", or the failure with what may be done about it. */
+export function outcome(result: SendResult): string {
+  if (result.kind === "accepted") return "accepted";
+  const { phase, code, retryable, failover, mayHaveArrived, suppressEndpoint } = result;
+  const notes = [
+    retryable && "retry",
+    failover && "failover",
+    mayHaveArrived && "doubt",
+    suppressEndpoint && "suppress",
+  ].filter(Boolean);
+  return [`${phase}/${code}`, ...notes].join(" ");
+}
+
+/** A signal that nobody gives. */
+export const patient = new AbortController().signal;

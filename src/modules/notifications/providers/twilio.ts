@@ -1,0 +1,127 @@
+import { createHmac } from "node:crypto";
+import type { EgressAnswer } from "../../../platform/egress/index.ts";
+import type { OpenConnection } from "../../connectors/index.ts";
+import { failed, type SendFailure } from "./domain/failure.ts";
+import { matching, oneLine, textOf } from "./domain/fields.ts";
+import type { CallbackReading, Provider, ProviderCallback, ProviderEvent } from "./domain/provider.ts";
+import { type HttpParts, idIn, jsonOf, post } from "./http-send.ts";
+import { equalTexts, isName } from "./signed-callback.ts";
+
+const baseUrlDefault = "https://api.twilio.com";
+
+/** Twilio's codes for numbers that no message will ever reach: not one, not a mobile one, opted out. */
+const deadNumbers: ReadonlySet<number> = new Set([21211, 21610, 21614]);
+/** Codes for numbers that this account cannot reach. */
+const unreachableNumbers: ReadonlySet<number> = new Set([21408, 21612]);
+
+/** Text messages by Twilio. */
+export function twilio(parts: HttpParts, url: (text: string) => string | undefined): Provider {
+  return {
+    channels: ["sms"],
+    deduplicates: false,
+    addresses: "shared",
+    settings: {
+      account_sid: { type: "text", required: true, rule: matching(/^AC[0-9a-zA-Z]{32}$/, "must look like AC…") },
+      from: { type: "text", rule: oneLine },
+      messaging_service_sid: { type: "text", rule: matching(/^MG[0-9a-zA-Z]{32}$/, "must look like MG…") },
+      status_callback_url: { type: "text", rule: url },
+      base_url: { type: "text", rule: url },
+    },
+    credentials: { auth_token: { type: "text", required: true, rule: oneLine } },
+    check({ from, messaging_service_sid }) {
+      if (Boolean(from) !== Boolean(messaging_service_sid)) return [];
+      return [{ field: "settings.from", rule: "exactly_one", message: "give either from or messaging_service_sid" }];
+    },
+    async send({ settings, credentials }, { to, text }, signal) {
+      const accountSid = textOf(settings, "account_sid");
+      const baseUrl = (textOf(settings, "base_url") || baseUrlDefault).replace(/\/+$/, "");
+      const statusCallback = textOf(settings, "status_callback_url");
+      const from = textOf(settings, "from");
+      const form = new URLSearchParams({
+        To: to.identity,
+        Body: text,
+        ...(from === "" ? { MessagingServiceSid: textOf(settings, "messaging_service_sid") } : { From: from }),
+        ...(statusCallback !== "" && { StatusCallback: statusCallback }),
+      });
+      const answer = await post(
+        parts,
+        {
+          url: `${baseUrl}/2010-04-01/Accounts/${accountSid}/Messages.json`,
+          headers: {
+            "content-type": "application/x-www-form-urlencoded",
+            authorization: `Basic ${Buffer.from(`${accountSid}:${credentials.auth_token}`).toString("base64")}`,
+          },
+          body: form.toString(),
+          signal,
+          idempotent: false,
+        },
+        refusal,
+      );
+      if ("kind" in answer) return answer;
+      const sid = idIn(jsonOf(answer), "sid");
+      if (sid === undefined) return failed("outcome_unknown", "Twilio took the message without giving it a name.");
+      return { kind: "accepted", providerMessageId: sid, observed: statusCallback !== "" };
+    },
+    callback,
+  };
+}
+
+function refusal(answer: EgressAnswer): SendFailure | undefined {
+  const { code } = jsonOf(answer);
+  if (answer.status !== 400 || typeof code !== "number") return undefined;
+  const detail = `Twilio answered 400 with code ${code}.`;
+  if (deadNumbers.has(code)) return failed("recipient_rejected", detail, { suppressEndpoint: true });
+  if (unreachableNumbers.has(code)) return failed("recipient_rejected", detail, { failover: true });
+  return failed("content_rejected", detail);
+}
+
+/** What Twilio's statuses say; those on the way say nothing. */
+const kindByStatus: ReadonlyMap<string, ProviderEvent["kind"]> = new Map([
+  ["delivered", "delivered"],
+  ["read", "read"],
+  ["undelivered", "bounced"],
+  ["failed", "rejected"],
+]);
+
+/** Codes of what is blocked or filtered, and of numbers that do not exist or cannot take messages. */
+const blockedCodes: ReadonlySet<string> = new Set(["30004", "30007"]);
+const hardCodes: ReadonlySet<string> = new Set(["30005", "30006"]);
+
+/** Reads a status callback. Its signature covers the URL and all parameters, but no time: Twilio sends none. */
+function callback(
+  { credentials }: OpenConnection,
+  { headers, rawBody, url }: ProviderCallback,
+  nowMs: number,
+): CallbackReading {
+  const parameters = new URLSearchParams(rawBody.toString("utf8"));
+  const names = [...new Set(parameters.keys())].sort();
+  const signed = names.map((name) =>
+    [...new Set(parameters.getAll(name))]
+      .sort()
+      .map((value) => name + value)
+      .join(""),
+  );
+  const expected = createHmac("sha1", credentials.auth_token ?? "")
+    .update(url + signed.join(""))
+    .digest("base64");
+  const isSigned = equalTexts(headers["x-twilio-signature"] ?? "", expected);
+  if (!credentials.auth_token || !isSigned) return "refused";
+
+  const sid = parameters.get("MessageSid") ?? "";
+  const status = parameters.get("MessageStatus") ?? "";
+  const code = parameters.get("ErrorCode") ?? "";
+  const kind = kindByStatus.get(status);
+  if (!isName(sid)) return "malformed";
+  if (kind === undefined) return [];
+  return [
+    {
+      providerMessageId: sid,
+      providerEventId: `${sid}.${status}`,
+      kind: blockedCodes.has(code) ? "blocked" : kind,
+      occurredAtMs: nowMs,
+      severity: kind === "bounced" ? (hardCodes.has(code) ? "hard" : "soft") : "",
+      machineGenerated: false,
+      attributes: /^\d{1,10}$/.test(code) ? { error_code: code } : {},
+    },
+  ];
+}

@@ -1,0 +1,95 @@
+import webPush, { type PushSubscription } from "web-push";
+import type { OpenConnection } from "../../connectors/index.ts";
+import { failed } from "./domain/failure.ts";
+import { matching, textOf } from "./domain/fields.ts";
+import type { OutgoingMessage, Provider } from "./domain/provider.ts";
+import { type HttpParts, post } from "./http-send.ts";
+
+/** What push services take in one message, once it is encrypted, with some room for that. */
+const payloadBytesMax = 3990;
+const ttlSDefault = 28 * 24 * 3600;
+
+/** Messages to browsers, encrypted to each (RFC 8291) and signed by the sender (VAPID). An address is a subscription's JSON. */
+export function webPushProvider(parts: HttpParts): Provider {
+  return {
+    channels: ["push"],
+    deduplicates: false,
+    addresses: (identity) => identity.startsWith("{"),
+    settings: {
+      subject: {
+        type: "text",
+        required: true,
+        rule: matching(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, "must begin with mailto: or https://"),
+      },
+      vapid_public_key: { type: "text", required: true, rule: base64url(87) },
+      ttl_s: { type: "number", range: [0, ttlSDefault] },
+    },
+    credentials: { vapid_private_key: { type: "text", required: true, rule: base64url(43) } },
+    check(settings, credentials) {
+      try {
+        const { subject, publicKey, privateKey } = vapidOf({ settings, credentials });
+        webPush.getVapidHeaders("https://push.example", subject, publicKey, privateKey, "aes128gcm");
+        return [];
+      } catch {
+        return [{ field: "credentials.vapid_private_key", rule: "vapid", message: "does not sign for this subject" }];
+      }
+    },
+    async send(connection, message, signal) {
+      const payload = payloadOf(message);
+      if (Buffer.byteLength(payload) > payloadBytesMax) {
+        return failed("content_rejected", `A push message has at most ${payloadBytesMax} bytes.`);
+      }
+      const details = requestOf(connection, message, payload);
+      if (details === undefined) return failed("recipient_rejected", "The address is no push subscription.");
+      const answer = await post(parts, { ...details, signal, idempotent: false }, ({ status }) =>
+        status === 404 || status === 410
+          ? failed("recipient_rejected", `The push service answered ${status}.`, { suppressEndpoint: true })
+          : undefined,
+      );
+      if ("kind" in answer) return answer;
+      return {
+        kind: "accepted",
+        providerMessageId: nameIn(answer.headers.location) ?? message.deliveryId,
+        observed: false,
+      };
+    },
+  };
+}
+
+function base64url(length: number) {
+  return matching(new RegExp(`^[A-Za-z0-9_-]{${length}}$`), `must be ${length} characters of base64url`);
+}
+
+function vapidOf({ settings, credentials }: Pick<OpenConnection, "settings" | "credentials">) {
+  return {
+    subject: textOf(settings, "subject"),
+    publicKey: textOf(settings, "vapid_public_key"),
+    privateKey: credentials.vapid_private_key ?? "",
+  };
+}
+
+function payloadOf({ deliveryId, title, subject, text, data }: OutgoingMessage): string {
+  return JSON.stringify({ id: deliveryId, title: title || subject, body: text, data });
+}
+
+/** The encrypted request; undefined when the address is no subscription. */
+function requestOf(connection: OpenConnection, { to }: OutgoingMessage, payload: string) {
+  const ttl = connection.settings.ttl_s;
+  try {
+    const { headers, body, endpoint } = webPush.generateRequestDetails(
+      JSON.parse(to.identity) as PushSubscription,
+      payload,
+      { vapidDetails: vapidOf(connection), TTL: typeof ttl === "number" ? ttl : ttlSDefault },
+    );
+    if (!/^https?:\/\//.test(endpoint)) return undefined;
+    const { "Content-Length": _counted, ...others } = headers;
+    const texts = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]));
+    return { url: endpoint, headers: texts, body: body! };
+  } catch {
+    return undefined;
+  }
+}
+
+function nameIn(location: string | undefined): string | undefined {
+  return location !== undefined && /^[\x21-\x7e]{1,256}$/.test(location) ? location : undefined;
+}

@@ -1,0 +1,119 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail } from "../../../errors/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import { notFound, type Sql } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { isEmail } from "../../../platform/validation/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import {
+  type Address,
+  changedNames,
+  checkEndpoint,
+  type Endpoint,
+  type EndpointChange,
+  type EndpointId,
+  emptyDetails,
+  endpointsMax,
+  namedProvider,
+} from "./domain/endpoint.ts";
+import type { Subscriber } from "./domain/subscriber.ts";
+import { endpointStore } from "./endpoint-store.ts";
+import { subscriberStore } from "./subscriber-store.ts";
+
+/** Refuses a connection that a tenant does not have, or that messages to an address cannot go by. */
+export type CheckConnection = (sql: Sql, tenantId: TenantId, connectionId: string, address: Address) => Promise<void>;
+
+/** The use cases of endpoints. */
+export type EndpointService = ReturnType<typeof createEndpointService>;
+
+/** Makes the use cases of endpoints. */
+export function createEndpointService(events: EventRecorder, checkConnection: CheckConnection) {
+  /** The subscriber whose addresses are to change: one change after another. */
+  async function lock({ sql, tenantId }: Context, subscriberId: string): Promise<Subscriber> {
+    const subscriber = await subscriberStore(sql).lock(tenantId, subscriberId);
+    if (subscriber === undefined) throw notFound("subscriber");
+    return subscriber;
+  }
+
+  async function add(
+    context: Context,
+    { id: subscriberId }: Subscriber,
+    address: Address,
+    change: EndpointChange,
+  ): Promise<Endpoint> {
+    const { sql, tenantId, nowMs } = context;
+    const store = endpointStore(sql);
+    if ((await store.count(tenantId, subscriberId)) >= endpointsMax) {
+      throw fail("FAILED_PRECONDITION", { public: `A subscriber has at most ${endpointsMax} endpoints.` });
+    }
+    const { connectionId, verified, metadata } = emptyDetails;
+    const endpoint = {
+      ...address,
+      id: ulid(nowMs) as EndpointId,
+      subscriberId,
+      connectionId: change.connectionId ?? connectionId,
+      verified: change.verified ?? verified,
+      metadata: change.metadata ?? metadata,
+    };
+    const added = await store.insert(tenantId, endpoint, new Date(nowMs));
+    if (added === undefined) throw taken();
+    // An address is nobody's business but the subscriber's: events do not carry it.
+    const data = { endpoint_id: added.id, channel: added.channel, provider_key: added.providerKey };
+    await events.record(context, "subscriber.endpoint.added", subscriberId, data);
+    return added;
+  }
+
+  async function refresh(context: Context, current: Endpoint, change: EndpointChange): Promise<Endpoint> {
+    const { sql, tenantId, nowMs } = context;
+    const { id, subscriberId, channel } = current;
+    const fields = changedNames(current, change);
+    const store = endpointStore(sql);
+    if (fields.length === 0) return store.touch(tenantId, id, new Date(nowMs));
+    const changed = await store.update(tenantId, id, change, new Date(nowMs));
+    await events.record(context, "subscriber.endpoint.updated", subscriberId, { endpoint_id: id, channel, fields });
+    return changed;
+  }
+
+  return {
+    /**
+     * Adds an address, or says of one that the subscriber has that it is in use still. That of another subscriber,
+     * active or not, is refused until it is removed there: nobody takes over what may be somebody else's.
+     */
+    async upsertEndpoint(
+      context: Context,
+      subscriberId: string,
+      address: Address,
+      change: EndpointChange,
+    ): Promise<Endpoint> {
+      const { sql, tenantId } = context;
+      checkEndpoint(address, change, isEmail);
+      const subscriber = await lock(context, subscriberId);
+      const { connectionId = "" } = change;
+      if (connectionId !== "") {
+        await checkConnection(sql, tenantId, connectionId, { ...address, providerKey: namedProvider(address) });
+      }
+      const current = await endpointStore(sql).findByAddress(tenantId, address);
+      if (current === undefined) return add(context, subscriber, address, change);
+      if (current.subscriberId !== subscriber.id) throw taken();
+      return refresh(context, current, change);
+    },
+
+    async deleteEndpoint(context: Context, subscriberId: string, id: string): Promise<Endpoint> {
+      const { sql, tenantId, nowMs } = context;
+      const subscriber = await lock(context, subscriberId);
+      const removed = await endpointStore(sql).remove(tenantId, subscriber.id, id, new Date(nowMs));
+      if (removed === undefined) throw notFound("endpoint");
+      const data = { endpoint_id: id, channel: removed.channel, provider_key: removed.providerKey };
+      await events.record(context, "subscriber.endpoint.removed", subscriber.id, data);
+      return removed;
+    },
+  };
+}
+
+function taken() {
+  const message = "is the address of another subscriber";
+  return fail("ALREADY_EXISTS", {
+    public: `identity: ${message}.`,
+    violations: [{ field: "identity", rule: "unique", message }],
+  });
+}

@@ -1,0 +1,87 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  DeleteSubscriberResponseSchema,
+  GetSubscriberResponseSchema,
+  ListSubscribersResponseSchema,
+  type SubscriberService as Rpc,
+  type Subscriber as SubscriberMessage,
+  SubscriberSchema,
+  UpdateSubscriberResponseSchema,
+  UpsertSubscriberResponseSchema,
+} from "../../../../gen/service/api/subscriber_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import type { Subscriber } from "./domain/subscriber.ts";
+import type { SubscriberService } from "./subscriber-service.ts";
+import { subscriberStore } from "./subscriber-store.ts";
+
+/** The operations of SubscriberService on subscribers themselves. */
+export type SubscriberHandlers = Pick<
+  Handlers<typeof Rpc>,
+  "upsertSubscriber" | "getSubscriber" | "listSubscribers" | "updateSubscriber" | "deleteSubscriber"
+>;
+
+/** Makes the operations on subscribers. */
+export function subscriberHandlers(service: SubscriberService, cursors: Cursors): SubscriberHandlers {
+  return {
+    async upsertSubscriber(context, request) {
+      const { externalId, firstName, lastName, email, phone, avatar, locale, timezone, data } = request;
+      const profile = { externalId, firstName, lastName, email, phone, avatar, locale, timezone, data };
+      const subscriber = await service.upsertSubscriber(context, profile);
+      return create(UpsertSubscriberResponseSchema, { subscriber: fromSubscriber(subscriber) });
+    },
+
+    async getSubscriber(context, request) {
+      const subscriber = await service.getSubscriber(context, request.id);
+      return create(GetSubscriberResponseSchema, { subscriber: fromSubscriber(subscriber) });
+    },
+
+    async listSubscribers(context, request) {
+      const { tenantId, operation, sql } = context;
+      const { active } = request;
+      const filter = { externalId: request.externalId || undefined, email: request.email || undefined, active };
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: [filter.externalId, filter.email, active] },
+        (subscriber: Subscriber) => subscriber.id,
+        (wanted) => subscriberStore(sql).list(tenantId, filter, wanted),
+      );
+      return create(ListSubscribersResponseSchema, { ...page, subscribers: page.items.map(fromSubscriber) });
+    },
+
+    async updateSubscriber(context, { id, recordVersion, ...request }) {
+      const { firstName, lastName, email, phone, avatar, locale, timezone, data = {} } = request;
+      const profile = { firstName, lastName, email, phone, avatar, locale, timezone, data };
+      const subscriber = await service.updateSubscriber(context, id, profile, expectedVersion(recordVersion));
+      return create(UpdateSubscriberResponseSchema, { subscriber: fromSubscriber(subscriber) });
+    },
+
+    async deleteSubscriber(context, request) {
+      const subscriber = await service.deleteSubscriber(context, request.id);
+      return create(DeleteSubscriberResponseSchema, { subscriber: fromSubscriber(subscriber) });
+    },
+  };
+}
+
+function fromSubscriber(subscriber: Subscriber): SubscriberMessage {
+  return create(SubscriberSchema, {
+    id: subscriber.id,
+    tenantId: subscriber.tenantId,
+    externalId: subscriber.externalId,
+    firstName: subscriber.firstName,
+    lastName: subscriber.lastName,
+    email: subscriber.email,
+    phone: subscriber.phone,
+    avatar: subscriber.avatar,
+    locale: subscriber.locale,
+    timezone: subscriber.timezone,
+    data: subscriber.data as never,
+    active: subscriber.active,
+    emailSuppressedAt: optionalTime(subscriber.emailSuppressedAt),
+    phoneSuppressedAt: optionalTime(subscriber.phoneSuppressedAt),
+    ...stampFields(subscriber),
+  });
+}

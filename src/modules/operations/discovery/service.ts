@@ -1,0 +1,63 @@
+import type { Plane } from "../../../chain/call.ts";
+import type { Operation } from "../../../definitions/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
+import {
+  type Capability,
+  type CapabilityFilter,
+  type CapabilitySource,
+  type Posture,
+  shows,
+} from "./domain/capability.ts";
+
+/** What the use cases stand on. */
+export interface DiscoveryServiceParts {
+  readonly capabilities: readonly CapabilitySource[];
+  /** The operations that are mounted on a plane. */
+  readonly operationsOf: (plane: Plane) => readonly Operation[];
+}
+
+/** The use cases of discovery. */
+export type DiscoveryService = ReturnType<typeof createDiscoveryService>;
+
+/** Makes the use cases of discovery. */
+export function createDiscoveryService({ capabilities, operationsOf }: DiscoveryServiceParts) {
+  const visible = capabilities
+    .filter((source) => source.hidden !== true)
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+
+  /** Every capability that is not hidden, as it stands now, in the order of their ids. */
+  async function listCapabilityPostures(): Promise<Capability[]> {
+    return Promise.all(visible.map(capabilityOf));
+  }
+
+  return {
+    listCapabilityPostures,
+
+    /** The operations of each service that is mounted on a plane, in the order of the definitions. */
+    servicesOf: (plane: Plane) => Map.groupBy(operationsOf(plane), (operation) => operation.service),
+
+    async listCapabilities(filter: CapabilityFilter): Promise<Capability[]> {
+      return (await listCapabilityPostures()).filter((capability) => shows(filter, capability));
+    },
+
+    async getCapability(id: string): Promise<Capability> {
+      const source = visible.find((each) => each.id === id);
+      if (source === undefined) throw notFound("capability");
+      return capabilityOf(source);
+    },
+  };
+}
+
+async function capabilityOf(source: CapabilitySource): Promise<Capability> {
+  const { id, name, description, settings, dependencies, services } = source;
+  return { id, name, description, settings, dependencies, services, ...(await postureOf(source)) };
+}
+
+async function postureOf(source: CapabilitySource): Promise<Posture> {
+  try {
+    return await source.mode();
+  } catch {
+    // One thing that cannot say how it stands must not hide how the others do.
+    return { mode: "degraded", reason: "how it stands cannot be told" };
+  }
+}

@@ -1,0 +1,116 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Event as EventMessage,
+  EventSchema,
+  GetEventResponseSchema,
+  ListEventsResponseSchema,
+  type PublishEventRequest,
+  PublishEventResponseSchema,
+  type EventService as Rpc,
+  type SubscribeEventsResponse,
+  SubscribeEventsResponseSchema,
+} from "../../../../gen/service/api/event_pb.ts";
+import type { Context } from "../../../chain/call.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import { invalid } from "../../../errors/index.ts";
+import { modeAllows } from "../../../platform/access/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { dateOf } from "../../../platform/records/index.ts";
+import { dataBytesMax, type Event, type NewEvent } from "./domain/event.ts";
+import { reservedFamilies } from "./domain/event-types.ts";
+import type { EventLog } from "./log.ts";
+import { eventStore } from "./store.ts";
+
+/** The operations of EventService. */
+export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof Rpc> {
+  return {
+    publishEvent: {
+      async grouped(context: Context, request: PublishEventRequest, keyed) {
+        const event = toEvent(context, request);
+        const response = create(PublishEventResponseSchema, { event: fromEvent({ ...event, environmentId: null }) });
+        return (await log.append(event, keyed?.record(response))) === "committed" ? response : "duplicate";
+      },
+    },
+
+    async getEvent({ tenantId, principal }, request) {
+      const event = await log.find(tenantId, request.eventId);
+      if (event === undefined || !modeAllows(principal.environmentMode, event.inProduction)) throw notFound("event");
+      return create(GetEventResponseSchema, { event: fromEvent(event) });
+    },
+
+    async listEvents(context, request) {
+      const { sql, tenantId, principal } = context;
+      const { environmentMode } = principal;
+      const filter = {
+        environmentMode,
+        types: request.types,
+        subject: request.subject,
+        since: request.since && dateOf(request.since),
+        until: request.until && dateOf(request.until),
+      };
+      const page = await readPage(
+        cursors,
+        request,
+        {
+          tenantId,
+          operation: context.operation.id,
+          filter: [filter.types, filter.subject, filter.since?.getTime(), filter.until?.getTime(), environmentMode],
+        },
+        (event: Event) => event.id,
+        (wantedPage) => eventStore(sql).list(tenantId, filter, wantedPage),
+      );
+      return create(ListEventsResponseSchema, { ...page, events: page.items.map(fromEvent) });
+    },
+
+    async subscribeEvents({ sql, tenantId, principal, signal }, { cursor, types, subject }) {
+      const { environmentMode } = principal;
+      const store = eventStore(sql);
+      const from =
+        cursor === "" ? await store.endPosition() : await store.positionOf(tenantId, cursor, environmentMode);
+      if (from === undefined) throw invalid("cursor", "cursor", "is not the id of an event in the log");
+      return fromEvents(log.follow(tenantId, from, { types, subject, environmentMode }, signal));
+    },
+  };
+}
+
+async function* fromEvents(events: AsyncIterable<Event>): AsyncGenerator<SubscribeEventsResponse> {
+  for await (const event of events) yield create(SubscribeEventsResponseSchema, { event: fromEvent(event) });
+}
+
+function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): NewEvent {
+  const family = request.type.slice(0, request.type.indexOf("."));
+  if (reservedFamilies.has(family)) {
+    throw invalid("type", "reserved", `must not start with "${family}.", which is the service's own`);
+  }
+  const data = request.data ?? {};
+  if (Buffer.byteLength(JSON.stringify(data)) > dataBytesMax)
+    throw invalid("data", "max_bytes", "must take at most 64 KiB as JSON");
+  return {
+    tenantId,
+    id: ulid(nowMs),
+    type: request.type,
+    source: request.source === "" ? "/custom" : request.source,
+    subject: request.subject,
+    time: request.time === undefined ? new Date(nowMs) : dateOf(request.time),
+    data,
+  };
+}
+
+function fromEvent(event: Omit<Event, "inProduction">): EventMessage {
+  return create(EventSchema, {
+    id: event.id,
+    tenantId: event.tenantId,
+    specversion: "1.0",
+    type: event.type,
+    source: event.source,
+    subject: event.subject,
+    time: timestampFromDate(event.time),
+    datacontenttype: "application/json",
+    data: event.data as never,
+    environmentId: event.environmentId ?? "",
+  });
+}

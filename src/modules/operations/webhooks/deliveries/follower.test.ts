@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  WebhookEndpoint_Status as EndpointStatus,
+  UpdateWebhookEndpointRequestSchema,
+} from "../../../../../gen/service/api/webhook_pb.ts";
+import { contextFor } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { startRig } from "../../../../../test/webhooks/rig.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { createLog } from "../../../../platform/log/log.ts";
+import { createFollower } from "./follower.ts";
+
+// Nothing is sent in this file: what is followed is looked at in the table.
+const rig = await startRig();
+const url = "http://127.0.0.1:9/";
+
+async function deliveredTo(endpointId: string): Promise<string[]> {
+  const rows = await rig.sql`
+    select event_id from webhook_deliveries where endpoint_id = ${endpointId} order by event_id`;
+  return rows.map((row) => row.event_id);
+}
+
+async function setStatus(tenantId: TenantId, endpointId: string, status: EndpointStatus): Promise<void> {
+  const { updateWebhookEndpoint } = rig.webhooks.handlers;
+  await rig.call(tenantId, updateWebhookEndpoint, UpdateWebhookEndpointRequestSchema, { endpointId, status });
+}
+
+/** A follower of its own, which only does what it is told. */
+const follower = createFollower({
+  db: rig.db,
+  signals: rig.signals,
+  reader: rig.events.reader,
+  log: createLog("silent"),
+  onDue: () => {},
+});
+
+/** Follows a log to its end: transactions of other tests on the same server may hold it back for a moment. */
+async function followToEnd(tenantId: TenantId): Promise<void> {
+  await until(async () => {
+    await follower.follow(tenantId);
+    const [row] = await rig.sql`
+      select from webhook_cursors c where tenant_id = ${tenantId} and not exists (
+        select from events e where e.tenant_id = c.tenant_id and (e.xid, e.id) > (c.xid, c.id))`;
+    return row !== undefined;
+  });
+}
+
+test("an endpoint gets what happens after it was made, and nothing of before", async () => {
+  const tenantId = await rig.tenant();
+  await rig.publish(tenantId);
+  const first = await rig.endpoint(tenantId, url);
+  const between = await rig.publish(tenantId);
+  const second = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
+  const last = await rig.publish(tenantId);
+  await followToEnd(tenantId);
+  assert.deepEqual(await deliveredTo(second.id), [last]);
+  const toFirst = await deliveredTo(first.id);
+  assert.ok(toFirst.includes(between) && toFirst.includes(last));
+  // The making of the second is news to the first; its own is not.
+  assert.equal(toFirst.length, 3);
+});
+
+test("a log is turned into deliveries once, however often and by however many it is followed", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, url);
+  const ids: string[] = [];
+  for (let i = 0; i < 450; i++) ids.push(await rig.publish(tenantId));
+  await Promise.all(Array.from({ length: 6 }, () => followToEnd(tenantId)));
+  assert.deepEqual(await deliveredTo(id), ids.sort());
+  // From the beginning once more, as after a restore of an old place.
+  await rig.sql`update webhook_cursors set xid = '0', id = '' where tenant_id = ${tenantId}`;
+  await followToEnd(tenantId);
+  assert.deepEqual(await deliveredTo(id), ids);
+});
+
+test("an event that is committed late, behind others that were followed already, is not passed over", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, url);
+  const early = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<string>();
+  const late = rig.db.transaction(async (sql) => {
+    const eventId = ulid(rig.clock.now());
+    const context = contextFor(rig.db, { tenantId, sql, nowMs: rig.clock.now() });
+    await rig.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
+    begun.resolve(eventId);
+    await early.promise;
+  });
+  const lateId = await begun.promise;
+  const others = [await rig.publish(tenantId), await rig.publish(tenantId)];
+  await follower.follow(tenantId);
+  assert.deepEqual(await deliveredTo(id), [], "what stands behind a transaction under way waits for it");
+  early.resolve();
+  await late;
+  await followToEnd(tenantId);
+  assert.deepEqual(await deliveredTo(id), [lateId, ...others].sort());
+});
+
+test("an event whose transaction began before an endpoint was made and ended after is delivered to it", async () => {
+  const tenantId = await rig.tenant();
+  await rig.endpoint(tenantId, url);
+  const made = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<string>();
+  const spanning = rig.db.transaction(async (sql) => {
+    const eventId = ulid(rig.clock.now());
+    const context = contextFor(rig.db, { tenantId, sql, nowMs: rig.clock.now() });
+    await rig.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
+    begun.resolve(eventId);
+    await made.promise;
+  });
+  const eventId = await begun.promise;
+  const { id } = await rig.endpoint(tenantId, url);
+  made.resolve();
+  await spanning;
+  await followToEnd(tenantId);
+  assert.deepEqual(await deliveredTo(id), [eventId]);
+});
+
+test("what happens while an endpoint is disabled is not delivered when it is enabled again", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
+  const before = await rig.publish(tenantId);
+  await followToEnd(tenantId);
+  await setStatus(tenantId, id, EndpointStatus.DISABLED);
+  for (let i = 0; i < 3; i++) await rig.publish(tenantId);
+  await setStatus(tenantId, id, EndpointStatus.ACTIVE);
+  const after = await rig.publish(tenantId);
+  await followToEnd(tenantId);
+  assert.deepEqual(await deliveredTo(id), [before, after]);
+});
+
+test("a tenant's events go to its own endpoints only", async () => {
+  const [one, other] = [await rig.tenant(), await rig.tenant()];
+  const mine = await rig.endpoint(one, url);
+  const theirs = await rig.endpoint(other, url);
+  const eventId = await rig.publish(one);
+  await followToEnd(one);
+  await followToEnd(other);
+  assert.deepEqual(await deliveredTo(mine.id), [eventId]);
+  assert.deepEqual(await deliveredTo(theirs.id), []);
+});
+
+test("many endpoints made while events pour in: each gets exactly what was committed after it was made", async () => {
+  const tenantId = await rig.tenant();
+  await rig.endpoint(tenantId, url, { eventTypes: ["webhook.none"] });
+  const published: string[] = [];
+  let pouring = true;
+  const pour = async () => {
+    while (pouring) published.push(await rig.publish(tenantId));
+  };
+  const follow = async () => {
+    while (pouring) await follower.follow(tenantId);
+  };
+  const background = [pour(), pour(), pour(), follow(), follow()];
+  const made: { id: string; atLeast: number; acknowledged: Set<string> }[] = [];
+  for (let i = 0; i < 15; i++) {
+    const acknowledged = new Set(published);
+    const { id } = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
+    made.push({ id, acknowledged, atLeast: published.length });
+  }
+  await until(() => published.length > made.at(-1)!.atLeast + 20);
+  pouring = false;
+  await Promise.all(background);
+  await followToEnd(tenantId);
+  for (const { id, acknowledged, atLeast } of made) {
+    const got = new Set(await deliveredTo(id));
+    for (const eventId of acknowledged) assert.ok(!got.has(eventId), "known before the endpoint was asked for");
+    for (const eventId of published.slice(atLeast + 3))
+      assert.ok(got.has(eventId), "begun after the endpoint was there");
+  }
+});

@@ -1,0 +1,164 @@
+import type { Context } from "../../../../chain/call.ts";
+import { fail, invalid } from "../../../../errors/index.ts";
+import type { Keyring } from "../../../../platform/crypto/index.ts";
+import { type Database, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { enqueueJobs } from "../../../../platform/jobs/index.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../../../platform/records/index.ts";
+import type { EventRecorder } from "../../events/index.ts";
+import {
+  bindingOf,
+  type Endpoint,
+  type EndpointChange,
+  endpointsMax,
+  failingMsMax,
+  type NewEndpoint,
+  overlapMs,
+  secretsMax,
+} from "../domain/endpoint.ts";
+import { secretBytes, secretText } from "../domain/signature.ts";
+import { forgetEndpointKind } from "../jobs.ts";
+import { accessible, refuseMode } from "./endpoint-access.ts";
+import { type EndpointRef, endpointStore } from "./endpoint-store.ts";
+
+/** What the use cases of endpoints stand on. */
+export interface EndpointParts {
+  readonly events: EventRecorder;
+  /** Undefined when the instance has no master key: no endpoint can be made then. */
+  readonly keyring: Keyring | undefined;
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** Why a URL can never be called; undefined when it may be. */
+  readonly urlRefusal: (url: string) => string | undefined;
+  /** Has the nodes look again at whose logs are to be followed. */
+  readonly wakeFollowers: () => void;
+}
+
+/** The use cases of endpoints. */
+export type EndpointService = ReturnType<typeof createEndpointService>;
+
+/** Makes the use cases of endpoints. */
+export function createEndpointService({ events, keyring, randomBytes, urlRefusal, wakeFollowers }: EndpointParts) {
+  async function addSecret({ sql, nowMs, tenantId }: Context, endpointId: string): Promise<string> {
+    const keys = needed(keyring);
+    const id = ulid(nowMs);
+    const secret = secretText(randomBytes(secretBytes));
+    const ciphertext = keys.seal(secret, bindingOf({ tenantId, id }));
+    const sealed = { tenantId, id, endpointId, ciphertext, keyId: keys.activeKeyId };
+    await endpointStore(sql).insertSecret(sealed, new Date(nowMs));
+    return secret;
+  }
+
+  function refuseUrl(url: string | undefined): void {
+    const why = url === undefined ? undefined : urlRefusal(url);
+    if (why !== undefined) throw invalid("url", "url", why);
+  }
+
+  return {
+    async createEndpoint(context: Context, input: NewEndpoint): Promise<{ endpoint: Endpoint; secret: string }> {
+      const { sql, tenantId, principal, nowMs, afterCommit } = context;
+      refuseUrl(input.url);
+      const { environmentMode = principal.environmentMode } = input;
+      refuseMode(context, environmentMode);
+      const store = endpointStore(sql);
+      // Also keeps others of the tenant from adding one meanwhile, so that the count holds.
+      await store.openCursor(tenantId);
+      if ((await store.count(tenantId)) >= endpointsMax) {
+        throw fail("FAILED_PRECONDITION", { public: `A tenant has at most ${endpointsMax} webhook endpoints.` });
+      }
+      const endpoint = await store.insert({
+        ...input,
+        environmentMode,
+        tenantId,
+        id: ulid(nowMs),
+        status: "active",
+        disabledReason: "",
+        failingSince: null,
+        ...newStamps(nowMs),
+      });
+      const secret = await addSecret(context, endpoint.id);
+      await events.record(context, "webhook.endpoint.created", endpoint.id, { event_types: endpoint.eventTypes });
+      afterCommit(wakeFollowers);
+      return { endpoint, secret };
+    },
+
+    async getEndpoint(context: Context, id: string): Promise<Endpoint> {
+      return accessible(context, await endpointStore(context.sql).find(context.tenantId, id));
+    },
+
+    async updateEndpoint(
+      context: Context,
+      id: string,
+      change: EndpointChange,
+      expectedVersion: number | undefined,
+    ): Promise<Endpoint> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      refuseUrl(change.url);
+      const store = endpointStore(sql);
+      if (isEmptyChange(change)) {
+        return unchangedRecord(await this.getEndpoint(context, id), expectedVersion, "webhook endpoint");
+      }
+      if (change.status === "active") await store.openCursor(tenantId);
+      const current = accessible(context, await store.lock(tenantId, id));
+      if (change.status === "active" && current.status === "disabled") {
+        await store.forgive({ tenantId, endpointId: id });
+        afterCommit(wakeFollowers);
+      }
+      const endpoint = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
+      if (endpoint === undefined) throw updateRefusal(current, "webhook endpoint");
+      const fields = changedFields({ ...change, eventTypes: undefined, event_types: change.eventTypes });
+      await events.record(context, "webhook.endpoint.updated", id, { fields });
+      return endpoint;
+    },
+
+    async deleteEndpoint(context: Context, id: string): Promise<Endpoint> {
+      const { sql, tenantId, nowMs } = context;
+      const endpoint = accessible(context, await endpointStore(sql).remove(tenantId, id));
+      const forget = { tenantId, kind: forgetEndpointKind, payload: { endpointId: id }, runAt: new Date(nowMs) };
+      await enqueueJobs(sql, [forget], nowMs);
+      await events.record(context, "webhook.endpoint.deleted", id, {});
+      return endpoint;
+    },
+
+    async rotateSecret(
+      context: Context,
+      id: string,
+    ): Promise<{ endpoint: Endpoint; secret: string; previousValidUntil: Date }> {
+      const { sql, tenantId, nowMs } = context;
+      const store = endpointStore(sql);
+      const endpoint = accessible(context, await store.lock(tenantId, id));
+      const previousValidUntil = new Date(nowMs + overlapMs);
+      if ((await store.expireSecrets({ tenantId, endpointId: id }, previousValidUntil)) >= secretsMax) {
+        throw fail("FAILED_PRECONDITION", {
+          public: `${secretsMax} secrets of this endpoint are valid already; wait until the oldest one ends.`,
+        });
+      }
+      const secret = await addSecret(context, id);
+      const data = { previous_valid_until: previousValidUntil.toISOString() };
+      await events.record(context, "webhook.endpoint.secret_rotated", id, data);
+      return { endpoint, secret, previousValidUntil };
+    },
+  };
+}
+
+/** Disables endpoints that the service gives up on, and says so on their log. */
+export function createEndpointDisabler(db: Database, events: EventRecorder, now: () => number) {
+  return async ({ tenantId, endpointId }: EndpointRef, reason: "gone" | "failing"): Promise<boolean> => {
+    const actions: (() => void)[] = [];
+    const disabled = await db.transaction(async (sql) => {
+      const endpoint = await endpointStore(sql).disable({ tenantId, endpointId }, reason, failingMsMax);
+      if (endpoint === undefined) return false;
+      const context = { tenantId, sql, nowMs: now(), afterCommit: (action: () => void) => actions.push(action) };
+      await events.record(context, "webhook.endpoint.disabled", endpointId, { reason });
+      return true;
+    });
+    for (const action of actions) action();
+    return disabled;
+  };
+}
+
+function needed(keyring: Keyring | undefined): Keyring {
+  if (keyring !== undefined) return keyring;
+  throw fail("FAILED_PRECONDITION", {
+    public: "Webhooks need a master key for their secrets; the setting connector.encryption_key is not set.",
+  });
+}

@@ -1,0 +1,235 @@
+import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
+import type { Reencryptable } from "../../../../platform/crypto/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { Position } from "../../events/index.ts";
+import {
+  bindingOf,
+  type DisabledReason,
+  type Endpoint,
+  type EndpointChange,
+  type SealedSecret,
+} from "../domain/endpoint.ts";
+import type { Subscriber } from "../domain/fan-out.ts";
+
+/** Names an endpoint. */
+export interface EndpointRef {
+  readonly tenantId: TenantId;
+  readonly endpointId: string;
+}
+
+/** What is needed to send to an endpoint. */
+export interface Destination extends EndpointRef {
+  readonly url: string;
+  /** Whether the endpoint and its tenant are in use. */
+  readonly open: boolean;
+  /** The secrets that sign, newest first. */
+  readonly secrets: readonly Pick<SealedSecret, "id" | "ciphertext">[];
+}
+
+/** The SQL of endpoints, their secrets, and how far each tenant's log was turned into deliveries. */
+export function endpointStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, url, description, event_types, environment_mode, status, disabled_reason, created_at, updated_at, record_version,
+    (select failing_since from webhook_failures
+      where tenant_id = webhook_endpoints.tenant_id and endpoint_id = webhook_endpoints.id) as failing_since`;
+  return {
+    async insert(endpoint: Endpoint): Promise<Endpoint> {
+      const [row] = await sql<Endpoint[]>`
+        insert into webhook_endpoints (tenant_id, id, url, description, event_types, environment_mode, status, created_at,
+          updated_at)
+        values (${endpoint.tenantId}, ${endpoint.id}, ${endpoint.url}, ${endpoint.description},
+          ${endpoint.eventTypes as string[]}, ${endpoint.environmentMode}, ${endpoint.status}, ${endpoint.createdAt},
+          ${endpoint.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async count(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from webhook_endpoints where tenant_id = ${tenantId}`;
+      return row!.count;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
+      const [row] = await sql<Endpoint[]>`
+        select ${columns} from webhook_endpoints where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** Reads an endpoint and keeps it as it is until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
+      const [row] = await sql<Endpoint[]>`
+        select ${columns} from webhook_endpoints where tenant_id = ${tenantId} and id = ${id} for no key update`;
+      return row;
+    },
+
+    /** The endpoints whose events callers with this mode may see. */
+    async list(tenantId: TenantId, mode: EnvironmentMode, page: Page): Promise<PageRows<Endpoint>> {
+      const where = sql`tenant_id = ${tenantId} ${mode === "any" ? sql`` : sql`and environment_mode = ${mode}`}`;
+      return readKeyset<Endpoint>(sql, { columns, table: "webhook_endpoints", where }, page);
+    },
+
+    /** What is undefined stays; one that comes into use again knows of nothing that happened before. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      { url, description, eventTypes, status }: EndpointChange,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<Endpoint | undefined> {
+      const enabled = sql`${status ?? null}::text = 'active' and status = 'disabled'`;
+      const [row] = await sql<Endpoint[]>`
+        update webhook_endpoints set
+          url = coalesce(${url ?? null}, url),
+          description = coalesce(${description ?? null}, description),
+          event_types = coalesce(${(eventTypes as string[] | undefined) ?? null}::text[], event_types),
+          status = coalesce(${status ?? null}, status),
+          disabled_reason = case when coalesce(${status ?? null}, status) = 'active' then ''
+            when status = 'active' then 'manual' else disabled_reason end,
+          since_snapshot = case when ${enabled} then pg_current_snapshot()::text else since_snapshot end,
+          since_xid = case when ${enabled} then pg_current_xact_id() else since_xid end,
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Disables an endpoint that is in use; one that fails, only when it has for so long. */
+    async disable(
+      { tenantId, endpointId }: EndpointRef,
+      reason: Exclude<DisabledReason, "" | "manual">,
+      failingMs: number,
+    ): Promise<Endpoint | undefined> {
+      const isDue = sql`exists (
+        select from webhook_failures where tenant_id = ${tenantId} and endpoint_id = ${endpointId}
+          and failing_since <= now() - ${failingMs} * interval '1 millisecond')`;
+      const [row] = await sql<Endpoint[]>`
+        update webhook_endpoints set status = 'disabled', disabled_reason = ${reason}, updated_at = now(),
+          record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${endpointId} and status = 'active'
+          ${reason === "failing" ? sql`and ${isDue}` : sql``}
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Counts an endpoint's failures from its next one on. */
+    async forgive({ tenantId, endpointId }: EndpointRef): Promise<void> {
+      await sql`delete from webhook_failures where tenant_id = ${tenantId} and endpoint_id = ${endpointId}`;
+    },
+
+    /** Removes an endpoint with everything but its deliveries, which may be many. */
+    async remove(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
+      const [row] = await sql<Endpoint[]>`
+        with secrets as (delete from webhook_secrets where tenant_id = ${tenantId} and endpoint_id = ${id}),
+          replays as (delete from webhook_replays where tenant_id = ${tenantId} and endpoint_id = ${id}),
+          failures as (delete from webhook_failures where tenant_id = ${tenantId} and endpoint_id = ${id})
+        delete from webhook_endpoints where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+
+    async insertSecret(secret: SealedSecret, createdAt: Date): Promise<void> {
+      await sql`
+        insert into webhook_secrets (tenant_id, id, endpoint_id, ciphertext, key_id, created_at)
+        values (${secret.tenantId}, ${secret.id}, ${secret.endpointId}, ${secret.ciphertext}, ${secret.keyId},
+          ${createdAt})`;
+    },
+
+    /** Lets the secret in use end at a moment, and removes those that have; answers with how many are left. */
+    async expireSecrets({ tenantId, endpointId }: EndpointRef, at: Date): Promise<number> {
+      await sql`
+        delete from webhook_secrets
+        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and expires_at <= now()`;
+      const updated = await sql`
+        update webhook_secrets set expires_at = coalesce(expires_at, ${at})
+        where tenant_id = ${tenantId} and endpoint_id = ${endpointId}`;
+      return updated.count;
+    },
+
+    /** What is needed to send to these endpoints; those that are gone are left out. */
+    async destinations(endpoints: readonly EndpointRef[]): Promise<Destination[]> {
+      return sql<Destination[]>`
+        select endpoint.tenant_id, endpoint.id as endpoint_id, endpoint.url,
+          endpoint.status = 'active' and tenant.status = 'active' as open,
+          coalesce((
+            select jsonb_agg(jsonb_build_object('id', secret.id, 'ciphertext', secret.ciphertext) order by secret.id desc)
+            from webhook_secrets secret
+            where secret.tenant_id = endpoint.tenant_id and secret.endpoint_id = endpoint.id
+              and (secret.expires_at is null or secret.expires_at > now())), '[]') as secrets
+        from webhook_endpoints endpoint join tenants tenant on tenant.id = endpoint.tenant_id
+        where (endpoint.tenant_id, endpoint.id) in (
+          select * from unnest(${endpoints.map((each) => each.tenantId)}::text[],
+            ${endpoints.map((each) => each.endpointId)}::text[]))`;
+    },
+
+    /** Begins to follow a tenant's log, from here on when no endpoint is in use yet; others wait for the commit. */
+    async openCursor(tenantId: TenantId): Promise<void> {
+      const inUse = sql`exists (select from webhook_endpoints where tenant_id = ${tenantId} and status = 'active')`;
+      await sql`
+        insert into webhook_cursors (tenant_id, xid, id)
+        values (${tenantId}, pg_snapshot_xmin(pg_current_snapshot()), '')
+        on conflict (tenant_id) do update set
+          xid = case when ${inUse} then webhook_cursors.xid else excluded.xid end,
+          id = case when ${inUse} then webhook_cursors.id else excluded.id end`;
+    },
+
+    /** A tenant's place in its log, held until the transaction ends; undefined when another node holds it. */
+    async lockCursor(tenantId: TenantId): Promise<Position | undefined> {
+      const [row] = await sql<Position[]>`
+        select xid::text, id from webhook_cursors where tenant_id = ${tenantId} for update skip locked`;
+      return row;
+    },
+
+    async moveCursor(tenantId: TenantId, { xid, id }: Position): Promise<void> {
+      await sql`update webhook_cursors set xid = ${xid}::text::xid8, id = ${id} where tenant_id = ${tenantId}`;
+    },
+
+    /** The places of tenants with endpoints in use, so many after a tenant. */
+    async cursors(after: string, limit: number): Promise<(Position & { tenantId: TenantId })[]> {
+      return sql<(Position & { tenantId: TenantId })[]>`
+        select tenant_id, xid::text, id from webhook_cursors cursor
+        where tenant_id > ${after} and exists (
+          select from webhook_endpoints where tenant_id = cursor.tenant_id and status = 'active')
+        order by tenant_id limit ${limit}`;
+    },
+
+    /** Everybody in a tenant who gets events. There are at most as many as a tenant may have. */
+    async subscribers(tenantId: TenantId): Promise<Subscriber[]> {
+      return sql<Subscriber[]>`
+        select id, event_types, environment_mode, since_snapshot, since_xid::text from webhook_endpoints
+        where tenant_id = ${tenantId} and status = 'active'`;
+    },
+  };
+}
+
+/** All tenants' webhook secrets, to be sealed anew when the master key changes. */
+export function reencryptableWebhookSecrets(sql: Sql): Reencryptable {
+  return {
+    bindingOf,
+
+    async next(activeKeyId, after, limit) {
+      return sql`
+        select tenant_id, id, ciphertext from webhook_secrets
+        where (key_id < ${activeKeyId} or key_id > ${activeKeyId})
+          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
+        order by tenant_id, id limit ${limit}`;
+    },
+
+    async replace(activeKeyId, replacements) {
+      // Rows are locked in one order everywhere, so that two nodes never wait for each other.
+      const { count } = await sql`
+        with unchanged as (
+          select secret.tenant_id, secret.id, sealed.replacement
+          from webhook_secrets secret join unnest(
+              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
+              ${replacements.map((each) => each.ciphertext)}::text[],
+              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
+            on secret.tenant_id = sealed.tenant_id and secret.id = sealed.id and secret.ciphertext = sealed.ciphertext
+          order by secret.tenant_id, secret.id for update of secret)
+        update webhook_secrets set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
+        from unchanged where webhook_secrets.tenant_id = unchanged.tenant_id and webhook_secrets.id = unchanged.id`;
+      return count;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Webhooks: events of the log, sent to HTTP endpoints of the tenant's own and signed as Standard Webhooks says.
+ *
+ * endpoint: where events are sent. delivery: one event on its way to one endpoint, known by the two.
+ * follower: turns logs into deliveries. sender: leases deliveries that are due, and tries them.
+ * settlement: what became of a delivery. replay: sending once more what happened in a time range.
+ */
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Keyring } from "../../../platform/crypto/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { EgressGuard } from "../../../platform/egress/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventReader, EventRecorder } from "../events/index.ts";
+import { createFollower, followTopic } from "./deliveries/follower.ts";
+import { createSender, dueTopic } from "./deliveries/sender.ts";
+import { createSettler } from "./deliveries/settler.ts";
+import { createEndpointDisabler, createEndpointService } from "./endpoints/endpoint-service.ts";
+import { reencryptableWebhookSecrets } from "./endpoints/endpoint-store.ts";
+import { webhookHandlers } from "./handler.ts";
+import { webhookJobs } from "./jobs.ts";
+import { createRedeliveryService } from "./replays/redelivery-service.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly cursors: Cursors;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly keyring: Keyring | undefined;
+  readonly egress: EgressGuard;
+  readonly events: { readonly recorder: EventRecorder; readonly reader: EventReader };
+  readonly retentionDays: number;
+  readonly platformTenantId: () => string;
+  readonly wakeJobs: () => void;
+  /** From 0 to 1; what spreads the waits between attempts. */
+  readonly random?: () => number;
+  /** How often to look for what nobody told of. */
+  readonly pollMs?: number;
+  /** How long a delivery is a node's own. */
+  readonly leaseMs?: number;
+}
+
+/** Makes the module. */
+export function createWebhooks(parts: Parts) {
+  const { db, signals, clock, log, metrics, keyring, egress, random = Math.random } = parts;
+  const { recorder, reader } = parts.events;
+  const timing = {
+    ...(parts.pollMs !== undefined && { pollMs: parts.pollMs }),
+    ...(parts.leaseMs !== undefined && { leaseMs: parts.leaseMs }),
+  };
+  const disable = createEndpointDisabler(db, recorder, () => clock.now());
+  const settler = createSettler({ sql: db.sql, log, metrics, random, disable });
+  const sender = createSender({ db, signals, reader, settler, clock, log, egress, keyring, ...timing });
+  const follower = createFollower({ db, signals, reader, log, onDue: sender.onDue, ...timing });
+  const endpoints = createEndpointService({
+    events: recorder,
+    keyring,
+    randomBytes,
+    urlRefusal: egress.urlRefusal,
+    wakeFollowers: () => signals.wake(followTopic),
+  });
+  const redelivery = createRedeliveryService({
+    events: recorder,
+    reader,
+    wakeSenders: () => signals.wake(dueTopic),
+    wakeJobs: parts.wakeJobs,
+  });
+  return {
+    handlers: webhookHandlers(endpoints, redelivery, parts.cursors),
+    jobs: webhookJobs({ ...parts, reader, onDue: sender.onDue }),
+    /** Its secrets are sealed anew when the master key changes. */
+    sealed: reencryptableWebhookSecrets(db.sql),
+    /** Begins to follow logs and to send, on a node that does background work. */
+    async start(): Promise<void> {
+      sender.start();
+      await follower.start();
+    },
+    async stop(): Promise<void> {
+      await follower.stop();
+      await sender.stop();
+    },
+  };
+}

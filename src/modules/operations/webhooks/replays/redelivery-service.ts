@@ -1,0 +1,121 @@
+import type { Context } from "../../../../chain/call.ts";
+import { fail, invalid } from "../../../../errors/index.ts";
+import { notFound } from "../../../../platform/db/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { enqueueJobs } from "../../../../platform/jobs/index.ts";
+import type { EventReader, EventRecorder } from "../../events/index.ts";
+import { deliveryStore } from "../deliveries/delivery-store.ts";
+import type { Delivery } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { testType } from "../domain/fan-out.ts";
+import { type NewReplay, type Replay, rangeMsMax } from "../domain/replay.ts";
+import { accessible } from "../endpoints/endpoint-access.ts";
+import { endpointStore } from "../endpoints/endpoint-store.ts";
+import { replayKind } from "../jobs.ts";
+import { replayStore } from "./replay-store.ts";
+
+/** What the use cases of deliveries stand on. */
+export interface RedeliveryParts {
+  readonly events: EventRecorder;
+  readonly reader: EventReader;
+  /** Has the nodes look for deliveries that are due. */
+  readonly wakeSenders: () => void;
+  readonly wakeJobs: () => void;
+}
+
+/** The use cases of deliveries: what callers may have sent, and sent again. */
+export type RedeliveryService = ReturnType<typeof createRedeliveryService>;
+
+/** Makes the use cases of deliveries. */
+export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs }: RedeliveryParts) {
+  return {
+    async testEndpoint(context: Context, endpointId: string): Promise<Delivery> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      await usableEndpoint(context, endpointId);
+      const eventId = ulid(nowMs);
+      await events.record(context, testType, endpointId, {}, tenantId, eventId);
+      const store = deliveryStore(sql);
+      await store.insert(tenantId, [{ endpointId, eventId, eventType: testType }]);
+      afterCommit(wakeSenders);
+      return (await store.find({ tenantId, endpointId }, eventId))!;
+    },
+
+    async getDelivery(context: Context, endpointId: string, eventId: string): Promise<Delivery> {
+      const { sql, tenantId } = context;
+      accessible(context, await endpointStore(sql).find(tenantId, endpointId));
+      const delivery = await deliveryStore(sql).find({ tenantId, endpointId }, eventId);
+      if (delivery === undefined) throw notFound("webhook delivery");
+      return delivery;
+    },
+
+    async replayDelivery(context: Context, endpointId: string, eventId: string): Promise<Delivery> {
+      const { sql, tenantId, afterCommit } = context;
+      const ref = { tenantId, endpointId };
+      const store = deliveryStore(sql);
+      if ((await store.find(ref, eventId)) === undefined) throw notFound("webhook delivery");
+      await usableEndpoint(context, endpointId);
+      const [event] = await reader.findMany(sql, [{ tenantId, id: eventId }]);
+      if (event === undefined) {
+        throw fail("FAILED_PRECONDITION", { public: "The event is no longer on the log." });
+      }
+      const delivery = await store.replay(ref, eventId);
+      if (delivery === undefined) throw fail("CONFLICT", { public: "The delivery is being sent just now." });
+      await events.record(context, "webhook.delivery.replayed", endpointId, { event_id: eventId });
+      afterCommit(wakeSenders);
+      return delivery;
+    },
+
+    async replayEndpoint(context: Context, endpointId: string, input: NewReplay): Promise<Replay> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      refuseRange(input);
+      const endpoint = await usableEndpoint(context, endpointId);
+      const store = replayStore(sql);
+      if ((await store.findRunning(tenantId, endpoint.id)) !== undefined) {
+        throw fail("FAILED_PRECONDITION", { public: "A replay to this webhook endpoint is under way." });
+      }
+      const replay = await store.insert({
+        ...input,
+        tenantId,
+        id: ulid(nowMs),
+        endpointId,
+        status: "running",
+        position: "",
+        replayed: 0,
+        createdAt: new Date(nowMs),
+        completedAt: null,
+      });
+      const job = { tenantId, kind: replayKind, payload: { replayId: replay.id }, runAt: new Date(nowMs) };
+      await enqueueJobs(sql, [job], nowMs);
+      await events.record(context, "webhook.endpoint.replayed", endpointId, {
+        replay_id: replay.id,
+        since: input.since.toISOString(),
+        until: input.until.toISOString(),
+        selection: input.selection,
+      });
+      afterCommit(wakeJobs);
+      return replay;
+    },
+
+    async getReplay(context: Context, endpointId: string, id: string): Promise<Replay> {
+      const { sql, tenantId } = context;
+      accessible(context, await endpointStore(sql).find(tenantId, endpointId));
+      const replay = await replayStore(sql).find(tenantId, endpointId, id);
+      if (replay === undefined) throw notFound("webhook replay");
+      return replay;
+    },
+  };
+}
+
+/** An endpoint that gets messages, kept as it is until the transaction ends. */
+async function usableEndpoint(context: Context, id: string): Promise<Endpoint> {
+  const { sql, tenantId } = context;
+  const endpoint = accessible(context, await endpointStore(sql).lock(tenantId, id));
+  if (endpoint.status === "active") return endpoint;
+  throw fail("FAILED_PRECONDITION", { public: "The webhook endpoint is disabled; enable it first." });
+}
+
+function refuseRange({ since, until }: NewReplay): void {
+  if (since >= until) throw invalid("since", "range", "must be before until");
+  if (until.getTime() - since.getTime() > rangeMsMax)
+    throw invalid("since", "range", "must be at most 31 days before until");
+}

@@ -1,0 +1,64 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { Replay } from "../domain/replay.ts";
+
+/** The SQL of replays. */
+export function replayStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, endpoint_id, since, until, selection, status, position, replayed, created_at, completed_at`;
+  return {
+    async insert(replay: Replay): Promise<Replay> {
+      const [row] = await sql<Replay[]>`
+        insert into webhook_replays (tenant_id, id, endpoint_id, since, until, selection, status, created_at)
+        values (${replay.tenantId}, ${replay.id}, ${replay.endpointId}, ${replay.since}, ${replay.until},
+          ${replay.selection}, ${replay.status}, ${replay.createdAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, endpointId: string, id: string): Promise<Replay | undefined> {
+      const [row] = await sql<Replay[]>`
+        select ${columns} from webhook_replays
+        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and id = ${id}`;
+      return row;
+    },
+
+    async findRunning(tenantId: TenantId, endpointId: string): Promise<Replay | undefined> {
+      const [row] = await sql<Replay[]>`
+        select ${columns} from webhook_replays
+        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and status = 'running'`;
+      return row;
+    },
+
+    /** A replay that runs, held until the transaction ends. */
+    async lockRunning(tenantId: TenantId, id: string): Promise<Replay | undefined> {
+      const [row] = await sql<Replay[]>`
+        select ${columns} from webhook_replays
+        where tenant_id = ${tenantId} and id = ${id} and status = 'running' for update`;
+      return row;
+    },
+
+    /** Writes down how far a replay has come. */
+    async advance(replay: Replay): Promise<void> {
+      await sql`
+        update webhook_replays set status = ${replay.status}, position = ${replay.position},
+          replayed = ${replay.replayed}, completed_at = ${replay.completedAt}
+        where tenant_id = ${replay.tenantId} and id = ${replay.id}`;
+    },
+
+    /** Gives up all tenants' replays that should have ended long ago: the job that did them is gone. */
+    async cancelStale(askedBefore: Date, now: Date): Promise<void> {
+      await sql`
+        update webhook_replays set status = 'cancelled', completed_at = ${now}
+        where status = 'running' and created_at < ${askedBefore}`;
+    },
+
+    /** Forgets all tenants' replays that ended before a moment, a bite at a time; answers how many. */
+    async forget(before: Date, limit: number): Promise<number> {
+      const gone = await sql`
+        delete from webhook_replays where ctid = any(array(
+          select ctid from webhook_replays where completed_at < ${before} limit ${limit}))`;
+      return gone.count;
+    },
+  };
+}

@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { test } from "node:test";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  DeleteWebhookEndpointRequestSchema,
+  WebhookEndpoint_Status as EndpointStatus,
+  GetWebhookReplayRequestSchema,
+  ListWebhookDeliveriesRequestSchema,
+  WebhookReplay_Status as ReplayStatus,
+  ReplayWebhookDeliveryRequestSchema,
+  ReplayWebhookEndpointRequestSchema,
+  WebhookReplay_Selection as Selection,
+  WebhookDelivery_Status as Status,
+  TestWebhookEndpointRequestSchema,
+  UpdateWebhookEndpointRequestSchema,
+  type WebhookDelivery,
+  type WebhookReplay,
+} from "../../../../../gen/service/api/webhook_pb.ts";
+import { failsWith } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { startReceiver } from "../../../../../test/webhooks/receiver.ts";
+import { startRig } from "../../../../../test/webhooks/rig.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+
+const rig = await startRig();
+const receiver = await startReceiver();
+await rig.webhooks.start();
+const { handlers, jobs } = rig.webhooks;
+const hourMs = 3_600_000;
+const orders = { eventTypes: ["order.*"] };
+
+/** Runs the waiting jobs of a kind, as the runner does. */
+async function runJobs(kind: string, signal = new AbortController().signal): Promise<void> {
+  const waiting = await rig.sql`select tenant_id, id, payload from jobs where kind = ${kind}`;
+  const job = jobs.find((each) => each.kind === kind)!;
+  for (const { tenant_id: tenantId, id, payload } of waiting) {
+    await job.handler({ tenantId, id, payload, attempt: 1, signal });
+    await rig.sql`delete from jobs where id = ${id}`;
+  }
+}
+
+async function askReplay(
+  tenantId: TenantId,
+  endpointId: string,
+  selection: Selection,
+  since = 0,
+): Promise<WebhookReplay> {
+  const request = {
+    endpointId,
+    selection,
+    since: timestampFromDate(new Date(since || rig.clock.now() - hourMs)),
+    until: timestampFromDate(new Date(rig.clock.now() + 1)),
+  };
+  const answer = await rig.call(tenantId, handlers.replayWebhookEndpoint, ReplayWebhookEndpointRequestSchema, request);
+  return (answer as { replay: WebhookReplay }).replay;
+}
+
+async function readReplay(tenantId: TenantId, endpointId: string, replayId: string): Promise<WebhookReplay> {
+  const request = { endpointId, replayId };
+  const answer = await rig.call(tenantId, handlers.getWebhookReplay, GetWebhookReplayRequestSchema, request);
+  return (answer as { replay: WebhookReplay }).replay;
+}
+
+const replayOne = (tenantId: TenantId, endpointId: string, deliveryId: string) =>
+  rig.call(tenantId, handlers.replayWebhookDelivery, ReplayWebhookDeliveryRequestSchema, { endpointId, deliveryId });
+
+const setStatus = (tenantId: TenantId, endpointId: string, status: EndpointStatus) =>
+  rig.call(tenantId, handlers.updateWebhookEndpoint, UpdateWebhookEndpointRequestSchema, { endpointId, status });
+
+const idsAt = (path: string) => receiver.received(path).map(({ body }) => JSON.parse(body).id as string);
+
+test("a test reaches one endpoint, whatever types it wants, and can be followed", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, receiver.url("/tested"), orders);
+  await rig.endpoint(tenantId, receiver.url("/bystander"));
+  const request = { endpointId: id };
+  const answer = await rig.call(tenantId, handlers.testWebhookEndpoint, TestWebhookEndpointRequestSchema, request);
+  const { delivery } = answer as { delivery: WebhookDelivery };
+  assert.deepEqual([delivery.status, delivery.eventType], [Status.PENDING, "webhook.endpoint.test"]);
+  await rig.attempted(id, delivery.id, 1);
+  assert.equal((await rig.delivery(tenantId, id, delivery.id)).status, Status.SUCCEEDED);
+  assert.deepEqual(idsAt("/tested"), [delivery.id]);
+  // Both logs have been followed beyond the test when a later event has arrived.
+  const later = await rig.publish(tenantId);
+  await until(() => idsAt("/bystander").includes(later) && idsAt("/tested").includes(later));
+  assert.ok(!idsAt("/bystander").includes(delivery.id));
+  assert.equal(idsAt("/tested").length, 2, "followed as well, and not sent twice");
+
+  await setStatus(tenantId, id, EndpointStatus.DISABLED);
+  const again = rig.call(tenantId, handlers.testWebhookEndpoint, TestWebhookEndpointRequestSchema, request);
+  await assert.rejects(again, failsWith("FAILED_PRECONDITION", /disabled/));
+});
+
+test("a delivery is sent once more under the same id, with all its attempts ahead of it", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, receiver.url("/again"), orders);
+  const eventId = await rig.publish(tenantId);
+  await rig.attempted(id, eventId, 1);
+  receiver.answer("/again", 500);
+  await replayOne(tenantId, id, eventId);
+  await rig.attempted(id, eventId, 2);
+  const delivery = await rig.delivery(tenantId, id, eventId);
+  assert.equal(delivery.status, Status.PENDING);
+  assert.equal(delivery.nextAttemptAt!.seconds, BigInt(rig.clock.now() / 1000 + 5), "the first of the waits");
+  assert.deepEqual(
+    delivery.attempts.map(({ responseStatus }) => responseStatus),
+    [200, 500],
+  );
+  assert.equal(new Set(receiver.received("/again").map(({ headers }) => headers["webhook-id"])).size, 1);
+
+  receiver.answer("/again", 200);
+  await replayOne(tenantId, id, eventId);
+  await rig.attempted(id, eventId, 3);
+  assert.equal((await rig.delivery(tenantId, id, eventId)).status, Status.SUCCEEDED);
+
+  const other = await rig.tenant();
+  await assert.rejects(replayOne(other, id, eventId), failsWith("NOT_FOUND"));
+  await rig.sql`delete from events where id = ${eventId}`;
+  await assert.rejects(replayOne(tenantId, id, eventId), failsWith("FAILED_PRECONDITION", /no longer on the log/));
+});
+
+test("a delivery that is being sent just now is not sent twice at once", async () => {
+  const tenantId = await rig.tenant();
+  const open: ServerResponse[] = [];
+  receiver.answer("/busy", (response) => open.push(response));
+  const { id } = await rig.endpoint(tenantId, receiver.url("/busy"), orders);
+  const eventId = await rig.publish(tenantId);
+  await until(() => open.length === 1);
+  await assert.rejects(replayOne(tenantId, id, eventId), failsWith("CONFLICT"));
+  open[0]!.end();
+  await rig.attempted(id, eventId, 1);
+});
+
+test("of a time range, what failed, what is missing or everything is sent once more", async () => {
+  const tenantId = await rig.tenant();
+  const early = await rig.publish(tenantId);
+  const { id } = await rig.endpoint(tenantId, receiver.url("/range"), orders);
+  receiver.answer("/range", 410);
+  const failed = await rig.publish(tenantId);
+  await rig.attempted(id, failed, 1);
+  await until(
+    async () => (await rig.sql`select from webhook_endpoints where id = ${id} and status = 'disabled'`).length === 1,
+  );
+  const whileDisabled = await rig.publish(tenantId);
+  await rig.publish(tenantId, { type: "user.added" });
+  receiver.answer("/range", 200);
+  await assert.rejects(askReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /disabled/));
+  await setStatus(tenantId, id, EndpointStatus.ACTIVE);
+  const fine = await rig.publish(tenantId);
+  await rig.attempted(id, fine, 1);
+  const arrived = (ids: string[]) => until(() => ids.every((each) => idsAt("/range").slice(1).includes(each)));
+
+  const first = await askReplay(tenantId, id, Selection.UNSPECIFIED);
+  assert.deepEqual([first.status, first.selection], [ReplayStatus.RUNNING, Selection.FAILED]);
+  await assert.rejects(askReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /under way/));
+  await runJobs("webhooks.replay");
+  await arrived([failed]);
+  const done = await readReplay(tenantId, id, first.id);
+  assert.deepEqual([done.status, done.replayed], [ReplayStatus.COMPLETED, 1n]);
+
+  const second = await askReplay(tenantId, id, Selection.MISSING);
+  await runJobs("webhooks.replay");
+  await arrived([early, whileDisabled]);
+  assert.equal((await readReplay(tenantId, id, second.id)).replayed, 2n);
+  for (const eventId of [early, whileDisabled]) await rig.attempted(id, eventId, 1);
+
+  const sent = idsAt("/range").length;
+  const third = await askReplay(tenantId, id, Selection.ALL);
+  await runJobs("webhooks.replay");
+  await until(() => idsAt("/range").length === sent + 4);
+  assert.equal((await readReplay(tenantId, id, third.id)).replayed, 4n);
+  assert.deepEqual(new Set(idsAt("/range").slice(sent)), new Set([early, failed, whileDisabled, fine]));
+});
+
+test("a replay covers just its range of time, and a range must be one", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, receiver.url("/bounded"), orders);
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    await rig.moveTo(new Date(rig.clock.now() + 1000));
+    ids.push(await rig.publish(tenantId));
+    await rig.attempted(id, ids[i]!, 1);
+  }
+  const ask = (sinceMs: number, untilMs: number) =>
+    rig.call(tenantId, handlers.replayWebhookEndpoint, ReplayWebhookEndpointRequestSchema, {
+      endpointId: id,
+      selection: Selection.ALL,
+      since: timestampFromDate(new Date(sinceMs)),
+      until: timestampFromDate(new Date(untilMs)),
+    });
+  const nowMs = rig.clock.now();
+  await ask(nowMs - 1000, nowMs);
+  await runJobs("webhooks.replay");
+  await rig.attempted(id, ids[1]!, 2);
+  assert.deepEqual(idsAt("/bounded").slice(3), [ids[1]]);
+  await assert.rejects(ask(nowMs, nowMs), failsWith("INVALID_ARGUMENT", /since/));
+  await assert.rejects(ask(nowMs - 32 * 24 * hourMs, nowMs), failsWith("INVALID_ARGUMENT", /31 days/));
+});
+
+test("a replay that is interrupted goes on where it was, on whichever node", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, receiver.url("/long"), { eventTypes: ["none.at_all"] });
+  await Promise.all(Array.from({ length: 1200 }, () => rig.publish(tenantId)));
+  await until(async () => {
+    const [row] = await rig.sql`
+      select from webhook_cursors c where tenant_id = ${tenantId} and not exists (
+        select from events e where e.tenant_id = c.tenant_id and (e.xid, e.id) > (c.xid, c.id))`;
+    return row !== undefined;
+  });
+  await rig.sql`update webhook_endpoints set event_types = '{order.*}' where id = ${id}`;
+  const replay = await askReplay(tenantId, id, Selection.MISSING);
+  const interrupted = new AbortController();
+  const job = jobs.find((each) => each.kind === "webhooks.replay")!;
+  const run = job.handler({
+    tenantId,
+    id: "job",
+    payload: { replayId: replay.id },
+    attempt: 1,
+    signal: interrupted.signal,
+  });
+  await until(async () => (await readReplay(tenantId, id, replay.id)).replayed > 0n);
+  interrupted.abort(new Error("the node stops"));
+  await run.catch(() => {});
+  await runJobs("webhooks.replay");
+  const done = await readReplay(tenantId, id, replay.id);
+  assert.deepEqual([done.status, done.replayed], [ReplayStatus.COMPLETED, 1200n]);
+  await until(() => idsAt("/long").length >= 1200);
+  assert.equal(new Set(idsAt("/long")).size, 1200);
+});
+
+test("deliveries are listed newest first, by status, and only by their owner", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, receiver.url("/listed"), orders);
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    ids.push(await rig.publish(tenantId));
+    await rig.attempted(id, ids[i]!, 1);
+  }
+  receiver.answer("/listed", 410);
+  const refused = await rig.publish(tenantId);
+  await rig.attempted(id, refused, 1);
+  const list = async (tenant: TenantId, more: object) =>
+    (await rig.call(tenant, handlers.listWebhookDeliveries, ListWebhookDeliveriesRequestSchema, {
+      endpointId: id,
+      ...more,
+    })) as { deliveries: WebhookDelivery[]; nextPageToken: string; totalSize: number };
+  const idsOf = ({ deliveries }: { deliveries: WebhookDelivery[] }) => deliveries.map((each) => each.id);
+  assert.deepEqual(idsOf(await list(tenantId, {})), [refused, ...ids.toReversed()]);
+  assert.deepEqual(idsOf(await list(tenantId, { status: Status.FAILED })), [refused]);
+  const first = await list(tenantId, { status: Status.SUCCEEDED, pageSize: 3 });
+  assert.equal(first.totalSize, 5);
+  const rest = await list(tenantId, { status: Status.SUCCEEDED, pageSize: 3, pageToken: first.nextPageToken });
+  assert.deepEqual([...idsOf(first), ...idsOf(rest)], ids.toReversed());
+  await assert.rejects(list(tenantId, { pageToken: first.nextPageToken }), failsWith("INVALID_ARGUMENT"));
+  await assert.rejects(list(await rig.tenant(), {}), failsWith("NOT_FOUND"));
+});
+
+test("what ended long ago is forgotten, what is pending is not, and a deleted endpoint leaves nothing behind", async () => {
+  const tenantId = await rig.tenant();
+  const { id } = await rig.endpoint(tenantId, receiver.url("/kept"), orders);
+  const old = await rig.publish(tenantId);
+  await rig.attempted(id, old, 1);
+  receiver.answer("/kept", 500);
+  const waiting = await rig.publish(tenantId);
+  await rig.attempted(id, waiting, 1);
+  await rig.sql`update webhook_deliveries set next_attempt_at = next_attempt_at + interval '90 days' where event_id = ${waiting}`;
+  const forget = jobs.find((each) => each.kind === "webhooks.forget_deliveries")!;
+  const run = () =>
+    forget.handler({ tenantId: "", id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
+  const left = async () =>
+    (await rig.sql`select event_id from webhook_deliveries where endpoint_id = ${id} order by event_id`).map(
+      (row) => row.event_id,
+    );
+  await rig.moveTo(new Date(rig.clock.now() + 30 * 24 * hourMs));
+  await run();
+  assert.deepEqual(await left(), [old, waiting]);
+  await rig.moveTo(new Date(rig.clock.now() + 1000));
+  await run();
+  assert.deepEqual(await left(), [waiting]);
+
+  // A replay whose job is gone does not stand in the way for ever.
+  const stale = await askReplay(tenantId, id, Selection.ALL);
+  await run();
+  assert.equal((await readReplay(tenantId, id, stale.id)).status, ReplayStatus.RUNNING);
+  await rig.moveTo(new Date(rig.clock.now() + 24 * hourMs + 1));
+  await run();
+  assert.equal((await readReplay(tenantId, id, stale.id)).status, ReplayStatus.CANCELLED);
+  await askReplay(tenantId, id, Selection.ALL);
+
+  const deleting = { endpointId: id };
+  await rig.call(tenantId, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting);
+  await runJobs("webhooks.forget_endpoint");
+  assert.deepEqual(await left(), []);
+});

@@ -1,0 +1,125 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type AdmissionGroup,
+  AdmissionGroupSchema,
+  type AdmissionPreview,
+  AdmissionPreviewSchema,
+  ClearAdmissionGroupResponseSchema,
+  GetAdmissionGroupResponseSchema,
+  ListAdmissionGroupsResponseSchema,
+  PreviewAdmissionResponseSchema,
+  type AdmissionService as Rpc,
+} from "../../../../gen/service/api/admission_pb.ts";
+import type { RouteItem } from "../../../../gen/service/api/routing_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import { invalid } from "../../../errors/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { dateOf, optionalTime } from "../../../platform/records/index.ts";
+import { type AdmissionParts, createAdmissionService } from "./admission-service.ts";
+import { admissionStore, type GroupRecord, groupPosition } from "./admission-store.ts";
+import { fromConstraint } from "./constraint-message.ts";
+import { type ConstraintKind, type GroupStatus, groupStatus } from "./domain/admission.ts";
+import type { KeyedItem } from "./domain/admission-keys.ts";
+import type { Preview } from "./domain/admission-preview.ts";
+
+/** AdmissionService without ExplainAdmission, which the queue implements. */
+export type AdmissionHandlers = Omit<Handlers<typeof Rpc>, "explainAdmission">;
+
+/** Creates the handlers of AdmissionService. */
+export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { cursors: Cursors }): AdmissionHandlers {
+  const service = createAdmissionService(parts);
+  return {
+    async previewAdmission(context, { poolId, item }) {
+      if (item!.poolId !== "" && item!.poolId !== poolId) {
+        throw invalid("item.pool_id", "pool", "must be the pool that the path names, or absent");
+      }
+      const notBeforeMs = item!.notBefore && dateOf(item!.notBefore).getTime();
+      const verdict = await service.previewAdmission(context, poolId, toKeyedItem(item!), notBeforeMs);
+      return create(PreviewAdmissionResponseSchema, { preview: fromPreview(verdict, notBeforeMs) });
+    },
+
+    async listAdmissionGroups(context, request) {
+      const { sql, tenantId, principal, nowMs } = context;
+      const { environmentId, poolId } = request;
+      const { environmentMode } = principal;
+      const kind = request.constraintKind as ConstraintKind | "";
+      const status = request.status as GroupStatus | "";
+      const filter = { environmentMode, environmentId, poolId, kind, status, now: new Date(nowMs) };
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: context.operation.id, filter: [environmentMode, environmentId, poolId, kind, status] },
+        groupPosition,
+        (wanted) => admissionStore(sql).list(tenantId, filter, wanted),
+      );
+      const groups = page.items.map((group) => fromGroup(group, nowMs));
+      return create(ListAdmissionGroupsResponseSchema, { ...page, groups });
+    },
+
+    async getAdmissionGroup(context, { poolId, constraintKind, groupId }) {
+      const group = await service.getGroup(context, poolId, { kind: constraintKind as ConstraintKind, groupId });
+      return create(GetAdmissionGroupResponseSchema, { group: fromGroup(group, context.nowMs) });
+    },
+
+    async clearAdmissionGroup(context, { poolId, constraintKind, groupId, reason }) {
+      const ref = { kind: constraintKind as ConstraintKind, groupId };
+      const group = await service.clearGroup(context, poolId, ref, reason);
+      return create(ClearAdmissionGroupResponseSchema, { group: fromGroup(group, context.nowMs) });
+    },
+  };
+}
+
+function toKeyedItem({ type, key, attributes, requirements, priority }: RouteItem): KeyedItem {
+  const { skills = {}, recipientId = "", excludedRecipientIds = [] } = requirements ?? {};
+  return {
+    type,
+    key,
+    attributes: attributes ?? {},
+    requirements: { skills, recipientId, excludedRecipientIds },
+    priority,
+  };
+}
+
+function fromPreview(verdict: Preview, notBeforeMs = 0): AdmissionPreview {
+  const { dueAtMs = 0, retryAfterMs = 0 } = verdict;
+  const goesOnAtMs = Math.max(dueAtMs, notBeforeMs);
+  return create(AdmissionPreviewSchema, {
+    status: verdict.status,
+    constraintKind: verdict.constraint ?? "",
+    retryAfterS: retryAfterMs / 1000,
+    notBefore: goesOnAtMs === 0 ? undefined : timestampFromMs(goesOnAtMs),
+    verdicts: verdict.perConstraint.map(fromConstraint),
+    existingQueueItemId: verdict.existingItemId,
+    supersededQueueItemIds: [...verdict.supersedes],
+    cancelledQueueItemId: verdict.cancels,
+  });
+}
+
+function fromGroup(group: GroupRecord, nowMs: number): AdmissionGroup {
+  const places = group.kind === "singleton" ? { limit: 1, inUse: Number(group.itemId !== "") } : {};
+  return create(AdmissionGroupSchema, {
+    constraintKind: group.kind,
+    groupId: group.groupId,
+    tenantId: group.tenantId,
+    poolId: group.poolId,
+    environmentId: group.environmentId,
+    status: statusOf(group, nowMs),
+    queueItemId: group.itemId,
+    limit: group.slots,
+    inUse: group.inUse,
+    ...places,
+    waiting: group.waiting,
+    until: optionalTime(group.until),
+    updatedAt: optionalTime(group.updatedAt),
+    clearedAt: optionalTime(group.clearedAt),
+    clearedBy: group.clearedBy,
+    clearedReason: group.clearedReason,
+  });
+}
+
+function statusOf({ since, until, clearedAt, ...group }: GroupRecord, nowMs: number): GroupStatus {
+  const times = { sinceMs: since?.getTime(), untilMs: until?.getTime(), clearedAtMs: clearedAt?.getTime() };
+  return groupStatus({ ...group, ...times, itemStarted: false }, nowMs);
+}

@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { freshTenant, testDatabase } from "../../../../test/harness/context.ts";
+import { fc } from "../../../../test/harness/random.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import {
+  type AdmissionConfig,
+  admit,
+  type Candidate,
+  constraintKinds,
+  freshGroup,
+  type GroupRef,
+  type GroupState,
+  groupKey,
+  type Verdict,
+} from "./domain/admission.ts";
+import { passAll } from "./domain/admission-passage.ts";
+import { noRoom, type OwnedGroup, passGroups, readGroups, saveGroups } from "./group-store.ts";
+import { debounces, singletons } from "./testing/arbitrary-constraints.ts";
+
+const db = await testDatabase();
+const nowMs = 1_800_000_000_000;
+const places = { environmentId: ulid(nowMs), poolId: ulid(nowMs) };
+
+const around = fc.integer({ min: -20_000, max: 20_000 }).map((offset) => nowMs + offset);
+const constraints = {
+  singleton: singletons,
+  debounce: debounces,
+  throttle: fc.record({
+    key: fc.constant(""),
+    limit: fc.integer({ min: 1, max: 50 }),
+    periodS: fc.integer({ min: 1, max: 10 }),
+    burst: fc.integer({ min: 0, max: 60 }),
+    cost: fc.integer({ min: 1, max: 3 }),
+    onLimit: fc.constant("reject" as const),
+  }),
+  concurrency: fc.record({
+    key: fc.constant(""),
+    limit: fc.integer({ min: 1, max: 6 }),
+    scope: fc.constant("tenant" as const),
+  }),
+};
+const { singleton, debounce, throttle, concurrency } = constraints;
+// Mostly one at a time, since one that has an item wait keeps the others from being asked.
+const configs: fc.Arbitrary<AdmissionConfig> = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ singleton, debounce }) },
+  { weight: 2, arbitrary: fc.record({ singleton, throttle, concurrency }, { requiredKeys: [] }) },
+  { weight: 4, arbitrary: fc.record({ throttle }) },
+);
+/** Two groups of each kind: items of a batch share some of them. */
+const groupRefs = constraintKinds.flatMap((kind) => [0, 1].map((n): GroupRef => ({ kind, groupId: `${kind} ${n}` })));
+
+/** Groups as others left them; each kind with its own fields. */
+const groupsLeft: fc.Arbitrary<readonly GroupState[]> = fc
+  .tuple(
+    ...groupRefs.map((ref): fc.Arbitrary<GroupState | null> => {
+      const cleared = fc.option(fc.constant(nowMs - 1), { nil: undefined, freq: 3 });
+      const fields = {
+        singleton: { itemId: fc.constantFrom("", "x"), untilMs: around },
+        debounce: { itemId: fc.constantFrom("", "x"), sinceMs: around, untilMs: around },
+        throttle: { tatMs: fc.integer({ min: -1 << 24, max: 1 << 24 }).map((parts) => nowMs + parts / 2048) },
+        concurrency: { inUse: fc.integer({ min: 0, max: 6 }), slots: fc.integer({ min: 1, max: 6 }) },
+      }[ref.kind] as unknown as Record<string, fc.Arbitrary<never>>;
+      return fc.option(
+        fc.record({ ...fields, clearedAtMs: cleared }).map((own) => ({ ...freshGroup(ref), ...own })),
+        { freq: 2 },
+      );
+    }),
+  )
+  .map((groups) => groups.filter((group) => group !== null));
+
+/** Items of one or two pools. */
+const batches: fc.Arbitrary<readonly Candidate[]> = fc
+  .tuple(
+    configs,
+    configs,
+    fc.array(fc.record({ second: fc.boolean(), picks: fc.array(fc.nat(1), { minLength: 4, maxLength: 4 }) }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  )
+  .map(([one, other, items]) =>
+    items.map(({ second, picks }, nth) => ({
+      itemId: `item ${nth}`,
+      refs: picks.map((pick, k) => groupRefs[2 * k + pick]!),
+      config: second ? other : one,
+      nowMs,
+    })),
+  );
+
+test("items pass without a look at their groups only where a look would have let them in just so, and else nothing changes", async () => {
+  let passed = 0;
+  await fc.assert(
+    fc.asyncProperty(groupsLeft, batches, async (left, batch) => {
+      const tenantId = freshTenant();
+      const own = (state: GroupState): OwnedGroup => ({ tenantId, ...state, ...places, state, stored: false });
+      await saveGroups(db.sql, left.map(own), nowMs - 1);
+      const ended = left.filter(({ clearedAtMs }) => clearedAtMs !== undefined).map(({ groupId }) => groupId);
+      await db.sql`
+        update admission_groups set cleared_at = ${new Date(nowMs - 1)}
+        where tenant_id = ${tenantId} and group_id = any(${ended})`;
+      const before = await statesOf(tenantId);
+
+      const passage = passAll(batch);
+      if (passage === undefined) return;
+      // Whoever passes so ends nobody else's work.
+      for (const { supersedes, cancels } of passage.verdicts) assert.deepEqual([supersedes, cancels], [[], ""]);
+      const looked = look(batch, left);
+      if (!(await passes(passage.taken.map(own)))) {
+        assert.deepEqual(await statesOf(tenantId), before);
+        return;
+      }
+      passed++;
+      assert.deepEqual(passage.verdicts.map(told), looked.verdicts.map(told));
+      const after = await statesOf(tenantId);
+      for (const [key, expected] of looked.states) {
+        const { untilMs, ...rest } = after.get(key)!;
+        const { untilMs: expectedUntilMs, ...expectedRest } = expected;
+        assert.deepEqual(rest, expectedRest);
+        // What a throttle shows of its next turn is cut to whole milliseconds twice.
+        const slackMs = expected.kind === "throttle" ? 1 : 0;
+        if (expectedUntilMs === undefined) assert.equal(untilMs, undefined);
+        else assert.ok(expectedUntilMs - untilMs! >= 0 && expectedUntilMs - untilMs! <= slackMs, key);
+      }
+    }),
+    { numRuns: 1500 },
+  );
+  assert.ok(passed > 300, `only ${passed} batches passed`);
+});
+
+test("however many take from a group at once, none gets a place that another has", async () => {
+  const tenantId = freshTenant();
+  const group = (itemId: string, state: Partial<GroupState>): OwnedGroup => {
+    const ref = { kind: state.kind!, groupId: "g" };
+    return { tenantId, ...ref, ...places, stored: false, state: { ...freshGroup(ref), itemId, ...state } };
+  };
+  const many = Array.from({ length: 40 }, (_, nth) => `item ${nth}`);
+  const singles = await Promise.all(
+    many.map((id) => passes([group(id, { kind: "singleton", untilMs: nowMs + 1000 })])),
+  );
+  assert.equal(singles.filter(Boolean).length, 1);
+});
+
+/** Whether there was room; all of it is taken then, and nothing otherwise. */
+async function passes(groups: readonly OwnedGroup[]): Promise<boolean> {
+  try {
+    await db.transaction((tx) => passGroups(tx, groups, nowMs));
+    return true;
+  } catch (error) {
+    if (noRoom(error)) return false;
+    throw error;
+  }
+}
+
+/** What becomes of items when their groups are looked at, one after the other. */
+function look(batch: readonly Candidate[], left: readonly GroupState[]) {
+  const states = new Map(left.map((state) => [groupKey(state), state]));
+  const verdicts = batch.map((candidate) => {
+    const { verdict, next } = admit(candidate, states);
+    for (const state of next) states.set(groupKey(state), state);
+    return verdict;
+  });
+  const touched = new Set(batch.flatMap(({ refs }) => refs.map(groupKey)));
+  return { verdicts, states: new Map([...states].filter(([key, state]) => touched.has(key) && !left.includes(state))) };
+}
+
+/** What is kept of a verdict. */
+function told({ perConstraint, ...verdict }: Verdict): object {
+  return { ...verdict, rulings: perConstraint.map(({ kind, ruling }) => [kind, ruling]) };
+}
+
+async function statesOf(tenantId: string): Promise<ReadonlyMap<string, GroupState>> {
+  const names = groupRefs.concat(constraintKinds.map((kind) => ({ kind, groupId: "g" })));
+  const owned = await readGroups(
+    db.sql,
+    names.map((ref) => ({ tenantId: tenantId as OwnedGroup["tenantId"], ...ref })),
+    false,
+  );
+  return new Map([...owned].map(([key, { state }]) => [key, state]));
+}

@@ -1,0 +1,60 @@
+import type { Pool } from "../pools/index.ts";
+import { type AdmissionConfig, type ConstraintKind, freshGroup, type GroupRef } from "./domain/admission.ts";
+import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
+import { admissionRefs, handOutRefs } from "./domain/constraint-moment.ts";
+import type { OwnedGroup } from "./group-store.ts";
+
+/** The group of an item for each kind of constraint; empty where the item has none. */
+export type ItemGroups = Readonly<Record<ConstraintKind, string>>;
+
+/** The constraints that an item must pass when it is accepted, and later when it is handed out. */
+export interface AdmissionRequest {
+  readonly config: AdmissionConfig;
+  /** The groups that are checked when the item is accepted. */
+  readonly refs: readonly GroupRef[];
+  /** The groups that the item belongs to in the queue. A token taken at acceptance is not taken again at hand-out. */
+  readonly groups: ItemGroups;
+  /** The groups that limit how many items are handed out. */
+  readonly limitGroups: readonly OwnedGroup[];
+  readonly environmentId: string;
+}
+
+/** The pool whose constraints are asked. */
+type ConstrainedPool = Pick<Pool, "tenantId" | "id" | "name" | "environmentId"> & {
+  readonly config: Pick<Pool["config"], "admission">;
+};
+
+/** What an item of a pool has to pass on its way in and out of the queue; undefined when nothing constrains it. */
+export function createAdmissionRequests(keys: AdmissionKeys) {
+  return (pool: ConstrainedPool, item: KeyedItem): AdmissionRequest | undefined => {
+    const all = keys.refsOf(pool, item);
+    if (all.length === 0) return undefined;
+    const { tenantId, id: poolId, environmentId, config } = pool;
+    const refs = admissionRefs(all, config.admission);
+    const limits = handOutRefs(all, config.admission);
+    return {
+      config: config.admission,
+      refs,
+      environmentId,
+      groups: groupsOf([...refs.filter(({ kind }) => kind !== "throttle"), ...limits]),
+      limitGroups: limits.map((ref) => ({
+        tenantId,
+        environmentId,
+        poolId,
+        ...ref,
+        stored: false,
+        state: { ...freshGroup(ref), slots: slotsOf(config, ref) },
+      })),
+    };
+  };
+}
+
+function slotsOf({ admission }: ConstrainedPool["config"], { kind }: GroupRef): number {
+  return kind === "concurrency" ? (admission.concurrency?.limit ?? 0) : 0;
+}
+
+function groupsOf(refs: readonly GroupRef[]): ItemGroups {
+  const groups: Record<ConstraintKind, string> = { singleton: "", debounce: "", throttle: "", concurrency: "" };
+  for (const { kind, groupId } of refs) groups[kind] = groupId;
+  return groups;
+}

@@ -1,0 +1,77 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail } from "../../../errors/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { PoolDoor } from "../pools/index.ts";
+import { admissionStore, type GroupRecord } from "./admission-store.ts";
+import type { GroupRef } from "./domain/admission.ts";
+import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
+import { type Preview, preview } from "./domain/admission-preview.ts";
+import { readGroupStates } from "./group-store.ts";
+
+/** What admission's use cases stand on. */
+export interface AdmissionParts {
+  readonly pools: Pick<PoolDoor, "usable">;
+  readonly events: EventRecorder;
+  readonly keys: AdmissionKeys;
+  /** Has what is due in a pool go on at once; called after the commit. */
+  readonly wake: (tenantId: TenantId, poolId: string) => void;
+}
+
+/** The use cases of admission. */
+export type AdmissionService = ReturnType<typeof createAdmissionService>;
+
+/** Makes the use cases of admission. */
+export function createAdmissionService({ pools, events, keys, wake }: AdmissionParts) {
+  async function getGroup(context: Context, poolId: string, ref: GroupRef): Promise<GroupRecord> {
+    await pools.usable(context, poolId);
+    const group = await admissionStore(context.sql).find(context.tenantId, ref);
+    if (group?.poolId !== poolId) throw notFound("admission group");
+    return group;
+  }
+
+  return {
+    getGroup,
+
+    /** What would become of an item now. Groups are read without a lock, and nothing is taken from them. */
+    async previewAdmission(
+      context: Context,
+      poolId: string,
+      item: KeyedItem,
+      notBeforeMs: number | undefined,
+    ): Promise<Preview> {
+      const { sql, tenantId, nowMs } = context;
+      const { pool } = await pools.usable(context, poolId);
+      const refs = keys.refsOf(pool, item);
+      const groups = await readGroupStates(sql, tenantId, refs);
+      const candidate = { itemId: ulid(nowMs), refs, config: pool.config.admission, nowMs };
+      return preview(candidate, groups, notBeforeMs !== undefined && notBeforeMs > nowMs);
+    },
+
+    /** Ends a group. What it holds back goes on; what passed it is left alone. */
+    async clearGroup(context: Context, poolId: string, ref: GroupRef, reason: string): Promise<GroupRecord> {
+      const { sql, tenantId, nowMs, principal } = context;
+      const store = admissionStore(sql);
+      // Before it is looked at: an item that is just being let in is waited for, and not cut in two.
+      await store.lock(tenantId, ref);
+      const { itemId } = await getGroup(context, poolId, ref);
+      if (ref.kind === "concurrency") throw notClearable();
+      const now = new Date(nowMs);
+      await store.clear(tenantId, ref, { by: principal.subject, reason, at: now });
+      if (ref.kind === "debounce" && itemId !== "") await store.endWindow(tenantId, ref, itemId, now);
+      if (ref.kind === "throttle") await store.endThrottling(tenantId, ref);
+      const data = { pool_id: poolId, constraint_kind: ref.kind, reason };
+      await events.record(context, "admission.group.cleared", ref.groupId, data);
+      context.afterCommit(() => wake(tenantId, poolId));
+      return getGroup(context, poolId, ref);
+    },
+  };
+}
+
+function notClearable() {
+  return fail("FAILED_PRECONDITION", {
+    public: "A concurrency group cannot be cleared: its places come back as its items end.",
+  });
+}

@@ -1,0 +1,337 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fc } from "../../../../../test/harness/random.ts";
+import { debounces, singletons } from "../testing/arbitrary-constraints.ts";
+import {
+  type Admission,
+  type AdmissionConfig,
+  admit,
+  type Candidate,
+  constraintKinds,
+  freshGroup,
+  type GroupState,
+  groupKey,
+  groupStatus,
+} from "./admission.ts";
+import { handOutRefs } from "./constraint-moment.ts";
+import { remainingIn } from "./constraints.ts";
+import { chooseForHandOut, groupsAfterHandOut, judgeHandOut, limitRefs } from "./hand-out.ts";
+import { takeTurn } from "./throttle.ts";
+
+const start = 1_800_000_000_000;
+const refs = constraintKinds.map((kind) => ({ kind, groupId: kind }));
+
+const throttles = fc.record({
+  key: fc.constant(""),
+  limit: fc.integer({ min: 1, max: 50 }),
+  periodS: fc.integer({ min: 1, max: 10 }),
+  burst: fc.integer({ min: 0, max: 20 }),
+  cost: fc.integer({ min: 1, max: 5 }),
+  onLimit: fc.constantFrom("delay" as const, "reject" as const),
+});
+const configs: fc.Arbitrary<AdmissionConfig> = fc.record(
+  {
+    singleton: singletons,
+    debounce: debounces,
+    throttle: throttles,
+    concurrency: fc.record({
+      key: fc.constant(""),
+      limit: fc.integer({ min: 1, max: 4 }),
+      scope: fc.constant("pool" as const),
+    }),
+  },
+  { requiredKeys: [] },
+);
+const offsets = fc.option(fc.integer({ min: -20_000, max: 20_000 }), { nil: undefined });
+const states: fc.Arbitrary<ReadonlyMap<string, GroupState>> = fc
+  .tuple(
+    ...refs.map((ref) =>
+      fc.option(
+        fc
+          .record({
+            itemId: fc.constantFrom("", "x", "y"),
+            itemStarted: fc.boolean(),
+            since: offsets,
+            until: offsets,
+            tat: fc.integer({ min: -20_000, max: 20_000 }),
+            slots: fc.integer({ min: 0, max: 5 }),
+            inUse: fc.integer({ min: 0, max: 5 }),
+            cleared: fc.boolean(),
+          })
+          .map(
+            ({ since, until, tat, cleared, ...rest }): GroupState => ({
+              ...freshGroup(ref),
+              ...rest,
+              sinceMs: since === undefined ? undefined : start + since,
+              untilMs: until === undefined ? undefined : start + until,
+              tatMs: start + tat,
+              clearedAtMs: cleared ? start - 1 : undefined,
+            }),
+          ),
+      ),
+    ),
+  )
+  .map((groups) => new Map(groups.flatMap((group) => (group === null ? [] : [[groupKey(group), group]]))));
+
+const candidates = configs.map((config): Candidate => ({ itemId: "new", refs, config, nowMs: start }));
+const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2500 })), { minLength: 1, maxLength: 120 });
+
+/** The moments at which items come, from the gaps between them. */
+function moments(between: readonly number[]): number[] {
+  let atMs = start;
+  return between.map((gapMs) => (atMs += gapMs));
+}
+
+/** The most of what passes within one period, wherever it begins. */
+function mostWithin(times: readonly number[], periodMs: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return Math.max(0, ...sorted.map((from, i) => sorted.slice(i).filter((at) => at < from + periodMs).length));
+}
+
+test("a throttle lets no more than limit and burst pass in any period, whether it rejects or delays", () => {
+  fc.assert(
+    fc.property(throttles, gaps, (throttle, between) => {
+      let tatMs = 0;
+      const passed: number[] = [];
+      for (const nowMs of moments(between)) {
+        const turn = takeTurn(throttle, tatMs, nowMs);
+        if (throttle.onLimit === "reject" && turn.conformsAtMs > nowMs) continue;
+        tatMs = turn.tatMs;
+        passed.push(turn.conformsAtMs);
+      }
+      const tokens = mostWithin(passed, throttle.periodS * 1000) * throttle.cost;
+      // One item alone may cost more than a burst holds; it is let through when everything before it is paid for.
+      const bound = throttle.limit + Math.max(throttle.burst, throttle.cost - 1);
+      assert.ok(tokens <= bound, `${tokens} tokens within a period`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a throttle at a high rate keeps to its limit to the last item, in spite of rounding", () => {
+  for (const limit of [7, 999, 1001, 30_000]) {
+    const throttle = { key: "", limit, periodS: 1, burst: 0, cost: 1, onLimit: "reject" as const };
+    let tatMs = 0;
+    let passed = 0;
+    for (let nowMs = start; nowMs < start + 1000; nowMs++) {
+      for (let turn = takeTurn(throttle, tatMs, nowMs); turn.conformsAtMs <= nowMs; ) {
+        tatMs = turn.tatMs;
+        passed++;
+        turn = takeTurn(throttle, tatMs, nowMs);
+      }
+    }
+    assert.ok(passed <= limit && passed >= limit * 0.98, `${passed} of ${limit}`);
+  }
+});
+
+test("whom a throttle delays goes on in the order of arrival, never before it came, and never later than need be", () => {
+  fc.assert(
+    fc.property(throttles, gaps, (throttle, between) => {
+      let tatMs = 0;
+      let last = 0;
+      for (const nowMs of moments(between)) {
+        const { conformsAtMs, tatMs: next, nextAtMs } = takeTurn(throttle, tatMs, nowMs);
+        assert.ok(conformsAtMs >= last && conformsAtMs >= nowMs);
+        // Had it come a millisecond before its turn it would have had to wait, and at its turn it would not.
+        if (conformsAtMs > nowMs) {
+          assert.equal(takeTurn(throttle, tatMs, conformsAtMs).conformsAtMs, conformsAtMs);
+          assert.ok(takeTurn(throttle, tatMs, conformsAtMs - 1).conformsAtMs > conformsAtMs - 1);
+        }
+        assert.equal(takeTurn(throttle, next, nowMs).conformsAtMs, Math.max(nowMs, nextAtMs));
+        tatMs = next;
+        last = conformsAtMs;
+      }
+    }),
+  );
+});
+
+test("debounce: of each window the last item goes on, and none waits longer than the longest delay", () => {
+  const debounces = fc.record({ periodS: fc.integer({ min: 1, max: 3 }), extraS: fc.integer({ min: 0, max: 5 }) });
+  fc.assert(
+    fc.property(debounces, gaps, ({ periodS, extraS }, between) => {
+      const config = { debounce: { key: "", periodS, maxDelayS: periodS + extraS, take: "last" as const } };
+      const groups = new Map<string, GroupState>();
+      const items = moments(between).map((nowMs, i) => {
+        const itemId = `item ${i}`;
+        const { verdict, next } = admit({ itemId, refs, config, nowMs }, groups);
+        for (const state of next) groups.set(groupKey(state), state);
+        return { itemId, nowMs, dueAtMs: verdict.dueAtMs!, supersedes: verdict.supersedes };
+      });
+      const superseded = new Set(items.flatMap(({ supersedes }) => supersedes));
+      let first: number | undefined;
+      for (const [i, { itemId, nowMs, dueAtMs, supersedes }] of items.entries()) {
+        assert.ok(supersedes.length === 0 || supersedes[0] === items[i - 1]!.itemId, "only who waits is replaced");
+        if (supersedes.length === 0) first = nowMs;
+        assert.equal(dueAtMs, Math.min(nowMs + periodS * 1000, first! + config.debounce.maxDelayS * 1000));
+        // Who is not replaced goes on, and nobody who comes after that is in its window.
+        const after = items[i + 1];
+        assert.equal(superseded.has(itemId), after !== undefined && after.nowMs < dueAtMs);
+      }
+    }),
+  );
+});
+
+test("concurrency hands out no place above the limit in force, however the limit moves and items end", () => {
+  const step = fc.oneof(
+    fc.record({ limit: fc.integer({ min: 1, max: 6 }) }),
+    fc.constant("end" as const),
+    fc.constant("come" as const),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const ref = refs[3]!;
+      const groups = new Map<string, GroupState>();
+      let limit = 3;
+      let working = 0;
+      for (const each of steps) {
+        if (typeof each === "object") limit = each.limit;
+        else if (each === "end") {
+          if (working === 0) continue;
+          working--;
+          groups.set(groupKey(ref), { ...groups.get(groupKey(ref))!, inUse: working });
+        } else {
+          const limits = { concurrency: { key: "", limit, scope: "pool" as const } };
+          const { heldBy, next } = judgeHandOut([ref], limits, groups, start);
+          assert.equal(heldBy === undefined, working < limit);
+          if (heldBy === undefined) working++;
+          for (const state of next) groups.set(groupKey(ref), state);
+          assert.equal(groups.get(groupKey(ref))?.inUse ?? 0, working);
+        }
+      }
+    }),
+  );
+});
+
+test("of many candidates those are chosen, in their order, that could be handed out one after the other", () => {
+  const items = fc.array(fc.record({ throttle: fc.nat(2), concurrency: fc.nat(2) }), { maxLength: 30 });
+  fc.assert(
+    fc.property(configs, items, fc.integer({ min: 1, max: 20 }), (config, picks, count) => {
+      const candidates = picks.map(({ throttle, concurrency }, n) => ({
+        id: `${n}`,
+        throttleGroup: throttle === 0 ? "" : `t${throttle}`,
+        concurrencyGroup: concurrency === 0 ? "" : `c${concurrency}`,
+      }));
+      const { ids } = chooseForHandOut(candidates, config, new Map(), count, start);
+      const chosen = candidates.filter(({ id }) => ids.includes(id));
+      assert.deepEqual(
+        chosen.map(({ id }) => id),
+        ids,
+      );
+      assert.ok(ids.length <= count);
+      const after = groupsAfterHandOut(chosen, config, new Map(), start);
+      for (const { kind, inUse } of after.values()) {
+        if (kind === "concurrency") assert.ok(inUse <= config.concurrency!.limit);
+      }
+      // Whoever was passed over would still have to wait.
+      if (ids.length === count) return;
+      for (const item of candidates.filter(({ id }) => !ids.includes(id))) {
+        assert.notEqual(judgeHandOut(limitRefs(item), config, after, start).heldBy, undefined);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("whoever is refused changes nothing: no group, no other item", () => {
+  fc.assert(
+    fc.property(candidates, states, (candidate, groups) => {
+      const { verdict, next } = admit(candidate, groups);
+      if (verdict.status !== "deduplicated" && verdict.status !== "rejected") return;
+      assert.deepEqual([next, verdict.supersedes, verdict.cancels], [[], [], ""]);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("evaluating takes nothing: asked a thousand times, the same groups give the same verdict as the one that counts", () => {
+  fc.assert(
+    fc.property(candidates, states, (candidate, groups) => {
+      const before = structuredClone(groups);
+      const first = admit(candidate, groups);
+      for (let n = 0; n < 20; n++) assert.deepEqual(admit(candidate, groups), first);
+      assert.deepEqual(groups, before);
+    }),
+  );
+});
+
+test("the verdict fits what the constraints said, and only those that were passed change their groups", () => {
+  const consistent = ({ verdict, next }: Admission) => {
+    const last = verdict.perConstraint.filter(({ ruling }) => ruling !== "not_asked").at(-1);
+    const status = {
+      admit: "admitted",
+      replace: "admitted",
+      cancel_running: "admitted",
+      debounce: "debounced",
+      hold: "held",
+      deduplicate: "deduplicated",
+      reject: "rejected",
+      not_asked: undefined,
+    }[last?.ruling ?? "admit"];
+    assert.equal(verdict.status, status);
+    assert.equal(verdict.constraint, status === "admitted" ? undefined : last!.kind);
+    assert.equal(verdict.holdReason !== "", status === "debounced");
+    assert.equal(verdict.dueAtMs !== undefined, verdict.holdReason === "debounce");
+    const passed = verdict.perConstraint.filter(({ ruling }) => ruling !== "not_asked").map(({ kind }) => kind);
+    if (next.length > 0)
+      assert.deepEqual(
+        next.map(({ kind }) => kind),
+        passed,
+      );
+    for (const state of next) assert.equal(state.clearedAtMs, undefined);
+  };
+  fc.assert(
+    fc.property(candidates, states, (candidate, groups) => {
+      consistent(admit(candidate, groups));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("who is in the queue is never refused: what has no room is held, and nothing is taken for it", () => {
+  fc.assert(
+    fc.property(candidates, states, ({ config, nowMs }, groups) => {
+      const limited = refs.filter(({ kind }) => kind === "throttle" || kind === "concurrency");
+      const { heldBy, next, verdicts } = judgeHandOut(limited, config, groups, nowMs);
+      assert.equal(
+        heldBy === undefined,
+        verdicts.every(({ ruling }) => ruling === "admit"),
+      );
+      assert.ok(verdicts.every(({ ruling }) => ["admit", "hold", "not_asked"].includes(ruling)));
+      assert.equal(next.length, heldBy === undefined ? verdicts.length : 0);
+    }),
+  );
+});
+
+test("a group's status says what the next item will find", () => {
+  fc.assert(
+    fc.property(candidates, states, (candidate, groups) => {
+      // What groups look like once an item of the same configuration has passed them.
+      const { next, verdict } = admit(candidate, groups);
+      const { config, nowMs } = candidate;
+      const handedOut = judgeHandOut(handOutRefs(refs, config), config, groups, nowMs);
+      for (const group of handedOut.next) {
+        const { kind } = group;
+        const again = judgeHandOut([{ kind, groupId: kind }], config, new Map([[groupKey(group), group]]), nowMs);
+        const status = groupStatus(group, nowMs);
+        assert.equal(
+          status === "saturated" || status === "cooling",
+          again.heldBy !== undefined,
+          `${kind} is ${status}`,
+        );
+        const { remaining } = handedOut.verdicts.find((each) => each.kind === kind)!;
+        if (kind === "concurrency") assert.equal(remaining! > 0, status === "open");
+      }
+      for (const group of next) {
+        const { kind } = group;
+        const known = new Map([[groupKey(group), group]]);
+        const again = admit({ ...candidate, itemId: "next", refs: [{ kind, groupId: kind }] }, known);
+        const status = groupStatus(group, candidate.nowMs);
+        const waits = kind === "debounce" ? again.verdict.supersedes.length > 0 : again.verdict.status !== "admitted";
+        const replaces = again.verdict.supersedes.length > 0 || again.verdict.cancels !== "";
+        assert.equal(status === "saturated" || status === "cooling", waits || replaces, `${kind} is ${status}`);
+        const remaining = verdict.perConstraint.find((each) => each.kind === kind)!.remaining;
+        assert.equal(remaining, remainingIn(group, candidate.config, candidate.nowMs));
+      }
+    }),
+  );
+});

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fc } from "../../../../../test/harness/random.ts";
+import {
+  type AdmissionConfig,
+  admit,
+  constraintKinds,
+  freshGroup,
+  type GroupRef,
+  type GroupState,
+  groupKey,
+  groupsToAdmit,
+} from "./admission.ts";
+
+const nowMs = 1_800_000_000_000;
+const all: AdmissionConfig = {
+  singleton: { key: "", mode: "replace_pending", ttlS: 60 },
+  debounce: { key: "", periodS: 1, maxDelayS: 5, take: "last" },
+  throttle: { key: "", limit: 1, periodS: 1, burst: 0, cost: 1, onLimit: "reject" },
+  concurrency: { key: "", limit: 1, scope: "pool" },
+};
+const kindsOf = fc.subarray([...constraintKinds]);
+const used = (ref: GroupRef): GroupState => ({
+  ...freshGroup(ref),
+  itemId: "other",
+  sinceMs: nowMs - 500,
+  untilMs: nowMs + 500,
+  tatMs: nowMs + 5000,
+  slots: 1,
+  inUse: 1,
+});
+
+function candidateOf(kinds: readonly (typeof constraintKinds)[number][]) {
+  const refs = kinds.map((kind) => ({ kind, groupId: kind }));
+  const config: AdmissionConfig = Object.fromEntries(kinds.map((kind) => [kind, all[kind]]));
+  return { itemId: "new", refs, config, nowMs };
+}
+
+function statesOf(refs: readonly GroupRef[]): ReadonlyMap<string, GroupState> {
+  return new Map(refs.map((ref) => [groupKey(ref), used(ref)]));
+}
+
+test("letting an item in depends on no group and changes no group but those named before", () => {
+  fc.assert(
+    fc.property(kindsOf, (kinds) => {
+      const candidate = candidateOf(kinds);
+      const asked = groupsToAdmit(candidate);
+      const known = admit(candidate, statesOf(asked));
+      assert.deepEqual(known, admit(candidate, statesOf(candidate.refs)));
+      for (const state of known.next) assert.ok(asked.some(({ kind }) => kind === state.kind));
+    }),
+  );
+});

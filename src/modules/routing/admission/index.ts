@@ -1,0 +1,90 @@
+/**
+ * Admission: the constraints that a pool puts on its items.
+ *
+ * constraint: singleton, debounce, throttle or concurrency. key: a CEL expression that sorts items into groups.
+ * group: all items of a constraint with the same key. verdict: whether an item may pass its constraints.
+ * hand-out: giving an item to a worker; throttle and concurrency apply at that moment.
+ */
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import { admissionHandlers } from "./admission-handler.ts";
+import { createAdmissionRequests } from "./admission-request.ts";
+import type { AdmissionParts } from "./admission-service.ts";
+import { forgetGroupsJob } from "./idle-groups-job.ts";
+
+export { type AdmissionHandlers, admissionHandlers } from "./admission-handler.ts";
+export { type AdmissionRequest, createAdmissionRequests, type ItemGroups } from "./admission-request.ts";
+export { fromConstraint } from "./constraint-message.ts";
+export {
+  type AdmissionConfig,
+  admit,
+  admitted,
+  type Candidate,
+  type ConstraintVerdict,
+  displaces,
+  groupsToAdmit,
+  notAsked,
+  type Verdict,
+} from "./domain/admission.ts";
+export { type AdmissionKeys, createAdmissionKeys, type KeyedItem } from "./domain/admission-keys.ts";
+export { createAdmissionOutlook } from "./domain/admission-outlook.ts";
+export { passAll } from "./domain/admission-passage.ts";
+export { admissionRefs, type HandOutLimits, handOutLimits, handOutRefs } from "./domain/constraint-moment.ts";
+export {
+  type ConstraintKind,
+  constraintKinds,
+  freshGroup,
+  type GroupRef,
+  type GroupState,
+  groupKey,
+  groupStatus,
+  vacated,
+} from "./domain/group.ts";
+export { releasePlaces } from "./domain/group-release.ts";
+export {
+  chooseForHandOut,
+  groupsAfterHandOut,
+  judgeHandOut,
+  type LimitedItem,
+  limitRefs,
+} from "./domain/hand-out.ts";
+export {
+  type GroupName,
+  groupNamesOf,
+  groupsOfHolders,
+  isRace,
+  lockHolders,
+  makeGroups,
+  noRoom,
+  type OwnedGroup,
+  passGroups,
+  Raced,
+  readGroupStates,
+  readGroups,
+  retryRaces,
+  roomIn,
+  saveGroups,
+} from "./group-store.ts";
+
+export { forgetGroupsJob };
+
+interface Parts extends AdmissionParts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly platformTenantId: () => string;
+}
+
+/** The module's public API. */
+export type Admission = ReturnType<typeof createAdmission>;
+
+/** Creates the module. */
+export function createAdmission({ db, clock, cursors, platformTenantId, ...parts }: Parts) {
+  return {
+    handlers: admissionHandlers({ ...parts, cursors }),
+    jobs: [forgetGroupsJob({ sql: db.sql, clock, platformTenantId })],
+    /** The admission request of an item; undefined when nothing constrains it. */
+    requestOf: createAdmissionRequests(parts.keys),
+  };
+}

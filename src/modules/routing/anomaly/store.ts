@@ -1,0 +1,122 @@
+import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { lowestUlid } from "../../../platform/ids/ulid.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Anomaly, AnomalyMetric } from "./domain/anomaly.ts";
+import type { PoolStanding, Topic } from "./domain/response.ts";
+
+/** Which anomalies a list shows; empty texts for all. */
+export interface AnomalyFilter {
+  readonly environmentMode: EnvironmentMode;
+  readonly poolId: string;
+  readonly recipientId: string;
+  readonly method: string;
+}
+
+/** The SQL of anomalies and of what is done about them. */
+export function anomalyStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, pool_id, recipient_id, method, metric, value, baseline, threshold, actions, detected_at`;
+
+  /** Those of pools in environments that a caller may work in. */
+  function usable(tenantId: TenantId, mode: EnvironmentMode): Fragment {
+    const production = sql`(select pools.id from pools
+      join environments on environments.tenant_id = pools.tenant_id and environments.id = environment_id
+      where pools.tenant_id = ${tenantId} and key = 'production')`;
+    return {
+      any: sql``,
+      production_only: sql`and pool_id in ${production}`,
+      non_production_only: sql`and pool_id not in ${production}`,
+    }[mode];
+  }
+
+  return {
+    async insert(anomalies: readonly Anomaly[]): Promise<void> {
+      const rows = anomalies.map((anomaly) => ({
+        tenant_id: anomaly.tenantId,
+        id: anomaly.id,
+        pool_id: anomaly.poolId,
+        recipient_id: anomaly.recipientId,
+        method: anomaly.method,
+        metric: anomaly.metric,
+        value: anomaly.value,
+        baseline: anomaly.baseline,
+        threshold: anomaly.threshold,
+        actions: anomaly.actions,
+        detected_at: anomaly.detectedAt,
+      }));
+      await sql`
+        insert into anomalies (tenant_id, id, pool_id, recipient_id, method, metric, value, baseline, threshold, actions,
+          detected_at)
+        select tenant_id, id, pool_id, recipient_id, method, metric, value, baseline, threshold,
+          array(select jsonb_array_elements_text(actions)), detected_at
+        from jsonb_to_recordset(${sql.json(rows as never)}) as anomaly(tenant_id text, id text, pool_id text,
+          recipient_id text, method text, metric text, value float8, baseline float8, threshold float8, actions jsonb,
+          detected_at timestamptz)`;
+    },
+
+    async find(tenantId: TenantId, id: string, mode: EnvironmentMode): Promise<Anomaly | undefined> {
+      const [row] = await sql<Anomaly[]>`
+        select ${columns} from anomalies where tenant_id = ${tenantId} and id = ${id} ${usable(tenantId, mode)}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, filter: AnomalyFilter, page: Page): Promise<PageRows<Anomaly>> {
+      const { environmentMode, poolId, recipientId, method } = filter;
+      const where = sql`tenant_id = ${tenantId} ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`}`;
+      const conditions = sql`true ${usable(tenantId, environmentMode)}
+        ${recipientId === "" ? sql`` : sql`and recipient_id = ${recipientId}`}
+        ${method === "" ? sql`` : sql`and method = ${method}`}`;
+      const isFiltered = environmentMode !== "any" || recipientId !== "" || method !== "";
+      const selection = { columns, table: "anomalies", where, filter: isFiltered ? conditions : undefined };
+      return readKeyset<Anomaly>(sql, { ...selection, newestFirst: true }, page);
+    },
+
+    /** Has whoever else looks at the pool's anomalies, or changes the pool, wait for the end of the transaction. */
+    async lockPool(tenantId: TenantId, poolId: string): Promise<void> {
+      await sql`select from pools where tenant_id = ${tenantId} and id = ${poolId} for update`;
+    },
+
+    /** What was reported of a pool since a moment. */
+    async reportedSince(tenantId: TenantId, poolId: string, since: Date): Promise<Topic[]> {
+      return sql<{ recipientId: string; metric: AnomalyMetric }[]>`
+        select distinct recipient_id, metric from anomalies
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and id >= ${lowestUlid(since.getTime())}
+          and detected_at > ${since}`;
+    },
+
+    /** How many recipients of a pool are active, and how many were paused because of an anomaly and still are. */
+    async standing(tenantId: TenantId, poolId: string): Promise<PoolStanding> {
+      const [row] = await sql<PoolStanding[]>`
+        select count(*) filter (where status = 'active') as active, count(*) filter (where status = 'paused' and id in (
+            select recipient_id from anomalies
+            where tenant_id = ${tenantId} and pool_id = ${poolId} and 'auto_pause' = any(actions))) as auto_paused
+        from recipients where tenant_id = ${tenantId} and pool_id = ${poolId} and status <> 'removed'`;
+      return row!;
+    },
+
+    /** Has recipients come last until a moment, or longer where they already do. */
+    async deprioritize(
+      tenantId: TenantId,
+      poolId: string,
+      recipientIds: readonly string[],
+      until: Date,
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        insert into recipient_states (tenant_id, pool_id, recipient_id, deprioritized_until, updated_at)
+        select ${tenantId}, ${poolId}, id, ${until}, ${now}
+        from unnest(${recipientIds as string[]}::text[]) as recipient(id) order by id collate "C"
+        on conflict (tenant_id, pool_id, recipient_id) do update set updated_at = excluded.updated_at,
+          deprioritized_until = greatest(recipient_states.deprioritized_until, excluded.deprioritized_until)`;
+    },
+
+    /** Forgets anomalies that were seen before a moment, a bite at a time; answers how many. */
+    async forget(before: Date, limit: number): Promise<number> {
+      const gone = await sql`
+        delete from anomalies where ctid = any(array(
+          select ctid from anomalies where detected_at < ${before} limit ${limit}))`;
+      return gone.count;
+    },
+  };
+}

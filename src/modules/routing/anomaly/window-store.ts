@@ -1,0 +1,125 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { Window } from "./domain/window.ts";
+
+/** A pool whose outcomes may be watched. */
+export interface WatchablePool {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+}
+
+/** One window of a recipient, or of the whole pool when the id is empty; only windows in which something came in. */
+export interface WindowRow extends Window {
+  readonly recipientId: string;
+  /** How many windows after the first one. */
+  readonly slot: number;
+}
+
+/** How much of a window is read at most. */
+export interface ReadBounds {
+  readonly recipientsMax: number;
+  readonly outcomesMax: number;
+}
+
+type FlatRow = Omit<WindowRow, "latency" | "cost"> &
+  Record<`${"latency" | "cost"}${"Count" | "Sum" | "Squares"}`, number>;
+
+/** The SQL of windows. */
+export function windowStore(sql: Sql) {
+  const sumsOf = (column: "latency" | "cost") => sql`
+    count(${sql(column)}) as ${sql(`${column}_count`)}, coalesce(sum(${sql(column)}), 0) as ${sql(`${column}_sum`)},
+    coalesce(sum(${sql(column)} * ${sql(column)}), 0) as ${sql(`${column}_squares`)}`;
+  return {
+    /** Pools that come after one, are not told to leave it, and had outcomes within a day or within their own windows. */
+    async poolsAfter(
+      last: WatchablePool | undefined,
+      now: Date,
+      windows: number,
+      limit: number,
+    ): Promise<WatchablePool[]> {
+      return sql<WatchablePool[]>`
+        select tenant_id, id as pool_id from pools
+        where (tenant_id, id) > (${last?.tenantId ?? ""}, ${last?.poolId ?? ""}) and status in ('active', 'draining')
+          and (config->'anomaly'->>'enabled')::boolean is distinct from false
+          and exists (
+            select from outcomes where outcomes.tenant_id = pools.tenant_id and outcomes.pool_id = pools.id
+              and recorded_at > ${now}::timestamptz - greatest(interval '1 day',
+                ${windows} * coalesce((config->'anomaly'->>'windowS')::float8, 0) * interval '1 second'))
+        order by tenant_id, id limit ${limit}`;
+    },
+
+    /**
+     * What came of a pool's work in so many windows from a moment on: the whole pool, and its recipients that did most.
+     * Failures and timeouts count as failures; what was declined or cancelled is only counted. Of a window with more
+     * outcomes than a bound the last ones stand for all, save for how many there were.
+     */
+    async windows(
+      { tenantId, poolId }: WatchablePool,
+      fromMs: number,
+      windowMs: number,
+      count: number,
+      { recipientsMax, outcomesMax }: ReadBounds,
+    ): Promise<WindowRow[]> {
+      const from = sql`${new Date(fromMs)}::timestamptz`;
+      const length = sql`${windowMs} * interval '1 millisecond'`;
+      const inSlot = sql`tenant_id = ${tenantId} and pool_id = ${poolId}
+        and recorded_at >= ${from} + slot * ${length} and recorded_at < ${from} + (slot + 1) * ${length}`;
+      const rows = await sql<FlatRow[]>`
+        with told as (
+          select slot, each.* from generate_series(0, ${count}::int - 1) as slot cross join lateral (
+            select recipient_id, recorded_at, decision_id,
+              -- Nothing is lost by the bound, and squares stay within what a number holds.
+              case when latency_ms is not null then least(latency_ms, 1e15) end as latency,
+              case when cost is not null then least(greatest(cost, -1e15), 1e15) end as cost,
+              case status when 'success' then false when 'failure' then true when 'timeout' then true end as failed
+            from outcomes where ${inSlot} order by recorded_at desc limit ${outcomesMax}) each
+        ), sums as (
+          select recipient_id, slot, count(*) as total, count(*) filter (where not failed) as successes,
+            count(*) filter (where failed) as failures, ${sumsOf("latency")}, ${sumsOf("cost")}
+          from told group by 1, 2
+        ), busiest as (
+          select recipient_id from sums where recipient_id <> ''
+          group by 1 order by sum(total) desc, 1 limit ${recipientsMax}
+        ), turns as (
+          select recipient_id, slot, failed, failed <> lag(failed) over own as flipped,
+            count(*) filter (where not failed) over own as successes_so_far
+          from told where failed is not null and recipient_id in (select recipient_id from busiest)
+          window own as (partition by recipient_id, slot order by recorded_at, decision_id)
+        ), runs as (
+          select recipient_id, slot, sum(flips)::int as flips, max(failures)::int as failure_run
+          from (
+            -- Failures with as many successes before them are in one row.
+            select recipient_id, slot, count(*) filter (where failed) as failures, count(*) filter (where flipped) as flips
+            from turns group by recipient_id, slot, successes_so_far) one
+          group by 1, 2
+        )
+        select '' as recipient_id, slot,
+          case when sum(total) < ${outcomesMax} then sum(total)::int
+            else (select count(*)::int from outcomes where ${inSlot}) end as total, sum(successes)::int as successes,
+          sum(failures)::int as failures, sum(latency_count)::int as latency_count, sum(latency_sum) as latency_sum,
+          sum(latency_squares) as latency_squares, sum(cost_count)::int as cost_count, sum(cost_sum) as cost_sum,
+          sum(cost_squares) as cost_squares, 0 as failure_run, 0 as flips
+        from sums group by slot
+        union all
+        select recipient_id, slot, total, successes, failures, latency_count, latency_sum, latency_squares, cost_count,
+          cost_sum, cost_squares, coalesce(failure_run, 0), coalesce(flips, 0)
+        from sums left join runs using (recipient_id, slot) where recipient_id in (select recipient_id from busiest)`;
+      return rows.map(toRow);
+    },
+  };
+}
+
+function toRow(row: FlatRow): WindowRow {
+  const { recipientId, slot, total, successes, failures, failureRun, flips } = row;
+  return {
+    recipientId,
+    slot,
+    total,
+    successes,
+    failures,
+    latency: { count: row.latencyCount, sum: row.latencySum, squares: row.latencySquares },
+    cost: { count: row.costCount, sum: row.costSum, squares: row.costSquares },
+    failureRun,
+    flips,
+  };
+}

@@ -1,0 +1,79 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+
+/** A pool, and for how many days it keeps its letters. */
+export interface KeptPool {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly retentionDays: number;
+}
+
+/** A pool, and before when its letters must have failed to be past keeping. */
+export interface Cutoff {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly failedBefore: Date;
+}
+
+/** The SQL of keeping dead letters for a while: over all tenants, since one job does it for all. */
+export function retentionStore(sql: Sql) {
+  return {
+    /** The pools that come after one, in the order of tenant and id. */
+    async poolsAfter(last: KeptPool | undefined, defaultDays: number, limit: number): Promise<KeptPool[]> {
+      return sql<KeptPool[]>`
+        select tenant_id, id as pool_id, coalesce((config->'dlq'->>'retentionDays')::float8, ${defaultDays}) as retention_days
+        from pools where (tenant_id, id) > (${last?.tenantId ?? ""}, ${last?.poolId ?? ""})
+        order by tenant_id, id limit ${limit}`;
+    },
+
+    /** Removes letters that failed too long ago, with their items and decisions; answers how many. */
+    async removeFailed(cutoffs: readonly Cutoff[], limit: number): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        with pool as (${unnested(cutoffs)}),
+        picked as (
+          select due.* from pool cross join lateral (
+            select letter.tenant_id, letter.pool_id, letter.queue_item_id from dead_letters letter
+            join queue_items item on item.tenant_id = letter.tenant_id and item.id = letter.queue_item_id
+              and item.pool_id = letter.pool_id and item.state = 'dead_lettered'
+            where letter.tenant_id = pool.tenant and letter.pool_id = pool.pool and letter.state = 'failed'
+              and letter.last_failed_at < failed_before
+            order by letter.last_failed_at limit ${limit} for update of item skip locked) due
+          limit ${limit}
+        ), letters as (
+          delete from dead_letters using picked
+          where dead_letters.tenant_id = picked.tenant_id and dead_letters.pool_id = picked.pool_id
+            and dead_letters.queue_item_id = picked.queue_item_id and state = 'failed'
+          returning picked.tenant_id, picked.queue_item_id
+        ), items as (
+          delete from queue_items using letters where queue_items.tenant_id = letters.tenant_id and id = queue_item_id
+        ), decided as (
+          delete from decisions using letters where decisions.tenant_id = letters.tenant_id and id = queue_item_id
+        )
+        select count(*) from letters`;
+      return row!.count;
+    },
+
+    /**
+     * Removes letters that stand for nothing any more: their items were put back and came to an end that nobody told of,
+     * or are not there. Answers how many.
+     */
+    async removeEnded(cutoffs: readonly Cutoff[], limit: number): Promise<number> {
+      const gone = await sql`
+        with pool as (${unnested(cutoffs)})
+        delete from dead_letters where ctid = any(array(
+          select letter.ctid from pool
+          join dead_letters letter on letter.tenant_id = tenant and letter.pool_id = pool and last_failed_at < failed_before
+          left join queue_items item on item.tenant_id = letter.tenant_id and item.id = letter.queue_item_id
+          where item.id is null or (letter.state = 'retrying'
+            and item.state not in ('pending', 'held', 'ready', 'leased', 'dead_lettered'))
+          limit ${limit} for update of letter skip locked))`;
+      return gone.count;
+    },
+  };
+
+  function unnested(cutoffs: readonly Cutoff[]) {
+    return sql`
+      select * from unnest(${cutoffs.map((each) => each.tenantId)}::text[], ${cutoffs.map((each) => each.poolId)}::text[],
+        ${cutoffs.map((each) => each.failedBefore.toISOString())}::timestamptz[]) as pools(tenant, pool, failed_before)`;
+  }
+}

@@ -1,0 +1,308 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { DeadLetter, DeadLetterState, FailedAttempt, FailurePhase, Standing } from "./domain/dead-letter.ts";
+import type { Placement } from "./readmission.ts";
+
+/** How many attempts a letter keeps, over all its retries. */
+const attemptsMax = 100;
+
+/** An item that failed for good just now. */
+export interface NewDeadLetter {
+  readonly poolId: string;
+  readonly queueItemId: string;
+  readonly reasonCode: string;
+  readonly phase: FailurePhase;
+  readonly attempts: readonly Partial<FailedAttempt>[];
+  readonly maxRetries: number;
+  readonly failedAt: Date;
+}
+
+/** What an item that is put back starts with anew. */
+export interface Renewal {
+  readonly now: Date;
+  readonly expiresAt: Date;
+  /** How many milliseconds of waiting one point of priority is worth. */
+  readonly ageingMs: number;
+}
+
+/** How a pool's letters stand. */
+export interface Stats {
+  readonly depth: number;
+  readonly quarantined: number;
+  readonly exhausted: number;
+  readonly oldestFailureAt: Date | null;
+}
+
+/** Which letters a removal is about. */
+export interface Removal {
+  readonly state: Exclude<DeadLetterState, "retrying">;
+  readonly failedBefore: Date | undefined;
+}
+
+/**
+ * The SQL of dead letters. The lock of an item guards its letter too: whoever changes a letter holds the item, as the
+ * queue does when it buries or forgets it. Items are locked in the order of their ids, or passed over when somebody
+ * else has them, and the depth of the queue comes last: so nobody waits in a ring.
+ */
+/** Where a letter stands among those of its pool, the oldest failure first. */
+export interface LetterPlace {
+  readonly queueItemId: string;
+  /** As PostgreSQL writes it: a Date would lose the microseconds. */
+  readonly failedAt: string;
+}
+
+export function deadLetterStore(sql: Sql) {
+  const retryable = sql`state = 'failed' and retry_count < max_retries`;
+
+  /**
+   * Puts items back that the fragment has picked and locked, and counts it on their letters; answers how many. Without a
+   * placement an item is ready and in no group.
+   */
+  async function putBack(
+    tenantId: TenantId,
+    poolId: string,
+    picked: Fragment,
+    renewal: Renewal,
+    placements: readonly Placement[] = [],
+  ): Promise<number> {
+    const { now, expiresAt, ageingMs } = renewal;
+    const [row] = await sql<{ count: number }[]>`
+      with picked as (${picked}),
+      counted as (
+        update dead_letters set state = 'retrying', retry_count = retry_count + 1
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and queue_item_id = any(array(select id from picked))
+          and ${retryable}
+        returning queue_item_id, reason_code
+      ), back as (
+        update queue_items set
+          state = coalesce(placed.state, 'ready'), hold_reason = coalesce(placed.hold_reason, ''),
+          due_at = to_timestamp(placed.due_at_ms / 1000),
+          singleton_group = coalesce(placed.singleton, ''), debounce_group = coalesce(placed.debounce, ''),
+          throttle_group = coalesce(placed.throttle, ''), concurrency_group = coalesce(placed.concurrency, ''),
+          has_slot = false,
+          rank = ${now.getTime()}::bigint - round(priority * ${ageingMs}::float8)::bigint,
+          expires_at = ${expiresAt},
+          -- Its id no longer tells when it expires.
+          own_ttl = true, revived = true,
+          -- Who takes it is decided anew, as after every attempt that failed.
+          recipient_id = '',
+          -- What a rule has rejected before is not handed out before rules were asked again.
+          delivery = case counted.reason_code when 'rule_reject' then 'undecided' else 'pull' end,
+          attempt = 0, failures = '[]', lease_token = '', done_token = '', lease_until = null,
+          leased_at = null, ended_at = null,
+          assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
+        from counted left join json_to_recordset(${JSON.stringify(placements.map(placementRow))}::text::json) as placed(
+          id text, state text, hold_reason text, due_at_ms float8, singleton text, debounce text, throttle text,
+          concurrency text) on placed.id = counted.queue_item_id
+        where tenant_id = ${tenantId} and queue_items.id = counted.queue_item_id
+        returning queue_items.id
+      )
+      select count(*) from back`;
+    return row!.count;
+  }
+
+  /** The items among the named ones that are dead letters of a pool, locked. */
+  function lockedItems(tenantId: TenantId, poolId: string, queueItemIds: readonly string[]): Fragment {
+    return sql`
+      select id from queue_items
+      where tenant_id = ${tenantId} and id = any(${queueItemIds as string[]}) and pool_id = ${poolId}
+        and state = 'dead_lettered'
+      order by id for update`;
+  }
+
+  /** The items of some letters, the oldest failures first; locked, and without those that somebody else has locked. */
+  function oldestItems(matching: Fragment, limit: number): Fragment {
+    return sql`
+      select item.id from (select * from dead_letters where ${matching}) letter
+      join queue_items item on item.tenant_id = letter.tenant_id and item.id = letter.queue_item_id
+        and item.pool_id = letter.pool_id and item.state = 'dead_lettered'
+      order by letter.last_failed_at limit ${limit} for update of item skip locked`;
+  }
+
+  /** Written out, so that the indexes of one state's letters serve. */
+  function inState(state: DeadLetterState): Fragment {
+    return {
+      failed: sql`state = 'failed'`,
+      retrying: sql`state = 'retrying'`,
+      quarantined: sql`state = 'quarantined'`,
+    }[state];
+  }
+
+  return {
+    /** Adds letters, or has those that were put back fail once more; the caller holds the items. */
+    async bury(tenantId: TenantId, letters: readonly NewDeadLetter[]): Promise<void> {
+      const rows = letters.map((letter) => ({
+        pool_id: letter.poolId,
+        queue_item_id: letter.queueItemId,
+        reason_code: letter.reasonCode,
+        phase: letter.phase,
+        attempts: letter.attempts.slice(-attemptsMax),
+        max_retries: letter.maxRetries,
+        failed_at: letter.failedAt.toISOString(),
+      }));
+      await sql`
+        insert into dead_letters as held (tenant_id, pool_id, queue_item_id, state, reason_code, phase, attempts,
+          max_retries, payload_digest, first_failed_at, last_failed_at)
+        select distinct on (letter.pool_id, letter.queue_item_id)
+          ${tenantId}, letter.pool_id, letter.queue_item_id, 'failed', letter.reason_code, letter.phase, letter.attempts,
+          letter.max_retries, coalesce(sha256(convert_to(payload::jsonb::text, 'UTF8')), ''), failed_at, failed_at
+        from jsonb_to_recordset(${sql.json(rows as never)}) as letter(pool_id text, queue_item_id text,
+          reason_code text, phase text, attempts jsonb, max_retries int, failed_at timestamptz)
+        left join decisions on decisions.tenant_id = ${tenantId} and decisions.id = letter.queue_item_id
+        order by letter.pool_id, letter.queue_item_id, failed_at desc
+        on conflict (tenant_id, pool_id, queue_item_id) do update set
+          state = 'failed', reason_code = excluded.reason_code, phase = excluded.phase,
+          attempts = (
+            select coalesce(jsonb_agg(attempt order by place), '[]') from (
+              select attempt, place
+              from jsonb_array_elements(held.attempts || excluded.attempts) with ordinality as list(attempt, place)
+              order by place desc limit ${attemptsMax}) latest),
+          last_failed_at = excluded.last_failed_at`;
+    },
+
+    /** Removes the letters of items that came to an end after they were put back; the caller holds the items. */
+    async forget(tenantId: TenantId, queueItemIds: readonly string[]): Promise<void> {
+      await sql`
+        delete from dead_letters letter using queue_items item
+        where letter.tenant_id = ${tenantId} and item.tenant_id = ${tenantId}
+          and item.id = any(${queueItemIds as string[]}) and letter.pool_id = item.pool_id
+          and letter.queue_item_id = item.id and letter.state = 'retrying'`;
+    },
+
+    async list(tenantId: TenantId, poolId: string, state: DeadLetterState, page: Page): Promise<PageRows<DeadLetter>> {
+      const decided = (column: string) => sql`
+        coalesce((select ${sql(column)} from decisions
+          where decisions.tenant_id = dead_letters.tenant_id and id = queue_item_id), '') as ${sql(column)}`;
+      const columns = sql`tenant_id, pool_id, queue_item_id, state, reason_code, phase, attempts, retry_count, max_retries,
+        payload_digest, first_failed_at, last_failed_at, ${decided("type")}, ${decided("key")}`;
+      const where = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${inState(state)}`;
+      const selection = { columns, table: "dead_letters", where, key: "queue_item_id", newestFirst: true };
+      return readKeyset<DeadLetter>(sql, selection, page);
+    },
+
+    async stats(tenantId: TenantId, poolId: string): Promise<Stats> {
+      const own = sql`from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+      const [row] = await sql<Stats[]>`
+        select count(*) as depth, count(*) filter (where retry_count >= max_retries) as exhausted,
+          min(last_failed_at) as oldest_failure_at, (select count(*) ${own} and state = 'quarantined') as quarantined
+        ${own} and state = 'failed'`;
+      return row!;
+    },
+
+    /**
+     * How the named letters stand, and stay until the transaction ends. One whose item was not dead-lettered when it was
+     * to be locked counts as being retried, whatever has become of it since: to wait for it now would be out of order.
+     */
+    async lock(tenantId: TenantId, poolId: string, queueItemIds: readonly string[]): Promise<Standing[]> {
+      const locked = new Set((await lockedItems(tenantId, poolId, queueItemIds)).map((item) => item.id));
+      const letters = await sql<Standing[]>`
+        select queue_item_id, state, retry_count, max_retries from dead_letters
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and queue_item_id = any(${queueItemIds as string[]})`;
+      return letters.map((letter) => (locked.has(letter.queueItemId) ? letter : { ...letter, state: "retrying" }));
+    },
+
+    /** Puts the named letters' items back that may still be tried; answers how many. */
+    async retryNamed(
+      tenantId: TenantId,
+      poolId: string,
+      queueItemIds: readonly string[],
+      renewal: Renewal,
+      placements?: readonly Placement[],
+    ): Promise<number> {
+      return putBack(tenantId, poolId, lockedItems(tenantId, poolId, queueItemIds), renewal, placements);
+    },
+
+    /** The items of the letters that may still be tried, the oldest failures first; read without a lock. */
+    async oldestRetryable(
+      tenantId: TenantId,
+      poolId: string,
+      after: LetterPlace | undefined,
+      limit: number,
+    ): Promise<LetterPlace[]> {
+      const behind =
+        after === undefined
+          ? sql``
+          : sql`and (last_failed_at, queue_item_id) > (${after.failedAt}::timestamptz, ${after.queueItemId})`;
+      return sql<LetterPlace[]>`
+        select queue_item_id, last_failed_at::text as failed_at
+        from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable} ${behind}
+        order by last_failed_at, queue_item_id limit ${limit}`;
+    },
+
+    /** Has retries of one pool run one after the other, until the transaction ends. */
+    async lockRetries(poolId: string): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${poolId}, 11))`;
+    },
+
+    /** Puts back the items of the letters that failed first; answers how many. */
+    async retryOldest(tenantId: TenantId, poolId: string, limit: number, renewal: Renewal): Promise<number> {
+      const matching = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable}`;
+      return putBack(tenantId, poolId, oldestItems(matching, limit), renewal);
+    },
+
+    /** How many of the failed letters may be put back, and how many may not any more. */
+    async countFailed(tenantId: TenantId, poolId: string): Promise<{ retryable: number; exhausted: number }> {
+      const [row] = await sql<{ retryable: number; exhausted: number }[]>`
+        select count(*) filter (where retry_count < max_retries) as retryable,
+          count(*) filter (where retry_count >= max_retries) as exhausted
+        from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'failed'`;
+      return row!;
+    },
+
+    /** Adds to the number of items that wait in a pool's queue. */
+    async addDepth(tenantId: TenantId, poolId: string, shard: number, count: number): Promise<void> {
+      await sql`
+        insert into queue_depths (tenant_id, pool_id, shard, depth)
+        values (${tenantId}, ${poolId}, ${shard}, ${count})
+        on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth`;
+    },
+
+    /** Brings named letters from one state into another; answers how many. */
+    async setState(
+      tenantId: TenantId,
+      poolId: string,
+      queueItemIds: readonly string[],
+      from: DeadLetterState,
+      to: DeadLetterState,
+    ): Promise<number> {
+      const changed = await sql`
+        update dead_letters set state = ${to}
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and queue_item_id = any(${queueItemIds as string[]})
+          and state = ${from}`;
+      return changed.count;
+    },
+
+    /** Removes letters for good, the oldest failures first, with their items and decisions; answers how many. */
+    async remove(tenantId: TenantId, poolId: string, removal: Removal, limit: number): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        with picked as (${oldestItems(matching(tenantId, poolId, removal), limit)}),
+        letters as (
+          delete from dead_letters
+          where ${matching(tenantId, poolId, removal)} and queue_item_id = any(array(select id from picked))
+          returning queue_item_id
+        ), items as (
+          delete from queue_items where tenant_id = ${tenantId} and id = any(array(select * from letters))
+        ), decided as (
+          delete from decisions where tenant_id = ${tenantId} and id = any(array(select * from letters))
+        )
+        select count(*) from letters`;
+      return row!.count;
+    },
+
+    async countMatching(tenantId: TenantId, poolId: string, removal: Removal): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*) from dead_letters where ${matching(tenantId, poolId, removal)}`;
+      return row!.count;
+    },
+  };
+
+  function matching(tenantId: TenantId, poolId: string, { state, failedBefore }: Removal): Fragment {
+    return sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${inState(state)}
+      ${failedBefore === undefined ? sql`` : sql`and last_failed_at < ${failedBefore}`}`;
+  }
+}
+
+function placementRow({ queueItemId, holdReason, dueAtMs, ...rest }: Placement): object {
+  return { ...rest, id: queueItemId, hold_reason: holdReason, due_at_ms: dueAtMs ?? null };
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { freshTenant, recordedEvents } from "../../../../../test/harness/context.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { createCursors } from "../../../../platform/cursor/index.ts";
+import type { Database } from "../../../../platform/db/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { PoolDoor } from "../../pools/index.ts";
+import { createDeadLetters, type NewDeadLetter } from "../index.ts";
+
+/** A queue item to be made; whatever is left out is as with one that has just failed for good. */
+interface ItemChoice {
+  readonly state?: string;
+  readonly priority?: number;
+  readonly concurrencyGroup?: string;
+  readonly payload?: object;
+  readonly letter?: Partial<NewDeadLetter>;
+}
+
+/** The module over a database, with pools that the database has, and a clock and wakes that the test can see. */
+export function deadLettersOver(db: Database, pools: Pick<PoolDoor, "usable">) {
+  const events = recordedEvents();
+  const woken: string[] = [];
+  const clock = { at: Date.UTC(2030, 0, 15), now: () => clock.at };
+  const module = createDeadLetters({
+    sql: db.sql,
+    events,
+    clock,
+    cursors: createCursors(randomBytes(32)),
+    platformTenantId: freshTenant,
+    wake: (tenantId, poolId) => woken.push(tenantId + poolId),
+    // The pools here have no constraints.
+    readmission: () => ({ concerns: () => false, prepare: () => Promise.reject(new Error("not asked")) }),
+    pools,
+  });
+
+  /** A pool with this config, in an environment of its own. */
+  async function newPool(tenantId: TenantId, config: object = {}, environmentKey?: string): Promise<string> {
+    const [poolId, environmentId] = [ulid(Date.now()), ulid(Date.now())];
+    await db.sql`
+      insert into environments (tenant_id, id, key, name, mode, status, created_at, updated_at)
+      values (${tenantId}, ${environmentId}, ${environmentKey ?? environmentId}, 'e', 'sandbox', 'active', now(), now())`;
+    await db.sql`
+      insert into pools (tenant_id, id, environment_id, name, strategy, status, config, created_at, updated_at)
+      values (${tenantId}, ${poolId}, ${environmentId}, ${poolId}, 'round_robin', 'active',
+        ${db.sql.json(config as never)}, now(), now())`;
+    return poolId;
+  }
+
+  /** Items that failed for good, with their decisions and letters; answers with their ids in order. */
+  async function newLetters(tenantId: TenantId, poolId: string, choices: readonly ItemChoice[]): Promise<string[]> {
+    const items = choices.map((choice) => ({ id: ulid(Date.now()), ...choice }));
+    const rows = items.map(({ id, state, priority, concurrencyGroup, payload }) => ({
+      id,
+      state: state ?? "dead_lettered",
+      priority: priority ?? 0,
+      concurrency_group: concurrencyGroup ?? "",
+      payload: payload ?? { of: id },
+    }));
+    await db.sql`
+      with input as (
+        select * from jsonb_to_recordset(${db.sql.json(rows as never)})
+          as input(id text, state text, priority int, concurrency_group text, payload jsonb)
+      ), decided as (
+        insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
+          snapshot_digest, seed, evidence)
+        select ${tenantId}, id, ${poolId}, 'lead', 'key-' || id, '{}', '{}', payload, priority, 'queued', '', 0, '{}'
+        from input
+      )
+      insert into queue_items (tenant_id, id, pool_id, recipient_id, delivery, state, priority, rank, expires_at, attempt, failures,
+        concurrency_group, lease_token, leased_at, ended_at)
+      select ${tenantId}, id, ${poolId}, 'somebody', 'push', state, priority, 0, now(), 5, '[{"attempt": 5}]', concurrency_group, 'old',
+        now(), now()
+      from input`;
+    const letters = items.map(({ id, letter }) => newLetter(poolId, id, letter));
+    await db.transaction((tx) => module.bury(tx, tenantId, letters));
+    return items.map(({ id }) => id);
+  }
+
+  /** A letter as the queue hands it over. */
+  function newLetter(poolId: string, queueItemId: string, choice: Partial<NewDeadLetter> = {}): NewDeadLetter {
+    return {
+      poolId,
+      queueItemId,
+      reasonCode: "worker_failed",
+      phase: "work",
+      attempts: [{ attempt: 5, failedAtMs: clock.at, reasonCode: "worker_failed", reason: "no", recipientId: "" }],
+      maxRetries: 3,
+      failedAt: new Date(clock.at),
+      ...choice,
+    };
+  }
+
+  /** What the database holds of an item: its own row and its letter's. */
+  async function rowsOf(tenantId: TenantId, queueItemId: string) {
+    const [item] = await db.sql`select * from queue_items where tenant_id = ${tenantId} and id = ${queueItemId}`;
+    const [letter] = await db.sql`
+      select * from dead_letters where tenant_id = ${tenantId} and queue_item_id = ${queueItemId}`;
+    const [decision] = await db.sql`select * from decisions where tenant_id = ${tenantId} and id = ${queueItemId}`;
+    return { item, letter, decision };
+  }
+
+  async function depthOf(tenantId: TenantId, poolId: string): Promise<number> {
+    const [row] = await db.sql<{ depth: number }[]>`
+      select coalesce(sum(depth), 0)::int as depth from queue_depths where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+    return row!.depth;
+  }
+
+  return { ...module, events, woken, clock, newPool, newLetters, newLetter, rowsOf, depthOf };
+}

@@ -1,0 +1,30 @@
+import { create } from "@bufbuild/protobuf";
+import { type PoolConfig as PoolConfigMessage, PoolConfigSchema } from "../../../../gen/service/api/pool_pb.ts";
+import type { PoolSettings } from "./domain/config-settings.ts";
+import type { PoolConfig } from "./domain/pool-config.ts";
+
+/** What a message sets of a config. Its fields have the same names; a list without items sets nothing. */
+export function toSettings(message: PoolConfigMessage): PoolSettings {
+  const { anomaly, ...settings } = plain(message) as PoolSettings;
+  if (anomaly?.actions === undefined) return { ...settings, ...(anomaly && { anomaly }) };
+  const actions = (anomaly.actions as readonly string[]).map((action) => action.replace("-", "_"));
+  return { ...settings, anomaly: { ...anomaly, actions: actions as PoolConfig["anomaly"]["actions"] } };
+}
+
+/** A config as a message, every field set. */
+export function fromConfig(config: PoolConfig): PoolConfigMessage {
+  const actions = config.anomaly.actions.map((action) => action.replace("_", "-"));
+  return create(PoolConfigSchema, { ...config, anomaly: { ...config.anomaly, actions } } as never);
+}
+
+/** The fields of a message that are set, and those of the messages within. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, field]) => {
+      const isSet = field !== undefined && !(Array.isArray(field) && field.length === 0);
+      return name.startsWith("$") || !isSet ? [] : [[name, plain(field)]];
+    }),
+  );
+}

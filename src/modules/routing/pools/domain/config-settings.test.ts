@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { failsWith } from "../../../../../test/harness/context.ts";
+import {
+  configViolations,
+  effectiveConfig,
+  mergeSettings,
+  type PoolSettings,
+  resetSettings,
+} from "./config-settings.ts";
+
+const brokenFields = (settings: PoolSettings) =>
+  configViolations(effectiveConfig(settings, "priority")).map(({ field }) => field);
+
+test("what is not set has its default, and no constraint holds that was not asked for", () => {
+  const config = effectiveConfig({}, "weighted_random");
+  assert.deepEqual(config.selection, { hashKey: "", choiceCount: 2, slowStartS: 60 });
+  assert.deepEqual(config.fallback, { steps: [], onNoMatch: "queue", redirectPoolId: "" });
+  assert.deepEqual(config.lease, { durationS: 30, heartbeatS: 10 });
+  assert.deepEqual(config.retry, { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 });
+  assert.deepEqual(config.dlq, { maxRetries: 3, retentionDays: 14 });
+  assert.deepEqual(config.outlier, { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50 });
+  assert.deepEqual(config.admission, {});
+  assert.equal(config.itemEvents, false);
+  assert.deepEqual(configViolations(config), []);
+});
+
+test("what is set stands beside the defaults of its section", () => {
+  const config = effectiveConfig(
+    { lease: { durationS: 120 }, admission: { throttle: { key: "'a'", limit: 3 } } },
+    "priority",
+  );
+  assert.deepEqual(config.lease, { durationS: 120, heartbeatS: 10 });
+  assert.deepEqual(config.admission, {
+    throttle: { key: "'a'", limit: 3, periodS: 0, burst: 0, cost: 1, onLimit: "delay" },
+  });
+});
+
+test("steps of the fallback come in the order of their time, and follow the pool's strategy unless they name one", () => {
+  const steps = [
+    { afterS: 60, condition: "", strategy: "manual" },
+    { afterS: 5, condition: "true", strategy: "" },
+  ] as const;
+  assert.deepEqual(effectiveConfig({ fallback: { steps } }, "round_robin").fallback.steps, [
+    { afterS: 5, condition: "true", strategy: "round_robin" },
+    { afterS: 60, condition: "", strategy: "manual" },
+  ]);
+});
+
+test("a change touches the fields that it names and no others; a list takes the place of the one before", () => {
+  const before: PoolSettings = {
+    lease: { durationS: 120, heartbeatS: 20 },
+    anomaly: { methods: ["zscore", "iqr"] },
+    admission: { singleton: { key: "'a'", ttlS: 9 } },
+  };
+  const change: PoolSettings = {
+    lease: { heartbeatS: 30 },
+    anomaly: { methods: ["pattern"] },
+    admission: { singleton: { mode: "skip" } },
+    itemEvents: true,
+  };
+  assert.deepEqual(mergeSettings(before, change), {
+    lease: { durationS: 120, heartbeatS: 30 },
+    anomaly: { methods: ["pattern"] },
+    admission: { singleton: { key: "'a'", ttlS: 9, mode: "skip" } },
+    itemEvents: true,
+  });
+  assert.deepEqual(before.lease, { durationS: 120, heartbeatS: 20 }, "what was there is not written to");
+});
+
+test("parts that are reset get their defaults back: a section, a field of one, a constraint", () => {
+  const before: PoolSettings = {
+    lease: { durationS: 120, heartbeatS: 20 },
+    fallback: { steps: [{ afterS: 1, condition: "", strategy: "" }], onNoMatch: "reject" },
+    admission: { singleton: { key: "'a'" } },
+    itemEvents: true,
+  };
+  assert.deepEqual(resetSettings(before, ["lease", "fallback.steps", "admission.singleton", "item_events", "retry"]), {
+    fallback: { onNoMatch: "reject" },
+  });
+  assert.deepEqual(resetSettings(before, ["lease.heartbeat_s"]).lease, { durationS: 120 });
+});
+
+test("a part that no config has is refused by its place in the list, also where every object has such a name", () => {
+  for (const path of ["moon", "lease.moon", "item_events.x", "constructor", "lease.constructor", "__proto__"]) {
+    assert.throws(
+      () => resetSettings({}, ["lease", path]),
+      failsWith("INVALID_ARGUMENT", /^reset_config\[1\]: names no part/),
+      path,
+    );
+  }
+});
+
+test("fields that contradict each other are named", () => {
+  assert.deepEqual(brokenFields({ lease: { heartbeatS: 30 } }), ["config.lease.heartbeat_s"]);
+  assert.deepEqual(brokenFields({ retry: { maxMs: 10 } }), ["config.retry.max_ms"]);
+  assert.deepEqual(brokenFields({ fallback: { onNoMatch: "redirect_pool" } }), ["config.fallback.redirect_pool_id"]);
+  assert.deepEqual(brokenFields({ admission: { debounce: { key: "'a'", periodS: 61 } } }), [
+    "config.admission.debounce.max_delay_s",
+  ]);
+  const throttle = { key: "'a'", limit: 2, periodS: 1, burst: 1 };
+  assert.deepEqual(brokenFields({ admission: { throttle: { ...throttle, cost: 4 } } }), [
+    "config.admission.throttle.cost",
+  ]);
+  assert.deepEqual(brokenFields({ admission: { throttle: { ...throttle, cost: 3 } } }), []);
+});
+
+test("what a constraint cannot do without is asked for", () => {
+  const fields = brokenFields({ admission: { singleton: {}, debounce: {}, throttle: {}, concurrency: {} } });
+  assert.deepEqual(fields, [
+    "config.admission.singleton.key",
+    "config.admission.debounce.key",
+    "config.admission.throttle.key",
+    "config.admission.concurrency.key",
+    "config.admission.throttle.limit",
+    "config.admission.throttle.period_s",
+    "config.admission.concurrency.limit",
+  ]);
+});
+
+test("every lease duration can be set by itself, down to a second", () => {
+  for (const durationS of [1, 2, 5, 10, 29, 43_200]) {
+    const config = effectiveConfig({ lease: { durationS } }, "round_robin");
+    assert.deepEqual(configViolations(config), [], `${durationS}`);
+    assert.ok(config.lease.heartbeatS < Math.max(2, durationS), `${durationS}`);
+  }
+});

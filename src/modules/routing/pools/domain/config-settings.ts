@@ -1,0 +1,180 @@
+import { invalid, type Violation } from "../../../../errors/index.ts";
+import type { AdmissionConfig, FallbackStep, PoolConfig } from "./pool-config.ts";
+import type { Strategy } from "./strategy.ts";
+
+type Constraint<K extends keyof AdmissionConfig> = Partial<NonNullable<AdmissionConfig[K]>>;
+
+/** What was set of a pool's config; the rest has its defaults, also those that come with a later version. */
+export interface PoolSettings {
+  readonly selection?: Partial<PoolConfig["selection"]>;
+  readonly fallback?: Partial<Omit<PoolConfig["fallback"], "steps">> & { readonly steps?: readonly SetStep[] };
+  readonly queue?: Partial<PoolConfig["queue"]>;
+  readonly lease?: Partial<PoolConfig["lease"]>;
+  readonly retry?: Partial<PoolConfig["retry"]>;
+  readonly dlq?: Partial<PoolConfig["dlq"]>;
+  readonly outlier?: Partial<PoolConfig["outlier"]>;
+  readonly admission?: { readonly [K in keyof AdmissionConfig]?: Constraint<K> };
+  readonly anomaly?: Partial<PoolConfig["anomaly"]>;
+  readonly itemEvents?: boolean;
+}
+
+/** A step of the fallback as it was set; without a strategy it follows the pool's. */
+type SetStep = Omit<FallbackStep, "strategy"> & { readonly strategy: Strategy | "" };
+
+const defaults: Omit<PoolConfig, "admission"> = {
+  selection: { hashKey: "", choiceCount: 2, slowStartS: 60 },
+  fallback: { steps: [], onNoMatch: "queue", redirectPoolId: "" },
+  queue: { maxDepth: 100_000, ttlS: 1_209_600, ageingS: 60 },
+  lease: { durationS: 30, heartbeatS: 10 },
+  retry: { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
+  dlq: { maxRetries: 3, retentionDays: 14 },
+  outlier: { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50 },
+  anomaly: {
+    enabled: true,
+    methods: ["zscore", "iqr", "rate_change", "pattern"],
+    actions: ["alert", "log"],
+    zscoreThreshold: 3,
+    iqrMultiplier: 1.5,
+    rateChangeDrop: 0.5,
+    windowS: 300,
+    samplesMin: 30,
+    cooldownS: 600,
+  },
+  itemEvents: false,
+};
+
+// What must be set has a value here that configViolations refuses.
+const constraintDefaults: Required<AdmissionConfig> = {
+  singleton: { key: "", mode: "skip", ttlS: 86_400 },
+  debounce: { key: "", periodS: 5, maxDelayS: 60, take: "last" },
+  throttle: { key: "", limit: 0, periodS: 0, burst: 0, cost: 1, onLimit: "delay" },
+  concurrency: { key: "", limit: 0, scope: "pool" },
+};
+
+/** The config in force: what was set, and the defaults of the rest. */
+export function effectiveConfig(settings: PoolSettings, strategy: Strategy): PoolConfig {
+  const steps = (settings.fallback?.steps ?? []).map((step) => ({ ...step, strategy: step.strategy || strategy }));
+  return {
+    selection: { ...defaults.selection, ...settings.selection },
+    fallback: { ...defaults.fallback, ...settings.fallback, steps: steps.sort((a, b) => a.afterS - b.afterS) },
+    queue: { ...defaults.queue, ...settings.queue },
+    lease: effectiveLease(settings.lease ?? {}),
+    retry: { ...defaults.retry, ...settings.retry },
+    dlq: { ...defaults.dlq, ...settings.dlq },
+    outlier: { ...defaults.outlier, ...settings.outlier },
+    admission: effectiveAdmission(settings.admission ?? {}),
+    anomaly: { ...defaults.anomaly, ...settings.anomaly },
+    itemEvents: settings.itemEvents ?? defaults.itemEvents,
+  };
+}
+
+/** A lease that is shortened is renewed in time also where nobody says how often. */
+function effectiveLease({
+  durationS = defaults.lease.durationS,
+  heartbeatS = durationS > defaults.lease.heartbeatS
+    ? defaults.lease.heartbeatS
+    : Math.max(1, Math.floor(durationS / 3)),
+}: Partial<PoolConfig["lease"]>): PoolConfig["lease"] {
+  return { durationS, heartbeatS };
+}
+
+function effectiveAdmission({ singleton, debounce, throttle, concurrency }: NonNullable<PoolSettings["admission"]>) {
+  return {
+    ...(singleton && { singleton: { ...constraintDefaults.singleton, ...singleton } }),
+    ...(debounce && { debounce: { ...constraintDefaults.debounce, ...debounce } }),
+    ...(throttle && { throttle: { ...constraintDefaults.throttle, ...throttle } }),
+    ...(concurrency && { concurrency: { ...constraintDefaults.concurrency, ...concurrency } }),
+  };
+}
+
+/** Settings with a change laid over them: sections are merged, field by field, and lists are replaced. */
+export function mergeSettings(settings: PoolSettings, change: PoolSettings): PoolSettings {
+  return merged(settings, change) as PoolSettings;
+}
+
+type Section = Readonly<Record<string, unknown>>;
+
+function merged(base: unknown, change: unknown): unknown {
+  if (!isSection(base) || !isSection(change)) return change;
+  const result: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(change)) result[name] = merged(base[name], value);
+  return result;
+}
+
+function isSection(value: unknown): value is Section {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Settings without the parts that a list of paths (`fallback.steps`, `admission`) names; refuses a path that there is not. */
+export function resetSettings(settings: PoolSettings, paths: readonly string[]): PoolSettings {
+  const result: Record<string, unknown> = { ...settings };
+  for (const [index, path] of paths.entries()) {
+    const [name, field] = path.split(".").map(camelCase) as [string, string | undefined];
+    const section = known(name);
+    if (section === undefined || (field !== undefined && !(isSection(section) && Object.hasOwn(section, field)))) {
+      throw invalid(`reset_config[${index}]`, "config_path", "names no part of the config");
+    }
+    const { [field ?? ""]: _, ...rest } = (result[name] ?? {}) as Section;
+    if (field === undefined || Object.keys(rest).length === 0) delete result[name];
+    else result[name] = rest;
+  }
+  return result;
+}
+
+function known(name: string): unknown {
+  const all: Section = { ...defaults, admission: constraintDefaults };
+  return Object.hasOwn(all, name) ? all[name] : undefined;
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** What is wrong with a config beyond the bounds of its single fields. */
+export function configViolations({ fallback, lease, retry, admission }: PoolConfig): Violation[] {
+  const { debounce, throttle } = admission;
+  const wrong: [broken: boolean, field: string, rule: string, message: string][] = [
+    [
+      lease.heartbeatS >= Math.max(2, lease.durationS),
+      "lease.heartbeat_s",
+      "below",
+      `must be less than lease.duration_s (${lease.durationS})`,
+    ],
+    [retry.maxMs < retry.initialMs, "retry.max_ms", "at_least", "must be at least retry.initial_ms"],
+    [
+      fallback.onNoMatch === "redirect_pool" && fallback.redirectPoolId === "",
+      "fallback.redirect_pool_id",
+      "required",
+      "is required where fallback.on_no_match is redirect_pool",
+    ],
+    ...missingOf(admission).map(
+      (field) => [true, `admission.${field}`, "required", "is required"] as (typeof wrong)[number],
+    ),
+    [
+      debounce !== undefined && debounce.maxDelayS < debounce.periodS,
+      "admission.debounce.max_delay_s",
+      "at_least",
+      "must be at least admission.debounce.period_s",
+    ],
+    [
+      throttle !== undefined && throttle.limit > 0 && throttle.cost > throttle.limit + throttle.burst,
+      "admission.throttle.cost",
+      "at_most",
+      "must be at most the limit and the burst together: no item could ever pass",
+    ],
+  ];
+  return wrong.flatMap(([broken, field, rule, message]) =>
+    broken ? [{ field: `config.${field}`, rule, message }] : [],
+  );
+}
+
+function missingOf({ singleton, debounce, throttle, concurrency }: AdmissionConfig): string[] {
+  const missing: string[] = [];
+  for (const [kind, constraint] of Object.entries({ singleton, debounce, throttle, concurrency })) {
+    if (constraint?.key === "") missing.push(`${kind}.key`);
+  }
+  if (throttle?.limit === 0) missing.push("throttle.limit");
+  if (throttle?.periodS === 0) missing.push("throttle.period_s");
+  if (concurrency?.limit === 0) missing.push("concurrency.limit");
+  return missing;
+}

@@ -1,0 +1,162 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { violated } from "../../../platform/protojson/index.ts";
+import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import {
+  configViolations,
+  effectiveConfig,
+  mergeSettings,
+  type PoolSettings,
+  resetSettings,
+} from "./domain/config-settings.ts";
+import type { NewPool, PoolChange, PoolId, StoredPool } from "./domain/pool.ts";
+import { redirectPath } from "./domain/redirect-cycle.ts";
+import type { Strategy } from "./domain/strategy.ts";
+import { checkConfigExpressions } from "./expressions.ts";
+import { type PoolAccess, refuseEnvironment } from "./pool-access.ts";
+import { poolStore } from "./pool-store.ts";
+import { lockRedirects } from "./redirect-store.ts";
+import type { HasWork } from "./work-store.ts";
+
+interface Parts {
+  readonly access: PoolAccess;
+  readonly events: EventRecorder;
+  readonly hasWork: HasWork;
+}
+
+/** The use cases of pools. */
+export type PoolService = ReturnType<typeof createPoolService>;
+
+/** Makes the use cases of pools. */
+export function createPoolService({ access, events, hasWork }: Parts) {
+  async function environmentOf(context: Context, environmentId: string) {
+    const environment = await poolStore(context.sql).environment(context.tenantId, environmentId);
+    if (environment === undefined) throw notFound("environment");
+    refuseEnvironment(context, environment.key);
+    return environment;
+  }
+
+  async function checkConfig(
+    context: Context,
+    pool: Pick<StoredPool, "id" | "environmentId">,
+    settings: PoolSettings,
+    strategy: Strategy,
+  ): Promise<void> {
+    const config = effectiveConfig(settings, strategy);
+    const violations = configViolations(config);
+    if (violations.length > 0) throw violated(violations);
+    checkConfigExpressions(config, settings);
+    const { redirectPoolId } = config.fallback;
+    if (redirectPoolId !== "") await checkRedirect(context, pool, redirectPoolId, "config.fallback.redirect_pool_id");
+  }
+
+  async function setStatus(context: Context, { id }: StoredPool, status: StoredPool["status"]): Promise<StoredPool> {
+    await access.change(context, id);
+    const { sql, tenantId, nowMs } = context;
+    return (await poolStore(sql).update(tenantId, id, { status }, undefined, new Date(nowMs)))!;
+  }
+
+  return {
+    async createPool(context: Context, input: NewPool): Promise<StoredPool> {
+      const { sql, tenantId, nowMs } = context;
+      const environment = await environmentOf(context, input.environmentId);
+      if (environment.status !== "active") {
+        throw fail("FAILED_PRECONDITION", { public: `The environment ${environment.key} is not in use.` });
+      }
+      const id = ulid(nowMs) as PoolId;
+      await checkConfig(context, { id, environmentId: environment.id }, input.settings, input.strategy);
+      const pool = { ...input, tenantId, id, environmentId: environment.id };
+      const created = await poolStore(sql).insert(pool, new Date(nowMs));
+      await access.announce(context, id);
+      const { name, strategy, environmentId } = created;
+      await events.record(context, "pool.created", id, { name, strategy, environment_id: environmentId });
+      return created;
+    },
+
+    getPool: access.read,
+
+    async updatePool(
+      context: Context,
+      poolId: string,
+      { resetConfig = [], settings, ...fields }: PoolChange,
+      expectedVersion: number | undefined,
+    ): Promise<StoredPool> {
+      const { sql, tenantId, nowMs } = context;
+      if (isEmptyChange(fields) && isEmptyChange(settings ?? {}) && resetConfig.length === 0) {
+        return unchangedRecord(await access.read(context, poolId), expectedVersion, "pool");
+      }
+      const current = await access.change(context, poolId);
+      const kept = resetConfig.length === 0 ? current.settings : resetSettings(current.settings, resetConfig);
+      const wanted = settings === undefined ? kept : mergeSettings(kept, settings);
+      // What is left alone stays, also where it names a pool that has gone since.
+      if (wanted !== current.settings) await checkConfig(context, current, wanted, fields.strategy ?? current.strategy);
+      const changed = await poolStore(sql).update(
+        tenantId,
+        current.id,
+        { ...fields, settings: wanted },
+        expectedVersion,
+        new Date(nowMs),
+      );
+      if (changed === undefined) throw updateRefusal(current, "pool");
+      const config = settings === undefined && resetConfig.length === 0 ? undefined : true;
+      await events.record(context, "pool.updated", current.id, { fields: changedFields({ ...fields, config }) });
+      return changed;
+    },
+
+    async setPoolEnabled(context: Context, poolId: string, enabled: boolean): Promise<StoredPool> {
+      const status = enabled ? "active" : "disabled";
+      const pool = await access.read(context, poolId);
+      // Switching on what is on changes nothing.
+      if (pool.status === status) return pool;
+      const changed = await setStatus(context, pool, status);
+      await events.record(context, enabled ? "pool.enabled" : "pool.disabled", pool.id, { name: pool.name });
+      return changed;
+    },
+
+    async deletePool(context: Context, poolId: string): Promise<StoredPool> {
+      const { sql, tenantId } = context;
+      const pool = await access.read(context, poolId);
+      // Archiving again changes nothing.
+      if (pool.status === "archived") return pool;
+      const archived = await setStatus(context, pool, "archived");
+      if (await hasWork(sql, tenantId, pool.id)) {
+        throw fail("FAILED_PRECONDITION", {
+          public: "Items wait in the pool or are being worked on: drain its queue first.",
+        });
+      }
+      await events.record(context, "pool.archived", pool.id, { name: pool.name });
+      return archived;
+    },
+
+    /** Refuses a list of an environment that the caller has not got. */
+    async checkListed(context: Context, environmentId: string): Promise<void> {
+      if (environmentId !== "") await environmentOf(context, environmentId);
+    },
+  };
+}
+
+/**
+ * Refuses to send items to a pool that is not there, is archived, works in another environment, is the same, or sends
+ * items on to this one: they would go round in a circle.
+ */
+export async function checkRedirect(
+  { sql, tenantId }: Context,
+  from: Pick<StoredPool, "id" | "environmentId">,
+  poolId: string,
+  field: string,
+): Promise<void> {
+  if (poolId === from.id) throw invalid(field, "pool", "must name another pool");
+  const found = await poolStore(sql).find(tenantId, poolId);
+  if (found === undefined || found.status === "archived" || found.environmentId !== from.environmentId) {
+    throw invalid(field, "pool", "names no pool of the same environment");
+  }
+  const redirects = await lockRedirects(sql, tenantId);
+  const back = redirectPath(redirects, found.id, from.id);
+  if (back === undefined) return;
+  const names = new Map<string, string>(redirects.map(({ fromId, fromName }) => [fromId, fromName]));
+  const circle = [from.id, ...back].map((id, at) => (id === from.id ? "this pool" : (names.get(id) ?? `pool ${at}`)));
+  throw invalid(field, "redirect_cycle", `must not lead back to this pool: ${circle.join(" → ")}`);
+}

@@ -1,0 +1,135 @@
+import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { effectiveConfig, type PoolSettings } from "./domain/config-settings.ts";
+import type { NewPool, PoolChange, PoolId, PoolMembers, PoolStatus, StoredPool } from "./domain/pool.ts";
+
+/** How many ids of each kind a single pool shows, and how many each pool of a list. */
+const idsOfOne = 1000;
+const idsInList = 50;
+
+/** An environment as pools need to know it. */
+export interface PoolEnvironment {
+  readonly id: string;
+  readonly key: string;
+  readonly status: "active" | "disabled";
+}
+
+/** Which pools a list shows. */
+export interface PoolFilter {
+  readonly environmentMode: EnvironmentMode;
+  /** All but archived ones when undefined. */
+  readonly status: PoolStatus | undefined;
+  /** Empty for all. */
+  readonly environmentId: string;
+}
+
+type Row = Omit<StoredPool, "config">;
+type ListedRow = Row & PoolMembers;
+
+/** The SQL of pools. An archived one keeps its row, and its name is free again. */
+export function poolStore(sql: Sql) {
+  const environmentField = (field: string) => sql`
+    (select ${sql(field)} from environments e where e.tenant_id = pools.tenant_id and e.id = pools.environment_id)`;
+  const columns = sql`
+    tenant_id, id, environment_id, name, description, strategy, status, config as settings, revision,
+    created_at, updated_at, record_version,
+    ${environmentField("key")} as environment_key, ${environmentField("mode")} as environment_mode`;
+  const recipientsOf = sql`
+    from recipients r where r.tenant_id = pools.tenant_id and r.pool_id = pools.id and r.status <> 'removed'`;
+  const rulesOf = sql`from rules r where r.tenant_id = pools.tenant_id and r.pool_id = pools.id`;
+  const members = (idsMax: number) => sql`
+    array(select r.id::text ${recipientsOf} order by r.id limit ${idsMax}) as recipient_ids,
+    array(select r.id::text ${rulesOf} order by r.id limit ${idsMax}) as rule_ids,
+    (select count(*)::int ${recipientsOf}) as recipient_count, (select count(*)::int ${rulesOf}) as rule_count`;
+  const one = ([row]: Row[]) => (row === undefined ? undefined : toPool(row));
+  return {
+    async insert(pool: NewPool & { tenantId: TenantId; id: PoolId }, now: Date): Promise<StoredPool> {
+      const rows = await sql<Row[]>`
+        insert into pools (tenant_id, id, environment_id, name, description, strategy, status, config, created_at, updated_at)
+        values (${pool.tenantId}, ${pool.id}, ${pool.environmentId}, ${pool.name}, ${pool.description}, ${pool.strategy},
+          ${pool.status}, ${sql.json(pool.settings as never)}, ${now}, ${now})
+        returning ${columns}`;
+      return one(rows)!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<StoredPool | undefined> {
+      return one(await sql<Row[]>`select ${columns} from pools where tenant_id = ${tenantId} and id = ${id}`);
+    },
+
+    /** Pools that are not archived, in the order of their ids. */
+    async findMany(tenantId: TenantId, ids: readonly PoolId[]): Promise<StoredPool[]> {
+      const rows = await sql<Row[]>`
+        select ${columns} from pools
+        where tenant_id = ${tenantId} and id = any(${ids as PoolId[]}::text[]) and status <> 'archived' order by id`;
+      return rows.map(toPool);
+    },
+
+    /** Notes that the pool or something of it changes; whoever changes it next waits until this is committed. */
+    async raiseRevision(tenantId: TenantId, id: string): Promise<StoredPool | undefined> {
+      return one(
+        await sql<Row[]>`
+          update pools set revision = revision + 1 where tenant_id = ${tenantId} and id = ${id} returning ${columns}`,
+      );
+    },
+
+    /** The fields that are undefined stay as they are; a version that is given must still be the current one. */
+    async update(
+      tenantId: TenantId,
+      id: PoolId,
+      { name, description, strategy, status, settings }: Omit<PoolChange, "resetConfig">,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<StoredPool | undefined> {
+      const rows = await sql<Row[]>`
+        update pools set
+          name = coalesce(${name ?? null}, name),
+          description = coalesce(${description ?? null}, description),
+          strategy = coalesce(${strategy ?? null}, strategy),
+          status = coalesce(${status ?? null}, status),
+          config = coalesce(${settings === undefined ? null : sql.json(settings as never)}::jsonb, config),
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return one(rows);
+    },
+
+    async membersOf(tenantId: TenantId, id: PoolId): Promise<PoolMembers> {
+      const [row] = await sql<PoolMembers[]>`
+        select ${members(idsOfOne)} from pools where tenant_id = ${tenantId} and id = ${id}`;
+      return row!;
+    },
+
+    async list(
+      tenantId: TenantId,
+      { environmentMode, status, environmentId }: PoolFilter,
+      page: Page,
+    ): Promise<PageRows<StoredPool & PoolMembers>> {
+      const production = sql`(select id from environments where tenant_id = ${tenantId} and key = 'production')`;
+      const usable = {
+        any: sql``,
+        production_only: sql`and environment_id in ${production}`,
+        non_production_only: sql`and environment_id not in ${production}`,
+      }[environmentMode];
+      const where = sql`tenant_id = ${tenantId} ${usable}
+        ${status === undefined ? sql`and status <> 'archived'` : sql`and status = ${status}`}
+        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}`;
+      const selection = { columns: sql`${columns}, ${members(idsInList)}`, table: "pools", where };
+      const { rows, total } = await readKeyset<ListedRow>(sql, selection, page);
+      return { rows: rows.map(toPool), total };
+    },
+
+    /** An environment that there still is, by its id, or production for none. */
+    async environment(tenantId: TenantId, id: string): Promise<PoolEnvironment | undefined> {
+      const [row] = await sql<PoolEnvironment[]>`
+        select id, key, status from environments
+        where tenant_id = ${tenantId} and status <> 'deleted' and ${id === "" ? sql`key = 'production'` : sql`id = ${id}`}`;
+      return row;
+    },
+  };
+}
+
+function toPool<R extends { settings: PoolSettings; strategy: StoredPool["strategy"] }>(row: R) {
+  return { ...row, config: effectiveConfig(row.settings, row.strategy) };
+}

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  BatchCreateRecipientsRequestSchema,
+  GetRecipientRequestSchema,
+  ListRecipientsRequestSchema,
+  Recipient_Status as Status,
+} from "../../../../../gen/service/api/recipient_pb.ts";
+import { type ContextChoice, failsWith, perform } from "../../../../../test/harness/context.ts";
+import type { AfterCommit } from "../../../../chain/call.ts";
+import { runAfterCommit } from "../../../../chain/execute.ts";
+import { classifyDatabaseError } from "../../../../platform/db/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { poolBench } from "../testing/pool-bench.ts";
+
+const { db, events, pools, handlers: all, newTenant, createPool, createRecipient } = await poolBench();
+const handlers = all.recipients;
+
+async function newPool() {
+  const tenantId = await newTenant();
+  return { tenantId, poolId: (await createPool({ tenantId })).id };
+}
+async function get(choice: ContextChoice, recipientId: string) {
+  return (await perform(db, choice, handlers.getRecipient, GetRecipientRequestSchema, { recipientId })).recipient!;
+}
+async function batch(choice: ContextChoice, poolId: string, recipients: object[]) {
+  const request = { poolId, recipients };
+  const answer = perform(db, choice, handlers.batchCreateRecipients, BatchCreateRecipientsRequestSchema, request);
+  return (await answer).recipients;
+}
+async function list(choice: ContextChoice, poolId: string) {
+  return perform(db, choice, handlers.listRecipients, ListRecipientsRequestSchema, { poolId });
+}
+const eventOf = (subject: string) => events.recorded.findLast((event) => event.subject === subject)!;
+
+test("background work pauses those of a pool who are active, and tells of each", async () => {
+  const { tenantId, poolId } = await newPool();
+  const other = await createPool({ tenantId });
+  const active = await createRecipient({ tenantId }, poolId);
+  const alsoActive = await createRecipient({ tenantId }, poolId);
+  const offline = await createRecipient({ tenantId }, poolId, { status: Status.OFFLINE });
+  const elsewhere = await createRecipient({ tenantId }, other.id);
+  const before = (await pools.snapshot(tenantId, poolId))!;
+  const ids = [active.id, offline.id, elsewhere.id, ulid(Date.now())];
+  const pausing = async () => {
+    const actions: AfterCommit[] = [];
+    const afterCommit = (action: AfterCommit) => void actions.push(action);
+    const paused = await db.transaction((sql) =>
+      pools.pauseRecipients({ tenantId, sql, nowMs: Date.now(), afterCommit }, poolId, ids),
+    );
+    await runAfterCommit(actions);
+    return paused;
+  };
+  assert.deepEqual(await pausing(), [active.id]);
+  const after = (await pools.snapshot(tenantId, poolId))!;
+  assert.deepEqual(
+    after.recipients.map(({ status }) => status),
+    ["paused", "active", "offline"],
+  );
+  assert.notEqual(after.digest, before.digest);
+  assert.equal((await get({ tenantId }, alsoActive.id)).recordVersion, 1n);
+  assert.deepEqual(eventOf(active.id), {
+    tenantId,
+    type: "recipient.paused",
+    subject: active.id,
+    data: { pool_id: poolId },
+  });
+  const told = events.recorded.length;
+  assert.deepEqual(await pausing(), []);
+  assert.equal(events.recorded.length, told);
+});
+
+test("a thousand recipients are added at once, in the order given, with an event each", async () => {
+  const { tenantId, poolId } = await newPool();
+  const names = Array.from({ length: 1000 }, (_, n) => `agent ${n}`);
+  const created = await batch(
+    { tenantId },
+    poolId,
+    names.map((name, n) => ({ name, weight: n, skills: { any: 3 } })),
+  );
+  assert.deepEqual(
+    created.map(({ name }) => name),
+    names,
+  );
+  assert.deepEqual([created[7]!.weight, created[7]!.skills], [7, { any: 3 }]);
+  const recorded = events.recorded.filter((event) => event.tenantId === tenantId && event.type !== "pool.created");
+  assert.deepEqual(
+    recorded,
+    created.map(({ id, name }) => ({
+      tenantId,
+      type: "recipient.created",
+      subject: id,
+      data: { pool_id: poolId, name },
+    })),
+  );
+});
+
+test("of many recipients all are added or none", async () => {
+  const { tenantId, poolId } = await newPool();
+  await createRecipient({ tenantId }, poolId, { name: "taken" });
+  await assert.rejects(
+    batch({ tenantId }, poolId, [{ name: "new" }, { name: "taken" }]),
+    (error) => classifyDatabaseError(error)?.code === "ALREADY_EXISTS",
+  );
+  await assert.rejects(
+    batch({ tenantId }, poolId, [{ name: "a" }, { name: "b" }, { name: "a" }]),
+    failsWith("INVALID_ARGUMENT", /^recipients\[2\]\.name: /),
+  );
+  assert.equal((await list({ tenantId }, poolId)).totalSize, 1);
+});
+
+test("a pool takes 50,000 recipients and no more", async () => {
+  const { tenantId, poolId } = await newPool();
+  await db.sql`
+    insert into recipients (tenant_id, id, pool_id, name, status, weight, capacity, priority, delivery, available_since,
+      created_at, updated_at)
+    select ${tenantId}, lpad(n::text, 26, '0'), ${poolId}, n::text, 'active', 1, 1, 1, '{}', now(), now(), now()
+    from generate_series(1, 49999) n`;
+  const full = failsWith("FAILED_PRECONDITION", /at most 50000/);
+  await assert.rejects(batch({ tenantId }, poolId, [{ name: "a" }, { name: "b" }]), full);
+  await createRecipient({ tenantId }, poolId);
+  await assert.rejects(createRecipient({ tenantId }, poolId), full);
+});

@@ -1,0 +1,194 @@
+import type { Context } from "../../../../chain/call.ts";
+import { fail, invalid } from "../../../../errors/index.ts";
+import { notFound, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
+import type { EventContext, EventRecorder } from "../../../operations/index.ts";
+import type { PoolId } from "../domain/pool.ts";
+import {
+  checkRecipient,
+  type NewRecipient,
+  type Recipient,
+  type RecipientChange,
+  type RecipientId,
+  type RecipientStatus,
+  recipientsMax,
+  repeatedName,
+} from "../domain/recipient.ts";
+import type { PoolAccess } from "../pool-access.ts";
+import { poolStore } from "../pool-store.ts";
+import { recipientStore } from "./recipient-store.ts";
+
+interface Parts {
+  readonly access: PoolAccess;
+  readonly events: EventRecorder;
+  /** Why a URL can never be called; undefined when it might be. */
+  readonly urlRefusal: (url: string) => string | undefined;
+}
+
+/** The use cases of recipients. */
+export type RecipientService = ReturnType<typeof createRecipientService>;
+
+/** Makes the use cases of recipients. */
+export function createRecipientService({ access, events, urlRefusal }: Parts) {
+  async function find({ sql, tenantId }: Context, id: string): Promise<Recipient> {
+    const recipient = await recipientStore(sql).find(tenantId, id);
+    if (recipient === undefined) throw notFound("recipient");
+    return recipient;
+  }
+
+  async function getRecipient(context: Context, id: string): Promise<Recipient> {
+    const recipient = await find(context, id);
+    await access.read(context, recipient.poolId);
+    return recipient;
+  }
+
+  async function add(context: Context, poolId: string, recipients: readonly NewRecipient[]): Promise<Recipient[]> {
+    const { sql, tenantId, nowMs } = context;
+    const pool = await access.change(context, poolId);
+    const store = recipientStore(sql);
+    if ((await store.count(tenantId, pool.id)) + recipients.length > recipientsMax) {
+      throw fail("FAILED_PRECONDITION", { public: `A pool has at most ${recipientsMax} recipients.` });
+    }
+    const named = recipients.map((recipient) => ({ ...recipient, id: ulid(nowMs) as RecipientId }));
+    return store.insert(tenantId, pool, named, new Date(nowMs));
+  }
+
+  async function change(
+    context: Context,
+    id: string,
+    { delivery, ...fields }: RecipientChange,
+    expectedVersion?: number,
+  ): Promise<Recipient> {
+    const { sql, nowMs } = context;
+    const { poolId } = await find(context, id);
+    const pool = await access.change(context, poolId);
+    // Read again: nobody else changes it from here on.
+    const current = await find(context, id);
+    const wanted = { ...current, ...present(fields), delivery: { ...current.delivery, ...present(delivery ?? {}) } };
+    // What is left alone stays.
+    if (fields.attributes !== undefined || delivery !== undefined) checkRecipient(wanted, urlRefusal);
+    const now = new Date(nowMs);
+    const becomesAvailable = wanted.status === "active" && current.status !== "active";
+    const availableSince = becomesAvailable ? now : current.availableSince;
+    const changed = await recipientStore(sql).update(
+      current,
+      pool,
+      { ...wanted, availableSince },
+      expectedVersion,
+      now,
+    );
+    if (changed === undefined) throw updateRefusal(current, "recipient");
+    return changed;
+  }
+
+  async function setStatus(
+    context: Context,
+    id: string,
+    status: RecipientStatus,
+    event: "recipient.paused" | "recipient.resumed",
+  ): Promise<Recipient> {
+    const current = await getRecipient(context, id);
+    // Pausing what is paused changes nothing.
+    if (current.status === status) return current;
+    const changed = await change(context, id, { status });
+    await events.record(context, event, changed.id, { pool_id: changed.poolId });
+    return changed;
+  }
+
+  return {
+    getRecipient,
+
+    async createRecipient(context: Context, poolId: string, input: NewRecipient): Promise<Recipient> {
+      checkRecipient(input, urlRefusal);
+      const [created] = await add(context, poolId, [input]);
+      const { id, name } = created!;
+      await events.record(context, "recipient.created", id, { pool_id: created!.poolId, name });
+      return created!;
+    },
+
+    async batchCreateRecipients(
+      context: Context,
+      poolId: string,
+      inputs: readonly NewRecipient[],
+    ): Promise<Recipient[]> {
+      for (const [index, input] of inputs.entries()) checkRecipient(input, urlRefusal, `recipients[${index}].`);
+      const repeated = repeatedName(inputs);
+      if (repeated >= 0) throw invalid(`recipients[${repeated}].name`, "unique", "stands in the list twice");
+      const created = await add(context, poolId, inputs);
+      const { sql, nowMs, afterCommit } = context;
+      const told = created.map(({ tenantId, id, poolId: pool_id, name }) => ({
+        tenantId,
+        type: "recipient.created" as const,
+        subject: id,
+        data: { pool_id, name },
+      }));
+      afterCommit((await events.recordMany(sql, told, nowMs)).wake);
+      return created;
+    },
+
+    async updateRecipient(
+      context: Context,
+      id: string,
+      wanted: RecipientChange,
+      expectedVersion: number | undefined,
+    ): Promise<Recipient> {
+      const { delivery = {}, ...fields } = wanted;
+      if (isEmptyChange(fields) && isEmptyChange(delivery)) {
+        return unchangedRecord(await getRecipient(context, id), expectedVersion, "recipient");
+      }
+      const changed = await change(context, id, wanted, expectedVersion);
+      const data = { pool_id: changed.poolId, fields: changedFields(wanted) };
+      await events.record(context, "recipient.updated", changed.id, data);
+      return changed;
+    },
+
+    pauseRecipient: (context: Context, id: string) => setStatus(context, id, "paused", "recipient.paused"),
+    resumeRecipient: (context: Context, id: string) => setStatus(context, id, "active", "recipient.resumed"),
+
+    /**
+     * Pauses those of a pool's recipients that are active, in the transaction of background work; answers with their
+     * ids.
+     */
+    async pauseRecipients(
+      context: EventContext,
+      poolId: string,
+      recipientIds: readonly string[],
+    ): Promise<readonly RecipientId[]> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
+      if (pool === undefined) return [];
+      const paused = await recipientStore(sql).pauseActive(tenantId, pool, recipientIds, new Date(nowMs));
+      if (paused.length === 0) return [];
+      await access.announce(context, pool.id);
+      const told = paused.map((subject) => ({
+        tenantId,
+        type: "recipient.paused" as const,
+        subject,
+        data: { pool_id: pool.id },
+      }));
+      afterCommit((await events.recordMany(sql, told, nowMs)).wake);
+      return paused;
+    },
+
+    async deleteRecipient(context: Context, id: string): Promise<Recipient> {
+      const { sql, tenantId, nowMs } = context;
+      const { poolId, id: recipientId } = await find(context, id);
+      const pool = await access.change(context, poolId);
+      const removed = await recipientStore(sql).remove(tenantId, pool, recipientId, new Date(nowMs));
+      if (removed === undefined) throw notFound("recipient");
+      await events.record(context, "recipient.removed", recipientId, { pool_id: poolId, name: removed.name });
+      return removed;
+    },
+
+    /** The pool whose recipients are to be listed. */
+    async poolToList(context: Context, poolId: string): Promise<PoolId> {
+      return (await access.read(context, poolId)).id;
+    },
+  };
+}
+
+/** A change without the fields that it leaves alone. */
+function present<T extends object>(change: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
+}

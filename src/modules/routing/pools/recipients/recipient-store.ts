@@ -1,0 +1,149 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { PoolId, StoredPool } from "../domain/pool.ts";
+import { type NewRecipient, type Recipient, type RecipientId, recipientsMax } from "../domain/recipient.ts";
+
+/** Which recipients of a pool a list shows. */
+export interface RecipientFilter {
+  readonly poolId: PoolId;
+  /** All when undefined; whoever is ejected is not active meanwhile. */
+  readonly status: Recipient["status"] | "ejected" | undefined;
+  readonly now: Date;
+}
+
+/** What of a recipient is written. */
+type Written = NewRecipient & Pick<Recipient, "availableSince">;
+
+/** A recipient's row, which outlives the recipient. */
+export type RecipientRow = Omit<Recipient, "status"> & { readonly status: Recipient["status"] | "removed" };
+
+/** A pool and the revision that a change of its recipients belongs to. */
+type ChangedPool = Pick<StoredPool, "id" | "revision">;
+
+/**
+ * The SQL of recipients. A removed recipient keeps its row and is only found by `changedSince`.
+ * Every write stores the revision of the pool that it belongs to.
+ */
+export function recipientStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, pool_id, name, status, weight, capacity, priority, attributes, skills, cost, delivery, available_since,
+    created_at, updated_at, record_version`;
+  return {
+    /** Adds recipients in one statement; answers with them in the order given. */
+    async insert(
+      tenantId: TenantId,
+      pool: ChangedPool,
+      recipients: readonly (NewRecipient & { id: RecipientId })[],
+      now: Date,
+    ) {
+      // Ids rise in the order given.
+      return sql<Recipient[]>`
+        with added as (
+          insert into recipients (tenant_id, id, pool_id, name, status, weight, capacity, priority, attributes, skills, cost,
+            delivery, available_since, pool_revision, created_at, updated_at)
+          select ${tenantId}, id, ${pool.id}, name, status, weight, capacity, priority, attributes, skills, cost,
+            delivery, ${now}, ${pool.revision}, ${now}, ${now}
+          from jsonb_to_recordset(${sql.json(recipients as never)}) as input(id text, name text, status text, weight int,
+            capacity int, priority int, attributes jsonb, skills jsonb, cost double precision, delivery jsonb)
+          returning ${columns}
+        )
+        select * from added order by id`;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Recipient | undefined> {
+      const [row] = await sql<Recipient[]>`
+        select ${columns} from recipients where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'`;
+      return row;
+    },
+
+    /** Writes all that an owner may change; a version that is given must still be the current one. */
+    async update(
+      { tenantId, id }: Pick<Recipient, "tenantId" | "id">,
+      pool: ChangedPool,
+      recipient: Written,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<Recipient | undefined> {
+      const [row] = await sql<Recipient[]>`
+        update recipients set
+          name = ${recipient.name}, status = ${recipient.status}, weight = ${recipient.weight},
+          capacity = ${recipient.capacity}, priority = ${recipient.priority}, cost = ${recipient.cost},
+          attributes = ${sql.json(recipient.attributes as never)}, skills = ${sql.json(recipient.skills)},
+          delivery = ${sql.json(recipient.delivery)}, available_since = ${recipient.availableSince},
+          pool_revision = ${pool.revision}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Pauses those of a pool's recipients that are active; answers with their ids. */
+    async pauseActive(
+      tenantId: TenantId,
+      pool: ChangedPool,
+      ids: readonly string[],
+      now: Date,
+    ): Promise<readonly RecipientId[]> {
+      const rows = await sql<{ id: RecipientId }[]>`
+        update recipients set status = 'paused', pool_revision = ${pool.revision}, updated_at = ${now},
+          record_version = record_version + 1
+        where tenant_id = ${tenantId} and pool_id = ${pool.id} and id = any(${ids as string[]}::text[])
+          and status = 'active'
+        returning id`;
+      return rows.map(({ id }) => id);
+    },
+
+    async remove(tenantId: TenantId, pool: ChangedPool, id: RecipientId, now: Date): Promise<Recipient | undefined> {
+      const [row] = await sql<Recipient[]>`
+        update recipients set status = 'removed', pool_revision = ${pool.revision}, updated_at = ${now},
+          record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
+        returning ${columns}`;
+      return row;
+    },
+
+    async count(tenantId: TenantId, poolId: PoolId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from recipients
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and status <> 'removed'`;
+      return row!.count;
+    },
+
+    /** All recipients of pools, in the order of their ids. */
+    async ofPools(tenantId: TenantId, poolIds: readonly PoolId[]): Promise<Recipient[]> {
+      if (poolIds.length === 0) return [];
+      return sql<Recipient[]>`
+        select ${columns} from recipients
+        where tenant_id = ${tenantId} and pool_id = any(${poolIds as PoolId[]}::text[]) and status <> 'removed'
+        order by id limit ${poolIds.length * recipientsMax}`;
+    },
+
+    /** The recipients of pools that changed after the given revisions, removed ones included. */
+    async changedSince(tenantId: TenantId, pools: readonly ChangedPool[]): Promise<RecipientRow[]> {
+      if (pools.length === 0) return [];
+      return sql<RecipientRow[]>`
+        select ${columns} from recipients
+        join unnest(${pools.map(({ id }) => id as string)}::text[], ${pools.map(({ revision }) => revision)}::bigint[])
+          as known(known_pool_id, known_revision) on pool_id = known_pool_id
+        where tenant_id = ${tenantId} and pool_revision > known_revision
+        order by id`;
+    },
+
+    async list(tenantId: TenantId, { poolId, status, now }: RecipientFilter, page: Page): Promise<PageRows<Recipient>> {
+      const ejected = sql`(
+        select from recipient_states s where s.tenant_id = recipients.tenant_id and s.pool_id = recipients.pool_id
+          and s.recipient_id = recipients.id and s.ejected_until > ${now})`;
+      const standing =
+        status === "ejected"
+          ? sql`and status = 'active' and exists ${ejected}`
+          : status === "active"
+            ? sql`and status = 'active' and not exists ${ejected}`
+            : status === undefined
+              ? sql``
+              : sql`and status = ${status}`;
+      const where = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and status <> 'removed' ${standing}`;
+      return readKeyset<Recipient>(sql, { columns, table: "recipients", where }, page);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+
+/** That one pool can send items on to another, by its fallback or by a rule. */
+export interface Redirect {
+  readonly fromId: string;
+  readonly fromName: string;
+  readonly toId: string;
+}
+
+/** All redirects of a tenant. Others who want to change some wait for the end of the transaction. */
+export async function lockRedirects(tx: Sql, tenantId: TenantId): Promise<Redirect[]> {
+  const [, redirects] = await Promise.all([
+    tx`select pg_advisory_xact_lock(hashtextextended(${tenantId}, 13))`,
+    tx<Redirect[]>`
+      select p.id as from_id, p.name as from_name, p.config -> 'fallback' ->> 'redirectPoolId' as to_id from pools p
+      where p.tenant_id = ${tenantId} and p.status <> 'archived'
+        and coalesce(p.config -> 'fallback' ->> 'redirectPoolId', '') <> ''
+      union
+      select p.id, p.name, r.action ->> 'poolId' from rules r
+      join pools p on p.tenant_id = r.tenant_id and p.id = r.pool_id and p.status <> 'archived'
+      where r.tenant_id = ${tenantId} and r.action ->> 'type' = 'redirect_pool'`,
+  ]);
+  return redirects;
+}

@@ -1,0 +1,85 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Database } from "../../../../platform/db/index.ts";
+import type { PoolId, StoredPool } from "../domain/pool.ts";
+import type { Recipient } from "../domain/recipient.ts";
+import { mergeChanges } from "../domain/recipient-changes.ts";
+import type { Rule } from "../domain/rule.ts";
+import { poolStore } from "../pool-store.ts";
+import { recipientStore } from "../recipients/recipient-store.ts";
+import { ruleStore } from "../rules/rule-store.ts";
+
+/** A pool and all of it that decisions look at, read at one moment. */
+export interface LoadedPool {
+  readonly pool: StoredPool;
+  readonly recipients: readonly Recipient[];
+  /** Enabled ones, in the order in which they apply. */
+  readonly rules: readonly Rule[];
+}
+
+/** A pool's id and the revision that it is at. */
+export interface PoolRevision {
+  readonly id: PoolId;
+  readonly revision: number;
+}
+
+/** What is known of a pool: its recipients as they were at a revision. */
+export interface KnownPool {
+  readonly recipients: readonly Recipient[];
+  readonly revision: number;
+}
+
+/** Looks up what is known of a pool from an earlier read. */
+export type KnownPools = (poolId: PoolId) => KnownPool | undefined;
+
+/** The SQL of snapshots. Archived pools are not found. */
+export function snapshotStore(db: Database) {
+  return {
+    async revision(tenantId: TenantId, id: PoolId): Promise<number | undefined> {
+      const [row] = await db.sql<PoolRevision[]>`
+        select revision from pools where tenant_id = ${tenantId} and id = ${id} and status <> 'archived'`;
+      return row?.revision;
+    },
+
+    /** The pools that take items, oldest first. */
+    async activeRevisions(tenantId: TenantId, max: number): Promise<PoolRevision[]> {
+      return db.sql<PoolRevision[]>`
+        select id, revision from pools where tenant_id = ${tenantId} and status = 'active' order by id limit ${max}`;
+    },
+
+    /**
+     * Reads pools in one database snapshot, ordered by id. Of a known pool only the recipients that changed since are
+     * read; the others stay the same objects.
+     */
+    async load(tenantId: TenantId, ids: readonly PoolId[], knownPools: KnownPools): Promise<LoadedPool[]> {
+      const known = new Map(ids.map((id) => [id, knownPools(id)]));
+      const unknownIds = ids.filter((id) => known.get(id) === undefined);
+      const knownRevisions = ids.flatMap((id) => {
+        const before = known.get(id);
+        return before === undefined ? [] : [{ id, revision: before.revision }];
+      });
+      const [pools, rules, recipients, changes] = await db.transaction(async (tx) => {
+        await tx`set transaction isolation level repeatable read, read only`;
+        return Promise.all([
+          poolStore(tx).findMany(tenantId, ids),
+          ruleStore(tx).enabledOfPools(tenantId, ids),
+          recipientStore(tx).ofPools(tenantId, unknownIds),
+          recipientStore(tx).changedSince(tenantId, knownRevisions),
+        ]);
+      });
+      const recipientsByPool = Map.groupBy(recipients, ({ poolId }) => poolId);
+      const changesByPool = Map.groupBy(changes, ({ poolId }) => poolId);
+      const rulesByPool = Map.groupBy(rules, ({ poolId }) => poolId);
+      return pools.map((pool) => {
+        const before = known.get(pool.id)?.recipients;
+        return {
+          pool,
+          recipients:
+            before === undefined
+              ? (recipientsByPool.get(pool.id) ?? [])
+              : mergeChanges(before, changesByPool.get(pool.id) ?? []),
+          rules: rulesByPool.get(pool.id) ?? [],
+        };
+      });
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { CreatePoolRequestSchema } from "../../../../../gen/service/api/pool_pb.ts";
+import { CreateRecipientRequestSchema } from "../../../../../gen/service/api/recipient_pb.ts";
+import { CreateRuleRequestSchema } from "../../../../../gen/service/api/rule_pb.ts";
+import { announcedChanges } from "../../../../../test/harness/changes.ts";
+import {
+  type ContextChoice,
+  freshTenant,
+  perform,
+  recordedEvents,
+  testDatabase,
+} from "../../../../../test/harness/context.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { createCursors } from "../../../../platform/cursor/index.ts";
+import { urlRefusal } from "../../../../platform/egress/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { createPools, storedLoads, storedWork } from "../index.ts";
+
+/** The module on a database of its own, with what its tests need to begin. */
+export async function poolBench() {
+  const db = await testDatabase();
+  const events = recordedEvents();
+  const { changes, standing } = announcedChanges();
+  const cursors = createCursors(randomBytes(32));
+  const pools = createPools({ db, changes, events, cursors, loads: storedLoads, hasWork: storedWork, urlRefusal });
+  const { handlers } = pools;
+  let serial = 0;
+  const freshName = () => `name ${serial++}`;
+
+  return {
+    db,
+    events,
+    changes,
+    standing,
+    pools,
+    handlers,
+
+    /** A tenant with the environments production and staging. */
+    async newTenant(): Promise<TenantId> {
+      const tenantId = freshTenant();
+      const now = new Date();
+      const rows = [
+        { tenant_id: tenantId, id: ulid(Date.now()), key: "production", mode: "live" },
+        { tenant_id: tenantId, id: ulid(Date.now()), key: "staging", mode: "sandbox" },
+      ].map((row) => ({ ...row, name: row.key, status: "active", created_at: now, updated_at: now }));
+      await db.sql`insert into environments ${db.sql(rows)}`;
+      return tenantId;
+    },
+
+    async environmentId(tenantId: TenantId, key: string): Promise<string> {
+      const [row] = await db.sql<{ id: string }[]>`
+        select id from environments where tenant_id = ${tenantId} and key = ${key}`;
+      return row!.id;
+    },
+
+    async createPool(choice: ContextChoice, request: object = {}) {
+      const named = { name: freshName(), ...request };
+      return (await perform(db, choice, handlers.pools.createPool, CreatePoolRequestSchema, named)).pool!;
+    },
+
+    async createRecipient(choice: ContextChoice, poolId: string, request: object = {}) {
+      const named = { name: freshName(), ...request, poolId };
+      const made = await perform(db, choice, handlers.recipients.createRecipient, CreateRecipientRequestSchema, named);
+      return made.recipient!;
+    },
+
+    async createRule(choice: ContextChoice, poolId: string, request: object = {}) {
+      const named = { name: freshName(), action: { type: "require" }, ...request, poolId };
+      return (await perform(db, choice, handlers.rules.createRule, CreateRuleRequestSchema, named)).rule!;
+    },
+
+    /** An item of a pool in a state of the queue. */
+    async putItem(tenantId: TenantId, poolId: string, id: string, state: string, recipientId = ""): Promise<void> {
+      await db.sql`
+        insert into queue_items (tenant_id, id, pool_id, recipient_id, state, priority, rank, expires_at)
+        values (${tenantId}, ${id}, ${poolId}, ${recipientId}, ${state}, 0, 0, now() + interval '1 day')`;
+    },
+  };
+}

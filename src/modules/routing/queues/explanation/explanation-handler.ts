@@ -1,0 +1,76 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  AdmissionExplanationSchema,
+  type AdmissionService,
+  ExplainAdmissionResponseSchema,
+} from "../../../../../gen/service/api/admission_pb.ts";
+import type { Context } from "../../../../chain/call.ts";
+import type { Handlers } from "../../../../chain/handlers.ts";
+import { notFound } from "../../../../platform/db/index.ts";
+import { fromConstraint, type GroupRef, readGroupStates } from "../../admission/index.ts";
+import type { PoolDoor } from "../../pools/index.ts";
+import { fromAssignment } from "../assignment-message.ts";
+import { type Explanation, explain } from "./explanation.ts";
+import { type AdmittedItem, countAhead, findAdmittedItem } from "./explanation-store.ts";
+
+/** The constraints that hold an item, and the number of items ahead of it. */
+interface ItemExplanation extends Explanation {
+  readonly item: AdmittedItem;
+  readonly ahead: number;
+}
+
+/** Creates the handler of AdmissionService/ExplainAdmission. */
+export function explanationHandlers(
+  pools: Pick<PoolDoor, "usable">,
+): Pick<Handlers<typeof AdmissionService>, "explainAdmission"> {
+  return {
+    async explainAdmission(context, { poolId, queueItemId }) {
+      const explanation = await explainItem(pools, context, poolId, queueItemId);
+      return create(ExplainAdmissionResponseSchema, { explanation: fromExplanation(explanation, context.nowMs) });
+    },
+  };
+}
+
+async function explainItem(
+  pools: Pick<PoolDoor, "usable">,
+  context: Context,
+  poolId: string,
+  itemId: string,
+): Promise<ItemExplanation> {
+  const { sql, tenantId, nowMs } = context;
+  const { pool } = await pools.usable(context, poolId);
+  const item = await findAdmittedItem(sql, tenantId, poolId, itemId);
+  if (item === undefined) throw notFound("queue item");
+  const refs = refsOf(item);
+  const standing = { ...item, dueAtMs: item.dueAt?.getTime(), refs };
+  const explanation = explain(standing, pool.config.admission, await readGroupStates(sql, tenantId, refs), nowMs);
+  const { constraint } = explanation;
+  const ahead = constraint === undefined ? 0 : await countAhead(sql, tenantId, constraint, item);
+  return { ...explanation, item, ahead };
+}
+
+function refsOf({ singletonGroup, debounceGroup, throttleGroup, concurrencyGroup }: AdmittedItem): GroupRef[] {
+  const refs: GroupRef[] = [
+    { kind: "singleton", groupId: singletonGroup },
+    { kind: "debounce", groupId: debounceGroup },
+    { kind: "throttle", groupId: throttleGroup },
+    { kind: "concurrency", groupId: concurrencyGroup },
+  ];
+  return refs.filter(({ groupId }) => groupId !== "");
+}
+
+function fromExplanation({ item, constraint, notBeforeMs, ahead, verdicts }: ItemExplanation, nowMs: number) {
+  return create(AdmissionExplanationSchema, {
+    queueItemId: item.id,
+    status: item.state,
+    constraintKind: constraint?.kind ?? "",
+    groupId: constraint?.groupId ?? "",
+    retryAfterS: notBeforeMs === undefined ? 0 : Math.max(0, notBeforeMs - nowMs) / 1000,
+    notBefore: notBeforeMs === undefined ? undefined : timestampFromMs(notBeforeMs),
+    ahead,
+    survivorId: item.survivorId,
+    verdicts: verdicts.map(fromConstraint),
+    ...fromAssignment(item),
+  });
+}

@@ -1,0 +1,57 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { GroupRef } from "../../admission/index.ts";
+import type { AssignmentRetry, HoldReason, ItemState } from "../domain/queue-item.ts";
+import { withSurvivors } from "../survivor-store.ts";
+
+/** What is known of an item on its way through its constraints. */
+export interface AdmittedItem extends AssignmentRetry {
+  readonly id: string;
+  readonly state: ItemState;
+  readonly holdReason: HoldReason;
+  readonly dueAt: Date | null;
+  readonly poolId: string;
+  readonly survivorId: string;
+  readonly singletonGroup: string;
+  readonly debounceGroup: string;
+  readonly throttleGroup: string;
+  readonly concurrencyGroup: string;
+  readonly rank: number;
+}
+
+/** The most items that are counted. */
+const countMax = 1000;
+
+/** An item of a pool with its groups. */
+export async function findAdmittedItem(
+  sql: Sql,
+  tenantId: TenantId,
+  poolId: string,
+  id: string,
+): Promise<AdmittedItem | undefined> {
+  const [row] = await sql<AdmittedItem[]>`
+    select id, pool_id, state, hold_reason, due_at, survivor_id, singleton_group, debounce_group, throttle_group,
+      concurrency_group, rank, assign_tries, assign_reason, assign_after
+    from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
+  return row && (await withSurvivors(sql, tenantId, [row]))[0];
+}
+
+/** How many of its pool go before an item in a throttle or concurrency group, counted up to a bound. */
+export async function countAhead(
+  sql: Sql,
+  tenantId: TenantId,
+  { kind, groupId }: GroupRef,
+  item: AdmittedItem,
+): Promise<number> {
+  if (kind === "singleton" || kind === "debounce") return 0;
+  const inGroup =
+    kind === "throttle"
+      ? sql`throttle_group = ${groupId} and throttle_group <> ''`
+      : sql`concurrency_group = ${groupId} and concurrency_group <> ''`;
+  const [row] = await sql<{ ahead: number }[]>`
+    select count(*)::int as ahead from (
+      select from queue_items where tenant_id = ${tenantId} and pool_id = ${item.poolId} and state = 'ready'
+        and ${inGroup} and (rank, id) < (${item.rank}, ${item.id}) limit ${countMax}
+    ) ahead`;
+  return row!.ahead;
+}

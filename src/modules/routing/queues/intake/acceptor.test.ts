@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/embedded-owner.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { insertParcels } from "./accept-store.ts";
+import { createAcceptor } from "./acceptor.ts";
+import type { Proposal } from "./proposal.ts";
+
+const db = await testDatabase();
+const poolId = ulid(Date.now());
+
+/** A call that keeps decisions about items which go to nobody's queue. */
+function proposalOf(tenantId: TenantId, ids: readonly string[]): Proposal {
+  return {
+    tenantId,
+    nowMs: Date.now(),
+    items: ids.map((id) => ({ id, poolId, admission: undefined, push: false })),
+    claim: undefined,
+    settle: () => ({
+      rows: ids.map((id) => ({
+        decision: {
+          tenantId,
+          id,
+          poolId,
+          type: "t",
+          key: "",
+          attributesJson: "{}",
+          requirementsJson: "{}",
+          payloadJson: "{}",
+          priority: 0,
+          outcome: "rejected",
+          recipientId: "",
+          snapshotDigest: "00",
+          seed: 0,
+          evidenceJson: "{}",
+        },
+        priority: 0,
+        item: undefined,
+        events: [],
+      })),
+      record: undefined,
+    }),
+  };
+}
+
+test("a call with one item does not wait for the statement of a call with many", async () => {
+  const acceptor = createAcceptor({ db, taking: {} as never, wake: () => {} });
+  const ids = Array.from({ length: 500 }, () => ulid(Date.now()));
+  const tenantId = freshTenant();
+  let held: Promise<unknown> | undefined;
+  await db.transaction(async (sql) => {
+    // Whoever inserts the same id waits until this transaction ends.
+    await insertParcels(sql, [proposalOf(tenantId, [ids[499]!]).settle([])], 0);
+    held = acceptor.accept(proposalOf(tenantId, ids));
+    held.catch(() => {});
+    await isWaiting();
+    assert.equal(await acceptor.accept(proposalOf(freshTenant(), [ulid(Date.now())])), "accepted");
+  });
+  await assert.rejects(held!, "the id was taken");
+});
+
+/** Resolves when a statement waits for a lock. */
+function isWaiting(): Promise<void> {
+  return until(async () => {
+    const [row] = await db.sql<{ waiting: boolean }[]>`
+      select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waiting`;
+    return row!.waiting;
+  });
+}

@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { failsWith, freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { fc } from "../../../../../test/harness/random.ts";
+import { readRows } from "../../../../../test/harness/rows.ts";
+import {
+  type ConstraintKind,
+  forgetGroupsJob,
+  freshGroup,
+  type GroupState,
+  groupStatus,
+} from "../../admission/index.ts";
+import { admissionStage, constraints } from "../testing/admission-stage.ts";
+
+const db = await testDatabase();
+const stage = admissionStage(db);
+const { list, get, clear } = stage;
+
+describe("groups", () => {
+  test("are listed in pages of any size without gap or repeat, each once, whatever is added meanwhile", async () => {
+    const pool = await stage.pool({ ...constraints, debounce: undefined });
+    for (let n = 0; n < 4; n++) await stage.enqueue(pool, { key: `key ${n}` });
+    const whole = (await list(pool)).groups.map(({ constraintKind, groupId }) => `${constraintKind} ${groupId}`);
+    assert.equal(whole.length, 12);
+    for (const pageSize of [1, 5, 12]) {
+      const seen: string[] = [];
+      for (let pageToken = ""; ; ) {
+        const page = await list(pool, { pageSize, pageToken });
+        assert.equal(page.totalSize, 12);
+        seen.push(...page.groups.map(({ constraintKind, groupId }) => `${constraintKind} ${groupId}`));
+        pageToken = page.nextPageToken;
+        if (pageToken === "") break;
+      }
+      assert.deepEqual(seen, whole);
+    }
+    const { nextPageToken } = await list(pool, { pageSize: 1 });
+    await stage.enqueue(pool, { key: "late" });
+    const rest = await list(pool, { pageSize: 1000, pageToken: nextPageToken });
+    for (const name of whole.slice(1)) {
+      assert.equal(rest.groups.filter((group) => `${group.constraintKind} ${group.groupId}` === name).length, 1);
+    }
+    await assert.rejects(
+      list(pool, { pageToken: nextPageToken, constraintKind: "throttle" }),
+      failsWith("INVALID_ARGUMENT", /page_token/),
+    );
+  });
+
+  test("are found by pool, environment, kind and status", async () => {
+    const pool = await stage.pool({ ...constraints, debounce: undefined });
+    const staging = await stage.pool(
+      { throttle: constraints.throttle, debounce: constraints.debounce },
+      { tenantId: pool.tenantId, environmentKey: "staging" },
+    );
+    await stage.enqueue(pool);
+    await stage.handOut(pool);
+    await stage.enqueue(staging);
+    const kinds = async (request: object) =>
+      (await list({ tenantId: pool.tenantId }, request)).groups.map((group) => group.constraintKind);
+    assert.deepEqual(await kinds({}), ["concurrency", "debounce", "singleton", "throttle", "throttle"]);
+    assert.deepEqual(await kinds({ poolId: pool.poolId }), ["concurrency", "singleton", "throttle"]);
+    assert.deepEqual(await kinds({ environmentId: staging.environmentId }), ["debounce", "throttle"]);
+    assert.deepEqual(await kinds({ constraintKind: "throttle" }), ["throttle", "throttle"]);
+    assert.deepEqual(await kinds({ status: "cooling" }), ["debounce", "throttle"]);
+    assert.deepEqual(await kinds({ status: "saturated", poolId: pool.poolId }), ["concurrency", "singleton"]);
+    assert.deepEqual(await kinds({ status: "cleared" }), []);
+    assert.deepEqual((await list({ tenantId: freshTenant() })).groups, []);
+  });
+
+  test("show their places, who has them and who waits", async () => {
+    const pool = await stage.pool({
+      singleton: { ...constraints.singleton, key: "item.type + item.key" },
+      concurrency: { ...constraints.concurrency, key: "'all'", limit: 2 },
+    });
+    const items = [];
+    for (let n = 0; n < 5; n++) items.push(await stage.enqueue(pool, { key: `${n}` }));
+    const [singleton, concurrency] = items[0]!.refs;
+    const waiting = await get(pool, concurrency!);
+    assert.deepEqual([waiting.status, waiting.limit, waiting.inUse, waiting.waiting], ["open", 2, 0, 5]);
+    assert.equal((await stage.handOut(pool, 5)).length, 2);
+    const place = await get(pool, singleton!);
+    assert.deepEqual([place.status, place.queueItemId, place.limit, place.inUse], ["saturated", items[0]!.id, 1, 1]);
+    const places = await get(pool, concurrency!);
+    assert.deepEqual([places.status, places.limit, places.inUse, places.waiting], ["saturated", 2, 2, 3]);
+    assert.deepEqual(
+      [places.poolId, places.environmentId, places.tenantId],
+      [pool.poolId, pool.environmentId, pool.tenantId],
+    );
+  });
+
+  test("of another pool, of another tenant or of none are not found, neither to read nor to clear", async () => {
+    const pool = await stage.pool({ singleton: constraints.singleton });
+    const { refs } = await stage.enqueue(pool);
+    const beside = await stage.pool({ singleton: constraints.singleton }, { tenantId: pool.tenantId });
+    const before = await readRows(db.sql as never);
+    const none = failsWith("NOT_FOUND", /^No such admission group\.$/);
+    for (const ask of [get, clear]) {
+      await assert.rejects(ask(beside, refs[0]!), none);
+      await assert.rejects(ask(pool, { kind: "throttle", groupId: refs[0]!.groupId }), none);
+      await assert.rejects(ask(pool, { kind: "singleton", groupId: "0".repeat(32) }), none);
+      await assert.rejects(ask({ ...pool, tenantId: freshTenant() }, refs[0]!), failsWith("NOT_FOUND"));
+    }
+    assert.deepEqual(await readRows(db.sql as never), before);
+  });
+
+  test("are shown only to callers who may work in their environment", async () => {
+    const live = await stage.pool({ singleton: constraints.singleton });
+    const sandbox = await stage.pool(
+      { singleton: constraints.singleton },
+      { tenantId: live.tenantId, environmentKey: "staging" },
+    );
+    const { refs: ofLive } = await stage.enqueue(live);
+    const { refs: ofSandbox } = await stage.enqueue(sandbox);
+    const cases = [
+      { environmentMode: "production_only", seen: live, hidden: sandbox, group: ofSandbox[0]! },
+      { environmentMode: "non_production_only", seen: sandbox, hidden: live, group: ofLive[0]! },
+    ] as const;
+    for (const { environmentMode, seen, hidden, group } of cases) {
+      const page = await list({ tenantId: live.tenantId, environmentMode });
+      assert.deepEqual([page.groups.map(({ poolId }) => poolId), page.totalSize], [[seen.poolId], 1]);
+      await assert.rejects(get(hidden, group, { environmentMode }), failsWith("PERMISSION_DENIED"));
+      await assert.rejects(clear(hidden, group, { environmentMode }), failsWith("PERMISSION_DENIED"));
+      assert.equal((await get(hidden, group)).status, "saturated");
+    }
+  });
+
+  test("have the same status in a list's filter as in the list", async () => {
+    const tenantId = freshTenant();
+    const nowMs = Date.now();
+    const offset = fc.option(fc.constantFrom(-1000, 0, 1, 1000), { nil: undefined });
+    const kind = fc.constantFrom<ConstraintKind>("singleton", "debounce", "throttle", "concurrency");
+    const shape = fc.record({
+      kind,
+      itemId: fc.constantFrom("", "x"),
+      until: offset,
+      cleared: fc.boolean(),
+      tat: offset,
+      slots: fc.nat(2),
+      inUse: fc.nat(2),
+    });
+    const states = fc.sample(shape, 400).map(
+      ({ kind: of, until, tat, cleared, ...rest }, n): GroupState => ({
+        ...freshGroup({ kind: of, groupId: `g${n}` }),
+        ...rest,
+        untilMs: until === undefined ? undefined : nowMs + until,
+        tatMs: tat === undefined ? 0 : nowMs + tat,
+        clearedAtMs: cleared ? nowMs - 1 : undefined,
+      }),
+    );
+    const moment = (ms: number | undefined) => (ms === undefined ? null : new Date(ms));
+    await db.sql`insert into admission_groups ${db.sql(
+      states.map((state) => ({
+        tenant_id: tenantId,
+        kind: state.kind,
+        group_id: state.groupId,
+        environment_id: tenantId,
+        pool_id: tenantId,
+        item_id: state.itemId,
+        until: moment(state.untilMs),
+        tat_ms: state.tatMs,
+        slots: state.slots,
+        in_use: state.inUse,
+        cleared_at: moment(state.clearedAtMs),
+        updated_at: new Date(nowMs),
+      })),
+    )}`;
+    for (const status of ["open", "saturated", "cooling", "expired", "cleared"] as const) {
+      const page = await list({ tenantId, nowMs }, { status, pageSize: 1000 });
+      const expected = states.filter((state) => groupStatus(state, nowMs) === status).map(({ groupId }) => groupId);
+      assert.ok(expected.length > 0, status);
+      assert.deepEqual(page.groups.map(({ groupId }) => groupId).sort(), expected.sort(), status);
+      for (const group of page.groups) assert.equal(group.status, status);
+    }
+  });
+
+  test("are forgotten a day after their last use unless they still hold something, and then begin anew", async () => {
+    const pool = await stage.pool({ ...constraints, debounce: undefined });
+    const day = 86_400_000;
+    const usedMs = Date.now() - 2 * day;
+    const ended = await stage.enqueue(pool, { key: "ended" }, usedMs);
+    await stage.end(pool, ended, usedMs);
+    const working = await stage.enqueue(pool, { key: "working" }, Date.now() - day / 2);
+    const old = await stage.enqueue(pool, { key: "waiting, old" }, usedMs);
+    const waiting = await stage.pool({ debounce: constraints.debounce }, { tenantId: pool.tenantId });
+    const held = await stage.enqueue(waiting, {}, usedMs);
+    const unused = [ended, old, held].flatMap(({ refs }) => refs.map(({ groupId }) => groupId));
+    await db.sql`update admission_groups set updated_at = ${new Date(usedMs)} where group_id = any(${unused})`;
+    const job = forgetGroupsJob({ sql: db.sql, clock: { now: Date.now }, platformTenantId: () => pool.tenantId });
+    await job.handler({ signal: new AbortController().signal } as never);
+    const left = (await list({ tenantId: pool.tenantId })).groups.map(({ groupId }) => groupId);
+    const kept = [...working.refs, ...old.refs.filter(({ kind }) => kind !== "singleton"), ...held.refs];
+    assert.deepEqual(left.sort(), kept.map(({ groupId }) => groupId).sort());
+    assert.equal((await stage.enqueue(pool, { key: "ended" })).verdict.status, "admitted");
+    assert.equal((await stage.handOut(pool, 9)).length, 2);
+  });
+});
+
+test("one who makes a group and one who has locked another do not wait for each other for good", async () => {
+  const throttle = { ...constraints.throttle, key: "item.type", limit: 1000, burst: 1000, onLimit: "reject" as const };
+  const pool = await stage.pool({ singleton: constraints.singleton, throttle });
+  await stage.enqueue(pool, { key: "first" });
+  const { verdicts } = await stage.preview(pool, { key: "second" });
+  const { groupId } = verdicts.find(({ constraintKind }) => constraintKind === "singleton")!;
+  let entering: ReturnType<typeof stage.enqueue> | undefined;
+  const looking = db.transaction(async (tx) => {
+    await tx`select from admission_groups where tenant_id = ${pool.tenantId} and kind = 'throttle' for update`;
+    entering = stage.enqueue(pool, { key: "second" });
+    // It has made its group, and waits for the other one.
+    await until(async () => {
+      const waiting = await db.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length === 1;
+    });
+    await tx`
+      insert into admission_groups (tenant_id, kind, group_id, environment_id, pool_id, updated_at)
+      values (${pool.tenantId}, 'singleton', ${groupId}, ${pool.environmentId}, ${pool.poolId}, now())`;
+  });
+  // PostgreSQL sends one of them back, and it may be this one.
+  await looking.catch((error: { code?: string }) => assert.equal(error.code, "40P01"));
+  assert.equal((await entering!).verdict.status, "admitted");
+});

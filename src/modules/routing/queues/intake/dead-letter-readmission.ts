@@ -1,0 +1,145 @@
+import { randomInt } from "node:crypto";
+import { Failure } from "../../../../errors/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
+import {
+  type AdmissionRequest,
+  admit,
+  displaces,
+  freshGroup,
+  type GroupName,
+  type GroupState,
+  groupKey,
+  groupsOfHolders,
+  type KeyedItem,
+  lockHolders,
+  makeGroups,
+  type OwnedGroup,
+  Raced,
+  readGroups,
+  retryRaces,
+  saveGroups,
+} from "../../admission/index.ts";
+import type { Placement, Readmission, ReadmissionRound } from "../../dead-letters/index.ts";
+import type { PoolSnapshot } from "../../pools/index.ts";
+import { hadPlacesOnlyIn, moveUncounted } from "../transitions/item-transitions.ts";
+import { addCounts, shardCount } from "../transitions/queue-counts.ts";
+import type { Move } from "../transitions/transition-store.ts";
+
+type AdmissionOf = (pool: PoolSnapshot["pool"], item: KeyedItem) => AdmissionRequest | undefined;
+
+/** Has dead letters that are put back pass their pool's constraints like new items. */
+export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopShares): Readmission {
+  return {
+    concerns: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
+    async prepare(sql, { pool }, ids) {
+      const requests = new Map<string, AdmissionRequest | "rejected">();
+      const items = await requestedItems(sql, pool.tenantId, pool.id, ids);
+      const turns = shares.forCall(pool.tenantId);
+      for (const item of items) {
+        if (turns.isOver()) await turns.next();
+        requests.set(
+          item.id,
+          requestOf(() => admissionOf(pool, item)!),
+        );
+      }
+      return {
+        run: (tx, nowMs, work) =>
+          retryRaces(() => tx.savepoint(async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs)))),
+      };
+    },
+  };
+}
+
+/** An item that no key can be made from any more would be refused if it came now. */
+function requestOf(ask: () => AdmissionRequest): AdmissionRequest | "rejected" {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof Failure) return "rejected";
+    throw error;
+  }
+}
+
+/** What was asked when the items came in. */
+function requestedItems(tx: Sql, tenantId: TenantId, poolId: string, ids: readonly string[]) {
+  return tx<(KeyedItem & { readonly id: string })[]>`
+    select d.id, d.type, d.key, d.attributes, d.requirements, d.priority
+    from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
+    where q.tenant_id = ${tenantId} and q.id = any(${ids as string[]}::text[]) and q.pool_id = ${poolId}
+      and q.state = 'dead_lettered'`;
+}
+
+async function lockRound(
+  tx: Sql,
+  { tenantId, id: poolId, environmentId }: PoolSnapshot["pool"],
+  requests: ReadonlyMap<string, AdmissionRequest | "rejected">,
+  nowMs: number,
+): Promise<ReadmissionRound> {
+  const asked = [...requests.values()].filter((request) => request !== "rejected");
+  const named = asked.flatMap(({ refs }) => refs.map((ref): GroupName => ({ tenantId, ...ref })));
+  const displacing = asked.flatMap(({ refs, config }) =>
+    refs.filter(({ kind }) => displaces(kind, config)).map((ref) => ({ tenantId, ...ref })),
+  );
+  const locked = [...named, ...(await groupsOfHolders(tx, displacing))];
+  // Groups that exist are locked before new ones are inserted, as by those who let new items in.
+  const known = await readGroups(tx, locked, true);
+  const fresh = new Map<string, OwnedGroup>();
+  for (const name of named) {
+    const key = groupKey(name);
+    if (!known.has(key)) fresh.set(key, { ...name, environmentId, poolId, state: freshGroup(name), stored: false });
+  }
+  // A group that somebody else has made meanwhile is not locked.
+  if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new Raced();
+  const limits = asked.flatMap(({ limitGroups }) => limitGroups);
+  if (limits.length > 0) await tx`${makeGroups(tx, limits, nowMs)}`;
+  // Whoever has a place is neither begun nor ended while it is decided whether it has to go.
+  await lockHolders(tx, displacing);
+  const owned = await readGroups(tx, locked, false);
+  if (named.some((name) => !owned.has(groupKey(name)))) throw new Raced();
+  const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
+  const changed = new Map<string, OwnedGroup>();
+  const moves: Move[] = [];
+
+  function place(itemId: string): Placement | "deduplicated" | "rejected" {
+    const request = requests.get(itemId);
+    if (request === undefined || request === "rejected") return "rejected";
+    const { refs, config } = request;
+    const { verdict, next } = admit({ itemId, refs, config, nowMs }, states);
+    const { status, holdReason, dueAtMs, supersedes, cancels } = verdict;
+    if (status === "deduplicated" || status === "rejected") return status;
+    for (const state of next) {
+      const key = groupKey(state);
+      states.set(key, state);
+      changed.set(key, { ...owned.get(key)!, state });
+    }
+    // By id alone: who holds a place may have been redirected to another pool.
+    const base = { tenantId, survivorId: itemId };
+    for (const id of supersedes) moves.push({ ...base, id, from: "waiting", to: "superseded" });
+    if (cancels !== "") moves.push({ tenantId, id: cancels, from: "unfinished", to: "cancelled" });
+    return { queueItemId: itemId, state: holdReason === "" ? "ready" : "held", holdReason, dueAtMs, ...request.groups };
+  }
+
+  return {
+    admit(ids, max) {
+      const placed: Placement[] = [];
+      const refused: { queueItemId: string; reason: "deduplicated" | "rejected" }[] = [];
+      for (const queueItemId of ids) {
+        if (placed.length === max) break;
+        const placement = place(queueItemId);
+        if (typeof placement === "string") refused.push({ queueItemId, reason: placement });
+        else placed.push(placement);
+      }
+      return { placed, refused };
+    },
+    async keep() {
+      await saveGroups(tx, [...changed.values()], nowMs);
+      const { moved, counts, freed } = await moveUncounted(tx, moves, locked, nowMs);
+      if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new Raced();
+      const { own = [], others = [] } = Object.groupBy(counts, (each) => (each.poolId === poolId ? "own" : "others"));
+      await addCounts(tx, others, randomInt(shardCount));
+      return { depth: own.reduce((sum, { depth = 0 }) => sum + depth, 0), freed };
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { toJson } from "@bufbuild/protobuf";
+import {
+  AdmissionExplanationSchema,
+  AdmissionGroupSchema,
+  AdmissionPreviewSchema,
+  ListAdmissionGroupsResponseSchema,
+} from "../../../../../gen/service/api/admission_pb.ts";
+import { failsWith, testDatabase } from "../../../../../test/harness/context.ts";
+import { readRows } from "../../../../../test/harness/rows.ts";
+import { admissionStage, constraints } from "../testing/admission-stage.ts";
+
+const db = await testDatabase();
+const stage = admissionStage(db);
+const { preview, explain, list, get, clear } = stage;
+
+async function itemRow(id: string) {
+  const [row] = await db.sql<{ state: string; dueAt: Date | null }[]>`
+    select state, due_at from queue_items where id = ${id}`;
+  return row!;
+}
+
+describe("clear", () => {
+  test("a singleton's place is free at once; its holder keeps its work, and its end takes nothing from the next", async () => {
+    const pool = await stage.pool({ singleton: constraints.singleton });
+    const holder = await stage.enqueue(pool);
+    assert.equal((await stage.enqueue(pool)).verdict.status, "deduplicated");
+    const group = await clear(pool, holder.refs[0]!);
+    assert.deepEqual([group.status, group.queueItemId, group.inUse], ["cleared", "", 0]);
+    assert.deepEqual([group.clearedBy, group.clearedReason], ["user:ada", "stuck since noon"]);
+    assert.ok(group.clearedAt !== undefined);
+    assert.equal((await itemRow(holder.id)).state, "ready");
+    const next = await stage.enqueue(pool);
+    assert.equal(next.verdict.status, "admitted");
+    await stage.end(pool, holder);
+    const used = await get(pool, holder.refs[0]!);
+    assert.deepEqual([used.status, used.queueItemId, used.clearedBy], ["saturated", next.id, ""]);
+  });
+
+  test("a debounce lets the item that waits go on at once; the next one begins a window of its own", async () => {
+    const pool = await stage.pool({ debounce: constraints.debounce });
+    const waiting = await stage.enqueue(pool);
+    const nowMs = Date.now();
+    const woken = stage.woken.length;
+    assert.equal((await clear(pool, waiting.refs[0]!, { nowMs })).status, "cleared");
+    assert.deepEqual(stage.woken.slice(woken), [pool.poolId]);
+    const row = await itemRow(waiting.id);
+    assert.deepEqual([row.state, row.dueAt!.getTime()], ["held", nowMs]);
+    const next = await stage.enqueue(pool, {}, nowMs);
+    assert.deepEqual([next.verdict.dueAtMs, next.verdict.supersedes], [nowMs + 600_000, []]);
+  });
+
+  test("a throttle begins anew, and whom it held goes on; other groups' items wait on", async () => {
+    const pool = await stage.pool({ throttle: constraints.throttle });
+    const items = [];
+    for (let n = 0; n < 3; n++) items.push(await stage.enqueue(pool));
+    for (let n = 0; n < 2; n++) await stage.enqueue(pool, { key: "other" });
+    assert.equal((await stage.handOut(pool, 9)).length, 2);
+    assert.equal((await get(pool, items[0]!.refs[0]!)).waiting, 2);
+    await clear(pool, items[0]!.refs[0]!);
+    assert.deepEqual(
+      await stage.handOut(pool, 9),
+      items.slice(1).map(({ id }) => id),
+    );
+    const next = await stage.enqueue(pool);
+    await stage.enqueue(pool);
+    assert.deepEqual(await stage.handOut(pool, 9), [next.id]);
+  });
+
+  test("a concurrency group is refused and stays as it is: its places belong to items that are worked on", async () => {
+    const pool = await stage.pool({ concurrency: constraints.concurrency });
+    const { refs } = await stage.enqueue(pool);
+    const before = await readRows(db.sql as never);
+    await assert.rejects(clear(pool, refs[0]!), failsWith("FAILED_PRECONDITION", /concurrency/));
+    assert.deepEqual(await readRows(db.sql as never), before);
+  });
+
+  test("is told as an event, with the reason and without any key", async () => {
+    const pool = await stage.pool({ throttle: constraints.throttle });
+    const { refs } = await stage.enqueue(pool, { key: "hidden-4711" });
+    await clear(pool, refs[0]!);
+    assert.deepEqual(stage.events.recorded.at(-1), {
+      tenantId: pool.tenantId,
+      type: "admission.group.cleared",
+      subject: refs[0]!.groupId,
+      data: { pool_id: pool.poolId, constraint_kind: "throttle", reason: "stuck since noon" },
+    });
+  });
+
+  test("amid many who come in at once no item is lost: each is superseded by one that is there, or goes on", async () => {
+    const pool = await stage.pool({ debounce: constraints.debounce });
+    const { refs } = await stage.enqueue(pool);
+    const work = Array.from({ length: 60 }, (_, n) => (n % 6 === 0 ? clear(pool, refs[0]!) : stage.enqueue(pool)));
+    await Promise.all(work);
+    const rows = await db.sql<{ id: string; state: string; survivorId: string; dueAt: Date | null }[]>`
+      select id, state, survivor_id, due_at from queue_items where pool_id = ${pool.poolId}`;
+    assert.equal(rows.length, 51);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const waiting = rows.filter(({ state }) => state === "held");
+    for (const row of rows) {
+      if (row.state === "superseded") assert.ok(byId.has(row.survivorId));
+      else assert.ok(row.state === "held" && row.dueAt !== null);
+    }
+    // All but the one in the window were let go by a clear, and are due.
+    const [group] = await db.sql<{ itemId: string }[]>`
+      select item_id from admission_groups where group_id = ${refs[0]!.groupId}`;
+    const late = waiting.filter(({ dueAt }) => dueAt!.getTime() > Date.now());
+    assert.deepEqual(
+      late.map(({ id }) => id),
+      group!.itemId === "" ? [] : [group!.itemId],
+    );
+  });
+});
+
+test("what a key holds is in no answer, no event and no row of a group", async () => {
+  const hidden = "hidden-4711";
+  const key = "item.attributes.customer";
+  const pool = await stage.pool({
+    singleton: { ...constraints.singleton, key },
+    throttle: { ...constraints.throttle, key },
+    concurrency: { ...constraints.concurrency, key },
+  });
+  const item = { attributes: { customer: hidden } };
+  const said = await preview(pool, item);
+  const { id, refs } = await stage.enqueue(pool, item);
+  const told = await explain(pool, id);
+  const listed = await list(pool);
+  const cleared = await clear(pool, refs[0]!);
+  const rows = await db.sql`select * from admission_groups where tenant_id = ${pool.tenantId}`;
+  const everything = [
+    toJson(AdmissionPreviewSchema, said),
+    toJson(AdmissionExplanationSchema, told),
+    toJson(ListAdmissionGroupsResponseSchema, listed),
+    toJson(AdmissionGroupSchema, cleared),
+    stage.events.recorded,
+    rows,
+  ].map((each) => JSON.stringify(each));
+  assert.equal(listed.groups.length, 3);
+  for (const text of everything) assert.ok(!text.includes(hidden));
+});

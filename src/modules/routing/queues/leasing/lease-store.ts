@@ -1,0 +1,185 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+
+/** What is asked for. */
+export interface LeaseAsked {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly delivery: "pull" | "push";
+  /** Whose items: "" stands for those that nobody was chosen for. */
+  readonly recipientIds: readonly string[];
+  /** Only these. */
+  readonly ids?: readonly string[] | undefined;
+  /** Gives them to this recipient. */
+  readonly giveTo?: string | undefined;
+  readonly count: number;
+  /** Leaves out what goes before: whoever asks knows that nothing is left there but traces of what was handed out. */
+  readonly fromRank?: number | undefined;
+  /** How many this recipient may have at once, those asked for included; its places have to be locked. */
+  readonly bound?: { readonly recipientId: string; readonly capacity: number } | undefined;
+  readonly leaseS: number;
+  /** When they are handed out, by the database's clock; undefined for the beginning of the transaction. */
+  readonly at?: Date | undefined;
+  /** Whether each takes a place in its concurrency group; the groups have to be locked. */
+  readonly takesPlaces?: boolean;
+  /** What one point of priority is worth. */
+  readonly ageingMs: number;
+  /** Unique to this statement; the token that fences each item is made from it. */
+  readonly stem: string;
+  readonly shard: number;
+}
+
+/** An item that was handed out. */
+export interface LeasedRow {
+  readonly id: string;
+  readonly poolId: string;
+  readonly recipientId: string;
+  readonly type: string;
+  readonly key: string;
+  readonly attributes: Record<string, never>;
+  readonly payload: Record<string, never>;
+  readonly priority: number;
+  readonly attempt: number;
+  readonly leaseToken: string;
+  readonly leaseUntil: Date;
+  readonly rank: number;
+}
+
+/** Whose items are asked for, and which. */
+export type LeaseScope = Pick<LeaseAsked, "tenantId" | "poolId" | "delivery" | "recipientIds">;
+
+/**
+ * Hands items out: those that go first, locked by nobody, unless the queue is paused or its pool off. Leases run by
+ * the database's clock, so that all nodes agree on when one ends. One statement, counts included; rows are named one by
+ * one where a join would have the planner read a table of some ten thousand from end to end.
+ */
+export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow[]> {
+  const { tenantId, poolId, recipientIds, ids, giveTo, count, fromRank, bound, leaseS, ageingMs, stem, shard } = asked;
+  const now = asked.at === undefined ? sql`now()` : sql`${asked.at}::timestamptz`;
+  const ready = sql`
+    select q.id, q.rank from queue_items q where ${isReady(sql, asked)}
+      ${fromRank === undefined ? sql`` : sql`and q.rank >= ${fromRank}`}`;
+  const most =
+    bound === undefined
+      ? sql`${count}`
+      : sql`least(${count}::bigint, greatest(0, ${bound.capacity}::bigint - (
+          select count(*) from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
+            and h.recipient_id = ${bound.recipientId} and h.state = 'leased')))`;
+  const order = sql`order by q.rank, q.id limit ${most} for update skip locked`;
+  const rows = await sql<LeasedRow[]>`
+    with picked as (
+      ${
+        ids !== undefined
+          ? sql`${ready} and q.id = any(${ids as string[]}::text[])
+              and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${goesOn(sql, tenantId, poolId)} ${order}`
+          : recipientIds.length === 1
+            ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
+              and ${goesOn(sql, tenantId, poolId)} ${order}`
+            : sql`
+            select each.id, each.rank from unnest(${recipientIds}::text[]) as wanted(recipient_id)
+            cross join lateral (${ready} and q.recipient_id = wanted.recipient_id ${order}) each
+            where ${goesOn(sql, tenantId, poolId)}
+            order by each.rank, each.id limit ${count}`
+      }
+    ), leased as (
+      update queue_items q set state = 'leased',
+        recipient_id = ${giveTo === undefined ? sql`q.recipient_id` : giveTo}, attempt = q.attempt + 1,
+        leased_at = ${now}, lease_until = ${now} + make_interval(secs => ${leaseS}),
+        ${asked.takesPlaces === true ? sql`has_slot = q.concurrency_group <> '',` : sql``}
+        lease_token = ${stem} || case when q.singleton_group || q.debounce_group || q.concurrency_group = ''
+          then 'p' else 'g' end || (q.attempt + 1)
+      where q.tenant_id = ${tenantId} and q.id = any(array(select id from picked))
+      returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank
+    ), waits as (
+      select count(*) as n, coalesce(count(*) * floor(extract(epoch from now()) * 1000)
+        - sum(rank + priority * ${ageingMs}::bigint), 0) as ms from leased
+    ), deeper as (
+      insert into queue_depths (tenant_id, pool_id, shard, depth)
+      select ${tenantId}, ${poolId}, ${shard}, -n from waits where n > 0
+      on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
+    ), counted as (
+      insert into queue_days (tenant_id, pool_id, day, shard, leased, wait_ms)
+      select ${tenantId}, ${poolId}, (now() at time zone 'utc')::date, ${shard}, n, ms from waits where n > 0
+      on conflict (tenant_id, pool_id, day, shard) do update set
+        leased = queue_days.leased + excluded.leased, wait_ms = queue_days.wait_ms + excluded.wait_ms
+    )
+    select l.*, d.type, d.key, d.attributes, d.payload
+    from leased l cross join lateral (
+      select type, key, attributes, payload from decisions where tenant_id = ${tenantId} and id = l.id limit 1) d
+    order by l.rank, l.id`;
+  return rows;
+}
+
+/** An item that nobody was chosen for, as rules see it. */
+export interface OfferedItem {
+  readonly id: string;
+  readonly type: string;
+  readonly key: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly requirements: Readonly<Record<string, unknown>>;
+  readonly priority: number;
+}
+
+/** The decided items of a pool that nobody was chosen for, those that go first. */
+export async function offeredItems(
+  sql: Sql,
+  tenantId: TenantId,
+  poolId: string,
+  limit: number,
+): Promise<OfferedItem[]> {
+  return sql`
+    select q.id, q.priority, d.type, d.key, d.attributes, d.requirements
+    from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
+    where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
+      and q.delivery = 'pull' and q.expires_at > now()
+    order by q.rank, q.id limit ${limit}`;
+}
+
+/** True for what waits to be handed out and has not outlived its time. */
+export function isReady(sql: Sql, { tenantId, poolId, delivery }: LeaseScope): Fragment {
+  return sql`
+    q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.delivery = ${delivery}
+      and q.expires_at > now()`;
+}
+
+/** True unless the queue is paused or its pool off. Both are asked for by their keys alone, so that no other index will do. */
+export function goesOn(sql: Sql, tenantId: TenantId, poolId: string): Fragment {
+  return sql`
+    (select s.paused from queue_states s where s.tenant_id = ${tenantId} and s.pool_id = ${poolId}) is not true
+    and (select p.status from pools p where p.tenant_id = ${tenantId} and p.id = ${poolId}) is distinct from 'disabled'`;
+}
+
+/** Locks a recipient's places until the transaction ends. What is counted in its next statement is of after the lock. */
+export async function lockPlaces(tx: Sql, recipientId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${recipientId}, 7))`;
+}
+
+/** Makes leases last longer; answers with those that were still held. */
+export async function renewLeases(
+  sql: Sql,
+  renewals: readonly { tenantId: TenantId; poolId: string; id: string; token: string; leaseS: number }[],
+): Promise<{ tenantId: string; id: string; leaseUntil: Date }[]> {
+  return sql`
+    with input as (
+      select * from unnest(${renewals.map(({ tenantId }) => tenantId)}::text[], ${renewals.map(({ poolId }) => poolId)}::text[],
+        ${renewals.map(({ id }) => id)}::text[], ${renewals.map(({ token }) => token)}::text[],
+        ${renewals.map(({ leaseS }) => leaseS)}::int[]) as input(tenant_id, pool_id, id, token, lease_s)
+    ), locked as (
+      select q.tenant_id, q.id, n.lease_s from queue_items q
+      join input n on q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
+      where q.state = 'leased' and q.lease_token = n.token
+      order by q.tenant_id, q.id for update of q
+    )
+    update queue_items q set lease_until = greatest(q.lease_until, now() + make_interval(secs => l.lease_s))
+    from locked l where q.tenant_id = l.tenant_id and q.id = l.id
+    returning q.tenant_id, q.id, q.lease_until`;
+}
+
+/** Ends leases now: the items come back like those of a worker that has died. */
+export async function endLeases(sql: Sql, tenantId: TenantId, leases: readonly Pick<LeasedRow, "id" | "leaseToken">[]) {
+  await sql`
+    update queue_items q set lease_until = now() - interval '1 millisecond'
+    from unnest(${leases.map(({ id }) => id)}::text[], ${leases.map(({ leaseToken }) => leaseToken)}::text[])
+      as ended(id, lease_token)
+    where q.tenant_id = ${tenantId} and q.id = ended.id and q.lease_token = ended.lease_token and q.state = 'leased'`;
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
+import { shown } from "../../../../../test/routing/stage.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { createSignals } from "../../../../platform/db/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { queueTopic, type WorkAsked } from "../leasing/lease-service.ts";
+import type { Lease } from "../leasing/limited-lease.ts";
+import { createPushing, pushTopic } from "./push-dispatcher.ts";
+
+const db = await testDatabase();
+
+/** Pushing over a database, with leases that the test answers itself; whose items were asked for. */
+function pushingWith(lease: (asked: WorkAsked) => Lease | Promise<Lease>) {
+  const asked: string[] = [];
+  const signals = createSignals(db);
+  const pushing = createPushing({
+    db,
+    // No target's time comes by itself.
+    clock: { now: () => 0 },
+    log: { warn: ({ err }: { err: Error }) => assert.fail(err) } as never,
+    signals,
+    pools: {
+      snapshot: async (tenantId: TenantId, id: string) => {
+        const recipients = await db.sql`select distinct recipient_id as id from queue_items where pool_id = ${id}`;
+        const config = { admission: {}, queue: { ageingS: 60 } };
+        return {
+          pool: { tenantId, id, environmentId: "", config },
+          recipients: recipients.map((each) => ({ id: each.id, status: "active", capacity: 0 })),
+        };
+      },
+    } as never,
+    leasing: {
+      async lease(work: WorkAsked) {
+        asked.push(work.recipientId);
+        return lease(work);
+      },
+    } as never,
+    finishing: {} as never,
+    egress: {} as never,
+    secret: async () => undefined,
+  });
+  return { asked, signals, pushing };
+}
+
+/** A tenant with a pool in which one item waits for each recipient. */
+async function newTargets(recipientIds: readonly string[]): Promise<{ tenantId: TenantId; poolId: string }> {
+  const [tenantId, poolId, environmentId] = [freshTenant(), ulid(Date.now()), ulid(Date.now())];
+  await db.sql`
+    insert into environments (tenant_id, id, key, name, mode, status, created_at, updated_at)
+    values (${tenantId}, ${environmentId}, 'e', 'e', 'live', 'active', now(), now())`;
+  await db.sql`
+    insert into pools (tenant_id, id, environment_id, name, strategy, status, config, created_at, updated_at)
+    values (${tenantId}, ${poolId}, ${environmentId}, 'p', 'round_robin', 'active', '{}', now(), now())`;
+  const ids = recipientIds.map(() => ulid(Date.now()));
+  await db.sql`
+    insert into queue_items (tenant_id, id, pool_id, recipient_id, delivery, state, priority, rank, expires_at)
+    select ${tenantId}, id, ${poolId}, recipient_id, 'push', 'ready', 0, 0, now() + interval '1 hour'
+    from unnest(${ids}::text[], ${recipientIds as string[]}::text[]) as items(id, recipient_id)`;
+  return { tenantId, poolId };
+}
+
+const countOf = (asked: readonly string[], recipientId: string) => asked.filter((each) => each === recipientId).length;
+
+test("a target that had nothing to take is asked again when something happens in its pool, and not at every look", async (t) => {
+  const many = Array.from({ length: 450 }, (_, nth) => `quiet-${nth}`);
+  await newTargets(many);
+  const { tenantId, poolId } = await newTargets(["busy"]);
+  const { asked, signals, pushing } = pushingWith(() => ({ rows: [], againInMs: 3_600_000 }));
+  t.after(() => pushing.stop());
+  pushing.start();
+  await shown(
+    async () => new Set(asked).size,
+    (size) => size === many.length + 1,
+  );
+  for (let nth = 2; nth <= 5; nth++) {
+    signals.wake(queueTopic(tenantId, poolId));
+    signals.wake(pushTopic);
+    await shown(
+      async () => countOf(asked, "busy"),
+      (count) => count >= nth,
+    );
+  }
+  for (const recipientId of many) assert.equal(countOf(asked, recipientId), 1, recipientId);
+});
+
+test("a tenant whose targets take long keeps no other tenant's waiting", async (t) => {
+  const slow = Promise.withResolvers<Lease>();
+  await newTargets(["slow-1", "slow-2", "slow-3"]);
+  await newTargets(["quick"]);
+  const { asked, pushing } = pushingWith(({ recipientId }) =>
+    recipientId.startsWith("slow") ? slow.promise : { rows: [], againInMs: 3_600_000 },
+  );
+  t.after(async () => {
+    slow.resolve({ rows: [], againInMs: 3_600_000 });
+    await pushing.stop();
+  });
+  pushing.start();
+  await shown(async () => asked.includes("quick"), Boolean, 10_000);
+  assert.equal(asked.filter((each) => each.startsWith("slow")).length, 1);
+});

@@ -1,0 +1,183 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { ulidMs } from "../../../platform/ids/ulid.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { QueueItem } from "./domain/queue-item.ts";
+import { withSurvivors } from "./survivor-store.ts";
+
+/** Where a pool's queue stands. */
+export interface QueueStatus {
+  readonly poolId: string;
+  readonly poolName: string;
+  readonly paused: boolean;
+  readonly pausedAt: Date | null;
+  readonly pausedBy: string;
+  readonly pauseReason: string;
+  readonly depth: number;
+  readonly readyCount: number;
+  readonly inFlight: number;
+  readonly oldestAgeMs: number;
+  readonly leasedToday: number;
+  readonly waitMsToday: number;
+  readonly completedToday: number;
+  readonly acceptedToday: number;
+  readonly failedToday: number;
+}
+
+/** Which queues are listed. */
+export interface QueueFilter {
+  readonly pausedOnly: boolean;
+  /** Undefined for all; otherwise whether the pools are to be those of production or those of the other environments. */
+  readonly production: boolean | undefined;
+}
+
+/** Which items are listed. */
+export interface ItemFilter {
+  readonly state: string;
+  readonly recipientId: string;
+}
+
+/** The most ready items that a status counts. */
+const readyCountMax = 100_000;
+
+/** Reads where queues stand, in one statement for all of them. */
+export async function queueStatuses(
+  sql: Sql,
+  tenantId: TenantId,
+  poolIds: readonly string[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, QueueStatus>> {
+  const rows = await sql<(Omit<QueueStatus, "oldestAgeMs"> & { oldestId: string | null })[]>`
+    select p.id as pool_id, p.name as pool_name, coalesce(s.paused, false) as paused, s.paused_at,
+      coalesce(s.paused_by, '') as paused_by, coalesce(s.reason, '') as pause_reason,
+      (select coalesce(sum(depth), 0)::bigint from queue_depths d where d.tenant_id = p.tenant_id and d.pool_id = p.id)
+        as depth,
+      (select count(*) from (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id
+        and q.state = 'ready' limit ${readyCountMax}) ready) as ready_count,
+      (select count(*) from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id and q.state = 'leased')
+        as in_flight,
+      (select q.id from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id
+        and q.state in ('pending', 'held', 'ready') order by q.id limit 1) as oldest_id,
+      today.*
+    from pools p
+    left join queue_states s on s.tenant_id = p.tenant_id and s.pool_id = p.id
+    cross join lateral (
+      select coalesce(sum(leased), 0)::bigint as leased_today, coalesce(sum(wait_ms), 0)::bigint as wait_ms_today,
+        coalesce(sum(completed), 0)::bigint as completed_today, coalesce(sum(accepted), 0)::bigint as accepted_today,
+        coalesce(sum(failed), 0)::bigint as failed_today
+      from queue_days d
+      where d.tenant_id = p.tenant_id and d.pool_id = p.id and d.day = (now() at time zone 'utc')::date
+    ) today
+    where p.tenant_id = ${tenantId} and p.id = any(${poolIds as string[]}::text[])`;
+  return new Map(
+    rows.map(({ oldestId, ...row }) => [
+      row.poolId,
+      { ...row, oldestAgeMs: oldestId === null ? 0 : Math.max(0, nowMs - ulidMs(oldestId)) },
+    ]),
+  );
+}
+
+/** The SQL of queues and their items, as operators see them. */
+export function queueStore(sql: Sql) {
+  const itemColumns = sql`
+    q.tenant_id, q.id, q.pool_id, q.recipient_id, q.state, q.hold_reason, q.priority, q.due_at, q.expires_at, q.attempt,
+    q.leased_at, q.lease_until, q.ended_at, q.survivor_id, q.failures, q.singleton_group, q.debounce_group,
+    q.throttle_group, q.concurrency_group, q.assign_tries, q.assign_reason, q.assign_after, d.type, d.key, d.attributes, d.payload`;
+  return {
+    async listPools(tenantId: TenantId, filter: QueueFilter, page: Page): Promise<PageRows<{ id: string }>> {
+      const where = sql`tenant_id = ${tenantId} and status <> 'archived'
+        ${
+          filter.pausedOnly
+            ? sql`and id in (select pool_id from queue_states where tenant_id = ${tenantId} and paused)`
+            : sql``
+        }
+        ${
+          filter.production === undefined
+            ? sql``
+            : sql`and (environment_id in (
+                select id from environments where tenant_id = ${tenantId} and key = 'production')) = ${filter.production}`
+        }`;
+      return readKeyset<{ id: string }>(sql, { columns: sql`id`, table: "pools", where }, page);
+    },
+
+    async setPaused(
+      tenantId: TenantId,
+      poolId: string,
+      change: { paused: boolean; at: Date; by: string; reason: string },
+    ): Promise<void> {
+      await sql`
+        insert into queue_states (tenant_id, pool_id, paused, paused_at, paused_by, reason)
+        values (${tenantId}, ${poolId}, ${change.paused}, ${change.paused ? change.at : null}, ${change.by},
+          ${change.reason})
+        on conflict (tenant_id, pool_id) do update set paused = excluded.paused,
+          paused_at = case when excluded.paused and queue_states.paused then queue_states.paused_at
+            else excluded.paused_at end,
+          paused_by = excluded.paused_by, reason = excluded.reason`;
+    },
+
+    /** Has drains of one pool run one after the other, until the transaction ends. */
+    async lockDrains(poolId: string): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${poolId}, 12))`;
+    },
+
+    /** The items that have waited longest. */
+    async oldest(tenantId: TenantId, poolId: string, limit: number) {
+      return sql<
+        { tenantId: TenantId; id: string; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]
+      >`
+        select tenant_id, id, singleton_group, debounce_group, concurrency_group from queue_items
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and state in ('pending', 'held', 'ready')
+        order by id limit ${limit}`;
+    },
+
+    /** Gives an item to a recipient, wherever it waits; false when it waits no more. What holds it still does. */
+    async assign(
+      tenantId: TenantId,
+      poolId: string,
+      id: string,
+      to: { readonly recipientId: string; readonly delivery: string },
+    ): Promise<boolean> {
+      const given = await sql`
+        update queue_items set recipient_id = ${to.recipientId}, delivery = ${to.delivery}, assign_tries = null,
+          assign_reason = null, assign_snapshot = null, assign_after = null
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id} and state in ('pending', 'held', 'ready')`;
+      return given.count > 0;
+    },
+
+    async depth(tenantId: TenantId, poolId: string): Promise<number> {
+      const [row] = await sql<{ depth: number }[]>`
+        select coalesce(sum(depth), 0)::bigint as depth from queue_depths
+        where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+      return row!.depth;
+    },
+
+    async findItem(tenantId: TenantId, poolId: string, id: string): Promise<QueueItem | undefined> {
+      const [row] = await sql<QueueItem[]>`
+        select ${itemColumns} from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
+        where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.id = ${id}`;
+      return row && (await withSurvivors(sql, tenantId, [row]))[0];
+    },
+
+    async listItems(tenantId: TenantId, poolId: string, filter: ItemFilter, page: Page): Promise<PageRows<QueueItem>> {
+      const ofPool = sql`pool_id = ${poolId} ${filter.state === "" ? sql`` : sql`and state = ${filter.state}`}`;
+      const ofRecipient = filter.recipientId === "" ? undefined : sql`recipient_id = ${filter.recipientId}`;
+      // Only items that wait or are being worked on have an index by pool.
+      const selection = hasPoolIndex(filter.state)
+        ? { where: sql`tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
+        : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };
+      const { rows, ...found } = await readKeyset<{ id: string }>(
+        sql,
+        { columns: sql`id`, table: "queue_items", newestFirst: true, ...selection },
+        page,
+      );
+      const items = await sql<QueueItem[]>`
+        select ${itemColumns} from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
+        where q.tenant_id = ${tenantId} and q.id = any(${rows.map(({ id }) => id)}::text[]) order by q.id desc`;
+      return { ...found, rows: await withSurvivors(sql, tenantId, items) };
+    },
+  };
+}
+
+function hasPoolIndex(state: string): boolean {
+  return ["pending", "held", "ready", "leased"].includes(state);
+}

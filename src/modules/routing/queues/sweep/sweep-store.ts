@@ -1,0 +1,119 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+
+/** A lease that has ended without a word from its worker. */
+export interface OverdueLease {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly poolId: string;
+  readonly leaseToken: string;
+}
+
+/** Finds leases that have ended, by the database's clock. */
+export async function overdueLeases(sql: Sql, limit: number): Promise<OverdueLease[]> {
+  return sql`
+    select tenant_id, id, pool_id, lease_token from queue_items
+    where state = 'leased' and lease_until < now() and delivery <> 'none' order by lease_until limit ${limit}`;
+}
+
+/** Ends what only counted as in flight and of which no outcome was told in time; answers how many. */
+export async function endUntold(sql: Sql, nowMs: number, limit: number): Promise<number> {
+  const ended = await sql`
+    update queue_items set state = 'completed', ended_at = ${new Date(nowMs)}, lease_until = null
+    where ctid = any(array(
+      select ctid from queue_items where state = 'leased' and lease_until < now() and delivery = 'none'
+      order by lease_until limit ${limit} for update skip locked))`;
+  return ended.count;
+}
+
+/** An item whose debounce window has ended. */
+export interface DueItem {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly poolId: string;
+  readonly debounceGroup: string;
+}
+
+/** Lets items go on whose time has come by the database's clock, and that no window holds; answers with their pools. */
+export async function readyDueItems(sql: Sql, limit: number): Promise<{ tenantId: TenantId; poolId: string }[]> {
+  return sql`
+    with due as (
+      select tenant_id, id from queue_items
+      where state in ('pending', 'held') and due_at <= now() and hold_reason <> 'debounce'
+      order by due_at limit ${limit} for update skip locked
+    )
+    update queue_items q set state = 'ready', hold_reason = '', due_at = null
+    from due where q.tenant_id = due.tenant_id and q.id = due.id
+    returning q.tenant_id, q.pool_id`;
+}
+
+/** Finds items whose debounce window has ended. */
+export async function endedWindows(sql: Sql, limit: number): Promise<DueItem[]> {
+  return sql`
+    select tenant_id, id, pool_id, debounce_group from queue_items
+    where state in ('pending', 'held') and due_at <= now() and hold_reason = 'debounce'
+    order by due_at limit ${limit}`;
+}
+
+/** Lets those of the items go on whose window has still ended, locked in one order; answers with them. */
+export async function leaveWindows(
+  tx: Sql,
+  items: readonly DueItem[],
+): Promise<{ tenantId: TenantId; id: string; poolId: string; debounceGroup: string }[]> {
+  return tx`
+    with due as (
+      select q.tenant_id, q.id from queue_items q
+      where (q.tenant_id, q.id) in (
+        select * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[]))
+        and q.state in ('pending', 'held') and q.due_at <= now() and q.hold_reason = 'debounce'
+      order by q.tenant_id, q.id for update
+    )
+    update queue_items q set state = 'ready', hold_reason = '', due_at = null
+    from due where q.tenant_id = due.tenant_id and q.id = due.id
+    returning q.tenant_id, q.id, q.pool_id, q.debounce_group`;
+}
+
+/** In how many milliseconds there is something to do: an item falls due or a lease ends; undefined when nothing waits. */
+export async function nextMomentIn(sql: Sql): Promise<number | undefined> {
+  const [row] = await sql<{ ms: number | null }[]>`
+    select extract(epoch from least(
+      (select min(due_at) from queue_items where state in ('pending', 'held') and due_at is not null),
+      (select min(lease_until) from queue_items where state = 'leased')) - now())::float8 * 1000 as ms`;
+  return row!.ms ?? undefined;
+}
+
+/** Items that have waited longer than they may. */
+export async function outlivedItems(
+  sql: Sql,
+  nowMs: number,
+  limit: number,
+): Promise<{ tenantId: TenantId; id: string; poolId: string }[]> {
+  const now = new Date(nowMs);
+  return sql`
+    (select tenant_id, id, pool_id from queue_items
+     where own_ttl and state in ('pending', 'held', 'ready') and expires_at <= ${now}
+     order by expires_at limit ${limit})
+    union all
+    (select oldest.tenant_id, oldest.id, oldest.pool_id
+     from (select distinct tenant_id, pool_id from queue_depths where depth <> 0) pool
+     cross join lateral (
+       select q.tenant_id, q.id, q.pool_id, q.expires_at from queue_items q
+       where q.tenant_id = pool.tenant_id and q.pool_id = pool.pool_id and q.state in ('pending', 'held', 'ready')
+         and not q.own_ttl
+       order by q.id limit 100
+     ) oldest
+     where oldest.expires_at <= ${now} limit ${limit})`;
+}
+
+/** Removes what ended before a moment, with its decision; a bite at a time. Dead letters stay with their own module. */
+export async function forgetEnded(sql: Sql, before: Date, limit: number): Promise<number> {
+  const gone = await sql`
+    with old as (
+      select tenant_id, id from queue_items
+      where ended_at < ${before} and state <> 'dead_lettered' limit ${limit} for update skip locked
+    ), items as (
+      delete from queue_items q using old where q.tenant_id = old.tenant_id and q.id = old.id
+    )
+    delete from decisions d using old where d.tenant_id = old.tenant_id and d.id = old.id`;
+  return gone.count;
+}

@@ -1,0 +1,65 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+
+/** Over how many rows each pool's counts are spread. */
+export const shardCount = 16;
+
+/** What a pool's counts change by. */
+export interface CountChange {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly depth?: number;
+  readonly accepted?: number;
+  readonly leased?: number;
+  readonly waitMs?: number;
+  readonly completed?: number;
+  readonly failed?: number;
+}
+
+const nothing = { depth: 0, accepted: 0, leased: 0, waitMs: 0, completed: 0, failed: 0 };
+
+/**
+ * Adds to the counts of pools, in the caller's transaction and in one order. Counts come last, after groups and items:
+ * whoever has a row of counts waits for nobody any more.
+ */
+export async function addCounts(tx: Sql, changes: readonly CountChange[], shard: number): Promise<void> {
+  const sums = new Map<string, Required<CountChange>>();
+  for (const change of changes) {
+    const { tenantId, poolId, depth = 0, accepted = 0, leased = 0, waitMs = 0, completed = 0, failed = 0 } = change;
+    const key = `${tenantId}${poolId}`;
+    const sum = sums.get(key) ?? { ...nothing, tenantId, poolId };
+    sums.set(key, {
+      tenantId,
+      poolId,
+      depth: sum.depth + depth,
+      accepted: sum.accepted + accepted,
+      leased: sum.leased + leased,
+      waitMs: sum.waitMs + waitMs,
+      completed: sum.completed + completed,
+      failed: sum.failed + failed,
+    });
+  }
+  const rows = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+  if (rows.length === 0) return;
+  const input = rows.map(({ tenantId, poolId, waitMs, ...rest }) => ({
+    ...rest,
+    tenant_id: tenantId,
+    pool_id: poolId,
+    wait_ms: Math.round(waitMs),
+  }));
+  await tx`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(input)}::text::json) as input(
+        tenant_id text, pool_id text, depth bigint, accepted bigint, leased bigint, wait_ms bigint, completed bigint, failed bigint)
+    ), deeper as (
+      insert into queue_depths (tenant_id, pool_id, shard, depth)
+      select tenant_id, pool_id, ${shard}, depth from input where depth <> 0
+      on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
+    )
+    insert into queue_days (tenant_id, pool_id, day, shard, accepted, leased, wait_ms, completed, failed)
+    select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, accepted, leased, wait_ms, completed, failed
+    from input where accepted <> 0 or leased <> 0 or completed <> 0 or failed <> 0
+    on conflict (tenant_id, pool_id, day, shard) do update set
+      accepted = queue_days.accepted + excluded.accepted, leased = queue_days.leased + excluded.leased, wait_ms = queue_days.wait_ms + excluded.wait_ms,
+      completed = queue_days.completed + excluded.completed, failed = queue_days.failed + excluded.failed`;
+}

@@ -1,0 +1,175 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { ItemFailure, ItemState } from "../domain/queue-item.ts";
+
+/** One item on its way from one state to another. */
+export interface Move {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  /** The pool that it must be in; any pool when undefined, since an item may be sent on from the one it came to. */
+  readonly poolId?: string | undefined;
+  /**
+   * Where it must come from: from whoever has (or has had) this lease, from among those that wait, from either, or from
+   * among those that are ready for whomever is chosen.
+   */
+  readonly from: { readonly token: string; readonly overdue?: boolean } | "waiting" | "unfinished" | "unassigned";
+  readonly to: ItemState;
+  /** How long it waits, by the database's clock. */
+  readonly dueInMs?: number | undefined;
+  readonly holdReason?: string;
+  readonly survivorId?: string;
+  readonly failure?: ItemFailure;
+  /** Gives the item to somebody else. */
+  readonly recipientId?: string;
+  readonly delivery?: "pull" | "push";
+}
+
+/** An item that was moved: whose it was, where it came from, and what it has been through. */
+export interface Moved {
+  /** Which of the moves it was, from 0: two that hold different tokens may want the same item. */
+  readonly nth: number;
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly poolId: string;
+  readonly recipientId: string;
+  readonly fromState: ItemState;
+  readonly hadSlot: boolean;
+  readonly leasedAt: Date | null;
+  readonly attempt: number;
+  readonly revived: boolean;
+  readonly failures: readonly ItemFailure[];
+  readonly singletonGroup: string;
+  readonly debounceGroup: string;
+  readonly concurrencyGroup: string;
+}
+
+/**
+ * Moves items that stand where the move expects them; the others are left as they are and out of the answer.
+ * Rows are locked in one order, so that two that move the same items wait and never in a ring; and they are looked up
+ * one by one, since a join may have the planner read everything that waits.
+ */
+export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number): Promise<Moved[]> {
+  if (moves.length === 0) return [];
+  const texts = (value: (move: Move) => string | null | undefined) => moves.map((move) => value(move) ?? null);
+  const flags = (value: (move: Move) => boolean) => moves.map((move) => Number(value(move)));
+  // By column: a list of objects would have to be searched for each of them.
+  return tx<Moved[]>`
+    with input as (
+      select * from unnest(
+        ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ id }) => id)}::text[],
+        ${texts(({ poolId }) => poolId)}::text[],
+        ${texts(({ from }) => (typeof from === "object" ? from.token : null))}::text[],
+        ${flags(({ from }) => typeof from === "object" && from.overdue === true)}::int[],
+        ${flags(({ from }) => from === "waiting" || from === "unfinished")}::int[],
+        ${flags(({ from }) => from === "unfinished")}::int[], ${flags(({ from }) => from === "unassigned")}::int[], ${texts(({ to }) => to)}::text[],
+        ${moves.map(({ dueInMs }) => dueInMs ?? null)}::float8[],
+        ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ survivorId = "" }) => survivorId)}::text[],
+        ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
+        ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEnd(to))}::int[]
+      ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, unassigned, state, due_in_ms, hold_reason,
+        survivor_id, recipient_id, delivery, failure, ends, nth)
+    ), locked as materialized (
+      select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
+        select q.state as from_state, q.lease_token, q.lease_until, q.has_slot as had_slot, q.leased_at,
+          q.recipient_id as held_by
+        from queue_items q where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = coalesce(n.pool_id, q.pool_id)
+        limit 1 for update
+      ) q
+    )
+    update queue_items q set
+      state = l.state, due_at = now() + make_interval(secs => l.due_in_ms / 1000), hold_reason = l.hold_reason,
+      survivor_id = l.survivor_id, recipient_id = coalesce(l.recipient_id, q.recipient_id),
+      delivery = coalesce(l.delivery, q.delivery), ended_at = case l.ends when 1 then ${new Date(nowMs)}::timestamptz end,
+      lease_token = '', lease_until = null, has_slot = false,
+      assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null,
+      done_token = case l.state when 'completed' then q.lease_token else '' end,
+      failures = case when l.failure is null then q.failures
+        else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
+    from locked l where q.tenant_id = l.tenant_id and q.id = l.id and (
+      (l.token is not null and l.from_state = 'leased' and l.lease_token = l.token
+        and (l.overdue = 0 or l.lease_until < now()))
+      or (l.waiting = 1 and l.from_state in ('pending', 'held', 'ready'))
+      or (l.leased = 1 and l.from_state = 'leased')
+      or (l.unassigned = 1 and l.from_state = 'ready' and l.held_by = ''))
+    returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
+      l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group`;
+}
+
+const endStates: ReadonlySet<ItemState> = new Set([
+  "completed",
+  "dead_lettered",
+  "cancelled",
+  "expired",
+  "drained",
+  "superseded",
+]);
+
+/** Whether a state is an end. */
+export function isEnd(state: ItemState): boolean {
+  return endStates.has(state);
+}
+
+/** The pools in which items wait for places in concurrency groups. It leaps from pool to pool in each group. */
+export async function poolsWaitingFor(
+  tx: Sql,
+  groups: readonly { readonly tenantId: TenantId; readonly groupId: string }[],
+): Promise<{ tenantId: TenantId; poolId: string }[]> {
+  if (groups.length === 0) return [];
+  const waiting = tx`
+    q.state = 'ready' and q.concurrency_group <> ''`;
+  return tx`
+    with recursive freed as (
+      select * from unnest(${groups.map(({ tenantId }) => tenantId)}::text[],
+        ${groups.map(({ groupId }) => groupId)}::text[]) as freed(tenant_id, group_id)
+    ), pool as (
+      select f.tenant_id, f.group_id, first.pool_id from freed f cross join lateral (
+        select q.pool_id from queue_items q
+        where q.tenant_id = f.tenant_id and q.concurrency_group = f.group_id and ${waiting}
+        order by q.pool_id limit 1) first
+      union all
+      select p.tenant_id, p.group_id, next.pool_id from pool p cross join lateral (
+        select q.pool_id from queue_items q
+        where q.tenant_id = p.tenant_id and q.concurrency_group = p.group_id and q.pool_id > p.pool_id and ${waiting}
+        order by q.pool_id limit 1) next
+    )
+    select distinct tenant_id, pool_id from pool`;
+}
+
+/**
+ * The groups that items belong to. They are read without a lock: only the retry of a dead letter changes them, and no
+ * lease or wait from before the retry is left then.
+ */
+export async function groupsOfItems(
+  sql: Sql,
+  items: readonly { readonly tenantId: TenantId; readonly id: string }[],
+): Promise<{ tenantId: TenantId; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]> {
+  if (items.length === 0) return [];
+  return sql`
+    select tenant_id, singleton_group, debounce_group, concurrency_group from queue_items
+    where (tenant_id, id) in (
+      select * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[]))
+      and (singleton_group <> '' or debounce_group <> '' or concurrency_group <> '')`;
+}
+
+/** How an item ended for whoever held a lease of it. */
+export interface FinishedLease {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly poolId: string;
+  /** The token that completed it; empty when none did. */
+  readonly doneToken: string;
+  readonly failures: readonly ItemFailure[];
+}
+
+/** What became of items whose leases are not held any more. */
+export async function finishedLeases(
+  sql: Sql,
+  items: readonly { readonly tenantId: TenantId; readonly id: string }[],
+): Promise<FinishedLease[]> {
+  if (items.length === 0) return [];
+  return sql`
+    select q.* from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[])
+      as wanted(tenant_id, id) cross join lateral (
+      select q.tenant_id, q.id, q.pool_id, q.done_token, q.failures from queue_items q
+      where q.tenant_id = wanted.tenant_id and q.id = wanted.id limit 1) q`;
+}

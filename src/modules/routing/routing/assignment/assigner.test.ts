@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { announcedChanges } from "../../../../../test/harness/changes.ts";
+import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
+import { shown } from "../../../../../test/routing/stage.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
+import type { PoolSnapshot } from "../../pools/index.ts";
+import { poolOf } from "../domain/testing/fixtures.ts";
+import { createLivePools, type LivePools } from "../outcomes/live-pools.ts";
+import { type Assigning, createAssigning } from "./assigner.ts";
+
+const db = await testDatabase();
+const clock = { now: Date.now };
+const log = { warn: ({ err }: { err: unknown }) => assert.fail(err as Error) } as never;
+
+/** Nodes that hear each other's wakes, over one database. Each asks its clock once for every decision. */
+function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
+  const listeners: { prefix: string; listener: (rest: string) => void }[] = [];
+  const signals = {
+    wake(topic: string) {
+      for (const { prefix, listener } of [...listeners])
+        if (topic.startsWith(prefix)) listener(topic.slice(prefix.length));
+    },
+    onWakeUnder(prefix: string, listener: (rest: string) => void) {
+      const entry = { prefix, listener };
+      listeners.push(entry);
+      return () => void listeners.splice(listeners.indexOf(entry), 1);
+    },
+  } as Signals;
+  const stops: (() => Promise<void>)[] = [];
+  after(async () => {
+    for (const stop of stops) await stop();
+  });
+  return (): { assigning: Assigning; live: LivePools; searches: string[] } => {
+    const searches: string[] = [];
+    const counted: Database = { ...db, sql: countingSearches(searches) };
+    const events = recordedEvents() as never;
+    const live = createLivePools({ db, clock, log, events });
+    const assigning = createAssigning({
+      db: counted,
+      signals,
+      changes: announcedChanges().changes,
+      clock: { now },
+      log,
+      shares: createEventLoopShares(),
+      pools: { snapshot: async (_tenantId: TenantId, poolId: string) => pools.get(poolId) } as never,
+      live,
+      events,
+      leftovers: {} as never,
+      wake: () => {},
+      pollMs: 3_600_000,
+    });
+    stops.push(assigning.stop);
+    return { assigning, live, searches };
+  };
+}
+
+/** A connection that notes which pools are searched for items without a recipient. */
+function countingSearches(searches: string[]): Sql {
+  return new Proxy(db.sql, {
+    apply(sql, self, args) {
+      const [strings, ...values] = args as [readonly string[], ...unknown[]];
+      // The part of the search that names the pool.
+      if (strings.length === 3 && strings[1]?.includes("and q.pool_id = ")) searches.push(String(values[1]));
+      return Reflect.apply(sql as never, self, args);
+    },
+  });
+}
+
+interface Stage {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  /** A pool that nothing waits in. */
+  readonly otherId: string;
+  readonly pools: ReadonlyMap<string, PoolSnapshot>;
+}
+
+/** A tenant with two pools, each with one recipient that takes so many items at a time. */
+function newStage(capacity = 1): Stage {
+  const tenantId = freshTenant();
+  const [poolId, otherId] = [ulid(Date.now()), ulid(Date.now())];
+  const pools = new Map(
+    [poolId, otherId].map((id) => {
+      const { snapshot } = poolOf({ strategy: "round_robin", recipients: [{ id: `r-${id}`, capacity }] });
+      return [id, { ...snapshot, pool: { ...snapshot.pool, tenantId, id } } as PoolSnapshot];
+    }),
+  );
+  return { tenantId, poolId, otherId, pools };
+}
+
+/** Puts items into a pool that nobody was chosen for; their ids in order. */
+async function enqueue({ tenantId, poolId }: Stage, count: number, assign: object = {}): Promise<string[]> {
+  const rows = Array.from({ length: count }, (_, rank) => ({ id: ulid(Date.now()), rank, ...assign }));
+  await db.sql`
+    with input as (
+      select * from jsonb_to_recordset(${db.sql.json(rows as never)})
+        as input(id text, rank int, delivery text, tries int, reason text, snapshot text, after timestamptz)
+    ), decided as (
+      insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
+        snapshot_digest, seed, evidence)
+      select ${tenantId}, id, ${poolId}, 't', '', '{}', '{"skills":{},"recipientId":"","excludedRecipientIds":[]}',
+        '{}', 0, 'queued', '', 0, '{}' from input
+    )
+    insert into queue_items (tenant_id, id, pool_id, state, delivery, priority, rank, expires_at, assign_tries,
+      assign_reason, assign_snapshot, assign_after)
+    select ${tenantId}, id, ${poolId}, 'ready', coalesce(delivery, 'pull'), 0, rank, now() + interval '1 hour', tries,
+      reason, snapshot, after
+    from input`;
+  return rows.map(({ id }) => id);
+}
+
+const recipientOf = async ({ tenantId }: Stage, id: string): Promise<string> =>
+  (await db.sql`select recipient_id from queue_items where tenant_id = ${tenantId} and id = ${id}`)[0]!.recipientId;
+
+/** Waits until a node has done what it was woken for: a tenant's pools are searched one after the other. */
+async function served({ assigning, searches }: ReturnType<ReturnType<typeof nodes>>, stage: Stage): Promise<void> {
+  const before = searches.length;
+  assigning.itemReady(stage.tenantId, stage.otherId);
+  await shown(async () => searches.slice(before).includes(stage.otherId), Boolean);
+}
+
+const searchesOf = (searches: readonly string[], poolId: string) => searches.filter((each) => each === poolId).length;
+
+test("a freed place leads to no search while the node knows that nothing waits in the pool", async () => {
+  const stage = newStage();
+  const node = nodes(stage.pools)();
+  node.assigning.start();
+  await node.live.view(stage.pools.get(stage.poolId)!);
+  for (let nth = 0; nth < 5; nth++) {
+    node.live.released(stage.tenantId, stage.poolId as never, `r-${stage.poolId}`);
+    await served(node, stage);
+  }
+  assert.equal(searchesOf(node.searches, stage.poolId), 1);
+});
+
+for (const when of ["before the item comes, and was searched for in vain", "after the item has come"]) {
+  test(`an item that another node leaves waiting gets the place that was freed ${when}`, async () => {
+    const stage = newStage();
+    const start = nodes(stage.pools);
+    const [node, other] = [start(), start()];
+    node.assigning.start();
+    await node.live.view(stage.pools.get(stage.poolId)!);
+    const free = async () => {
+      node.live.released(stage.tenantId, stage.poolId, `r-${stage.poolId}`);
+      await served(node, stage);
+    };
+    const isBefore = when.startsWith("before");
+    if (isBefore) await free();
+    else node.assigning.itemReady(stage.tenantId, stage.poolId);
+    await served(node, stage);
+    const [id] = await enqueue(stage, 1);
+    if (!isBefore) await free();
+    assert.equal(await recipientOf(stage, id!), "");
+    other.assigning.itemWaits(stage.tenantId, stage.poolId);
+    await shown(() => recipientOf(stage, id!), Boolean);
+  });
+}
+
+test("an item that becomes ready in an idle pool is searched for, and so are items that wait after it", async () => {
+  const stage = newStage();
+  const node = nodes(stage.pools)();
+  node.assigning.start();
+  await node.live.view(stage.pools.get(stage.poolId)!);
+  const free = () => node.live.released(stage.tenantId, stage.poolId, `r-${stage.poolId}`);
+  free();
+  await served(node, stage);
+  const [first, second] = await enqueue(stage, 2);
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await shown(() => recipientOf(stage, first!), Boolean);
+  await served(node, stage);
+  assert.equal(await recipientOf(stage, second!), "");
+  await db.sql`update queue_items set state = 'completed' where tenant_id = ${stage.tenantId} and id = ${first!}`;
+  free();
+  await shown(() => recipientOf(stage, second!), Boolean);
+});
+
+test("looks for freed places do not keep routine looks from items far behind", async () => {
+  const stage = newStage();
+  // More than looks for freed places go through, and none of them due.
+  const waits = { tries: 1, reason: "requirements_unmet", snapshot: "", after: new Date(Date.now() + 3_600_000) };
+  const ids = await enqueue(stage, 1300, waits);
+  const last = ids.at(-1)!;
+  await db.sql`update queue_items set assign_after = null where tenant_id = ${stage.tenantId} and id = ${last}`;
+  const node = nodes(stage.pools)();
+  node.assigning.start();
+  await node.live.view(stage.pools.get(stage.poolId)!);
+  for (let nth = 0; nth < 7; nth++) {
+    node.assigning.itemReady(stage.tenantId, stage.poolId);
+    await served(node, stage);
+    node.live.released(stage.tenantId, stage.poolId, `r-${stage.poolId}`);
+    await served(node, stage);
+  }
+  assert.notEqual(await recipientOf(stage, last), "");
+});
+
+/** A clock by which a turn is over after two or three decisions. */
+const slowClock = {
+  now() {
+    const untilMs = performance.now() + 110;
+    while (performance.now() < untilMs);
+    return Date.now();
+  },
+};
+
+test("items that were decided before are not kept waiting by undecided ones, however many and costly", async () => {
+  const stage = newStage(0);
+  const undecided = await enqueue(stage, 12, { delivery: "undecided" });
+  const [decided] = await enqueue(stage, 1);
+  const node = nodes(stage.pools, slowClock)();
+  node.assigning.start();
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await shown(() => recipientOf(stage, decided!), Boolean);
+  const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
+  assert.ok(given.filter(Boolean).length < 8, `${given.filter(Boolean).length} undecided ones went first`);
+  await shown(() => recipientOf(stage, undecided.at(-1)!), Boolean);
+});
+
+test("a look whose turn is used up by undecided items goes on behind those that are not due", async () => {
+  const stage = newStage(0);
+  const waits = { tries: 1, reason: "requirements_unmet", snapshot: "", after: new Date(Date.now() + 3_600_000) };
+  const last = (await enqueue(stage, 250, waits)).at(-1)!;
+  await db.sql`update queue_items set assign_after = null where tenant_id = ${stage.tenantId} and id = ${last}`;
+  const undecided = await enqueue(stage, 12, { delivery: "undecided" });
+  const node = nodes(stage.pools, slowClock)();
+  node.assigning.start();
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await shown(() => recipientOf(stage, last), Boolean);
+  const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
+  assert.ok(given.filter(Boolean).length < 10, `${given.filter(Boolean).length} undecided ones went first`);
+});

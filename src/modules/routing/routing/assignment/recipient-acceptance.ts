@@ -1,0 +1,67 @@
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import { ulidMs } from "../../../../platform/ids/ulid.ts";
+import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
+import type { PoolSnapshot } from "../../pools/index.ts";
+import type { OfferedItem } from "../../queues/index.ts";
+import { retryInS } from "../domain/assignment-retry.ts";
+import { Evaluation } from "../domain/evaluation.ts";
+import type { RoutableItem } from "../domain/item.ts";
+import { mayAccept } from "../domain/may-accept.ts";
+import type { LivePools } from "../outcomes/live-pools.ts";
+
+/** How long one look at waiting items may take. */
+const lookMsMax = 500;
+const costlyItemsMax = 10_000;
+
+interface Parts {
+  readonly live: LivePools;
+  readonly clock: Clock;
+  readonly shares: EventLoopShares;
+}
+
+/**
+ * Creates what tells which waiting items a recipient that asks for work may have. Rules are asked in slices of the event loop.
+ * Items whose rules were too costly are passed over for longer and longer, so that they do not hide those behind them.
+ */
+export function createAcceptance({ live, clock, shares }: Parts) {
+  const costly = new Map<string, { readonly tries: number; readonly untilMs: number }>();
+
+  function noteCostly(id: string): void {
+    const tries = (costly.get(id)?.tries ?? 0) + 1;
+    if (costly.size >= costlyItemsMax) costly.delete(costly.keys().next().value!);
+    const waitS = retryInS({ reason: "rules_too_costly", holdS: 0, nextStepInS: 0 }, tries);
+    costly.set(id, { tries, untilMs: clock.now() + waitS * 1000 });
+  }
+
+  /** The ids of those items that the recipient may have; those that there was no time for are left out. */
+  return async (
+    snapshot: PoolSnapshot,
+    recipientId: string,
+    items: readonly OfferedItem[],
+  ): Promise<readonly string[]> => {
+    const { pool, live: moment } = await live.view(snapshot);
+    const turns = shares.forCall(snapshot.pool.tenantId);
+    const endMs = performance.now() + lookMsMax;
+    const open: string[] = [];
+    for (const offered of items) {
+      const nowMs = clock.now();
+      if ((costly.get(offered.id)?.untilMs ?? 0) > nowMs) continue;
+      const { id, type, key, attributes, priority } = offered;
+      const requirements = offered.requirements as unknown as RoutableItem["requirements"];
+      const item = { type, key, attributes, priority, requirements };
+      const at = { nowMs, seed: 0, waitedS: (nowMs - ulidMs(id)) / 1000 };
+      const evaluation = new Evaluation(pool, item, at);
+      for (;;) {
+        if (turns.isOver()) await turns.next();
+        evaluation.resume(turns.isOver);
+        const acceptance = mayAccept(pool, moment, item, recipientId, at, evaluation);
+        if (acceptance?.may === true) open.push(id);
+        else if (acceptance?.reason === "rules_too_costly") noteCostly(id);
+        if (acceptance !== undefined) break;
+        if (performance.now() >= endMs) return open;
+      }
+      if (performance.now() >= endMs) return open;
+    }
+    return open;
+  };
+}

@@ -1,0 +1,70 @@
+import type { Context } from "../../../../chain/call.ts";
+import { fail } from "../../../../errors/index.ts";
+import { mayUseEnvironment } from "../../../../platform/access/index.ts";
+import { canonicalJson } from "../../../../platform/crypto/index.ts";
+import { notFound } from "../../../../platform/db/index.ts";
+import type { PoolId, Pools } from "../../pools/index.ts";
+import { compilePool } from "../domain/compilation/compiled-pool.ts";
+import { replay } from "../domain/decide.ts";
+import type { Evidence } from "../domain/evidence.ts";
+import type { RoutableItem } from "../domain/item.ts";
+import { decisionStore, evidenceOf, type FoundDecision } from "./decision-store.ts";
+import { snapshotStore } from "./snapshot-store.ts";
+
+/** The use cases of decisions that were made. */
+export type DecisionService = ReturnType<typeof createDecisionService>;
+
+/** Makes them. */
+export function createDecisionService(pools: Pick<Pools, "snapshotForm" | "snapshot">) {
+  async function find({ sql, tenantId, principal }: Context, id: string): Promise<FoundDecision> {
+    const stored = await decisionStore(sql).find(tenantId, id);
+    if (stored === undefined) throw notFound("decision");
+    const pool = await pools.snapshot(tenantId, stored.poolId as PoolId);
+    // Of a pool that is gone only those may read who are bound to no environment.
+    const environment = pool?.environmentKey ?? "";
+    if (principal.environmentMode === "any" || mayUseEnvironment(principal, environment)) return stored;
+    throw fail("PERMISSION_DENIED", { public: "The caller may not work in the pool's environment." });
+  }
+
+  return {
+    find,
+
+    /** Makes a decision once more from the snapshot, the item, the seed and what was seen of the moment. */
+    async replay(context: Context, id: string) {
+      const stored = await find(context, id);
+      const body = await snapshotStore(context.sql).find(context.tenantId, stored.snapshotDigest);
+      if (body === undefined) {
+        throw fail("FAILED_PRECONDITION", { public: "What the decision was made from is not kept any more." });
+      }
+      const { seed, type, key, attributes, priority } = stored;
+      const evidence = evidenceOf(stored);
+      const requirements = stored.requirements as unknown as RoutableItem["requirements"];
+      const item: RoutableItem = { type, key, attributes, requirements, priority };
+      const snapshot = pools.snapshotForm.restore(body);
+      const at = { nowMs: evidence.nowMs, seed, waitedS: 0 };
+      const again = replay(compilePool(snapshot), item, at, evidence.observed);
+      const differences = [
+        ...(snapshot.digest === stored.snapshotDigest.toString("hex") ? [] : ["snapshot_digest"]),
+        ...(again.outcome === evidence.decided.outcome ? [] : ["outcome"]),
+        ...(again.recipientId === evidence.decided.recipientId ? [] : ["recipient_id"]),
+        ...(again.priority === evidence.decided.priority ? [] : ["priority"]),
+        ...(same(again.matchedRuleIds, evidence.ruleIds) ? [] : ["matched_rule_ids"]),
+        ...(same(again.trace, ownTrace(evidence.trace)) ? [] : ["trace"]),
+      ];
+      // What admission made of it is no part of the decision, and stays.
+      const kept = evidence.decided.recipientId === stored.recipientId;
+      const replayed = { recipientId: kept ? again.recipientId : stored.recipientId };
+      return { stored, differences, replayed };
+    },
+  };
+}
+
+/** The steps of the last pool's decision, without those of pools that sent the item on and without admission. */
+function ownTrace(trace: Evidence["trace"]) {
+  const last = trace.findLastIndex(({ step }) => step === "redirect");
+  return trace.slice(last + 1).filter(({ step }) => step !== "admission");
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}

@@ -1,0 +1,63 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { SnapshotBody, SnapshotHead } from "../../pools/index.ts";
+
+/** The SQL of stored snapshots: what decisions were made from. */
+export function snapshotStore(sql: Sql) {
+  return {
+    /** Stores a snapshot whose parts are stored; one that is there already is marked as in use. */
+    async keep(tenantId: TenantId, digest: string, head: SnapshotHead, at: Date): Promise<void> {
+      await sql`
+        insert into routing_snapshots (tenant_id, digest, body, created_at)
+        values (${tenantId}, decode(${digest}, 'hex'), ${sql.json(head as never)}, ${at})
+        on conflict (tenant_id, digest) do update set created_at = excluded.created_at`;
+    },
+
+    /** Stores parts, given as JSON; those that are there already are marked as in use. */
+    async keepParts(
+      tenantId: TenantId,
+      parts: readonly { readonly digest: string; readonly recipients: string }[],
+      at: Date,
+    ): Promise<void> {
+      // Sorted, so that two nodes that store the same parts lock them in the same order.
+      const sorted = parts.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
+      await sql`
+        insert into routing_snapshot_parts (tenant_id, digest, recipients, created_at)
+        select ${tenantId}, decode(digest, 'hex'), recipients::json, ${at}
+        from unnest(${sorted.map(({ digest }) => digest)}::text[], ${sorted.map(({ recipients }) => recipients)}::text[])
+          as part(digest, recipients)
+        on conflict (tenant_id, digest) do update set created_at = excluded.created_at`;
+    },
+
+    /** A stored snapshot with its recipients; undefined when it is not kept any more. */
+    async find(tenantId: TenantId, digest: Buffer): Promise<SnapshotBody | undefined> {
+      const [row] = await sql<{ body: SnapshotBody | SnapshotHead }[]>`
+        select body from routing_snapshots where tenant_id = ${tenantId} and digest = ${digest}`;
+      if (row === undefined) return undefined;
+      // Snapshots stored by earlier versions hold their recipients themselves.
+      if ("recipients" in row.body) return row.body;
+      const { parts, ...head } = row.body;
+      const rows = await sql<{ recipients: SnapshotBody["recipients"] }[]>`
+        select recipients from unnest(${parts as string[]}::text[]) with ordinality as part(part_digest, position)
+        join routing_snapshot_parts on tenant_id = ${tenantId} and digest = decode(part_digest, 'hex')
+        order by position`;
+      return rows.length < parts.length ? undefined : { ...head, recipients: rows.flatMap((each) => each.recipients) };
+    },
+  };
+}
+
+/** Removes snapshots that were last in use before a moment. */
+export async function forgetSnapshots(sql: Sql, before: Date, limit: number): Promise<number> {
+  const gone = await sql`
+    delete from routing_snapshots where ctid = any(array(
+      select ctid from routing_snapshots where created_at < ${before} limit ${limit}))`;
+  return gone.count;
+}
+
+/** Removes parts that were last in use before a moment. */
+export async function forgetSnapshotParts(sql: Sql, before: Date, limit: number): Promise<number> {
+  const gone = await sql`
+    delete from routing_snapshot_parts where ctid = any(array(
+      select ctid from routing_snapshot_parts where created_at < ${before} limit ${limit}))`;
+  return gone.count;
+}

@@ -1,0 +1,234 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import type { Database } from "../../../../platform/db/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
+import type { PoolSnapshot } from "../../pools/index.ts";
+import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";
+import { LivePool } from "../domain/facts/live-pool.ts";
+import { afterOutcome, type ItemOutcome, type RecipientHealth, unknownHealth } from "../domain/facts/outlier.ts";
+import { assignedCounts, recipientStates, saveStates } from "./live-store.ts";
+
+/** A pool ready for decisions, with what this node knows of the moment. */
+export interface LiveView {
+  readonly pool: CompiledPool;
+  readonly live: LivePool;
+}
+
+/** How what a recipient did turned out. */
+export interface Learnt extends ItemOutcome {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly recipientId: string;
+}
+
+/** What this node knows of the moment in each pool that it decides for. */
+export interface LivePools {
+  /** The view over a snapshot; a promise while what is stored has to be read first. */
+  view(snapshot: PoolSnapshot): LiveView | Promise<LiveView>;
+  /** Notes that an item was given to a recipient, before it is committed: the next decision has to know. */
+  assigned(view: LiveView, recipientId: string, nowMs: number): void;
+  /** Takes that back, or notes that the recipient is done with an item. */
+  released(tenantId: TenantId, poolId: string, recipientId: string): void;
+  /** Calls back with every pool in which a recipient may have a place again. */
+  onPlaceFreed(listener: (tenantId: TenantId, poolId: string) => void): void;
+  learn(outcomes: readonly Learnt[], nowMs: number): void;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface Entry {
+  readonly tenantId: TenantId;
+  view: LiveView;
+  readonly health: Map<string, RecipientHealth>;
+  readonly told: Set<string>;
+  refreshAtMs: number;
+  refreshing: Promise<void> | undefined;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly entriesMax?: number;
+}
+
+const boundedRefreshMs = 2000;
+const unboundedRefreshMs = 15_000;
+const tellMs = 200;
+
+/** Makes this node's view of the moment. It may be wiped at any time: what counts is stored. */
+export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: Parts): LivePools {
+  const entries = new Map<string, Entry>();
+  const ejected: EventEntry[] = [];
+  const placeListeners: ((tenantId: TenantId, poolId: string) => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let telling: Promise<void> = Promise.resolve();
+
+  async function refresh(poolId: string, entry: Entry): Promise<void> {
+    const { tenantId } = entry;
+    const [counts, states] = await Promise.all([
+      assignedCounts(db.sql, tenantId, poolId),
+      recipientStates(db.sql, tenantId, poolId),
+    ]);
+    const { live, pool } = entry.view;
+    const wasFull = live.isFull;
+    const inFlight = new Map(counts.map(({ recipientId, count }) => [recipientId, count]));
+    live.refresh(pool.snapshot.recipients.map(({ id }) => ({ recipientId: id, inFlight: inFlight.get(id) ?? 0 })));
+    live.refresh(
+      states.map((state) => ({
+        recipientId: state.recipientId,
+        ejectedUntilMs: state.ejectedUntil?.getTime() ?? 0,
+        deprioritizedUntilMs: state.deprioritizedUntil?.getTime() ?? 0,
+        latencyMs: state.latencyMs ?? Number.NaN,
+        cost: state.cost ?? Number.NaN,
+        ...(state.lastAssignedAt !== null && { lastAssignedAtMs: state.lastAssignedAt.getTime() }),
+      })),
+    );
+    for (const state of states) {
+      // What was learnt here and not told yet is newer than what is stored.
+      if (entry.told.has(state.recipientId)) continue;
+      entry.health.set(state.recipientId, {
+        ...unknownHealth,
+        consecutiveFailures: state.consecutiveFailures,
+        ejections: state.ejections,
+        ejectedUntilMs: state.ejectedUntil?.getTime() ?? 0,
+        latencyMs: state.latencyMs,
+        cost: state.cost,
+        latencyAtMs: clock.now(),
+        costAtMs: clock.now(),
+      });
+    }
+    const bounded = pool.capacities.some((capacity) => capacity > 0);
+    entry.refreshAtMs = clock.now() + (bounded ? boundedRefreshMs : unboundedRefreshMs);
+    // Another node, or somebody who cancelled items, made room.
+    if (wasFull && !live.isFull) placeFreed(tenantId, poolId);
+  }
+
+  function placeFreed(tenantId: TenantId, poolId: string): void {
+    for (const listener of placeListeners) listener(tenantId, poolId);
+  }
+
+  function refreshSoon(poolId: string, entry: Entry): Promise<void> {
+    entry.refreshing ??= refresh(poolId, entry).finally(() => {
+      entry.refreshing = undefined;
+    });
+    return entry.refreshing;
+  }
+
+  async function firstView(snapshot: PoolSnapshot): Promise<LiveView> {
+    const { id: poolId, tenantId } = snapshot.pool;
+    const pool = compilePool(snapshot);
+    const view = { pool, live: new LivePool(pool, Math.floor(Math.random() * 2 ** 32)) };
+    const entry: Entry = { tenantId, view, health: new Map(), told: new Set(), refreshAtMs: 0, refreshing: undefined };
+    const known = entries.get(poolId);
+    if (known !== undefined) {
+      await known.refreshing;
+      return known.view;
+    }
+    if (entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
+    entries.set(poolId, entry);
+    await refreshSoon(poolId, entry);
+    return entry.view;
+  }
+
+  /** Keeps what was learnt, and tells of those that were ejected, in one transaction. */
+  async function tell(): Promise<void> {
+    const changes = [...entries].flatMap(([poolId, { tenantId, view, health, told }]) =>
+      [...told].map((recipientId) => {
+        const known = health.get(recipientId) ?? unknownHealth;
+        const index = view.pool.indexById.get(recipientId);
+        return {
+          tenantId,
+          poolId,
+          recipientId,
+          consecutiveFailures: known.consecutiveFailures,
+          ejectedUntilMs: known.ejectedUntilMs,
+          ejections: known.ejections,
+          latencyMs: known.latencyMs ?? undefined,
+          cost: known.cost ?? undefined,
+          lastAssignedAtMs: index === undefined ? undefined : Math.floor(view.live.lastAssignedAtMs[index]!),
+        };
+      }),
+    );
+    if (changes.length === 0) return;
+    for (const { told } of entries.values()) told.clear();
+    const fresh = ejected.splice(0);
+    try {
+      const { wake } = await db.transaction(async (tx) => {
+        await saveStates(tx, changes, clock.now());
+        return events.recordMany(tx, fresh, clock.now());
+      });
+      wake();
+    } catch (error) {
+      log.warn({ err: error }, "what was learnt of recipients could not be kept");
+    }
+  }
+
+  function learnOne(outcome: Learnt, nowMs: number): void {
+    const { tenantId, poolId, recipientId } = outcome;
+    const entry = entries.get(poolId);
+    if (entry === undefined) return;
+    const { pool, live } = entry.view;
+    const before = entry.health.get(recipientId) ?? unknownHealth;
+    const share = (live.ejectedCount(nowMs) + 1) / Math.max(1, pool.eligible.length);
+    const after = afterOutcome(before, outcome, pool.snapshot.pool.config.outlier, nowMs, share);
+    entry.health.set(recipientId, after);
+    entry.told.add(recipientId);
+    live.refresh([
+      {
+        recipientId,
+        ejectedUntilMs: after.ejectedUntilMs,
+        latencyMs: after.latencyMs ?? Number.NaN,
+        cost: after.cost ?? Number.NaN,
+      },
+    ]);
+    if (after.ejectedUntilMs > before.ejectedUntilMs) {
+      const until = new Date(after.ejectedUntilMs).toISOString();
+      ejected.push({ tenantId, type: "recipient.ejected", subject: recipientId, data: { pool_id: poolId, until } });
+    }
+  }
+
+  return {
+    view(snapshot) {
+      const entry = entries.get(snapshot.pool.id);
+      if (entry === undefined || entry.refreshAtMs === 0) return firstView(snapshot);
+      const { live, pool: before } = entry.view;
+      if (before.snapshot.digest !== snapshot.digest) {
+        const pool = compilePool(snapshot, before);
+        live.follow(pool);
+        entry.view = { pool, live };
+      }
+      if (clock.now() >= entry.refreshAtMs && entry.refreshing === undefined) {
+        refreshSoon(snapshot.pool.id, entry).catch((error) => log.warn({ err: error }, "a pool's loads were not read"));
+      }
+      return entry.view;
+    },
+    assigned({ pool, live }, recipientId, nowMs) {
+      live.assigned(recipientId, nowMs);
+      entries.get(pool.snapshot.pool.id)?.told.add(recipientId);
+    },
+    released(tenantId, poolId, recipientId) {
+      const view = entries.get(poolId)?.view;
+      view?.live.released(recipientId);
+      const index = view?.pool.indexById.get(recipientId);
+      // Whoever has no bound was never full.
+      if (index === undefined || view!.pool.capacities[index]! > 0) placeFreed(tenantId, poolId);
+    },
+    onPlaceFreed: (listener) => void placeListeners.push(listener),
+    learn(outcomes, nowMs) {
+      for (const outcome of outcomes) learnOne(outcome, nowMs);
+    },
+    start() {
+      timer = setInterval(() => {
+        telling = telling.then(tell);
+      }, tellMs);
+    },
+    async stop() {
+      clearInterval(timer);
+      telling = telling.then(tell);
+      await telling;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+
+/** What is known of a recipient besides its record. */
+export interface RecipientState {
+  readonly recipientId: string;
+  readonly consecutiveFailures: number;
+  readonly ejectedUntil: Date | null;
+  readonly ejections: number;
+  readonly deprioritizedUntil: Date | null;
+  readonly latencyMs: number | null;
+  readonly cost: number | null;
+  readonly lastAssignedAt: Date | null;
+}
+
+/** How many unfinished items each recipient of a pool has been given. */
+export async function assignedCounts(
+  sql: Sql,
+  tenantId: TenantId,
+  poolId: string,
+): Promise<{ recipientId: string; count: number }[]> {
+  return sql`
+    select recipient_id, sum(n)::int as count from (
+      select recipient_id, count(*) as n from queue_items
+      where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'ready' and recipient_id <> '' group by 1
+      union all
+      select recipient_id, count(*) as n from queue_items
+      where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'leased' and recipient_id <> '' group by 1
+    ) counts group by 1`;
+}
+
+/** The states of a pool's recipients; those that never had work have none. */
+export async function recipientStates(sql: Sql, tenantId: TenantId, poolId: string): Promise<RecipientState[]> {
+  return sql`
+    select recipient_id, consecutive_failures, ejected_until, ejections, deprioritized_until, latency_ms, cost,
+      last_assigned_at
+    from recipient_states where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+}
+
+/** What a node has learnt of a recipient since it last told. */
+export interface StateChange {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly recipientId: string;
+  readonly consecutiveFailures: number;
+  readonly ejectedUntilMs: number | undefined;
+  readonly ejections: number;
+  readonly latencyMs: number | undefined;
+  readonly cost: number | undefined;
+  readonly lastAssignedAtMs: number | undefined;
+}
+
+/** Keeps what was learnt, for other nodes and for the next start; in one order, so that nodes never wait in a ring. */
+export async function saveStates(sql: Sql, changes: readonly StateChange[], nowMs: number): Promise<void> {
+  const moment = (ms: number | undefined) => (ms === undefined || ms === 0 ? null : new Date(ms));
+  const rows = changes
+    .map((change) => ({
+      tenant_id: change.tenantId,
+      pool_id: change.poolId,
+      recipient_id: change.recipientId,
+      consecutive_failures: change.consecutiveFailures,
+      ejected_until: moment(change.ejectedUntilMs),
+      ejections: change.ejections,
+      latency_ms: change.latencyMs ?? null,
+      cost: change.cost ?? null,
+      last_assigned_at: moment(change.lastAssignedAtMs),
+    }))
+    .sort((a, b) => (a.pool_id + a.recipient_id < b.pool_id + b.recipient_id ? -1 : 1));
+  await sql`
+    insert into recipient_states (tenant_id, pool_id, recipient_id, consecutive_failures, ejected_until, ejections,
+      latency_ms, cost, last_assigned_at, updated_at)
+    select tenant_id, pool_id, recipient_id, consecutive_failures, ejected_until, ejections, latency_ms, cost,
+      last_assigned_at, ${new Date(nowMs)}
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(tenant_id text, pool_id text,
+      recipient_id text, consecutive_failures int, ejected_until timestamptz, ejections int,
+      latency_ms double precision, cost double precision, last_assigned_at timestamptz)
+    on conflict (tenant_id, pool_id, recipient_id) do update set
+      consecutive_failures = excluded.consecutive_failures, ejections = excluded.ejections,
+      ejected_until = greatest(excluded.ejected_until, recipient_states.ejected_until),
+      latency_ms = coalesce(excluded.latency_ms, recipient_states.latency_ms),
+      cost = coalesce(excluded.cost, recipient_states.cost),
+      last_assigned_at = greatest(excluded.last_assigned_at, recipient_states.last_assigned_at),
+      updated_at = excluded.updated_at`;
+}

@@ -1,0 +1,81 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  GetOutcomeResponseSchema,
+  type Outcome as OutcomeMessage,
+  OutcomeSchema,
+  type RecordOutcomeRequest,
+  RecordOutcomeResponseSchema,
+  type OutcomeService as Rpc,
+} from "../../../../../gen/service/api/routing_pb.ts";
+import type { Handlers } from "../../../../chain/handlers.ts";
+import { invalid } from "../../../../errors/index.ts";
+import { notFound } from "../../../../platform/db/index.ts";
+import { dateOf } from "../../../../platform/records/index.ts";
+import type { DecisionService } from "../decisions/decision-service.ts";
+import type { LivePools } from "./live-pools.ts";
+import { endTracked, findOutcome, insertOutcomes, type Outcome } from "./outcome-store.ts";
+
+/** The operations of OutcomeService. */
+export function outcomeHandlers(decisions: DecisionService, live: LivePools): Handlers<typeof Rpc> {
+  return {
+    async recordOutcome(context, request) {
+      const { sql, tenantId, nowMs } = context;
+      const decision = await decisions.find(context, decisionOf(request));
+      const outcome: Outcome = {
+        tenantId,
+        decisionId: decision.id,
+        poolId: decision.poolId,
+        recipientId: decision.heldBy,
+        status: request.status as Outcome["status"],
+        latencyMs: request.latencyMs ?? null,
+        score: request.score ?? null,
+        cost: request.cost ?? null,
+        observedAt: request.observedAt === undefined ? new Date(nowMs) : dateOf(request.observedAt),
+        recordedAt: new Date(nowMs),
+      };
+      const added = await insertOutcomes(sql, [outcome]);
+      if (added.size === 0) {
+        const first = await findOutcome(sql, tenantId, decision.id);
+        return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(first!) });
+      }
+      const tracked = await endTracked(sql, tenantId, decision.id, nowMs);
+      const { poolId, recipientId, status } = outcome;
+      if (recipientId !== "") {
+        const { latencyMs, cost } = request;
+        context.afterCommit(() => {
+          live.learn([{ tenantId, poolId, recipientId, status, latencyMs, cost }], nowMs);
+          // Work that a queue keeps is given back when the worker is done with it, not when its outcome is told.
+          if (tracked) live.released(tenantId, poolId, recipientId);
+        });
+      }
+      return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(outcome) });
+    },
+
+    async getOutcome(context, { decisionId }) {
+      await decisions.find(context, decisionId);
+      const outcome = await findOutcome(context.sql, context.tenantId, decisionId);
+      if (outcome === undefined) throw notFound("outcome");
+      return create(GetOutcomeResponseSchema, { outcome: fromOutcome(outcome) });
+    },
+  };
+}
+
+function decisionOf({ decisionId, queueItemId }: RecordOutcomeRequest): string {
+  if ((decisionId === "") === (queueItemId === "")) {
+    throw invalid("decision_id", "exactly_one", "must be given, or queue_item_id, and not both");
+  }
+  return decisionId === "" ? queueItemId : decisionId;
+}
+
+function fromOutcome(outcome: Outcome): OutcomeMessage {
+  const { latencyMs, score, cost, observedAt, recordedAt, ...rest } = outcome;
+  return create(OutcomeSchema, {
+    ...rest,
+    latencyMs: latencyMs ?? undefined,
+    score: score ?? undefined,
+    cost: cost ?? undefined,
+    observedAt: timestampFromDate(observedAt),
+    recordedAt: timestampFromDate(recordedAt),
+  } as never);
+}

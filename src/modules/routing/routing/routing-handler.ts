@@ -1,0 +1,218 @@
+import { create, type MessageShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type Decision as DecisionMessage,
+  DecisionSchema,
+  GetDecisionResponseSchema,
+  ListDecisionsResponseSchema,
+  ReplayDecisionResponseSchema,
+  type Requirements,
+  type RouteResult as ResultMessage,
+  type RouteBatchRequest,
+  RouteBatchResponseSchema,
+  type RouteItem,
+  RouteItemSchema,
+  type RouteRequest,
+  RouteResponseSchema,
+  RouteResultSchema,
+  type RoutingService as Rpc,
+  type TraceStep,
+} from "../../../../gen/service/api/routing_pb.ts";
+import type { Context } from "../../../chain/call.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import { Failure, invalid } from "../../../errors/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { dateOf } from "../../../platform/records/index.ts";
+import { createMessageChecker } from "../../../platform/validation/index.ts";
+import type { DecisionService } from "./decisions/decision-service.ts";
+import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
+import type { TraceStepKept } from "./domain/evidence.ts";
+import { noRequirements, type RoutableItem } from "./domain/item.ts";
+import { type AskedItem, outcomeOf, type Routed } from "./route-outcome.ts";
+import type { RouteResult, RouteService } from "./route-service.ts";
+
+/** The most bytes that an item's attributes and payload may take together. */
+const itemBytesMax = 256 * 1024;
+
+/** The operations of RoutingService. */
+export function routingHandlers(
+  service: RouteService,
+  decisions: DecisionService,
+  cursors: Cursors,
+): Handlers<typeof Rpc> {
+  const checkItem = createMessageChecker(RouteItemSchema);
+  return {
+    route: {
+      grouped(context: Context, request: RouteRequest, keyed) {
+        const { dryRun } = request;
+        const asked = toAsked(request);
+        if (asked instanceof Failure) throw asked;
+        return service.route(context, asked, dryRun, dryRun ? undefined : keyed, (routed) =>
+          fromDecided(RouteResponseSchema, fromRouted(routed, context.nowMs, dryRun)),
+        );
+      },
+    },
+
+    routeBatch: {
+      grouped(context: Context, request: RouteBatchRequest, keyed) {
+        const { items, dryRun } = request;
+        const asked = items.map((item) => checkItem(item) ?? toAsked(item));
+        return service.routeBatch(context, asked, dryRun, dryRun ? undefined : keyed, (results) => {
+          const messages = results.map((result) => fromResult(result, context.nowMs, dryRun));
+          const response = create(RouteBatchResponseSchema);
+          response.results = messages;
+          response.acceptedCount = results.filter(isAccepted).length;
+          return response;
+        });
+      },
+    },
+
+    async getDecision(context, { decisionId }) {
+      const decision = await decisions.find(context, decisionId);
+      return create(GetDecisionResponseSchema, { decision: fromStored(decision) });
+    },
+
+    async listDecisions(context, request) {
+      const { sql, tenantId, principal } = context;
+      const { poolId, outcome, recipientId } = request;
+      const mode = principal.environmentMode;
+      const filter = {
+        poolId,
+        outcome,
+        recipientId,
+        production: mode === "any" ? undefined : mode === "production_only",
+      };
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: context.operation.id, filter: [poolId, outcome, recipientId, mode] },
+        (decision: StoredDecision) => decision.id,
+        (wanted) => decisionStore(sql).list(tenantId, filter, wanted),
+      );
+      return create(ListDecisionsResponseSchema, { ...page, decisions: page.items.map(fromStored) });
+    },
+
+    async replayDecision(context, { decisionId }) {
+      const { stored, differences, replayed } = await decisions.replay(context, decisionId);
+      const decision = fromStored({ ...stored, ...replayed });
+      return create(ReplayDecisionResponseSchema, {
+        replay: { identical: differences.length === 0, decision, differences },
+      });
+    },
+  };
+}
+
+/** The item to route, or why it is refused. */
+function toAsked(item: RouteItem | RouteRequest): AskedItem | Failure {
+  const attributes = item.attributes ?? {};
+  const attributesJson = JSON.stringify(attributes);
+  const payloadJson = item.payload === undefined ? "{}" : JSON.stringify(item.payload);
+  if (takesTooMuch(attributesJson, payloadJson))
+    return invalid("payload", "max_bytes", "must take at most 256 KiB with the attributes");
+  const routable: RoutableItem = {
+    type: item.type,
+    key: item.key,
+    attributes,
+    requirements: item.requirements === undefined ? noRequirements : requirementsOf(item.requirements),
+    priority: item.priority,
+  };
+  return {
+    poolId: item.poolId,
+    item: routable,
+    attributesJson,
+    payloadJson,
+    notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
+    ttlS: item.ttlS,
+  };
+}
+
+function requirementsOf({ skills, recipientId, excludedRecipientIds }: Requirements): RoutableItem["requirements"] {
+  return { skills, recipientId, excludedRecipientIds };
+}
+
+function takesTooMuch(attributesJson: string, payloadJson: string): boolean {
+  // No character takes more than three bytes for each of its code units, so most need no counting.
+  if (3 * (attributesJson.length + payloadJson.length) <= itemBytesMax) return false;
+  return Buffer.byteLength(attributesJson) + Buffer.byteLength(payloadJson) > itemBytesMax;
+}
+
+function isAccepted(result: RouteResult): boolean {
+  return !(result instanceof Failure) && outcomeOf(result) !== "rejected";
+}
+
+function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): ResultMessage {
+  if (!(result instanceof Failure)) return fromDecided(RouteResultSchema, fromRouted(result, nowMs, dryRun));
+  return create(RouteResultSchema, {
+    errorCode: result.code,
+    errorMessage: result.message,
+    violations: [...result.violations],
+  });
+}
+
+// Set afterwards: create() would go through the whole of it once more.
+function fromDecided<Desc extends typeof RouteResponseSchema | typeof RouteResultSchema>(
+  desc: Desc,
+  decision: DecisionMessage,
+): MessageShape<Desc> {
+  const message = create(desc) as MessageShape<Desc>;
+  message.decision = decision;
+  return message;
+}
+
+function fromRouted(routed: Routed, nowMs: number, dryRun: boolean): DecisionMessage {
+  const { id, tenantId, snapshot, decision, seed, asked, evidence, work } = routed;
+  const outcome = outcomeOf(routed);
+  const refused = outcome === "deduplicated" || outcome === "rejected";
+  // Written out: what create() does for every field costs more than the decision.
+  return {
+    $typeName: "service.api.Decision",
+    decisionId: dryRun ? "" : id,
+    tenantId,
+    poolId: snapshot.pool.id,
+    outcome,
+    reason: evidence.reason,
+    message: decision.message,
+    recipientId: refused ? "" : decision.recipientId,
+    queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
+    matchedRuleIds: evidence.ruleIds as string[],
+    trace: evidence.trace.map(fromStep),
+    snapshotDigest: snapshot.digest,
+    seed: BigInt(seed),
+    experimentKeys: evidence.experimentKeys as string[],
+    dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
+    existingItemId: evidence.existingItemId,
+    decidedAt: timestampFromMs(nowMs),
+    dryRun,
+    type: asked.item.type,
+    key: asked.item.key,
+  };
+}
+
+function fromStep({ step, id = "", result, detail = "" }: TraceStepKept): TraceStep {
+  return { $typeName: "service.api.TraceStep", step, id, result, detail };
+}
+
+function fromStored(stored: StoredDecision): DecisionMessage {
+  const evidence = evidenceOf(stored);
+  return create(DecisionSchema, {
+    decisionId: stored.id,
+    tenantId: stored.tenantId,
+    poolId: stored.poolId,
+    outcome: stored.outcome,
+    reason: evidence.reason,
+    message: evidence.message,
+    recipientId: stored.recipientId,
+    queueItemId: stored.queued ? stored.id : "",
+    matchedRuleIds: evidence.ruleIds as string[],
+    trace: evidence.trace as never,
+    snapshotDigest: stored.snapshotDigest.toString("hex"),
+    seed: BigInt(stored.seed),
+    experimentKeys: evidence.experimentKeys as string[],
+    dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
+    existingItemId: evidence.existingItemId,
+    decidedAt: timestampFromMs(evidence.nowMs),
+    type: stored.type,
+    key: stored.key,
+  });
+}

@@ -1,0 +1,154 @@
+import { randomBytes } from "node:crypto";
+import bcrypt from "bcrypt";
+import type { Context } from "../../../chain/call.ts";
+import { keyFormat, nearestName } from "../../../config/index.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import {
+  beyondCeiling,
+  type EnvironmentMode,
+  roleGrants,
+  type TenantId,
+  unknownRole,
+} from "../../../platform/access/index.ts";
+import { type Database, notFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { newStamps } from "../../../platform/records/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { ApiKey, StoredApiKey } from "./domain/api-key.ts";
+import { apiKeyStore } from "./store.ts";
+
+/** What is asked for a new key. */
+export interface NewApiKey {
+  readonly name: string;
+  readonly roles?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly environmentMode?: EnvironmentMode;
+  readonly expiresAt?: Date | undefined;
+}
+
+/** What the use cases stand on. */
+export interface ApiKeyParts {
+  readonly changes: TenantChanges;
+  readonly events: EventRecorder;
+  readonly bcryptCost: number;
+  /** The scopes that a key can have. */
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** Who a key was created by that the operator chose. */
+const bootstrapper = "bootstrap";
+
+/** The use cases of API keys. */
+export type ApiKeyService = ReturnType<typeof createApiKeyService>;
+
+/** Makes the use cases of API keys. */
+export function createApiKeyService({ changes, events, bcryptCost, scopes: known }: ApiKeyParts) {
+  async function store(sql: Sql, tenantId: TenantId, input: NewApiKey, text: string, createdBy: string, nowMs: number) {
+    const [, prefix, secret] = keyFormat.exec(text)!;
+    return apiKeyStore(sql).insert({
+      tenantId,
+      id: ulid(nowMs),
+      name: input.name,
+      prefix: prefix!,
+      secretHash: await bcrypt.hash(secret!, bcryptCost),
+      roles: input.roles ?? [],
+      scopes: input.scopes ?? [],
+      environmentMode: input.environmentMode ?? "any",
+      expiresAt: input.expiresAt ?? null,
+      lastUsedAt: null,
+      createdBy,
+      revokedAt: null,
+      revokedBy: "",
+      ...newStamps(nowMs),
+    });
+  }
+
+  async function renewSecret(sql: Sql, found: StoredApiKey, text: string, nowMs: number): Promise<void> {
+    const secret = keyFormat.exec(text)![2]!;
+    if (found.createdBy !== bootstrapper || (await bcrypt.compare(secret, found.secretHash))) return;
+    await apiKeyStore(sql).replaceSecret(
+      found.tenantId,
+      found.id,
+      await bcrypt.hash(secret, bcryptCost),
+      new Date(nowMs),
+    );
+    await changes.record(sql, found.tenantId);
+  }
+
+  /** Makes a key for a tenant without asking who may: for callers that have asked already. */
+  async function issue(
+    context: Context,
+    tenantId: TenantId,
+    input: NewApiKey,
+  ): Promise<{ key: ApiKey; secret: string }> {
+    const kind = input.environmentMode === "non_production_only" ? "test" : "live";
+    const text = newKeyText(kind, context.nowMs);
+    const key = await store(context.sql, tenantId, input, text, context.principal.subject, context.nowMs);
+    const { name, prefix, roles, scopes } = key;
+    await events.record(context, "api_key.created", key.id, { name, prefix, roles, scopes }, tenantId);
+    return { key, secret: text };
+  }
+
+  return {
+    issue,
+
+    /** Keeps a key whose text was chosen elsewhere as an admin; one that was kept so before takes the new secret. */
+    async keep(db: Database, tenantId: TenantId, text: string, nowMs: number): Promise<void> {
+      const [, prefix] = keyFormat.exec(text)!;
+      await db.transaction(async (tx) => {
+        // Many nodes may start with the same key at once.
+        await tx`select pg_advisory_xact_lock(hashtextextended(${`api_key|${prefix}`}, 0))`;
+        const found = await apiKeyStore(tx).findByPrefix(prefix!);
+        if (found !== undefined) return renewSecret(tx, found, text, nowMs);
+        await store(tx, tenantId, { name: "bootstrap", roles: ["admin"] }, text, bootstrapper, nowMs);
+      });
+    },
+
+    async createApiKey(context: Context, input: NewApiKey): Promise<{ key: ApiKey; secret: string }> {
+      const unknown = unknownRole(input.roles ?? []);
+      if (unknown >= 0) {
+        throw invalid(`roles[${unknown}]`, "role", `must be one of ${Object.keys(roleGrants).join(", ")}`);
+      }
+      if (input.expiresAt !== undefined && input.expiresAt.getTime() <= context.nowMs) {
+        throw invalid("expires_at", "future", "must lie in the future");
+      }
+      const { roles = [], scopes = [], environmentMode = "any" } = input;
+      refuseUnknownScope(scopes, known);
+      const expiresAt = input.expiresAt ?? context.principal.expiresAt;
+      const beyond = beyondCeiling(context.principal, { roles, scopes, environmentMode, expiresAt });
+      if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
+      return issue(context, context.tenantId, { ...input, expiresAt });
+    },
+
+    async getApiKey({ sql, tenantId }: Context, id: string): Promise<ApiKey> {
+      const key = await apiKeyStore(sql).find(tenantId, id);
+      if (key === undefined) throw notFound("API key");
+      return key;
+    },
+
+    async revokeApiKey(context: Context, id: string): Promise<ApiKey> {
+      const { sql, tenantId, principal, nowMs } = context;
+      const revoked = await apiKeyStore(sql).revoke(tenantId, id, principal.subject, new Date(nowMs));
+      // Revoking again changes nothing.
+      if (revoked === undefined) return this.getApiKey(context, id);
+      await changes.record(sql, tenantId);
+      context.afterCommit(() => changes.published(tenantId));
+      await events.record(context, "api_key.revoked", id, { name: revoked.name, prefix: revoked.prefix });
+      return revoked;
+    },
+  };
+}
+
+/** Refuses a scope that would never open anything: most likely it is a slip of the pen. */
+function refuseUnknownScope(scopes: readonly string[], known: ReadonlySet<string>): void {
+  const at = scopes.findIndex((scope) => !known.has(scope));
+  if (at < 0) return;
+  const near = nearestName(scopes[at]!, [...known]);
+  const advice = near === undefined ? "GET /api/_meta/services lists them" : `did you mean ${near}?`;
+  throw invalid(`scopes[${at}]`, "scope", `must be a scope that operations need: ${advice}`);
+}
+
+/** The text of a new key: `sk_<env>_<key id>_<secret>`. */
+export function newKeyText(environment: string, nowMs: number): string {
+  return `sk_${environment}_${ulid(nowMs).toLowerCase()}_${randomBytes(24).toString("base64url")}`;
+}

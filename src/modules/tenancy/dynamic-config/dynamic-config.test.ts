@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { parse } from "yaml";
+import {
+  type ConfigValue,
+  ExportConfigRequestSchema,
+  GetConfigSchemaRequestSchema,
+  ListConfigValuesRequestSchema,
+  ResetConfigValueRequestSchema,
+  SetConfigValueRequestSchema,
+} from "../../../../gen/service/api/config_pb.ts";
+import {
+  type ContextChoice,
+  failsWith,
+  freshTenant,
+  perform,
+  recordedEvents,
+  testDatabase,
+} from "../../../../test/harness/context.ts";
+import { Failure } from "../../../errors/index.ts";
+import { createCursors } from "../../../platform/cursor/index.ts";
+import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
+import { createDynamicConfig } from "./index.ts";
+
+const db = await testDatabase();
+const events = recordedEvents();
+const changes = createTenantChanges(db, createSignals(db));
+const cursors = createCursors(randomBytes(32));
+const { handlers } = createDynamicConfig({
+  enabled: true,
+  changes,
+  events,
+  cursors,
+  instance: { "events.retention_days": 90 },
+});
+
+const list = (choice: ContextChoice, request = {}) =>
+  perform(db, choice, handlers.listConfigValues, ListConfigValuesRequestSchema, request);
+const set = async (choice: ContextChoice, key: string, value: JsonValue, recordVersion?: bigint) => {
+  const request = { key, value: fromJson(ValueSchema, value), recordVersion };
+  return (await perform(db, choice, handlers.setConfigValue, SetConfigValueRequestSchema, request)).configValue!;
+};
+const reset = async (choice: ContextChoice, key: string) =>
+  (await perform(db, choice, handlers.resetConfigValue, ResetConfigValueRequestSchema, { key })).configValue!;
+const plain = (value: ConfigValue) => [value.key, toJson(ValueSchema, value.value!), value.overridden];
+
+test("values in force are the tenant's own where it set them, and the instance's elsewhere", async () => {
+  const tenantId = freshTenant();
+  await set({ tenantId, subject: "key:ada" }, "ratelimit.tenant_rps", 25);
+  await set({}, "idempotency.required", true);
+  const page = await list({ tenantId });
+  assert.deepEqual(page.configValues.map(plain), [
+    ["api.max_concurrent_requests_per_tenant", 0, false],
+    ["events.retention_days", 90, false],
+    ["idempotency.required", false, false],
+    ["ratelimit.tenant_rps", 25, true],
+  ]);
+  assert.equal(page.totalSize, 4);
+  assert.equal(page.configValues[3]!.updatedBy, "key:ada");
+});
+
+test("pages of values follow each other in the order of keys", async () => {
+  const tenantId = freshTenant();
+  const first = await list({ tenantId }, { pageSize: 3 });
+  const second = await list({ tenantId }, { pageSize: 3, pageToken: first.nextPageToken });
+  const keys = [...first.configValues, ...second.configValues].map((value) => value.key);
+  assert.deepEqual(keys, [...keys].sort());
+  assert.deepEqual([keys.length, second.totalSize, second.nextPageToken], [4, 4, ""]);
+});
+
+test("a change reaches the chain's snapshots, and its event names the key and not the value", async () => {
+  const tenantId = freshTenant();
+  const told: string[] = [];
+  const stop = changes.onChange((changed) => told.push(changed));
+  await set({ tenantId }, "ratelimit.tenant_rps", 25);
+  stop();
+  assert.deepEqual(told, [tenantId]);
+  assert.equal((await db.sql`select from tenant_versions where tenant_id = ${tenantId}`).count, 1);
+  const event = { tenantId, type: "config.changed", subject: "ratelimit.tenant_rps" };
+  assert.deepEqual(events.recorded.at(-1), { ...event, data: { key: "ratelimit.tenant_rps" } });
+});
+
+test("a setting is conditional on its version: 0 for one that is not set, one more for each change", async () => {
+  const tenantId = freshTenant();
+  const key = "events.retention_days";
+  await assert.rejects(set({ tenantId }, key, 7, 1n), failsWith("VERSION_CONFLICT", /version 0/));
+  assert.equal((await set({ tenantId }, key, 7, 0n)).recordVersion, 1n);
+  await assert.rejects(set({ tenantId }, key, 8, 0n), failsWith("VERSION_CONFLICT", /version 1/));
+  assert.equal((await set({ tenantId }, key, 8, 1n)).recordVersion, 2n);
+  assert.equal((await set({ tenantId }, key, 9)).recordVersion, 3n);
+  assert.deepEqual(plain((await list({ tenantId })).configValues[1]!), [key, 9, true]);
+});
+
+test("of many conditional changes from one version, one is made", async () => {
+  const tenantId = freshTenant();
+  const tries = Array.from({ length: 8 }, (_, n) => set({ tenantId }, "events.retention_days", n + 1, 0n));
+  const made = (await Promise.allSettled(tries)).filter((each) => each.status === "fulfilled");
+  assert.equal(made.length, 1);
+});
+
+test("a reset returns to the default, and resetting again changes nothing", async () => {
+  const tenantId = freshTenant();
+  await set({ tenantId }, "events.retention_days", 7);
+  assert.deepEqual(plain(await reset({ tenantId }, "events.retention_days")), ["events.retention_days", 90, false]);
+  assert.equal(events.recorded.at(-1)!.type, "config.reset");
+  const before = events.recorded.length;
+  await reset({ tenantId }, "events.retention_days");
+  assert.equal(events.recorded.length, before);
+});
+
+test("an unknown setting is not found, and a value that does not fit is a violation of `value`", async () => {
+  const none = failsWith("NOT_FOUND", /^No such setting\.$/);
+  await assert.rejects(set({}, "log.level", "debug"), none);
+  await assert.rejects(reset({}, "constructor"), none);
+  const unfit = (error: unknown) =>
+    error instanceof Failure && error.code === "INVALID_ARGUMENT" && error.violations[0]?.field === "value";
+  for (const value of ["7", 0, 7.5, null, { days: 7 }, [7]]) {
+    await assert.rejects(set({}, "events.retention_days", value), unfit);
+  }
+  await assert.rejects(set({}, "ratelimit.tenant_rps", null), unfit);
+  // Only a binary request can hold these.
+  for (const kind of [{ case: "numberValue", value: Number.NaN } as const, { case: undefined }]) {
+    const request = { key: "ratelimit.tenant_rps", value: { kind } };
+    await assert.rejects(perform(db, {}, handlers.setConfigValue, SetConfigValueRequestSchema, request), unfit);
+  }
+});
+
+test("the export is YAML that says what it is and parses back to every value in force", async () => {
+  const tenantId = freshTenant();
+  await set({ tenantId }, "idempotency.required", true);
+  const { document } = await perform(db, { tenantId }, handlers.exportConfig, ExportConfigRequestSchema, {});
+  assert.equal(document!.contentType, "application/yaml");
+  const text = Buffer.from(document!.data).toString("utf8");
+  assert.match(text, new RegExp(`^# .*${tenantId}`));
+  assert.deepEqual(parse(text), {
+    api: { max_concurrent_requests_per_tenant: 0 },
+    events: { retention_days: 90 },
+    idempotency: { required: true },
+    ratelimit: { tenant_rps: 0 },
+  });
+});
+
+test("switched off, only the schema answers, and every refusal names the setting", async () => {
+  const off = createDynamicConfig({ enabled: false, changes, events, cursors }).handlers;
+  const schema = await perform(db, {}, off.getConfigSchema, GetConfigSchemaRequestSchema, {});
+  assert.equal(schema.enabled, false);
+  const retention = schema.settings.find((setting) => setting.key === "events.retention_days")!;
+  assert.deepEqual([retention.type, retention.minimum, retention.maximum], ["integer", 1, 365]);
+  assert.deepEqual(toJson(ValueSchema, retention.defaultValue!), 30);
+
+  const refused = failsWith("FEATURE_DISABLED", /dynamic_config\.enabled/);
+  const key = "no.such";
+  const value = fromJson(ValueSchema, 1);
+  await assert.rejects(perform(db, {}, off.listConfigValues, ListConfigValuesRequestSchema, {}), refused);
+  await assert.rejects(perform(db, {}, off.setConfigValue, SetConfigValueRequestSchema, { key, value }), refused);
+  await assert.rejects(perform(db, {}, off.resetConfigValue, ResetConfigValueRequestSchema, { key }), refused);
+  await assert.rejects(perform(db, {}, off.exportConfig, ExportConfigRequestSchema, {}), refused);
+});

@@ -1,0 +1,96 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail } from "../../../errors/index.ts";
+import { mayUseEnvironment, type Principal, type TenantId } from "../../../platform/access/index.ts";
+import { notFound, type Sql, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import {
+  type Environment,
+  type EnvironmentChange,
+  type EnvironmentStatus,
+  mayBecome,
+  type NewEnvironment,
+} from "./domain/environment.ts";
+import { environmentStore } from "./store.ts";
+
+/** The use cases of environments. */
+export type EnvironmentService = ReturnType<typeof createEnvironmentService>;
+
+/** Makes the use cases of environments. */
+export function createEnvironmentService(events: EventRecorder) {
+  async function getEnvironment({ sql, tenantId, principal }: Context, id: string): Promise<Environment> {
+    const environment = await environmentStore(sql).find(tenantId, id);
+    if (environment === undefined) throw notFound("environment");
+    refuseUnusable(principal, environment.key);
+    return environment;
+  }
+
+  async function change(
+    context: Context,
+    id: string,
+    wanted: EnvironmentChange,
+    expectedVersion: number | undefined,
+  ): Promise<Environment> {
+    const { sql, tenantId, nowMs } = context;
+    const current = await getEnvironment(context, id);
+    if (wanted.status !== undefined && !mayBecome(current, wanted.status)) throw protectedEnvironment(wanted.status);
+    const store = environmentStore(sql);
+    const changed = await store.update(tenantId, id, wanted, expectedVersion, new Date(nowMs));
+    if (changed === undefined) throw updateRefusal(await store.find(tenantId, id), "environment");
+    return changed;
+  }
+
+  return {
+    getEnvironment,
+
+    /** Adds environments in the caller's transaction: those that a new tenant starts with. */
+    async add(sql: Sql, tenantId: TenantId, environments: readonly NewEnvironment[], nowMs: number): Promise<void> {
+      if (environments.length > 0) {
+        await environmentStore(sql).insert(environments.map((each) => newEnvironment(tenantId, each, nowMs)));
+      }
+    },
+
+    async createEnvironment(context: Context, input: NewEnvironment): Promise<Environment> {
+      refuseUnusable(context.principal, input.key);
+      const [created] = await environmentStore(context.sql).insert([
+        newEnvironment(context.tenantId, input, context.nowMs),
+      ]);
+      await events.record(context, "environment.created", created!.id, { key: input.key, mode: input.mode });
+      return created!;
+    },
+
+    async updateEnvironment(
+      context: Context,
+      id: string,
+      wanted: EnvironmentChange,
+      expectedVersion: number | undefined,
+    ): Promise<Environment> {
+      if (isEmptyChange(wanted)) {
+        return unchangedRecord(await getEnvironment(context, id), expectedVersion, "environment");
+      }
+      const updated = await change(context, id, wanted, expectedVersion);
+      await events.record(context, "environment.updated", id, { fields: changedFields(wanted) });
+      return updated;
+    },
+
+    async deleteEnvironment(context: Context, id: string): Promise<Environment> {
+      const deleted = await change(context, id, { status: "deleted" }, undefined);
+      await events.record(context, "environment.deleted", id, { key: deleted.key });
+      return deleted;
+    },
+  };
+}
+
+function newEnvironment(tenantId: TenantId, input: NewEnvironment, nowMs: number): Environment {
+  return { ...input, tenantId, id: ulid(nowMs), status: "active", ...newStamps(nowMs) };
+}
+
+function refuseUnusable(principal: Principal, key: string): void {
+  if (mayUseEnvironment(principal, key)) return;
+  throw fail("PERMISSION_DENIED", { public: `The caller may not work in the environment ${key}.` });
+}
+
+function protectedEnvironment(status: EnvironmentStatus) {
+  return fail("FAILED_PRECONDITION", { public: `The environment production cannot be ${status}.` });
+}

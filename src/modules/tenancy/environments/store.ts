@@ -1,0 +1,59 @@
+import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { type Environment, type EnvironmentChange, productionKey } from "./domain/environment.ts";
+
+/** The SQL of environments. A deleted one keeps its row and is never found again. */
+export function environmentStore(sql: Sql) {
+  const columns = sql`tenant_id, id, key, name, mode, status, created_at, updated_at, record_version`;
+  return {
+    async insert(environments: readonly Environment[]): Promise<Environment[]> {
+      const rows = environments.map((environment) => ({
+        tenant_id: environment.tenantId,
+        id: environment.id,
+        key: environment.key,
+        name: environment.name,
+        mode: environment.mode,
+        status: environment.status,
+        created_at: environment.createdAt,
+        updated_at: environment.updatedAt,
+      }));
+      return sql<Environment[]>`insert into environments ${sql(rows)} returning ${columns}`;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Environment | undefined> {
+      const [row] = await sql<Environment[]>`
+        select ${columns} from environments where tenant_id = ${tenantId} and id = ${id} and status <> 'deleted'`;
+      return row;
+    },
+
+    /** The fields that are undefined stay as they are; a version that is given must still be the current one. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      change: EnvironmentChange,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<Environment | undefined> {
+      const [row] = await sql<Environment[]>`
+        update environments set
+          name = coalesce(${change.name ?? null}, name),
+          status = coalesce(${change.status ?? null}, status),
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status <> 'deleted'
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, mode: EnvironmentMode, page: Page): Promise<PageRows<Environment>> {
+      const usable = {
+        any: sql``,
+        production_only: sql`and key = ${productionKey}`,
+        non_production_only: sql`and key <> ${productionKey}`,
+      }[mode];
+      const where = sql`tenant_id = ${tenantId} and status <> 'deleted' ${usable}`;
+      return readKeyset<Environment>(sql, { columns, table: "environments", where }, page);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * Tenancy: who may use the service, and with what.
+ *
+ * tenant: the unit of isolation; every record belongs to one. environment: a part of a tenant, such as production.
+ * member: a person with roles in a tenant. API key: a credential of a program. secret: a value that callers can set and
+ * use but never read. dynamic configuration: settings that a tenant changes for itself.
+ */
+import type { Reencryptable } from "../../platform/crypto/index.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import { createApiKeys } from "./api-keys/index.ts";
+import { createDynamicConfig } from "./dynamic-config/index.ts";
+import { createEnvironments } from "./environments/index.ts";
+import { createMembers } from "./members/index.ts";
+import { createSecrets } from "./secrets/index.ts";
+import { createTenants } from "./tenants/index.ts";
+
+export { type ApiKeys, type ApiKeyVerifier, createApiKeys, newKeyText } from "./api-keys/index.ts";
+export type { Members } from "./members/index.ts";
+export { createSecrets } from "./secrets/index.ts";
+export type { Quotas, QuotaTake, Tenant } from "./tenants/index.ts";
+
+interface Parts extends AreaParts {
+  readonly events: EventRecorder;
+  /** The scopes that a key can be given. */
+  readonly scopes: ReadonlySet<string>;
+  /** Tables of other areas that are sealed with the same master keys. */
+  readonly sealed: readonly Reencryptable[];
+}
+
+/** The area's public API. */
+export type Tenancy = ReturnType<typeof createTenancy>;
+
+/** Creates the area. */
+export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
+  const ownSettings = config["dynamic_config.enabled"];
+  const environments = createEnvironments(parts);
+  const apiKeys = createApiKeys({ ...parts, bcryptCost: config["auth.bcrypt_cost"], scopes });
+  const purgeAfterDays = config["tenant.purge_after_days"];
+  const tenants = createTenants({ ...parts, apiKeys, environments, purgeAfterDays, ownSettings });
+  const members = createMembers(parts);
+  const secrets = createSecrets({ ...parts, furtherTables: sealed });
+  const dynamicConfig = createDynamicConfig({
+    ...parts,
+    instance: { "events.retention_days": config["events.retention_days"] },
+    enabled: ownSettings,
+  });
+  return {
+    handlers: {
+      "service.api.TenantService": tenants.handlers,
+      "service.api.EnvironmentService": environments.handlers,
+      "service.api.MemberService": members.handlers,
+      "service.api.ApiKeyService": apiKeys.handlers,
+      "service.api.SecretService": secrets.handlers,
+      "service.api.ConfigService": dynamicConfig.handlers,
+    },
+    jobs: [...tenants.jobs, ...secrets.jobs],
+    workers: [],
+    tenants,
+    members,
+    apiKeys,
+    secrets,
+  } satisfies Area & Record<string, unknown>;
+}

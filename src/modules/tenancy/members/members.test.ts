@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import {
+  GetMemberRequestSchema,
+  InviteMemberRequestSchema,
+  ListMembersRequestSchema,
+  ListTenantMembersRequestSchema,
+  RemoveMemberRequestSchema,
+  Member_Status as Status,
+  UpdateMemberRequestSchema,
+} from "../../../../gen/service/api/member_pb.ts";
+import {
+  type ContextChoice,
+  failsWith,
+  freshTenant,
+  perform,
+  recordedEvents,
+  testDatabase,
+} from "../../../../test/harness/context.ts";
+import { Failure } from "../../../errors/index.ts";
+import { createCursors } from "../../../platform/cursor/index.ts";
+import { classifyDatabaseError, createSignals, createTenantChanges } from "../../../platform/db/index.ts";
+import { createMembers } from "./index.ts";
+
+const db = await testDatabase();
+const events = recordedEvents();
+const changes = createTenantChanges(db, createSignals(db));
+const { handlers } = createMembers({ db, changes, events, cursors: createCursors(randomBytes(32)) });
+
+const invite = async (choice: ContextChoice, request: object) =>
+  (await perform(db, choice, handlers.inviteMember, InviteMemberRequestSchema, request)).member!;
+const update = async (choice: ContextChoice, memberId: string, change: object) =>
+  (await perform(db, choice, handlers.updateMember, UpdateMemberRequestSchema, { memberId, ...change })).member!;
+const remove = (choice: ContextChoice, memberId: string) =>
+  perform(db, choice, handlers.removeMember, RemoveMemberRequestSchema, { memberId });
+
+test("an invited member waits for their first call, and the event names no address", async () => {
+  const tenantId = freshTenant();
+  const member = await invite({ tenantId }, { email: "Ada@example.com", displayName: "Ada", roles: ["operator"] });
+  assert.equal(member.status, Status.INVITED);
+  assert.deepEqual(events.recorded.at(-1), {
+    tenantId,
+    type: "member.invited",
+    subject: member.id,
+    data: { roles: ["operator"] },
+  });
+});
+
+test("an address is invited once in a tenant, in whatever case, and again after its member was removed", async () => {
+  const tenantId = freshTenant();
+  const member = await invite({ tenantId }, { email: "ada@example.com" });
+  await invite({}, { email: "ada@example.com" });
+  await assert.rejects(
+    invite({ tenantId }, { email: "ADA@example.com" }),
+    (error) => classifyDatabaseError(error)?.code === "ALREADY_EXISTS",
+  );
+  await remove({ tenantId }, member.id);
+  await invite({ tenantId }, { email: "ADA@example.com" });
+});
+
+test("a role that does not exist is refused by its place in the request", async () => {
+  const violation = (field: string) => (error: unknown) =>
+    error instanceof Failure && error.code === "INVALID_ARGUMENT" && error.violations[0]?.field === field;
+  const tenantId = freshTenant();
+  await assert.rejects(invite({ tenantId }, { email: "a@b.c", roles: ["viewer", "boss"] }), violation("roles[1]"));
+  const { id } = await invite({ tenantId }, { email: "a@b.c" });
+  const roleSet = { roles: ["boss"] };
+  await assert.rejects(update({ tenantId }, id, { roleSet }), violation("role_set.roles[0]"));
+});
+
+test("nobody gives a role that grants more than they have, but roles that are there already may stay", async () => {
+  const tenantId = freshTenant();
+  const lesser = { tenantId, roles: ["viewer"], scopes: ["member:*"] };
+  const denied = failsWith("PERMISSION_DENIED", /admin/);
+  await assert.rejects(invite(lesser, { email: "eve@example.com", roles: ["admin"] }), denied);
+  const { id } = await invite({ tenantId }, { email: "boss@example.com", roles: ["operator"] });
+  await assert.rejects(update(lesser, id, { roleSet: { roles: ["operator", "admin"] } }), denied);
+  const member = await update(lesser, id, { roleSet: { roles: ["operator", "viewer"] } });
+  assert.deepEqual(member.roles, ["operator", "viewer"]);
+});
+
+test("an update changes only what is present, and refuses a version that has passed", async () => {
+  const tenantId = freshTenant();
+  const { id } = await invite({ tenantId }, { email: "a@b.c", displayName: "A", roles: ["viewer"], subject: "s" });
+  const member = await update({ tenantId }, id, { status: Status.SUSPENDED, recordVersion: 1n });
+  assert.deepEqual(
+    [member.displayName, member.roles, member.status, member.recordVersion],
+    ["A", ["viewer"], Status.SUSPENDED, 2n],
+  );
+  assert.deepEqual(events.recorded.at(-1)!.data, { fields: ["status"] });
+  assert.deepEqual((await update({ tenantId }, id, { roleSet: {} })).roles, []);
+  await assert.rejects(
+    update({ tenantId }, id, { displayName: "B", recordVersion: 1n }),
+    failsWith("VERSION_CONFLICT", /version 3/),
+  );
+});
+
+test("a member without a subject cannot be made active by hand", async () => {
+  const tenantId = freshTenant();
+  const { id } = await invite({ tenantId }, { email: "a@b.c" });
+  await assert.rejects(update({ tenantId }, id, { status: Status.ACTIVE }), failsWith("FAILED_PRECONDITION"));
+  await update({ tenantId }, id, { status: Status.SUSPENDED });
+  assert.equal((await update({ tenantId }, id, { status: Status.ACTIVE })).status, Status.INVITED);
+});
+
+test("a removed member and another tenant's are not found, whatever is asked of them", async () => {
+  const tenantId = freshTenant();
+  const { id: memberId } = await invite({ tenantId }, { email: "a@b.c" });
+  const refused = async (choice: ContextChoice) => {
+    const none = failsWith("NOT_FOUND", /^No such member\.$/);
+    await assert.rejects(perform(db, choice, handlers.getMember, GetMemberRequestSchema, { memberId }), none);
+    await assert.rejects(update(choice, memberId, { displayName: "x" }), none);
+    await assert.rejects(remove(choice, memberId), none);
+  };
+  await refused({ tenantId: freshTenant() });
+  assert.equal((await remove({ tenantId }, memberId)).member!.status, Status.REMOVED);
+  await refused({ tenantId });
+});
+
+test("both addresses list the same members, the tenant's own and none that was removed", async () => {
+  const tenantId = freshTenant();
+  await invite({}, { email: "stranger@example.com" });
+  const gone = await invite({ tenantId }, { email: "gone@example.com" });
+  for (const name of ["a", "b", "c"]) await invite({ tenantId }, { email: `${name}@example.com` });
+  await remove({ tenantId }, gone.id);
+  const first = await perform(db, { tenantId }, handlers.listMembers, ListMembersRequestSchema, { pageSize: 2 });
+  const rest = { pageSize: 2, pageToken: first.nextPageToken };
+  const second = await perform(db, { tenantId }, handlers.listMembers, ListMembersRequestSchema, rest);
+  const all = await perform(db, { tenantId }, handlers.listTenantMembers, ListTenantMembersRequestSchema, {});
+  assert.deepEqual(
+    all.members.map((member) => member.email),
+    ["a@example.com", "b@example.com", "c@example.com"],
+  );
+  assert.deepEqual([...first.members, ...second.members], all.members);
+  assert.deepEqual([first.totalSize, second.totalSize, all.totalSize], [3, 3, 3]);
+});

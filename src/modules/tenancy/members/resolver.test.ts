@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, test } from "node:test";
+import {
+  InviteMemberRequestSchema,
+  RemoveMemberRequestSchema,
+  Member_Status as Status,
+  UpdateMemberRequestSchema,
+} from "../../../../gen/service/api/member_pb.ts";
+import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import { createCursors } from "../../../platform/cursor/index.ts";
+import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
+import { createMembers } from "./index.ts";
+
+const db = await testDatabase();
+
+/** One node of several over the same database. */
+async function startNode() {
+  const signals = createSignals(db);
+  const changes = createTenantChanges(db, signals);
+  await signals.start();
+  await changes.start();
+  after(async () => {
+    changes.stop();
+    await signals.stop();
+  });
+  return {
+    changes,
+    members: createMembers({ db, changes, events: recordedEvents(), cursors: createCursors(randomBytes(32)) }),
+  };
+}
+
+const { members } = await startNode();
+const { resolve, handlers } = members;
+const invite = async (tenantId: TenantId, request: object) =>
+  (await perform(db, { tenantId }, handlers.inviteMember, InviteMemberRequestSchema, request)).member!.id;
+const update = (tenantId: TenantId, memberId: string, change: object) =>
+  perform(db, { tenantId }, handlers.updateMember, UpdateMemberRequestSchema, { memberId, ...change });
+const remove = (tenantId: TenantId, memberId: string) =>
+  perform(db, { tenantId }, handlers.removeMember, RemoveMemberRequestSchema, { memberId });
+const stored = async (memberId: string) =>
+  (
+    await db.sql<{ subject: string; status: string; recordVersion: number }[]>`
+    select subject, status, record_version from members where id = ${memberId}`
+  )[0];
+
+/** What is told without a query, once the news of earlier changes has gone round. */
+async function remembered(...bearer: Parameters<typeof resolve>) {
+  for (;;) {
+    const told = resolve(...bearer);
+    if (!(told instanceof Promise)) return told;
+    await told;
+  }
+}
+
+/** What a member has who was invited without bounds. */
+const unbounded = { environmentMode: "any", expiresAt: null };
+
+test("the first call with a verified address makes an invited member active, in whatever case it is written", async () => {
+  const tenantId = freshTenant();
+  const id = await invite(tenantId, { email: "Ada@Example.com", roles: ["operator"] });
+  assert.deepEqual(await resolve(tenantId, "idp|ada", "ada@example.COM", true), {
+    ...unbounded,
+    roles: ["operator"],
+    status: "active",
+  });
+  assert.deepEqual({ ...(await stored(id)) }, { subject: "idp|ada", status: "active", recordVersion: 2 });
+});
+
+test("an address that the token does not vouch for, or another tenant's, activates nobody", async () => {
+  const tenantId = freshTenant();
+  const id = await invite(tenantId, { email: "ada@example.com", roles: ["operator"] });
+  assert.equal(await resolve(tenantId, "eve", "ada@example.com", false), undefined);
+  assert.equal(await resolve(tenantId, "eve", undefined, true), undefined);
+  assert.equal(await resolve(freshTenant(), "eve", "ada@example.com", true), undefined);
+  assert.equal((await stored(id))!.status, "invited");
+});
+
+test("a member invited by subject is activated by that subject alone", async () => {
+  const tenantId = freshTenant();
+  await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["viewer"] });
+  assert.equal(await resolve(tenantId, "eve", "ada@example.com", true), undefined);
+  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), {
+    ...unbounded,
+    roles: ["viewer"],
+    status: "active",
+  });
+});
+
+test("an empty subject is nobody's", async () => {
+  const tenantId = freshTenant();
+  await invite(tenantId, { email: "ada@example.com" });
+  assert.equal(await resolve(tenantId, "", "ada@example.com", true), undefined);
+});
+
+test("of many first calls at once, one activates and all are told the same", async () => {
+  const tenantId = freshTenant();
+  const id = await invite(tenantId, { email: "ada@example.com", roles: ["viewer"] });
+  const nodes = await Promise.all([startNode(), startNode(), startNode()]);
+  const calls = Array.from({ length: 30 }, (_, n) =>
+    nodes[n % 3]!.members.resolve(tenantId, "ada", "ada@example.com", true),
+  );
+  for (const member of await Promise.all(calls))
+    assert.deepEqual(member, { ...unbounded, roles: ["viewer"], status: "active" });
+  assert.equal((await stored(id))!.recordVersion, 2);
+});
+
+test("of two people with one address, only the first becomes the member", async () => {
+  const tenantId = freshTenant();
+  await invite(tenantId, { email: "team@example.com", roles: ["viewer"] });
+  const both = await Promise.all(["one", "two"].map((each) => resolve(tenantId, each, "team@example.com", true)));
+  assert.deepEqual(both.filter((member) => member !== undefined).length, 1);
+});
+
+test("once known, a member or a stranger is told from memory until the tenant changes", async () => {
+  const tenantId = freshTenant();
+  const id = await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["viewer"] });
+  assert.deepEqual(await remembered(tenantId, "ada", undefined, false), {
+    ...unbounded,
+    roles: ["viewer"],
+    status: "active",
+  });
+  assert.equal(await remembered(tenantId, "eve", undefined, false), undefined);
+
+  await update(tenantId, id, { roleSet: { roles: ["operator"] } });
+  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), {
+    ...unbounded,
+    roles: ["operator"],
+    status: "active",
+  });
+  await invite(tenantId, { email: "eve@example.com", subject: "eve", roles: ["viewer"] });
+  assert.deepEqual(await resolve(tenantId, "eve", undefined, false), {
+    ...unbounded,
+    roles: ["viewer"],
+    status: "active",
+  });
+});
+
+test("a suspended member has no roles, also when the invitation was suspended before their first call", async () => {
+  const tenantId = freshTenant();
+  const seen = await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["admin"] });
+  await resolve(tenantId, "ada", undefined, false);
+  await update(tenantId, seen, { status: Status.SUSPENDED });
+  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), { ...unbounded, roles: [], status: "suspended" });
+
+  const unseen = await invite(tenantId, { email: "bob@example.com", roles: ["admin"] });
+  await update(tenantId, unseen, { status: Status.SUSPENDED });
+  assert.deepEqual(await resolve(tenantId, "bob", "bob@example.com", true), {
+    ...unbounded,
+    roles: [],
+    status: "suspended",
+  });
+  await update(tenantId, unseen, { status: Status.ACTIVE });
+  assert.deepEqual(await resolve(tenantId, "bob", "bob@example.com", true), {
+    ...unbounded,
+    roles: ["admin"],
+    status: "active",
+  });
+});
+
+test("a removed member is known as removed and has no roles, until they are invited again", async () => {
+  const tenantId = freshTenant();
+  const id = await invite(tenantId, { email: "ada@example.com", roles: ["admin"] });
+  await resolve(tenantId, "ada", "ada@example.com", true);
+  await remove(tenantId, id);
+  assert.deepEqual(await resolve(tenantId, "ada", "ada@example.com", true), {
+    ...unbounded,
+    roles: [],
+    status: "removed",
+  });
+  await invite(tenantId, { email: "ada@example.com", roles: ["viewer"] });
+  assert.deepEqual(await resolve(tenantId, "ada", "ada@example.com", true), {
+    ...unbounded,
+    roles: ["viewer"],
+    status: "active",
+  });
+});

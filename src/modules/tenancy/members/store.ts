@@ -1,0 +1,86 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Bearer, Member, MemberChange } from "./domain/member.ts";
+
+/** The SQL of members. A removed one keeps its row, and only `recognize` ever sees it again. */
+export function memberStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, subject, email, display_name, roles, status, environment_mode, expires_at, created_at, updated_at,
+    record_version`;
+  return {
+    async insert(member: Member): Promise<Member> {
+      const [row] = await sql<Member[]>`
+        insert into members (tenant_id, id, subject, email, display_name, roles, status, environment_mode, expires_at,
+          created_at, updated_at)
+        values (${member.tenantId}, ${member.id}, ${member.subject}, ${member.email}, ${member.displayName},
+          ${member.roles as string[]}, ${member.status}, ${member.environmentMode}, ${member.expiresAt},
+          ${member.createdAt}, ${member.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Member | undefined> {
+      const [row] = await sql<Member[]>`
+        select ${columns} from members where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'`;
+      return row;
+    },
+
+    /** Finds a member and keeps others from changing it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<Member | undefined> {
+      const [row] = await sql<Member[]>`
+        select ${columns} from members where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
+        for update`;
+      return row;
+    },
+
+    /** The fields that are undefined stay as they are; a version that is given must still be the current one. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      change: MemberChange,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<Member | undefined> {
+      const [row] = await sql<Member[]>`
+        update members set
+          display_name = coalesce(${change.displayName ?? null}, display_name),
+          roles = coalesce(${(change.roles as string[] | undefined) ?? null}::text[], roles),
+          status = coalesce(${change.status ?? null}, status),
+          environment_mode = coalesce(${change.environmentMode ?? null}, environment_mode),
+          expires_at = coalesce(${change.expiresAt ?? null}::timestamptz, expires_at),
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, page: Page): Promise<PageRows<Member>> {
+      const where = sql`tenant_id = ${tenantId} and status <> 'removed'`;
+      return readKeyset<Member>(sql, { columns, table: "members", where }, page);
+    },
+
+    /**
+     * The member that a token's bearer is: by subject, else by a verified address nobody has claimed yet.
+     * A removed one comes last, so that who was invited again is let in.
+     */
+    async recognize(tenantId: TenantId, { subject, verifiedEmail }: Bearer): Promise<Member | undefined> {
+      const [row] = await sql<Member[]>`
+        select ${columns} from members
+        where tenant_id = ${tenantId} and (subject = ${subject}
+          or (subject = '' and status <> 'removed' and lower(email) = lower(${verifiedEmail ?? null})))
+        order by status = 'removed', subject = ${subject} desc limit 1`;
+      return row;
+    },
+
+    /** Makes an invited member active at their first call; undefined when somebody else was faster. */
+    async activate(tenantId: TenantId, id: string, subject: string): Promise<Member | undefined> {
+      const [row] = await sql<Member[]>`
+        update members set status = 'active', subject = ${subject}, updated_at = now(), record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status = 'invited' and subject in ('', ${subject})
+        returning ${columns}`;
+      return row;
+    },
+  };
+}

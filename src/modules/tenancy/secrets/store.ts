@@ -1,0 +1,104 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Reencryptable, StaleValue } from "../../../platform/crypto/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { bindingOf, type SealedSecret, type Secret } from "./domain/secret.ts";
+
+/** A value, sealed with a key. */
+export interface SealedValue {
+  readonly ciphertext: string;
+  readonly keyId: string;
+}
+
+/** The SQL of secrets. Ciphertexts are read only where they are needed. */
+export function secretStore(sql: Sql) {
+  const columns = sql`tenant_id, id, name, version, metadata, key_id, created_at, updated_at, record_version`;
+  return {
+    async insert(secret: SealedSecret): Promise<Secret> {
+      const [row] = await sql<Secret[]>`
+        insert into secrets (tenant_id, id, name, version, ciphertext, key_id, metadata, created_at, updated_at)
+        values (${secret.tenantId}, ${secret.id}, ${secret.name}, ${secret.version}, ${secret.ciphertext},
+          ${secret.keyId}, ${sql.json(secret.metadata as never)}, ${secret.createdAt}, ${secret.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Secret | undefined> {
+      const [row] = await sql<Secret[]>`select ${columns} from secrets where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** A name starts with a letter and an id with a digit: one text never means two secrets. */
+    async findSealed(tenantId: TenantId, nameOrId: string): Promise<SealedSecret | undefined> {
+      const [row] = await sql<SealedSecret[]>`
+        select ${columns}, ciphertext from secrets
+        where tenant_id = ${tenantId} and (id = ${nameOrId} or name = ${nameOrId})`;
+      return row;
+    },
+
+    /** What is undefined stays as it is; a new value makes a new version; a version that is given must be current. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      change: { metadata?: Readonly<Record<string, unknown>> | undefined; sealed?: SealedValue | undefined },
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<Secret | undefined> {
+      const { metadata, sealed } = change;
+      const [row] = await sql<Secret[]>`
+        update secrets set
+          metadata = coalesce(${metadata === undefined ? null : sql.json(metadata as never)}::jsonb, metadata),
+          ciphertext = coalesce(${sealed?.ciphertext ?? null}, ciphertext),
+          key_id = coalesce(${sealed?.keyId ?? null}, key_id),
+          version = version + ${sealed === undefined ? 0 : 1},
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    async remove(tenantId: TenantId, id: string): Promise<Secret | undefined> {
+      const [row] = await sql<Secret[]>`
+        delete from secrets where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, page: Page): Promise<PageRows<Secret>> {
+      return readKeyset<Secret>(sql, { columns, table: "secrets", where: sql`tenant_id = ${tenantId}` }, page);
+    },
+  };
+}
+
+/** All tenants' secrets, to be sealed anew. What callers see of a secret changes only in its key's id. */
+export function reencryptableSecrets(sql: Sql): Reencryptable {
+  return {
+    bindingOf,
+
+    async next(activeKeyId, after, limit) {
+      // Smaller or larger, not unequal: an index can answer that, and mostly with "none".
+      return sql<StaleValue[]>`
+        select tenant_id, id, ciphertext from secrets
+        where (key_id < ${activeKeyId} or key_id > ${activeKeyId})
+          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
+        order by tenant_id, id limit ${limit}`;
+    },
+
+    async replace(activeKeyId, replacements) {
+      // Rows are locked in one order everywhere, so that two nodes never wait for each other.
+      const { count } = await sql`
+        with unchanged as (
+          select secrets.tenant_id, secrets.id, sealed.replacement
+          from secrets join unnest(
+              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
+              ${replacements.map((each) => each.ciphertext)}::text[],
+              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
+            on secrets.tenant_id = sealed.tenant_id and secrets.id = sealed.id
+              and secrets.ciphertext = sealed.ciphertext
+          order by secrets.tenant_id, secrets.id for update of secrets)
+        update secrets set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
+        from unchanged where secrets.tenant_id = unchanged.tenant_id and secrets.id = unchanged.id`;
+      return count;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail } from "../../../errors/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import { notFound, type Sql, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { enqueueJobs } from "../../../platform/jobs/index.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { ApiKeys } from "../api-keys/index.ts";
+import type { Environments } from "../environments/index.ts";
+import {
+  liftedQuotas,
+  platformOnlyField,
+  slugOf,
+  startingEnvironments,
+  type Tenant,
+  type TenantChange,
+} from "./domain/tenant.ts";
+import { purgeTenantKind } from "./jobs.ts";
+import { tenantStore } from "./store.ts";
+
+/** What the use cases stand on. */
+export interface TenantParts {
+  readonly changes: TenantChanges;
+  readonly events: EventRecorder;
+  readonly apiKeys: ApiKeys;
+  readonly environments: Environments;
+  readonly purgeAfterDays: number;
+}
+
+/** What is asked for a new tenant. */
+export interface NewTenant {
+  readonly name: string;
+  readonly slug: string;
+  readonly plan: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly quotas: Tenant["quotas"];
+  readonly platform?: boolean;
+}
+
+/** The use cases of tenants. */
+export type TenantService = ReturnType<typeof createTenantService>;
+
+/** Makes the use cases of tenants. */
+export function createTenantService({ changes, events, apiKeys, environments, purgeAfterDays }: TenantParts) {
+  /** Runs in the caller's transaction; also the way in which the first tenant comes to be. */
+  async function addTenant(sql: Sql, input: NewTenant, nowMs: number): Promise<Tenant> {
+    const id = ulid(nowMs) as TenantId;
+    const lifted = liftedQuotas(input.quotas);
+    const tenant = await tenantStore(sql).insert({
+      ...input,
+      quotas: Object.fromEntries(Object.entries(input.quotas).filter(([operation]) => !lifted.includes(operation))),
+      id,
+      slug: input.slug === "" ? slugOf(input.name, id.slice(-6).toLowerCase()) : input.slug,
+      status: "active",
+      platform: input.platform ?? false,
+      ...newStamps(nowMs),
+    });
+    await environments.add(sql, id, startingEnvironments, nowMs);
+    return tenant;
+  }
+
+  /** Another tenant's id is not found, unless the platform tenant asks. */
+  function reach(context: Context, tenantId: string): TenantId {
+    if (tenantId !== context.tenantId && !context.platform) throw notFound("tenant");
+    return tenantId as TenantId;
+  }
+
+  async function changed(context: Context, tenantId: TenantId): Promise<void> {
+    await changes.record(context.sql, tenantId);
+    context.afterCommit(() => changes.published(tenantId));
+  }
+
+  return {
+    addTenant,
+
+    async createTenant(context: Context, input: NewTenant, issueAdminKey: boolean) {
+      if (!context.platform && context.plane !== "internal") {
+        throw fail("PERMISSION_DENIED", { public: "Only the platform tenant may create tenants." });
+      }
+      const tenant = await addTenant(context.sql, input, context.nowMs);
+      await events.record(context, "tenant.created", tenant.id, { name: tenant.name, slug: tenant.slug }, tenant.id);
+      const adminKey = issueAdminKey
+        ? (await apiKeys.issue(context, tenant.id, { name: "first admin", roles: ["admin"] })).secret
+        : undefined;
+      return { tenant, adminKey };
+    },
+
+    async getTenant(context: Context, tenantId: string): Promise<Tenant> {
+      const tenant = await tenantStore(context.sql).find(reach(context, tenantId));
+      if (tenant === undefined) throw notFound("tenant");
+      return tenant;
+    },
+
+    async updateTenant(
+      context: Context,
+      tenantId: string,
+      change: TenantChange,
+      expectedVersion: number | undefined,
+    ): Promise<Tenant> {
+      const id = reach(context, tenantId);
+      if (isEmptyChange(change)) {
+        const current = await tenantStore(context.sql).find(id);
+        return unchangedRecord(current?.status === "deleted" ? undefined : current, expectedVersion, "tenant");
+      }
+      const guarded = platformOnlyField(change);
+      if (guarded !== undefined && !context.platform) {
+        throw fail("PERMISSION_DENIED", { public: `Only the platform tenant may change ${guarded}.` });
+      }
+      const store = tenantStore(context.sql);
+      if (change.status === "suspended") await refusePlatform(store, id, "suspended");
+      const tenant = await store.update(id, change, expectedVersion, new Date(context.nowMs));
+      if (tenant === undefined) {
+        const current = await store.find(id);
+        throw updateRefusal(current?.status === "deleted" ? undefined : current, "tenant");
+      }
+      await changed(context, id);
+      await events.record(context, "tenant.updated", id, { fields: changedFields(change) }, id);
+      return tenant;
+    },
+
+    async deleteTenant(context: Context, tenantId: string): Promise<Tenant> {
+      const id = reach(context, tenantId);
+      if (!context.platform) {
+        throw fail("PERMISSION_DENIED", { public: "Only the platform tenant may delete tenants." });
+      }
+      const store = tenantStore(context.sql);
+      await refusePlatform(store, id, "deleted");
+      const deleted = await store.markDeleted(id, new Date(context.nowMs));
+      // Deleting again changes nothing.
+      if (deleted === undefined) return this.getTenant(context, tenantId);
+      const runAt = new Date(context.nowMs + purgeAfterDays * 86_400_000);
+      await enqueueJobs(
+        context.sql,
+        [{ tenantId: id, kind: purgeTenantKind, runAt, dedupeKey: "purge" }],
+        context.nowMs,
+      );
+      await changed(context, id);
+      await events.record(context, "tenant.deleted", id, { purge_at: runAt.toISOString() }, id);
+      return deleted;
+    },
+  };
+}
+
+async function refusePlatform(store: ReturnType<typeof tenantStore>, id: TenantId, what: string): Promise<void> {
+  if ((await store.find(id))?.platform) {
+    throw fail("FAILED_PRECONDITION", { public: `The platform tenant cannot be ${what}.` });
+  }
+}

@@ -1,0 +1,341 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  CreateTenantRequestSchema,
+  DeleteTenantRequestSchema,
+  GetTenantQuotaRequestSchema,
+  GetTenantRequestSchema,
+  ListTenantsRequestSchema,
+  Tenant_Status as Status,
+  UpdateTenantRequestSchema,
+} from "../../../../gen/service/api/tenant_pb.ts";
+import { announcedChanges } from "../../../../test/harness/changes.ts";
+import {
+  type ContextChoice,
+  failsWith,
+  freshTenant,
+  perform,
+  recordedEvents,
+  testDatabase,
+} from "../../../../test/harness/context.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import { createCursors } from "../../../platform/cursor/index.ts";
+import { classifyDatabaseError } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { createLog } from "../../../platform/log/log.ts";
+import { createApiKeys } from "../api-keys/index.ts";
+import { createEnvironments } from "../environments/index.ts";
+import { slugOf } from "./domain/tenant.ts";
+import { createTenants } from "./index.ts";
+import { createQuotas, type Quotas } from "./quotas.ts";
+
+const db = await testDatabase(20);
+const clock = { now: () => Date.now() };
+const events = recordedEvents();
+const cursors = createCursors(randomBytes(32));
+const { changes } = announcedChanges();
+const log = createLog("silent");
+const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes: new Set() });
+const environments = createEnvironments({ events, cursors });
+const tenants = createTenants({
+  db,
+  clock,
+  cursors,
+  changes,
+  events,
+  apiKeys,
+  environments,
+  purgeAfterDays: 30,
+  ownSettings: true,
+});
+const { handlers } = tenants;
+const made = await Promise.all(Array.from({ length: 5 }, () => tenants.ensurePlatform()));
+const platform = made[0]!;
+const asPlatform: ContextChoice = { tenantId: platform.id, platform: true };
+
+const create = (request: MessageInitShape<typeof CreateTenantRequestSchema> = {}, choice = asPlatform) =>
+  perform(db, choice, handlers.createTenant, CreateTenantRequestSchema, { name: "Acme", ...request });
+const get = (tenantId: string, choice: ContextChoice) =>
+  perform(db, choice, handlers.getTenant, GetTenantRequestSchema, { tenantId });
+const update = (tenantId: string, choice: ContextChoice, change: MessageInitShape<typeof UpdateTenantRequestSchema>) =>
+  perform(db, choice, handlers.updateTenant, UpdateTenantRequestSchema, { tenantId, ...change });
+const remove = (tenantId: string, choice: ContextChoice) =>
+  perform(db, choice, handlers.deleteTenant, DeleteTenantRequestSchema, { tenantId });
+
+async function newTenant(request = {}): Promise<{ id: TenantId; own: ContextChoice }> {
+  const id = (await create(request)).tenant!.id as TenantId;
+  return { id, own: { tenantId: id } };
+}
+
+test("there is one platform tenant, however many nodes ask for it at once", async () => {
+  assert.deepEqual(new Set(made.map((each) => each.id)), new Set([platform.id]));
+  assert.equal((await tenants.ensurePlatform()).id, platform.id);
+});
+
+test("a new tenant has its environments and, when asked, an admin key that works", async () => {
+  const { tenant } = await create({ issueAdminKey: true });
+  const keys = await db.sql`select key from environments where tenant_id = ${tenant!.id} order by id`;
+  assert.deepEqual(
+    keys.map((row) => row.key),
+    ["production", "staging", "development"],
+  );
+  assert.equal((await apiKeys.verifier.verify(tenant!.adminKey!))!.principal.tenantId, tenant!.id);
+  assert.equal((await create()).tenant!.adminKey, undefined);
+});
+
+test("only the platform tenant creates and deletes tenants; other parts of the deployment may create them too", async () => {
+  const { id, own } = await newTenant();
+  await assert.rejects(create({}, own), failsWith("PERMISSION_DENIED"));
+  await assert.rejects(remove(id, own), failsWith("PERMISSION_DENIED"));
+  assert.ok((await create({}, { ...own, plane: "internal" })).tenant);
+});
+
+test("another tenant is not found, whatever is asked of it, unless the platform asks", async () => {
+  const { id } = await newTenant();
+  const { own: stranger } = await newTenant();
+  const none = failsWith("NOT_FOUND", /^No such tenant\.$/);
+  await assert.rejects(get(id, stranger), none);
+  await assert.rejects(update(id, stranger, { name: "Mine" }), none);
+  await assert.rejects(remove(id, stranger), none);
+  const asked = { tenantId: id, operation: "api.call" };
+  await assert.rejects(perform(db, stranger, handlers.getTenantQuota, GetTenantQuotaRequestSchema, asked), none);
+  assert.equal((await get(id, asPlatform)).tenant!.id, id);
+});
+
+test("a list shows a tenant itself, and all of them to the platform", async () => {
+  const { id, own } = await newTenant();
+  const list = (choice: ContextChoice) => perform(db, choice, handlers.listTenants, ListTenantsRequestSchema, {});
+  assert.deepEqual(
+    (await list(own)).tenants.map((tenant) => tenant.id),
+    [id],
+  );
+  const all = (await list(asPlatform)).tenants.map((tenant) => tenant.id);
+  assert.ok(all.includes(id) && all.includes(platform.id));
+});
+
+test("a tenant changes its own name and settings; its plan, status and quotas are the platform's to change", async () => {
+  const { id, own } = await newTenant();
+  const changed = await update(id, own, { name: "Acme Corporation", settings: { color: "red" } });
+  assert.deepEqual([changed.tenant!.name, changed.tenant!.settings], ["Acme Corporation", { color: "red" }]);
+  for (const guarded of [
+    { plan: "gold" },
+    { status: Status.SUSPENDED },
+    { quotas: { "api.call": { limitPerDay: 1n } } },
+  ]) {
+    await assert.rejects(update(id, own, guarded), failsWith("PERMISSION_DENIED", /Only the platform tenant/));
+    assert.ok((await update(id, asPlatform, guarded)).tenant);
+  }
+});
+
+test("a stale update changes nothing", async () => {
+  const { id, own } = await newTenant();
+  await update(id, own, { name: "Second", recordVersion: 1n });
+  await assert.rejects(update(id, own, { name: "Third", recordVersion: 1n }), failsWith("VERSION_CONFLICT"));
+  assert.equal((await get(id, own)).tenant!.name, "Second");
+});
+
+test("the platform tenant can be neither suspended nor deleted", async () => {
+  await assert.rejects(update(platform.id, asPlatform, { status: Status.SUSPENDED }), failsWith("FAILED_PRECONDITION"));
+  await assert.rejects(remove(platform.id, asPlatform), failsWith("FAILED_PRECONDITION"));
+});
+
+test("quotas are changed one by one, and those that are not named stay", async () => {
+  const { id } = await newTenant({ quotas: { "api.call": { limitPerDay: 5n }, route: { limitPerDay: 7n } } });
+  const { tenant } = await update(id, asPlatform, { quotas: { route: { limitPerDay: 9n } } });
+  assert.deepEqual([tenant!.quotas["api.call"]!.limitPerDay, tenant!.quotas.route!.limitPerDay], [5n, 9n]);
+});
+
+test("a slug is made from the name, stays unique and is told when it is taken", async () => {
+  assert.equal(slugOf("Ääkkönen & Söhne GmbH", "x1"), "aakkonen-sohne-gmbh-x1");
+  assert.equal(slugOf("日本", "x1"), "x1");
+  assert.match(slugOf("-".repeat(10) + "a".repeat(100), "x1"), /^a{40}-x1$/);
+  await create({ slug: "taken" });
+  await assert.rejects(create({ slug: "taken" }), (error) => classifyDatabaseError(error)?.code === "ALREADY_EXISTS");
+});
+
+test("the standing of a tenant follows its changes", async () => {
+  const { id } = await newTenant({ quotas: { "api.call": { limitPerDay: 5n } } });
+  assert.deepEqual(await tenants.standings(id), {
+    status: "active",
+    platform: false,
+    quotas: { "api.call": 5 },
+    settings: {},
+  });
+  assert.ok(!(tenants.standings(id) instanceof Promise), "kept");
+  await update(id, asPlatform, { status: Status.SUSPENDED });
+  assert.equal((await tenants.standings(id))!.status, "suspended");
+  assert.equal(await tenants.standings(freshTenant()), undefined);
+});
+
+test("deleting shuts a tenant out at once, can be repeated, and plans one purge for later", async () => {
+  const { id } = await newTenant();
+  await tenants.standings(id);
+  assert.equal((await remove(id, asPlatform)).tenant!.status, Status.DELETED);
+  assert.equal((await tenants.standings(id))!.status, "deleted");
+  assert.equal((await remove(id, asPlatform)).tenant!.status, Status.DELETED);
+  await assert.rejects(update(id, asPlatform, { status: Status.ACTIVE }), failsWith("NOT_FOUND"));
+  const jobs =
+    await db.sql`select kind, extract(day from run_at - now())::int as days from jobs where tenant_id = ${id}`;
+  assert.deepEqual([...jobs], [{ kind: "tenant.purge", days: 29 }]);
+});
+
+const ulidNow = () => ulid(Date.now());
+
+/** One row in every table that has rows of tenants and none yet: any values that its columns and checks allow. */
+async function fillAllTables(tenantId: TenantId): Promise<void> {
+  for (const [table, count] of Object.entries(await rowsOf(tenantId))) {
+    if (count > 0 || table === "tenants") continue;
+    const columns = await db.sql<{ name: string; type: string; checks: string | null }[]>`
+      select a.attname as name, format_type(a.atttypid, null) as type,
+        (select pg_get_constraintdef(c.oid) from pg_constraint c
+         where c.conrelid = a.attrelid and c.contype = 'c' and a.attnum = any(c.conkey) limit 1) as checks
+      from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+      where a.attrelid = ${table}::regclass and a.attnum > 0 and not a.attisdropped and a.attnotnull and d.oid is null`;
+    const values = Object.fromEntries(
+      columns.map(({ name, type, checks }) => [name, name === "tenant_id" ? tenantId : valueFor(type, checks)]),
+    );
+    await db.sql`insert into ${db.sql(table)} ${db.sql(values)}`;
+  }
+}
+
+/** Any value of a type; where a check names the texts that it allows, the first of them, or the least number. */
+function valueFor(type: string, checks: string | null): string | number | boolean | Date | Buffer | never[] {
+  if (type === "ulid") return ulidNow();
+  if (type.endsWith("[]")) return [];
+  if (type === "jsonb" || type === "json") return "{}";
+  if (type === "bytea") return Buffer.from("x");
+  if (type === "boolean") return false;
+  if (type.startsWith("timestamp") || type === "date") return new Date();
+  if (type === "text") return /'([a-z_]+)'::text/.exec(checks ?? "")?.[1] ?? "x";
+  return Number(/>= (\d+)/.exec(checks ?? "")?.[1] ?? 1);
+}
+
+async function rowsOf(tenantId: TenantId): Promise<Record<string, number>> {
+  const tables = await db.sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'tenant_id' order by 1`;
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const [row] = await db.sql`select count(*)::int as n from ${db.sql(name)} where tenant_id = ${tenantId}`;
+    counts[name] = row!.n;
+  }
+  const [row] = await db.sql`select count(*)::int as n from tenants where id = ${tenantId}`;
+  return { ...counts, tenants: row!.n };
+}
+
+function purge(tenantId: TenantId, id = ulidNow(), signal = new AbortController().signal) {
+  return tenants.jobs[0]!.handler({ tenantId, id, payload: {}, attempt: 1, signal });
+}
+
+test("a purge removes every row of its tenant, in every table, and none of another's", async () => {
+  const [gone, kept] = [await create({ issueAdminKey: true }), await create({ issueAdminKey: true })].map(
+    ({ tenant }) => tenant!.id as TenantId,
+  ) as [TenantId, TenantId];
+  for (const each of [gone, kept]) await fillAllTables(each);
+  const before = await rowsOf(kept);
+  assert.deepEqual(
+    Object.keys(before).filter((table) => before[table] === 0),
+    [],
+  );
+  await remove(gone, asPlatform);
+  const [job] = await db.sql`select id from jobs where tenant_id = ${gone} and kind = 'tenant.purge'`;
+  await purge(gone, job!.id);
+  const left = await rowsOf(gone);
+  // Its own job is taken away by whoever runs it.
+  assert.deepEqual({ ...left, jobs: 0 }, Object.fromEntries(Object.keys(left).map((table) => [table, 0])));
+  assert.equal(left.jobs, 1);
+  assert.deepEqual(await rowsOf(kept), before);
+  await purge(gone, job!.id);
+});
+
+test("a purge takes any number of rows, leaves off when its node stops, and goes on at the next attempt", async () => {
+  const { id } = await newTenant();
+  await db.sql`
+    insert into quota_usage select ${id}, 'op ' || n, current_date, 1 from generate_series(1, 12000) as n`;
+  await remove(id, asPlatform);
+  const stopped = AbortSignal.abort(new Error("The node stops."));
+  await assert.rejects(purge(id, ulidNow(), stopped), /stops/);
+  assert.equal((await rowsOf(id)).quota_usage, 12_000);
+  await purge(id);
+  assert.equal((await rowsOf(id)).quota_usage, 0);
+});
+
+test("a tenant that is not deleted is not purged, whatever a job says", async () => {
+  const { id } = await newTenant();
+  const before = await rowsOf(id);
+  await purge(id);
+  assert.deepEqual(await rowsOf(id), before);
+});
+
+test("no more is taken than the quota, by any number of nodes and callers at once, and no less", async () => {
+  const nodes = [createQuotas(db.sql, clock), createQuotas(db.sql, clock), createQuotas(db.sql, clock)];
+  for (const limit of [0, 1, 7, 100]) {
+    const tenantId = freshTenant();
+    const takes = Array.from({ length: limit * 2 + 30 }, (_, n) => nodes[n % 3]!.take(tenantId, "route", limit));
+    const outcomes = await Promise.allSettled(takes);
+    assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, limit);
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") assert.ok(failsWith("QUOTA_EXCEEDED", /used up/)(outcome.reason));
+    }
+    assert.equal((await nodes[0]!.used(db.sql, tenantId, "route")).used, limit);
+  }
+});
+
+test("tenants and operations have quotas of their own, also when their calls travel together", async () => {
+  const quotas = createQuotas(db.sql, clock);
+  const [a, b] = [freshTenant(), freshTenant()];
+  const takes = [a, b].flatMap((tenantId) =>
+    ["route", "api.call"].flatMap((operation) => Array.from({ length: 5 }, () => quotas.take(tenantId, operation, 3))),
+  );
+  const outcomes = (await Promise.allSettled(takes)).map(({ status }) => status === "fulfilled");
+  for (let group = 0; group < 4; group++) {
+    assert.equal(outcomes.slice(group * 5, group * 5 + 5).filter(Boolean).length, 3);
+  }
+});
+
+test("a quota that is used up costs no statements for a second, and is free again the next day or at once when it is raised", async () => {
+  const time = { nowMs: Date.UTC(2030, 0, 1, 23, 59) };
+  let statements = 0;
+  const counting = new Proxy(db.sql, {
+    apply(target, self, args) {
+      statements++;
+      return Reflect.apply(target as never, self, args);
+    },
+  });
+  const quotas = createQuotas(counting, { now: () => time.nowMs });
+  const tenantId = freshTenant();
+  await quotas.take(tenantId, "route", 1);
+  await assert.rejects(quotas.take(tenantId, "route", 1), failsWith("QUOTA_EXCEEDED", /2030-01-02T00:00:00/));
+  const asked = statements;
+  await assert.rejects(quotas.take(tenantId, "route", 1), failsWith("QUOTA_EXCEEDED"));
+  assert.equal(statements, asked);
+  await quotas.take(tenantId, "route", 2);
+  await assert.rejects(quotas.take(tenantId, "route", 2), failsWith("QUOTA_EXCEEDED"));
+  time.nowMs += 60_000;
+  await quotas.take(tenantId, "route", 2);
+  assert.deepEqual(await quotas.used(db.sql, tenantId, "route"), { used: 1, resetsAt: new Date(Date.UTC(2030, 0, 3)) });
+});
+
+test("what another node gives back to a quota that is used up can be taken a second later", async () => {
+  const time = { nowMs: Date.UTC(2030, 0, 1) };
+  const [here, there] = [0, 1].map(() => createQuotas(db.sql, { now: () => time.nowMs })) as [Quotas, Quotas];
+  const tenantId = freshTenant();
+  await there.take(tenantId, "route", 2, 2);
+  await assert.rejects(here.take(tenantId, "route", 2), failsWith("QUOTA_EXCEEDED"));
+  await there.take(tenantId, "route", 2, -1);
+  time.nowMs += 1000;
+  await here.take(tenantId, "route", 2);
+});
+
+test("what is left of a quota is told, and nothing of one that is not set", async () => {
+  const { id, own } = await newTenant({ quotas: { route: { limitPerDay: 3n } } });
+  await tenants.quotas.take(id, "route", 3);
+  const ask = async (operation: string) =>
+    (await perform(db, own, handlers.getTenantQuota, GetTenantQuotaRequestSchema, { tenantId: id, operation })).quota!;
+  const { used, limit, remaining } = await ask("route");
+  assert.deepEqual([used, limit, remaining], [1n, 3n, 2n]);
+  const other = await ask("api.call");
+  assert.deepEqual([other.used, other.limit, other.remaining], [0n, undefined, undefined]);
+});

@@ -1,0 +1,21 @@
+import type { Frame } from "../plan/frame.ts";
+import type { StaticType } from "../syntax/static-type.ts";
+import type { Value } from "../values/values.ts";
+
+/** How a function computes: the evaluation, where the call stands, and its arguments, a method's receiver first. */
+export type Call = (frame: Frame, at: number, ...args: never[]) => Value;
+
+/** One signature of a function. */
+export interface Overload {
+  readonly args: readonly StaticType[];
+  readonly result: StaticType;
+  readonly call: Call;
+}
+
+/** Functions by name; the name of a method begins with a dot. */
+export type FunctionTable = Readonly<Record<string, readonly Overload[]>>;
+
+/** Writes down one signature. */
+export function overload(args: readonly StaticType[], result: StaticType, call: Call): Overload {
+  return { args, result, call };
+}

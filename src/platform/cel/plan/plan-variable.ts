@@ -1,0 +1,51 @@
+import type { CelType } from "../cel-type.ts";
+import { BOOL, DOUBLE, DYN, INT, LIST, MAP, STRING, type StaticType, TIMESTAMP } from "../syntax/static-type.ts";
+import { Failure, fromData, fromDataLoosely, fromDate, isInt64, isWholeInt64, type Value } from "../values/values.ts";
+import type { Plan } from "./plan.ts";
+
+/** The type that checking gives to a variable declared as this. */
+export const DECLARED_TYPES: Readonly<Record<CelType, StaticType>> = {
+  bool: BOOL,
+  int: INT,
+  double: DOUBLE,
+  string: STRING,
+  timestamp: TIMESTAMP,
+  list: LIST,
+  map: MAP,
+  any: DYN,
+};
+
+/** Reads a caller's value as what it was declared to be; undefined when it is something else. */
+type Read = (value: unknown) => Value | undefined;
+
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+const READERS: Readonly<Record<CelType, Read>> = {
+  bool: (value) => (typeof value === "boolean" ? value : undefined),
+  int: (value) => {
+    if (typeof value === "bigint") return isInt64(value) ? value : undefined;
+    return typeof value === "number" && isWholeInt64(value) ? BigInt(value) : undefined;
+  },
+  double: (value) => (typeof value === "number" || typeof value === "bigint" ? Number(value) : undefined),
+  string: (value) => (typeof value === "string" ? value : undefined),
+  timestamp: (value) => (value instanceof Date ? fromDate(value) : undefined),
+  list: (value) => (Array.isArray(value) ? value : undefined),
+  map: (value) => (isPlainObject(value) ? value : undefined),
+  any: fromData,
+};
+
+/** Plans a root variable. */
+export function planVariable(name: string, declared: CelType, at: number): Plan {
+  const reading = (read: Read) => {
+    return (frame: { readonly values: Readonly<Record<string, unknown>> }): Value => {
+      const value = read(frame.values[name]);
+      return value === undefined ? new Failure(`'${name}' has no value of the type ${declared}`, at) : value;
+    };
+  };
+  return {
+    type: DECLARED_TYPES[declared],
+    run: reading(READERS[declared]),
+    runLoosely: declared === "any" ? reading(fromDataLoosely) : undefined,
+  };
+}

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { fail } from "../../../errors/index.ts";
+import type { ServerUser } from "./embedded-user.ts";
+
+const READY = "database system is ready to accept connections";
+const STOP_PATIENCE_MS = 30_000;
+const SUCCESS = "exit code 0";
+/** How PostgreSQL's log tells of ENOSPC; its messages are not translated here. */
+const DISK_FULL = "No space left on device";
+/** How long the last lines of a program that has ended may take to be read. */
+const LAST_LINES_MS = 1000;
+
+/** One PostgreSQL program to run, inside the folder that it works on. */
+export interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly user: ServerUser;
+  readonly input?: string;
+  readonly log?: (line: string) => void;
+}
+
+// A second, detached process waits for the end of file on a pipe that only we hold open, and that comes even when we
+// are killed: then it asks PostgreSQL to shut down. A line on the pipe lets it go in peace.
+const GUARDED = '( (read -r line <&3 || kill -INT $$) >/dev/null 2>&1 & ); exec "$@" 3<&-';
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly exited: Promise<string>;
+  /** The last lines that it wrote, for the message when it fails. */
+  readonly tail: readonly string[];
+  onLine(listener: (line: string) => void): void;
+  /** Whether this process waits for it before ending by itself. */
+  hold(held: boolean): void;
+}
+
+function start(program: Program): Running {
+  const { file, args, folder, user, input } = program;
+  const child = spawn("/bin/sh", ["-c", GUARDED, "sh", ...user.prefix, file, ...args], {
+    cwd: folder,
+    ...user.id,
+    // In a session of its own: Ctrl-C in a terminal is for us, and we stop the database last.
+    detached: true,
+    stdio: [input === undefined ? "ignore" : "pipe", "ignore", "pipe", "pipe"],
+    // Nothing of our environment: PGPORT, PGDATA and the like would change what the programs do.
+    env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" },
+  });
+  const guard = child.stdio[3] as Writable & { ref(): void; unref(): void };
+  guard.on("error", () => {});
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(input);
+
+  const tail: string[] = [];
+  let diskFull: string | undefined;
+  const lines = createInterface({ input: child.stderr! });
+  lines.on("line", (line) => {
+    tail.push(line);
+    if (tail.length > 20) tail.shift();
+    if (line.includes(DISK_FULL)) diskFull = line;
+    program.log?.(line);
+  });
+  const linesRead = once(lines, "close");
+  const exited = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", async (code, signal) => {
+      guard.end("\n");
+      const outcome = signal ? `ended by ${signal}` : `exit code ${code}`;
+      if (outcome === SUCCESS) return resolve(outcome);
+      // What it wrote last says why it ended.
+      await Promise.race([linesRead, delay(LAST_LINES_MS, undefined, { ref: false })]);
+      resolve(diskFull === undefined ? outcome : `${outcome}. ${diskFullAdvice(folder, diskFull)}`);
+    });
+  });
+  return {
+    child,
+    pid: child.pid ?? 0,
+    exited,
+    tail,
+    onLine: (listener) => lines.on("line", listener),
+    hold(held) {
+      const handles = [child, child.stderr as unknown as typeof guard, guard];
+      for (const handle of handles) held ? handle.ref() : handle.unref();
+    },
+  };
+}
+
+/** Runs a program to its end; fails with what it wrote unless it succeeds. */
+export async function runProgram(program: Program): Promise<void> {
+  const running = start(program);
+  const closed = once(running.child, "close");
+  const outcome = await running.exited;
+  if (outcome === SUCCESS) return;
+  if (running.pid) await closed;
+  throw failed(program, outcome, running.tail);
+}
+
+/** A server that accepts connections. */
+export interface Server {
+  readonly pid: number;
+  /** Resolves, with the reason, when the server has ended. */
+  readonly exited: Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts a server and waits until it accepts connections. */
+export async function startServer(program: Program): Promise<Server> {
+  const running = start(program);
+  const ready = new Promise<"ready">((resolve) =>
+    running.onLine((line) => {
+      if (line.includes(READY)) resolve("ready");
+    }),
+  );
+  const outcome = await Promise.race([ready, running.exited]);
+  if (outcome !== "ready") throw failed(program, outcome, running.tail);
+  // A database that nobody stopped does not keep its owner alive; the guard stops it then.
+  running.hold(false);
+
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    running.hold(true);
+    running.child.kill("SIGINT");
+    // What a fast shutdown cannot finish, the write-ahead log repairs at the next start.
+    const impatience = setTimeout(() => running.child.kill("SIGQUIT"), STOP_PATIENCE_MS);
+    await running.exited;
+    clearTimeout(impatience);
+  };
+  return {
+    pid: running.pid,
+    exited: running.exited,
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+function diskFullAdvice(folder: string, line: string): string {
+  const what = line.replace(/^.*?(?:PANIC|FATAL|ERROR|LOG): +/, "");
+  return `Its disk is full (${what}). Free space on the disk of ${folder}, or move data.dir to a larger one, and start again: nothing that was acknowledged is lost.`;
+}
+
+function failed(program: Program, outcome: string, tail: readonly string[]): Error {
+  const name = program.file.split("/").at(-1);
+  return fail("UNAVAILABLE", {
+    public: `The embedded PostgreSQL did not start (${name}: ${outcome}).\n${tail.join("\n")}`.trimEnd(),
+  });
+}

@@ -1,0 +1,104 @@
+import type { Helper, Named } from "../helper.ts";
+import type { Notes } from "../plan.ts";
+import { type Position, TemplateError } from "../template-error.ts";
+import { testing, valueHelpers } from "./helpers.ts";
+import { compilePath } from "./path.ts";
+import type { Evaluate, Scope } from "./scope.ts";
+
+/** A call of a helper, as the parser gives it. */
+type Call = Pick<hbs.AST.SubExpression, "path" | "params" | "hash" | "loc">;
+
+/** How missing values are taken: written ones are told of, tested ones are not. */
+export type Use = "written" | "tested";
+
+/** Compiles an expression. */
+export function compileExpression(node: hbs.AST.Expression, scope: Scope, notes: Notes, use: Use): Evaluate {
+  switch (node.type) {
+    case "PathExpression": {
+      const { evaluate, label } = compilePath(node as hbs.AST.PathExpression, scope, notes);
+      return use === "tested" ? counted(evaluate) : telling(evaluate, label);
+    }
+    case "SubExpression":
+      return notes.deeper(startOf(node), () => compileCall(node as hbs.AST.SubExpression, scope, notes));
+    case "StringLiteral":
+    case "NumberLiteral":
+    case "BooleanLiteral": {
+      const { value } = node as hbs.AST.StringLiteral;
+      return () => value;
+    }
+    case "NullLiteral":
+      return () => null;
+    case "UndefinedLiteral":
+      return () => undefined;
+    default:
+      throw new TemplateError("syntax_error", "This cannot stand here.", startOf(node));
+  }
+}
+
+/** Compiles a call of one of the helpers that give a value. */
+export function compileCall({ path, params, hash, loc }: Call, scope: Scope, notes: Notes): Evaluate {
+  const name = String(path.original);
+  const helper = valueHelpers.get(name);
+  if (helper === undefined) throw unknownHelper(name, startOf({ loc }));
+  const use: Use = testing.has(name) ? "tested" : "written";
+  const args = params.map((param) => compileExpression(param, scope, notes, use));
+  const pairs = (hash?.pairs ?? []).map(
+    ({ key, value }) => [key, compileExpression(value, scope, notes, "tested")] as const,
+  );
+  return applied(helper, args, pairs);
+}
+
+function applied(helper: Helper, args: readonly Evaluate[], pairs: readonly (readonly [string, Evaluate])[]): Evaluate {
+  const cost = 2 + args.length + pairs.length;
+  return (run, frame) => {
+    run.spend(cost);
+    const given = args.map((arg) => arg(run, frame));
+    if (pairs.length === 0) return helper(run, given, noNames);
+    const named: Record<string, unknown> = Object.create(null);
+    for (const [key, value] of pairs) named[key] = value(run, frame);
+    return helper(run, given, named);
+  };
+}
+
+const noNames: Named = Object.freeze(Object.create(null));
+
+function counted(evaluate: Evaluate): Evaluate {
+  return (run, frame) => {
+    run.spend(1);
+    return evaluate(run, frame);
+  };
+}
+
+function telling(evaluate: Evaluate, label: string): Evaluate {
+  return (run, frame) => {
+    run.spend(1);
+    const value = evaluate(run, frame);
+    if (value === undefined) run.missing(label);
+    return value;
+  };
+}
+
+/** What a literal stands for when it is a condition; undefined when only values can tell. */
+export function literalValue(node: hbs.AST.Expression | undefined): { readonly value: unknown } | undefined {
+  switch (node?.type) {
+    case "StringLiteral":
+    case "NumberLiteral":
+    case "BooleanLiteral":
+      return { value: (node as hbs.AST.StringLiteral).value };
+    case "NullLiteral":
+    case "UndefinedLiteral":
+      return { value: undefined };
+    default:
+      return undefined;
+  }
+}
+
+/** The refusal of a helper that there is none of. */
+export function unknownHelper(name: string, position: Position): TemplateError {
+  return new TemplateError("syntax_error", `There is no helper called ${name.slice(0, 64)}.`, position);
+}
+
+/** Where a node starts, with columns from 1. */
+export function startOf({ loc }: Pick<hbs.AST.Node, "loc">): Position {
+  return { line: loc.start.line, column: loc.start.column + 1 };
+}

@@ -1,0 +1,168 @@
+import Handlebars from "handlebars";
+import { checkSource } from "../limits.ts";
+import { Notes, type Template } from "../plan.ts";
+import { Run } from "../run.ts";
+import { type Position, TemplateError } from "../template-error.ts";
+import { Safe, textOf } from "../values.ts";
+import { choice, eachOf, section, withContext } from "./blocks.ts";
+import { compileCall, compileExpression, literalValue, startOf, unknownHelper } from "./expression.ts";
+import { isTrue, valueHelpers } from "./helpers.ts";
+import { compilePath } from "./path.ts";
+import { type Evaluate, type Frame, type Scope, topScope, type Write } from "./scope.ts";
+
+/**
+ * Compiles a Handlebars template. Only its parser is used: evaluating is ours, since Handlebars itself counts no work,
+ * turns templates into code, and reads what is inherited.
+ */
+export function compileHandlebars(source: string): Template {
+  checkSource(source, "handlebars");
+  const notes = new Notes();
+  const body = compileProgram(parse(source), topScope, notes);
+  return {
+    variables: [...notes.variables].sort(),
+    printed: notes.printed,
+    render(values, options) {
+      const run = new Run(values, options);
+      body(run, { parent: undefined, context: values, loop: undefined });
+      return run.finish();
+    },
+  };
+}
+
+/** Where the parser stood when it gave up; its types do not tell of it. */
+interface Lexer {
+  readonly lexer: { readonly yylloc?: { readonly first_line: number; readonly first_column: number } };
+}
+
+function parse(source: string): hbs.AST.Program {
+  try {
+    return Handlebars.parse(source);
+  } catch (error) {
+    if (error instanceof RangeError) throw new TemplateError("limit_exceeded", "The template is nested too deep.");
+    if (!(error instanceof Error)) throw error;
+    const { lineNumber, column } = error as { lineNumber?: number; column?: number };
+    const loc = (Handlebars as unknown as { readonly Parser: Lexer }).Parser.lexer.yylloc;
+    const position: Position =
+      lineNumber !== undefined && column !== undefined
+        ? { line: lineNumber, column: column + 1 }
+        : { line: loc?.first_line ?? 1, column: (loc?.first_column ?? 0) + 1 };
+    throw new TemplateError("syntax_error", messageOf(error.message), position);
+  }
+}
+
+/** What the parser says, without its drawing of the place and its list of what it would have taken. */
+function messageOf(message: string): string {
+  const got = /got '(\w+)'\s*$/.exec(message)?.[1];
+  if (got === "EOF") return "The template ends too early: something is not closed.";
+  if (got !== undefined) return "The template is not well-formed here.";
+  return message.split(" - ")[0]!.split("\n")[0]!.slice(0, 200);
+}
+
+function compileProgram(program: hbs.AST.Program | undefined, scope: Scope, notes: Notes): Write {
+  const writes = (program?.body ?? []).flatMap((statement) => compileStatement(statement, scope, notes) ?? []);
+  if (writes.length === 1) return writes[0]!;
+  return (run, frame) => {
+    for (const write of writes) write(run, frame);
+  };
+}
+
+function compileStatement(node: hbs.AST.Statement, scope: Scope, notes: Notes): Write | undefined {
+  switch (node.type) {
+    case "ContentStatement": {
+      const { value } = node as hbs.AST.ContentStatement;
+      return value === "" ? undefined : (run) => run.write(value);
+    }
+    case "CommentStatement":
+      return undefined;
+    case "MustacheStatement":
+      return compileMustache(node as hbs.AST.MustacheStatement, scope, notes);
+    case "BlockStatement":
+      return notes.deeper(startOf(node), () => compileBlock(node as hbs.AST.BlockStatement, scope, notes));
+    case "PartialStatement":
+    case "PartialBlockStatement":
+      throw new TemplateError("syntax_error", "Partials are not supported.", startOf(node));
+    default:
+      throw new TemplateError("syntax_error", "Decorators are not supported.", startOf(node));
+  }
+}
+
+function compileMustache(node: hbs.AST.MustacheStatement, scope: Scope, notes: Notes): Write {
+  const { path, params, hash, escaped } = node;
+  if (params.length > 0 || hash !== undefined) {
+    return printing(compileCall(node as unknown as hbs.AST.SubExpression, scope, notes), escaped);
+  }
+  if (path.type !== "PathExpression") return printing(compileExpression(path, scope, notes, "written"), escaped);
+  const { topName } = compilePath(path as hbs.AST.PathExpression, scope, notes);
+  if (topName !== undefined && notes.reachable) notes.printed.add(topName);
+  return printing(compileExpression(path, scope, notes, "written"), escaped);
+}
+
+function printing(value: Evaluate, escaped: boolean): Write {
+  if (escaped) return (run, frame) => run.print(value(run, frame), ",");
+  return (run: Run, frame: Frame) => run.print(new Safe(textOf(run, value(run, frame), ",")), ",");
+}
+
+function compileBlock(node: hbs.AST.BlockStatement, scope: Scope, notes: Notes): Write {
+  const name = String(node.path.original);
+  const { params, hash } = node;
+  // `{{^name}}…{{/name}}` has the inverse alone.
+  const programOf = (inner: Scope) => compileProgram(node.program, inner, notes);
+  const inverseOf = () => compileProgram(node.inverse, scope, notes);
+  const [param] = params;
+  switch (name) {
+    case "if":
+    case "unless":
+      return compileCondition(node, name, scope, notes);
+    case "each":
+    case "with": {
+      const value = compileExpression(one(node), scope, notes, node.inverse === undefined ? "written" : "tested");
+      const make = name === "each" ? eachOf : withContext;
+      const body = programOf(innerScope(node, scope, notes, name === "each" ? "[]" : ""));
+      return make(value, body, inverseOf());
+    }
+    case "raw":
+      if (params.length > 0 || node.program.body.some(({ type }) => type !== "ContentStatement")) break;
+      return programOf(scope);
+    default:
+      break;
+  }
+  if (param !== undefined || hash !== undefined || valueHelpers.has(name)) throw unknownHelper(name, startOf(node));
+  const value = compileExpression(node.path, scope, notes, "tested");
+  // Its items are meant when it is a list, which only values can tell.
+  return section(value, programOf(innerScope(node, scope, notes, "[]")), inverseOf());
+}
+
+function compileCondition(node: hbs.AST.BlockStatement, name: "if" | "unless", scope: Scope, notes: Notes): Write {
+  const condition = compileExpression(one(node), scope, notes, "tested");
+  const includeZero = node.hash?.pairs.find(({ key }) => key === "includeZero")?.value;
+  const zero = includeZero === undefined ? undefined : compileExpression(includeZero, scope, notes, "tested");
+  const holds: Evaluate =
+    zero === undefined
+      ? condition
+      : (run, frame) => {
+          const value = condition(run, frame);
+          return value === 0 && isTrue(zero(run, frame)) ? true : value;
+        };
+  const literal = literalValue(node.params[0]);
+  const decided =
+    literal === undefined ? undefined : isTrue(literal.value) || (literal.value === 0 && zero !== undefined);
+  const whenTrue = (program: hbs.AST.Program | undefined) =>
+    notes.within(decided !== false, () => compileProgram(program, scope, notes));
+  const whenFalse = (program: hbs.AST.Program | undefined) =>
+    notes.within(decided !== true, () => compileProgram(program, scope, notes));
+  if (name === "if") return choice(holds, whenTrue(node.program), whenFalse(node.inverse));
+  return choice(holds, whenTrue(node.inverse), whenFalse(node.program));
+}
+
+/** The scope inside of a block that changes the context. */
+function innerScope(node: hbs.AST.BlockStatement, scope: Scope, notes: Notes, suffix: "" | "[]"): Scope {
+  const of = node.params[0] ?? node.path;
+  const label =
+    of.type === "PathExpression" ? compilePath(of as hbs.AST.PathExpression, scope, notes).label + suffix : undefined;
+  return { parent: scope, label, params: node.program?.blockParams ?? [] };
+}
+
+function one(node: hbs.AST.BlockStatement): hbs.AST.Expression {
+  if (node.params.length === 1) return node.params[0]!;
+  throw new TemplateError("syntax_error", `The helper ${node.path.original} takes one argument.`, startOf(node));
+}
