@@ -16,7 +16,7 @@ export default {
       "^src/(?!platform|errors)|^gen/service/api",
     ),
     below("definitions-import-nothing-above", "^src/definitions", "^src/(?!definitions)"),
-    below("config-imports-nothing-above", "^src/config", "^src/(?!config)"),
+    below("config-imports-nothing-above", "^src/config", "^src/(?!config|platform/text)"),
     below("chain-imports-no-module", "^src/chain", "^src/(modules|gateway|app|cli)"),
     below("gateway-imports-no-module", "^src/gateway", "^src/(modules|app|cli)"),
     below("modules-import-no-surface", "^src/modules", "^src/(gateway|app|cli)"),

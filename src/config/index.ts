@@ -2,7 +2,6 @@
 export { isLoopback, keyFormat } from "./cross-check.ts";
 export { loadConfig } from "./load.ts";
 export { ConfigError, type LoadedConfig, type Source } from "./loaded.ts";
-export { nearestName } from "./nearest-name.ts";
 export { openSettings } from "./open-settings.ts";
 export { environmentName, type Setting } from "./setting.ts";
 export { type Config, type SettingKey, settings } from "./settings.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import { nearestName } from "../platform/text/index.ts";
 import { crossCheck } from "./cross-check.ts";
 import { ConfigError, type LoadedConfig, type Source } from "./loaded.ts";
-import { nearestName } from "./nearest-name.ts";
 import { environmentName, type Setting } from "./setting.ts";
 import { type Config, type SettingKey, settings } from "./settings.ts";
 

@@ -27,6 +27,17 @@ test("REST refuses a field in lowerCamel, and names the right spelling", async (
   assert.deepEqual([query.field, query.message], ["poolId", "is called pool_id here"]);
 });
 
+test("an unknown field is refused with the known field that its name comes closest to", async () => {
+  const body = await violation("POST", "/api/pools", { nmae: "typo", name: "typo" });
+  assert.deepEqual([body.field, body.message], ["nmae", "is not a field here; did you mean name?"]);
+  const nested = await violation("POST", "/api/pools", { name: "typo", config: { selection: { slow_starts: 3 } } });
+  assert.equal(nested.message, "is not a field here; did you mean slow_start_s?");
+  const query = await violation("GET", "/api/decisions?poolid=x");
+  assert.deepEqual([query.field, query.message], ["poolid", "is not a query parameter here; did you mean pool_id?"]);
+  const strange = await violation("POST", "/api/pools", { name: "typo", zzzzzzzzzz: 1 });
+  assert.equal(strange.message, "is not a field here");
+});
+
 test("REST refuses the names that lists have in RPC, and names its own", async () => {
   for (const [given, name] of [
     ["page_size", "limit"],

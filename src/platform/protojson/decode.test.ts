@@ -40,7 +40,9 @@ suite("reading JSON", () => {
     assert.deepEqual(violations({ nmae: 1 }), [
       { field: "nmae", rule: "unknown_field", message: "is not a field here" },
     ]);
-    assert.deepEqual(broken({ one_leaf: { txet: "" } }), ["one_leaf.txet unknown_field"]);
+    assert.deepEqual(violations({ one_leaf: { txet: "" } }), [
+      { field: "one_leaf.txet", rule: "unknown_field", message: "is not a field here; did you mean text?" },
+    ]);
     assert.deepEqual(violations({ nmae: 1, one_leaf: { txet: "" } }, { ignoreUnknownFields: true }), []);
     assert.deepEqual(broken(parsed('{"__proto__": 1}')), ["__proto__ unknown_field"]);
     assert.deepEqual(broken({ constructor: 1 }), ["constructor unknown_field"]);

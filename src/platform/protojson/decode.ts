@@ -5,7 +5,7 @@ import { parseFieldMask } from "./formats/field-mask.ts";
 import { enumReader, keyReader, type Reader, scalarReader } from "./formats/scalars.ts";
 import { readJsonObject, readListValue, readStruct, readValue, tooDeep } from "./formats/struct.ts";
 import { parseTimestamp } from "./formats/timestamp.ts";
-import { type DecodeOptions, depthMax, keySegment, kindOf, Problems, shortName, violated } from "./problems.ts";
+import { type DecodeOptions, depthMax, keySegment, kindOf, Problems, violated } from "./problems.ts";
 import {
   isUnusedExtensions,
   keptAsJson,
@@ -81,6 +81,11 @@ export function messageReader(desc: DescMessage): Reader {
   return reader;
 }
 
+/** The names of a message's fields, as the definition spells them. */
+function fieldNames(fields: ReadonlyMap<string, FieldReader>): Set<string> {
+  return new Set([...fields.values()].map(({ name }) => name));
+}
+
 function readFields(
   fields: ReadonlyMap<string, FieldReader>,
   json: Readonly<Record<string, unknown>>,
@@ -90,7 +95,7 @@ function readFields(
   for (const key in json) {
     const field = fields.get(key);
     if (field === undefined) {
-      if (!problems.ignoreUnknownFields) problems.add("unknown_field", "is not a field here", shortName(key));
+      if (!problems.ignoreUnknownFields) problems.addUnknownField(key, "field", fieldNames(fields));
       continue;
     }
     if (key !== field.name) {

@@ -58,7 +58,7 @@ function applyParam(filling: Filling, desc: DescMessage, message: Slots, path: s
     const last = i === segments.length - 1;
     const param = params.get(segments[i]!);
     if (param === undefined || (!last && param.make === undefined) || segments.length > depthMax) {
-      problems.add("unknown_field", unknownText(filling.source, params, segments[i]!), shortName(path));
+      addUnknown(filling, params, path, segments[i]!);
       return;
     }
     canonical += i === 0 ? param.field.name : `.${param.field.name}`;
@@ -143,10 +143,17 @@ function paramsOf(desc: DescMessage): ReadonlyMap<string, Param> {
   return params;
 }
 
-/** What is said to a name that is none here; one in lowerCamel is told how it is spelled. */
-function unknownText(source: Filling["source"], params: ReadonlyMap<string, Param>, name: string): string {
-  const meant = [...params.values()].find(({ field }) => field.jsonName === name && field.name !== name);
-  return meant === undefined ? `is not a ${source} parameter here` : `is called ${meant.field.name} here`;
+/** Reports a parameter that does not exist. A name in lowerCamel gets its spelling in the definition. */
+function addUnknown(
+  { source, problems }: Filling,
+  params: ReadonlyMap<string, Param>,
+  path: string,
+  name: string,
+): void {
+  const fields = [...params.values()].map(({ field }) => field);
+  const camel = fields.find((field) => field.jsonName === name && field.name !== name);
+  if (camel !== undefined) problems.add("unknown_field", `is called ${camel.name} here`, shortName(path));
+  else problems.addUnknownField(name, `${source} parameter`, new Set(fields.map((field) => field.name)), path);
 }
 
 function makerOf(field: DescField): Param["make"] {

@@ -1,4 +1,5 @@
 import { type Failure, fail, type Violation } from "../../errors/index.ts";
+import { nearestName } from "../text/index.ts";
 
 /** How many violations one input can collect; a caller mends the first ones and asks again. */
 const violationsMax = 20;
@@ -43,6 +44,15 @@ export class Problems {
   /** Reports a problem of the current place, or of a field right under it; answers undefined, for readers to return. */
   add(rule: string, message: string, field = ""): undefined {
     if (this.violations.length < violationsMax) this.violations.push({ field, rule, message });
+  }
+
+  /** Reports a field that does not exist, with the known field that its name comes closest to. */
+  addUnknownField(name: string, kind: string, knownNames: Iterable<string>, path = name): void {
+    // The search for a suggestion is not free, and a caller chooses how many unknown fields there are.
+    if (this.violations.length >= violationsMax) return;
+    const near = name.length > nameCharactersMax ? undefined : nearestName(name, [...knownNames]);
+    const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
+    this.add("unknown_field", `is not a ${kind} here${suggestion}`, shortName(path));
   }
 
   /** Puts a path segment in front of everything that was reported since `before`. */

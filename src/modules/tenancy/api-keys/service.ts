@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import bcrypt from "bcrypt";
 import type { Context } from "../../../chain/call.ts";
-import { keyFormat, nearestName } from "../../../config/index.ts";
+import { keyFormat } from "../../../config/index.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import {
   beyondCeiling,
@@ -13,6 +13,7 @@ import {
 import { type Database, notFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
+import { nearestName } from "../../../platform/text/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { ApiKey, StoredApiKey } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";

@@ -1,0 +1,2 @@
+/** Text: helpers for messages that people read. */
+export { nearestName } from "./nearest-name.ts";
