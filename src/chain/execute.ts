@@ -91,7 +91,7 @@ async function executeInTransaction(
     call.signal.throwIfAborted();
     if (performance.now() - call.startedAtMs > parts.timeoutMs) throw fail("TIMEOUT");
     return { response };
-  });
+  }, call);
   if (done.replayed !== undefined) return replayed(call, done.replayed);
   const settled = context.committed();
   if (settled !== undefined) await settled;
@@ -139,7 +139,7 @@ class CallContext implements Context {
   readonly platform: boolean;
   readonly requestId: string;
   readonly nowMs: number;
-  sql: Sql;
+  #sql: Sql | undefined;
   readonly #call: Call;
   readonly #parts: Parts;
   readonly afterCommit: Context["afterCommit"];
@@ -153,7 +153,7 @@ class CallContext implements Context {
     this.platform = call.standing!.platform && call.principal!.roles.includes("admin");
     this.requestId = call.requestId;
     this.nowMs = parts.clock.now();
-    this.sql = parts.db.sql;
+    this.#sql = undefined;
     this.#call = call;
     this.#parts = parts;
     const actions: AfterCommit[] = [];
@@ -162,6 +162,16 @@ class CallContext implements Context {
     };
     this.#actions = actions;
     this.afterCommit = afterCommit;
+  }
+
+  // Made when it is first used: the hot calls read and write through batchers.
+  get sql(): Sql {
+    this.#sql ??= this.#parts.db.sqlFor(this.#call);
+    return this.#sql;
+  }
+
+  set sql(sql: Sql) {
+    this.#sql = sql;
   }
 
   get signal(): AbortSignal {

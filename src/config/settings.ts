@@ -115,7 +115,7 @@ export const settings = {
   ),
   "api.request_timeout_s": integer(
     30,
-    "How long a call may take: a statement that takes longer is ended, and what is not done by then is undone.",
+    "How long a call may take: a statement that takes longer is ended, a call that waits longer for a connection to the database is refused, and what is not done by then is undone.",
     { minimum: 1 },
   ),
   "api.slow_request_ms": integer(1000, "Calls that take longer are logged as slow."),

@@ -13,6 +13,9 @@ const byState: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   "53300": ["UNAVAILABLE", "The database takes no more connections."],
 };
 
+/** The codes of callers who got no connection: nothing of theirs was sent. */
+const busy = new Set(["CONNECTION_QUEUE_FULL", "CONNECTION_QUEUE_TIMEOUT"]);
+
 const unreachable =
   /^(08|57P)|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT)/;
 
@@ -26,7 +29,7 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
   if (known !== undefined) return fail(known[0], { public: known[1], cause: error });
   if (unreachable.test(state)) {
     return fail("UNAVAILABLE", {
-      public: "The database cannot be reached.",
+      public: busy.has(state) ? "Too many calls wait for the database." : "The database cannot be reached.",
       cause: error,
       headers: { "retry-after": "1" },
     });

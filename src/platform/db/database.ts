@@ -1,6 +1,7 @@
 import { Listener } from "./sql/listener.ts";
 import { Pool, type PoolOptions } from "./sql/pool.ts";
 import type { Sql } from "./sql/sql.ts";
+import type { Abortable } from "./sql/wait-queue.ts";
 
 export type { Fragment, Sql } from "./sql/sql.ts";
 
@@ -8,8 +9,11 @@ export type { Fragment, Sql } from "./sql/sql.ts";
 export interface Connections {
   /** Runs single statements, each in a transaction of its own. */
   readonly sql: Sql;
-  /** Runs statements in one transaction: committed when the work resolves, rolled back when it throws. */
-  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Runs statements in one transaction: committed when the work resolves, rolled back when it throws. A call that is
+   * aborted stops waiting for a connection.
+   */
+  transaction<T>(work: (tx: Sql) => Promise<T>, call?: Abortable): Promise<T>;
 }
 
 /** A pool of connections to one PostgreSQL. */
@@ -19,6 +23,8 @@ export interface Database extends Connections {
    * than to run. They reach rows by indexes and by nothing else: such a plan is older than most of what it reads.
    */
   readonly steady: Connections;
+  /** The `sql` of one call: when the call is aborted, its statements that wait for a connection are not run. */
+  sqlFor(call: Abortable): Sql;
   /** Calls back at every notification on a channel, and once whenever listening starts (anew). */
   listen(
     channel: string,
@@ -34,7 +40,7 @@ interface DatabaseOptions {
   /** How many of them are steady; without any, the others do their work. */
   readonly steadyConnections?: number;
   readonly applicationName?: string;
-  /** How long a statement may take before it is ended. */
+  /** How long a statement may take before it is ended, and how long it may wait for a connection before that. */
   readonly statementMs?: number;
 }
 
@@ -63,6 +69,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   return {
     ...connectionsOf(pool),
     steady: connectionsOf(steady),
+    sqlFor: (call) => pool.sqlFor(call),
     listen: async (channel, onNotify, onListen) => {
       const listener = await Listener.start(url, settings, channel, { onNotify, onListen });
       listeners.add(listener);
@@ -84,7 +91,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 }
 
 function connectionsOf(pool: Pool): Connections {
-  return { sql: pool.sql, transaction: (work) => pool.transaction(work) };
+  return { sql: pool.sql, transaction: (work, call) => pool.transaction(work, call) };
 }
 
 function poolOptions(
@@ -98,6 +105,7 @@ function poolOptions(
     // Columns are snake_case in SQL and camelCase here; what jsonb holds stays as it is.
     columnName: toCamelCase,
     silenceMs: statementMs + silenceGraceMs,
+    waitMs: statementMs,
     session: {
       application_name: applicationName,
       statement_timeout: statementMs,

@@ -1,6 +1,11 @@
 /** A connection that could not be made, was lost or is closed. What `classify.ts` makes of it goes by its code. */
 export class ConnectionError extends Error {
-  readonly code: "CONNECTION_CLOSED" | "CONNECTION_ENDED" | "CONNECT_TIMEOUT";
+  readonly code:
+    | "CONNECTION_CLOSED"
+    | "CONNECTION_ENDED"
+    | "CONNECT_TIMEOUT"
+    | "CONNECTION_QUEUE_FULL"
+    | "CONNECTION_QUEUE_TIMEOUT";
 
   constructor(code: ConnectionError["code"], message: string, options?: { cause: unknown }) {
     super(message, options);
@@ -18,4 +23,17 @@ export function connectionLost(cause?: unknown): ConnectionError {
 /** The refusal of statements that come after the end. */
 export function connectionEnded(): ConnectionError {
   return new ConnectionError("CONNECTION_ENDED", "The connections to PostgreSQL are closed.");
+}
+
+/** The refusal of a caller when too many wait for a connection already. */
+export function waitQueueFull(waitersMax: number): ConnectionError {
+  return new ConnectionError("CONNECTION_QUEUE_FULL", `${waitersMax} callers wait for a connection to PostgreSQL.`);
+}
+
+/** The end of a wait in which no connection became free. */
+export function waitedTooLong(waitMs: number): ConnectionError {
+  return new ConnectionError(
+    "CONNECTION_QUEUE_TIMEOUT",
+    `No connection to PostgreSQL became free within ${waitMs} ms.`,
+  );
 }

@@ -6,20 +6,21 @@ import { QuickLanes } from "./quick-lanes.ts";
 import { createSql, type Sql } from "./sql.ts";
 import type { ResultRows, Runner, Shape } from "./statement.ts";
 import { runTransaction } from "./transaction.ts";
+import { type Abortable, type Waiter, WaitQueue } from "./wait-queue.ts";
 
 /** How a pool is opened. */
 export interface PoolOptions extends ConnectionSettings {
   readonly maxConnections: number;
   /** How long a connection may be idle before it is closed. */
   readonly idleMs?: number;
+  /** How many may wait for a connection; more are refused at once. */
+  readonly waitersMax?: number;
+  /** How long they wait at most. Unlimited unless told. */
+  readonly waitMs?: number;
 }
 
-/** Waits for a connection: for one that has room for a statement, or for one of its own. */
-interface Waiter {
-  readonly isExclusive: boolean;
-  use(connection: Connection): void;
-  fail(error: Error): void;
-}
+/** A second's work of a busy database is some thousand transactions, so that the last one waits for some seconds. */
+const defaultWaitersMax = 10_000;
 
 /** Statements that one connection has in flight at most while others wait for any connection. */
 const pipelineMax = 16;
@@ -40,7 +41,7 @@ export class Pool implements Runner {
   private readonly connections = new Set<Connection>();
   /** Those without any statement in flight; the last one was used last. */
   private readonly idle: Connection[] = [];
-  private readonly waiters: Waiter[] = [];
+  private readonly waiters: WaitQueue;
   private readonly quickLanes = new QuickLanes();
   private opening = 0;
   private retryAtMs = 0;
@@ -53,24 +54,38 @@ export class Pool implements Runner {
   constructor(url: string, options: PoolOptions) {
     this.url = url;
     this.options = options;
+    const { waitersMax = defaultWaitersMax, waitMs = Number.POSITIVE_INFINITY } = options;
+    this.waiters = new WaitQueue({ waitersMax, waitMs }, () => this.checkDrained());
   }
 
-  run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>> {
+  run(shape: Shape, parameters: unknown[], caller?: Abortable): Promise<ResultRows<unknown>> {
     const connection = this.connectionFor(shape);
-    if (connection === undefined) return this.whenShareable((later) => later.run(shape, parameters));
+    if (connection === undefined) return this.whenShareable((later) => later.run(shape, parameters), caller);
     const running = connection.run(shape, parameters);
     this.keepIdle(connection);
     return running;
   }
 
-  runText(text: string): Promise<ResultRows<unknown>> {
+  runText(text: string, caller?: Abortable): Promise<ResultRows<unknown>> {
     const connection = this.shareable();
-    return connection === undefined ? this.whenShareable((later) => later.runText(text)) : connection.runText(text);
+    if (connection === undefined) return this.whenShareable((later) => later.runText(text), caller);
+    return connection.runText(text);
   }
 
-  /** Runs statements in one transaction: committed when the work resolves, rolled back when it throws. */
-  async transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
-    const connection = await this.acquire();
+  /** The `sql` of one caller: what waits for a connection when the caller is aborted is not run. */
+  sqlFor(caller: Abortable): Sql {
+    return createSql({
+      run: (shape, parameters) => this.run(shape, parameters, caller),
+      runText: (text) => this.runText(text, caller),
+    });
+  }
+
+  /**
+   * Runs statements in one transaction: committed when the work resolves, rolled back when it throws. A caller that is
+   * aborted stops waiting for a connection; work that has begun goes on.
+   */
+  async transaction<T>(work: (tx: Sql) => Promise<T>, caller?: Abortable): Promise<T> {
+    const connection = await this.acquire(caller);
     try {
       return await runTransaction(connection, work);
     } finally {
@@ -85,7 +100,7 @@ export class Pool implements Runner {
   }
 
   private connectionFor(shape: Shape): Connection | undefined {
-    if (!shape.isQuickRead || this.waiters.length > 0 || this.ending !== undefined) return this.shareable();
+    if (!shape.isQuickRead || this.waiters.size > 0 || this.ending !== undefined) return this.shareable();
     const lane = this.quickLanes.choose();
     if (lane !== undefined) return lane;
     const connection = this.shareable();
@@ -95,7 +110,7 @@ export class Pool implements Runner {
 
   /** A connection for a statement now, unless others wait already. */
   private shareable(): Connection | undefined {
-    if (this.ending !== undefined || this.waiters.length > 0) return undefined;
+    if (this.ending !== undefined || this.waiters.size > 0) return undefined;
     const idle = this.idle.pop();
     if (idle !== undefined) return idle;
     return this.connections.size + this.opening < this.options.maxConnections ? undefined : this.leastLoaded();
@@ -111,13 +126,16 @@ export class Pool implements Runner {
     return found;
   }
 
-  private whenShareable(run: (connection: Connection) => Promise<ResultRows<unknown>>): Promise<ResultRows<unknown>> {
+  private whenShareable(
+    run: (connection: Connection) => Promise<ResultRows<unknown>>,
+    caller: Abortable | undefined,
+  ): Promise<ResultRows<unknown>> {
     return new Promise((resolve, reject) => {
       const use = (connection: Connection) => {
         run(connection).then(resolve, reject);
         this.keepIdle(connection);
       };
-      this.wait({ isExclusive: false, use, fail: reject });
+      this.wait({ isExclusive: false, caller, use, fail: reject });
     });
   }
 
@@ -132,13 +150,13 @@ export class Pool implements Runner {
     if (!this.idle.includes(connection)) this.idle.push(connection);
   }
 
-  private acquire(): Promise<Connection> {
+  private acquire(caller: Abortable | undefined): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const use = (connection: Connection) => {
         connection.isOwned = true;
         resolve(connection);
       };
-      this.wait({ isExclusive: true, use, fail: reject });
+      this.wait({ isExclusive: true, caller, use, fail: reject });
     });
   }
 
@@ -154,25 +172,27 @@ export class Pool implements Runner {
       waiter.fail(connectionEnded());
       return;
     }
-    this.waiters.push(waiter);
+    this.waiters.add(waiter);
     this.dispatch();
+    this.waiters.watch(waiter);
   }
 
   /** Serves those who wait, in order, as far as there are connections. */
   private dispatch(): void {
-    while (this.waiters.length > 0) {
+    for (let first = this.waiters.first; first !== undefined; first = this.waiters.first) {
       const isFull = this.connections.size + this.opening >= this.options.maxConnections;
-      const isShared = !this.waiters[0]!.isExclusive;
+      const isShared = !first.isExclusive;
       const connection = this.idle.pop() ?? (isShared && isFull ? this.leastLoaded() : undefined);
       if (connection === undefined) break;
-      this.waiters.shift()!.use(connection);
+      this.waiters.shift();
+      first.use(connection);
     }
     this.openMissing();
   }
 
   private openMissing(): void {
     const missing = () =>
-      this.waiters.length > this.opening && this.connections.size + this.opening < this.options.maxConnections;
+      this.waiters.size > this.opening && this.connections.size + this.opening < this.options.maxConnections;
     while (missing()) {
       const delayMs = this.retryAtMs - performance.now();
       if (delayMs > 0) {
@@ -197,9 +217,7 @@ export class Pool implements Runner {
       this.retryAtMs = performance.now() + retryMs;
       // As long as there are other connections, those who wait can still have one of them.
       if (this.connections.size === 0) {
-        for (const waiter of this.waiters.splice(0, this.opening === 0 ? this.waiters.length : 1)) {
-          waiter.fail(error as Error);
-        }
+        this.waiters.fail(error as Error, this.opening === 0 ? this.waiters.size : 1);
       }
       this.openMissing();
       this.checkDrained();
@@ -207,7 +225,7 @@ export class Pool implements Runner {
   }
 
   private add(connection: Connection): void {
-    if (this.ending !== undefined && this.waiters.length === 0) {
+    if (this.ending !== undefined && this.waiters.size === 0) {
       void connection.close().then(() => this.checkDrained());
       return;
     }
@@ -239,7 +257,7 @@ export class Pool implements Runner {
   private settled(connection: Connection): void {
     if (connection.isOwned || connection.lost !== undefined) return;
     if (connection.load === 0) this.markIdle(connection);
-    if (this.waiters.length > 0) this.dispatch();
+    if (this.waiters.size > 0) this.dispatch();
     if (this.ending !== undefined) this.checkDrained();
   }
 
@@ -276,7 +294,7 @@ export class Pool implements Runner {
       // After this turn, so that `ending` is set.
       setImmediate(() => this.checkDrained());
     });
-    for (const waiter of this.waiters.splice(0)) waiter.fail(connectionEnded());
+    this.waiters.fail(connectionEnded());
     clearInterval(this.sweepTimer);
     await Promise.all(
       [...this.connections].map((connection) => {
@@ -288,7 +306,7 @@ export class Pool implements Runner {
   }
 
   private checkDrained(): void {
-    if (this.ending === undefined || this.waiters.length > 0 || this.opening > 0) return;
+    if (this.ending === undefined || this.waiters.size > 0 || this.opening > 0) return;
     if (this.idle.length === this.connections.size) this.onDrained();
   }
 }
