@@ -35,6 +35,8 @@ export interface EmbeddedOptions {
   readonly durable?: boolean;
   /** False does as if the machine had no user namespaces, which only root needs. */
   readonly userNamespaces?: boolean;
+  /** Settings of the server that take the place of those chosen here, for tests: an address to listen on, TLS. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A running PostgreSQL that belongs to this process. */
@@ -181,6 +183,7 @@ function settings(clusterName: string, options: EmbeddedOptions): string[] {
     log_min_error_statement: "panic",
     log_timezone: "UTC",
     timezone: "UTC",
+    ...options.settings,
   }).flatMap(([name, value]) => flag(name, value));
 }
 

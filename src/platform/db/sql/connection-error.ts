@@ -4,6 +4,7 @@ export class ConnectionError extends Error {
     | "CONNECTION_CLOSED"
     | "CONNECTION_ENDED"
     | "CONNECT_TIMEOUT"
+    | "CONNECTION_INSECURE"
     | "CONNECTION_QUEUE_FULL"
     | "CONNECTION_QUEUE_TIMEOUT";
 
@@ -18,6 +19,12 @@ export class ConnectionError extends Error {
 export function connectionLost(cause?: unknown): ConnectionError {
   const reason = cause instanceof Error ? `: ${cause.message}` : "";
   return new ConnectionError("CONNECTION_CLOSED", `The connection to PostgreSQL was lost${reason}`, { cause });
+}
+
+/** The refusal of a server that does not meet the TLS mode of the database URL. */
+export function connectionInsecure(advice: string, cause: Error): ConnectionError {
+  const message = `The connection to PostgreSQL is not as secure as sslmode asks (${cause.message}). ${advice}`;
+  return new ConnectionError("CONNECTION_INSECURE", message, { cause });
 }
 
 /** The refusal of statements that come after the end. */

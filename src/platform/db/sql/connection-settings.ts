@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ClientConfig } from "pg";
 import { socketHost } from "../embedded/socket-host.ts";
+import { type ConnectionError, connectionInsecure } from "./connection-error.ts";
 
 /** How the connections of one pool are made. */
 export interface ConnectionSettings {
@@ -60,6 +61,30 @@ export function isTlsOptional(url: string): boolean {
   return ["allow", "prefer"].includes(new URL(url).searchParams.get("sslmode") ?? "");
 }
 
+/** Whether connecting failed because the server has no TLS. */
+export function isTlsMissing(error: Error): boolean {
+  return error.message.includes("does not support SSL");
+}
+
+/** Node's codes of a certificate that it does not accept; those of a wrong host name begin with ERR_TLS. */
+const certificateCodes =
+  /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/;
+
+/** The refusal of a server whose TLS is not what the mode asks for, with what to do; undefined for any other error. */
+export function tlsFailure(error: Error & { readonly code?: unknown }): ConnectionError | undefined {
+  if (isTlsMissing(error)) {
+    return connectionInsecure("Enable TLS on the server, or use sslmode=prefer for a network that is trusted.", error);
+  }
+  const code = String(error.code ?? "");
+  if (!certificateCodes.test(code)) return undefined;
+  return connectionInsecure(
+    code === "ERR_TLS_CERT_ALTNAME_INVALID"
+      ? "Use a host name that the server's certificate lists, or sslmode=verify-ca to leave the name unchecked."
+      : "Name the file with the certificate of the server's authority in sslrootcert.",
+    error,
+  );
+}
+
 function bracketless(hostname: string): string {
   return decodeURIComponent(hostname).replace(/^\[(.*)\]$/, "$1");
 }
@@ -80,9 +105,12 @@ const notSettings = new Set([
   "target_session_attrs",
 ]);
 
-/** TLS as libpq names it: only `verify-ca` and `verify-full` check the certificate. */
+/**
+ * TLS as libpq has it: `verify-ca` and `verify-full` check the certificate, and so does `require` when there is a file
+ * to check it by.
+ */
 function tlsOf(mode: string | undefined, rootFile: string | undefined): ClientConfig["ssl"] {
-  const ca = rootFile === undefined || rootFile === "system" ? undefined : readFileSync(rootFile, "utf8");
+  const ca = rootFile === undefined || rootFile === "system" ? undefined : rootCertificates(rootFile);
   switch (mode) {
     case undefined:
     case "":
@@ -94,14 +122,27 @@ function tlsOf(mode: string | undefined, rootFile: string | undefined): ClientCo
     case "verify-full":
     case "true":
       return { ca, rejectUnauthorized: true };
+    case "require":
+      return ca === undefined
+        ? { rejectUnauthorized: false }
+        : { ca, rejectUnauthorized: true, checkServerIdentity: () => undefined };
     case "allow":
     case "prefer":
-    case "require":
     case "no-verify":
       return { rejectUnauthorized: false };
     default:
       throw new Error(
         `The database URL has sslmode=${mode}; use disable, prefer, require, no-verify, verify-ca or verify-full.`,
       );
+  }
+}
+
+function rootCertificates(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new Error(`The database URL has sslrootcert=${file}, which cannot be read: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }

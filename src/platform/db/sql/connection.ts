@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, DatabaseError } from "pg";
 import type { Catalog } from "./catalog.ts";
 import { ConnectionError, connectionEnded, connectionLost } from "./connection-error.ts";
-import { type ConnectionSettings, clientConfig, isTlsOptional } from "./connection-settings.ts";
+import { type ConnectionSettings, clientConfig, isTlsMissing, isTlsOptional, tlsFailure } from "./connection-settings.ts";
 import {
   Description,
   type Execution,
@@ -74,7 +74,7 @@ export class Connection implements Runner, ExecutionOwner {
     const config = clientConfig(url, settings);
     try {
       return await Connection.connect(config, settings, catalog).catch((error: Error) => {
-        if (!isTlsOptional(url) || !error.message.includes("does not support SSL")) throw error;
+        if (!isTlsOptional(url) || !isTlsMissing(error)) throw error;
         return Connection.connect({ ...config, ssl: false }, settings, catalog);
       });
     } catch (error) {
@@ -278,6 +278,8 @@ function isStaleStatement({ routine, code }: DatabaseError, { types }: PreparedS
 }
 
 function connectFailure(error: Error & { readonly code?: unknown }): Error {
+  const insecure = tlsFailure(error);
+  if (insecure !== undefined) return insecure;
   if (typeof error.code === "string") return error;
   if (error.message === "timeout expired") {
     return new ConnectionError("CONNECT_TIMEOUT", "PostgreSQL did not answer in time.", { cause: error });
