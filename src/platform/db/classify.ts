@@ -10,6 +10,7 @@ const byState: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   "55P03": ["CONFLICT", "A concurrent change got in the way."],
   "57014": ["TIMEOUT", "The database did not answer in time."],
   "53100": ["UNAVAILABLE", "The database has no disk space left."],
+  "25006": ["UNAVAILABLE", "The database takes no changes now."],
   "53300": ["UNAVAILABLE", "The database takes no more connections."],
 };
 

@@ -42,12 +42,12 @@ interface DatabaseOptions {
   readonly applicationName?: string;
   /** How long a statement may take before it is ended, and how long it may wait for a connection before that. */
   readonly statementMs?: number;
+  /** How much longer than a statement may take the server may be silent before its connection is given up. */
+  readonly silenceGraceMs?: number;
 }
 
 /** How long closing waits for what is in flight. */
 const closeMs = 5000;
-/** How much longer than a statement may take the server may be silent before its connection is given up. */
-const silenceGraceMs = 5000;
 
 /** What a plan goes by that is made without knowing the values or how large the tables will be. */
 const steadyPlans = {
@@ -99,7 +99,7 @@ function poolOptions(
   maxConnections: number,
   plans: Record<string, string> = {},
 ): PoolOptions {
-  const { applicationName = "switchyard", statementMs = 30_000 } = options;
+  const { applicationName = "switchyard", statementMs = 30_000, silenceGraceMs = 5000 } = options;
   return {
     maxConnections,
     // Columns are snake_case in SQL and camelCase here; what jsonb holds stays as it is.

@@ -1,7 +1,13 @@
 import { Client, type ClientConfig, DatabaseError } from "pg";
 import type { Catalog } from "./catalog.ts";
 import { ConnectionError, connectionEnded, connectionLost } from "./connection-error.ts";
-import { type ConnectionSettings, clientConfig, isTlsMissing, isTlsOptional, tlsFailure } from "./connection-settings.ts";
+import {
+  type ConnectionSettings,
+  clientConfig,
+  isTlsMissing,
+  isTlsOptional,
+  tlsFailure,
+} from "./connection-settings.ts";
 import {
   Description,
   type Execution,
@@ -20,6 +26,9 @@ const preparedMax = 250;
 
 /** How long a server may take to notice that a connection is closed. */
 const closeMs = 1000;
+
+/** A server that has become a standby: whoever takes its place is reached by a new connection only. */
+const readOnly = "25006";
 
 type Outcome = Promise<ResultRows<unknown>>;
 
@@ -235,7 +244,9 @@ export class Connection implements Runner, ExecutionOwner {
   /** What follows from an error; the promise of another run when the statement was only not prepared as it should be. */
   private recover(execution: Execution, error: Error): Outcome | undefined {
     if (!(error instanceof DatabaseError)) return undefined;
-    if (error.severity === "FATAL" || error.severity === "PANIC") this.lose(connectionLost(error));
+    if (error.severity === "FATAL" || error.severity === "PANIC" || error.code === readOnly) {
+      this.lose(connectionLost(error));
+    }
     if (!(execution instanceof PreparedExecution)) return undefined;
     const { shape, parameters, statement, dropped, isRetry } = execution.run;
     const isPreparing = dropped !== undefined;

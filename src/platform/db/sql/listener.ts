@@ -14,7 +14,10 @@ interface ListenerCalls {
 const retryMs = 250;
 /** How long the server may take to begin listening. */
 const listenMs = 5000;
-/** How often a connection on which nothing else happens is checked; it is given up when the next check finds no answer. */
+/**
+ * How often a connection on which nothing else happens is checked; it is given up when the next check finds no answer.
+ * More often where a server may be silent for less.
+ */
 const checkMs = 10_000;
 
 /** Listens on a channel, on a connection of its own that is made again whenever it is lost. */
@@ -22,6 +25,7 @@ export class Listener {
   private readonly connect: () => Promise<Connection>;
   private readonly statement: string;
   private readonly calls: ListenerCalls;
+  private readonly checkMs: number;
   private readonly stopping = new AbortController();
   private connection: Connection | undefined;
 
@@ -30,6 +34,7 @@ export class Listener {
     this.connect = () => Connection.open(url, settings, catalog);
     this.statement = `listen ${new Identifier(channel).text}`;
     this.calls = calls;
+    this.checkMs = Math.min(checkMs, settings.silenceMs ?? checkMs);
   }
 
   /** Resolves when listening has started, and fails when the first connection does. */
@@ -57,7 +62,7 @@ export class Listener {
     } finally {
       clearTimeout(unanswered);
     }
-    const timer = setInterval(() => this.check(connection), checkMs).unref();
+    const timer = setInterval(() => this.check(connection), this.checkMs).unref();
     const onLost = () => {
       clearInterval(timer);
       void this.listenAgain();

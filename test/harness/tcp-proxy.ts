@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from "node:net";
+
+/** A way to a PostgreSQL that can be frozen, cut and led to another server while its address stays the same. */
+export interface TcpProxy {
+  readonly port: number;
+  /** How many clients are connected. */
+  readonly size: number;
+  /** Forwards nothing any more, in either direction; connections stay open and new ones are accepted. */
+  freeze(): void;
+  /** Forwards again, beginning with what has come meanwhile. */
+  thaw(): void;
+  /** Sends new connections to another server. */
+  lead(to: NetConnectOpts): void;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(to: NetConnectOpts): Promise<TcpProxy> {
+  let target = to;
+  let isFrozen = false;
+  const pairs = new Set<readonly [client: Socket, upstream: Socket]>();
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (client) => {
+    const pair = [client, connect({ ...target, allowHalfOpen: true })] as const;
+    pairs.add(pair);
+    for (const [from, onto] of [pair, pair.toReversed() as [Socket, Socket]]) {
+      from.on("data", (chunk) => onto.write(chunk));
+      from.on("end", () => onto.end());
+      from.on("error", () => {});
+      from.on("close", () => {
+        onto.destroy();
+        pairs.delete(pair);
+      });
+      if (isFrozen) from.pause();
+      else from.resume();
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const sockets = () => [...pairs].flat();
+  return {
+    port: (server.address() as AddressInfo).port,
+    get size() {
+      return pairs.size;
+    },
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets()) socket.pause();
+    },
+    thaw() {
+      isFrozen = false;
+      for (const socket of sockets()) socket.resume();
+    },
+    lead(other) {
+      target = other;
+    },
+    async close() {
+      server.close();
+      for (const socket of sockets()) socket.destroy();
+      await once(server, "close");
+    },
+  };
+}
