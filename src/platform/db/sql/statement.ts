@@ -1,3 +1,4 @@
+import { ShapeCache, type ShapeNode } from "./shape-cache.ts";
 import { inferType, typeIds } from "./value-types.ts";
 
 /** Rows of a result, with the number of rows that the statement returned or changed. */
@@ -147,40 +148,19 @@ export class RawStatement<T> extends Statement<T> {
   }
 }
 
-/**
- * Shapes form a trie for each call site, so that the text of a statement is put together once and not at each call. An
- * edge is what can differ between two calls: the type that a value tells, a name, or another piece of SQL, together
- * with its position. A value that tells no type needs no edge.
- */
-class ShapeNode {
-  shape: Shape | undefined = undefined;
-  private edges: { readonly position: number; readonly token: unknown; readonly node: ShapeNode }[] = [];
-
-  next(position: number, token: unknown): ShapeNode {
-    for (const edge of this.edges) if (edge.position === position && edge.token === token) return edge.node;
-    // Texts that are made up at each call must not fill the memory.
-    if (this.edges.length >= edgesMax) this.edges = [];
-    const node = new ShapeNode();
-    this.edges.push({ position, token, node });
-    return node;
-  }
-}
-
-const edgesMax = 200;
-const roots = new WeakMap<readonly string[], ShapeNode>();
+/** More than all statements of the service need, in their many forms. */
+const shapeBytesMax = 32 * 1024 * 1024;
+const shapes = new ShapeCache<Shape>(shapeBytesMax);
 let position = 0;
 
 /** The shape of a statement; its parameters are put into the array. */
 function shapeOf(strings: readonly string[], values: readonly unknown[], parameters: unknown[]): Shape {
-  let root = roots.get(strings);
-  if (root === undefined) {
-    root = new ShapeNode();
-    roots.set(strings, root);
-  }
   position = 0;
-  const node = follow(root, values, parameters);
-  node.shape ??= compile(strings, values);
-  return node.shape;
+  const node = follow(shapes.rootOf(strings), values, parameters);
+  if (node.shape !== undefined) return node.shape;
+  const shape = compile(strings, values);
+  shapes.keep(node, shape);
+  return shape;
 }
 
 const rawShapesMax = 100;
@@ -197,29 +177,30 @@ function rawShapeOf(text: string, types: readonly number[]): Shape {
   return shape;
 }
 
-function follow(from: ShapeNode, values: readonly unknown[], parameters: unknown[]): ShapeNode {
+/** The node of a statement with these values. A value that tells no type needs no edge. */
+function follow(from: ShapeNode<Shape>, values: readonly unknown[], parameters: unknown[]): ShapeNode<Shape> {
   let node = from;
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
     position++;
     if (typeof value === "object" && value !== null) {
       if (value instanceof Statement) {
-        node = node.next(position, value instanceof RawStatement ? value.fragment : value.strings);
+        node = shapes.next(node, position, value instanceof RawStatement ? value.fragment : value.strings);
         node = follow(node, value.values, parameters);
         continue;
       }
       if (value instanceof Identifier) {
-        node = node.next(position, value.text);
+        node = shapes.next(node, position, value.text);
         continue;
       }
       if (value instanceof JsonParameter) {
-        node = node.next(position, typeIds.jsonb);
+        node = shapes.next(node, position, typeIds.jsonb);
         parameters.push(value.value);
         continue;
       }
     }
     const type = inferType(value);
-    if (type !== 0) node = node.next(position, type);
+    if (type !== 0) node = shapes.next(node, position, type);
     parameters.push(value);
   }
   return node;
