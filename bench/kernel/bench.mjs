@@ -40,6 +40,7 @@ export async function bench({ seconds, rounds }) {
     started.push(fastify.child, bare.child);
 
     const post = (path, headers, uniqueKey = false) => ({ method: "POST", path, headers, body, uniqueKey });
+    const processOf = new Map([us, fastify, bare].map(({ port, child }) => [port, child.pid]));
     const scenarios = [
       ["read", "bare node:http", bare.port, { method: "GET", path: "/", headers: {} }],
       ["read", "bare Fastify", fastify.port, { method: "GET", path: `/events/${eventId}`, headers: {} }],
@@ -64,9 +65,10 @@ export async function bench({ seconds, rounds }) {
     // Rounds go over all of them, so that what slows the machine for a while slows each alike.
     for (let round = 0; round < rounds; round++) {
       for (const [i, [, , port, request]] of scenarios.entries()) {
+        const pid = processOf.get(port);
         const { stdout } = await run(process.execPath, [
           join(root, "bench/load.mjs"),
-          JSON.stringify({ port, connections: 64, seconds, request }),
+          JSON.stringify({ port, pid, connections: 64, seconds, request }),
         ]);
         measured[i].push(JSON.parse(stdout));
       }
@@ -76,6 +78,7 @@ export async function bench({ seconds, rounds }) {
       const peer = rows.find((each) => each.kind === row.kind && each.name === "bare Fastify");
       row.toFastify = row.perSecond / peer.perSecond;
       row.p99ToFastify = row.p99Ms / peer.p99Ms;
+      row.cpuToFastify = row.cpuUs / peer.cpuUs;
     }
     const idleMb = residentMb(us.child.pid);
     for (const child of started) child.kill("SIGTERM");
@@ -167,9 +170,11 @@ function print(rows, { startMs, idleMb, residentMb: _ }) {
     row.p99Ms.toFixed(1),
     row.toFastify.toFixed(2),
     row.p99ToFastify.toFixed(2),
+    String(Math.round(row.cpuUs)),
+    row.cpuToFastify.toFixed(2),
     String(row.errors),
   ]);
-  const table = [["", "", "req/s", "p50 ms", "p99 ms", "x Fastify", "p99 x", "errors"], ...cells];
+  const table = [["", "", "req/s", "p50 ms", "p99 ms", "x Fastify", "p99 x", "cpu µs", "cpu x", "errors"], ...cells];
   const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
   for (const row of table)
     console.log(row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join("  "));
