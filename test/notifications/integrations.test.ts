@@ -126,7 +126,7 @@ test("what one node removes, another chooses no more within moments, without bei
       providers: {
         keys: { email: ["development"], sms: [], push: [], chat: [], in_app: [] },
         needsConnection: () => false,
-        understands: () => true,
+        acceptsAddress: () => true,
       },
     });
     return { db, integrations };

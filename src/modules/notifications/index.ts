@@ -1,9 +1,10 @@
 /**
- * Notifications: messages to people, on the channels they want.
+ * Notifications: messages to people on the channels that they allow.
  *
- * subscribers: the people, and their addresses. topics: named sets of subscribers. preferences: what reaches whom, and
- * the notification workflows with their templates. layouts: frames around templates. integrations: which provider serves
- * which channel. providers: the systems that carry messages. dispatch: triggers, broadcasts, deliveries, inbox and outbox.
+ * subscribers: the recipients and their addresses. topics: named sets of subscribers. preferences: which channels reach
+ * which subscriber, and the notification workflows with their templates. layouts: templates that wrap message content.
+ * integrations: which provider serves which channel. providers: the systems that send messages. dispatch: triggers,
+ * broadcasts, deliveries, inbox and outbox.
  */
 import type { Area, AreaParts } from "../area.ts";
 import type { Connections } from "../connectors/index.ts";
@@ -71,9 +72,9 @@ export function createNotifications({ config, ...parts }: Parts) {
       "service.api.OutboxService": dispatch.handlers.outbox,
     },
     jobs: [...topics.jobs, ...dispatch.jobs],
-    workers: [dispatch.expanding, dispatch.dispatching],
+    workers: [dispatch.expander, dispatch.dispatcher],
     providers,
-    /** Takes a provider's callback about messages that it accepted. */
+    /** Accepts a provider's callback about messages that it accepted. */
     receive: dispatch.receive,
     /** Resolves when no send that a caller waits for is in progress. */
     idle: dispatch.idle,

@@ -1,11 +1,13 @@
 /**
- * Dispatch: what is said to subscribers, on which channels, and what becomes of it.
+ * Dispatch: sends notifications to subscribers and tracks what happens to them.
  *
- * trigger: the wish to notify someone about something. transaction: what came of one trigger. delivery: one message to
- * one address. broadcast: a trigger for the members of a topic. expansion: making the deliveries of a broadcast.
- * lane: one of two queues, so that a broadcast is never in the way of what is sent to one. dead letter: what failed for
- * good. redrive: having it tried once more. observation: evidence of what became of a message after it was sent.
- * inbox: the messages of the channel in_app. outbox: what would have been sent, for developers to see.
+ * trigger: a request to notify a subscriber or a topic. transaction: all deliveries of one trigger. delivery: one message
+ * to one address. broadcast: a trigger for the members of a topic. expansion: creating the deliveries of a broadcast.
+ * lane: one of two queues, so that broadcasts never delay single sends. hand-over: recording which integration may have
+ * a message before it is sent. settlement: saving the outcome of an attempt. dead letter: a delivery or broadcast page
+ * that failed permanently. redrive: retrying a dead letter. observation: evidence of what happened to a message after it
+ * was sent. inbox: the messages of the channel in_app. outbox: messages that no integration serves, stored for
+ * developers.
  */
 
 import type { InboxService } from "../../../../gen/service/api/inbox_pb.ts";
@@ -28,20 +30,20 @@ import type { Preferences } from "../preferences/index.ts";
 import type { Providers } from "../providers/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import type { Topics } from "../topics/index.ts";
-import { broadcastTopic, createExpanding, type Expanding } from "./broadcasts/broadcast-expander.ts";
+import { type BroadcastExpander, broadcastTopic, createBroadcastExpander } from "./broadcasts/broadcast-expander.ts";
 import { createBroadcastService } from "./broadcasts/broadcast-service.ts";
 import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
 import { deliveryHandlers } from "./delivery/delivery-handler.ts";
-import { createReporting } from "./delivery/delivery-report.ts";
-import { createDispatching, type Dispatching, dispatchTopic } from "./delivery/dispatcher.ts";
-import { createSend } from "./delivery/send-attempt.ts";
-import { createSettling } from "./delivery/settlement.ts";
+import { createDeliveryReporter } from "./delivery/delivery-report.ts";
+import { createDispatcher, type Dispatcher, dispatchTopic } from "./delivery/dispatcher.ts";
+import { createMessageSender } from "./delivery/send-attempt.ts";
+import { createSettler } from "./delivery/settlement.ts";
 import { createInboxFeed } from "./inbox/inbox-feed.ts";
 import { inboxHandlers } from "./inbox/inbox-handler.ts";
-import { createPrepare } from "./message/message-preparation.ts";
+import { createMessagePreparer } from "./message/message-preparation.ts";
 import { createObservationService, type ObservationService } from "./observations/observation-service.ts";
 import { outboxHandlers } from "./outbox/outbox-handler.ts";
-import { forgetNotificationsJob } from "./retention-job.ts";
+import { deleteExpiredNotificationsJob } from "./retention-job.ts";
 import { triggerHandlers } from "./triggers/trigger-handler.ts";
 import { createTriggerService } from "./triggers/trigger-service.ts";
 import { createTriggerWriter } from "./triggers/trigger-writer.ts";
@@ -65,24 +67,24 @@ interface Parts {
   readonly quotas: Quotas;
   readonly settings: NotificationSettings;
   readonly platformTenantId: () => string;
-  /** From 0 to 1; what spreads the waits between attempts. */
+  /** Returns a number from 0 to 1 that spreads the delays between attempts. */
   readonly random?: () => number;
 }
 
-/** How an instance notifies. */
+/** Settings of notification dispatch. */
 interface NotificationSettings {
-  /** Whether anything is sent at all. */
+  /** False switches sending off. */
   readonly enabled: boolean;
-  /** What keeps messages that wait: two lanes, one, or nothing. */
+  /** The queue of waiting messages: two lanes, one lane, or no queue. */
   readonly queue: "tiered" | "flat" | "none";
   readonly verifiedOnly: boolean;
-  /** Whether what no integration serves is kept for developers to see. */
+  /** Whether messages that no integration serves are stored in the outbox. */
   readonly outbox: boolean;
   readonly payloadRetentionDays: number;
   readonly retentionDays: number;
 }
 
-/** The door of the module. */
+/** The module's public API. */
 export interface Dispatch {
   readonly handlers: {
     readonly notifications: Handlers<typeof NotificationService>;
@@ -90,37 +92,37 @@ export interface Dispatch {
     readonly outbox: Handlers<typeof OutboxService>;
   };
   readonly jobs: readonly JobKind[];
-  /** Makes the deliveries of broadcasts, on a node that does background work. */
-  readonly expanding: Expanding;
-  /** Sends what waits, on a node that does background work. */
-  readonly dispatching: Dispatching;
-  /** Takes in what a provider tells about messages that it took. */
+  /** Creates the deliveries of broadcasts, on nodes that do background work. */
+  readonly expander: BroadcastExpander;
+  /** Sends queued deliveries, on nodes that do background work. */
+  readonly dispatcher: Dispatcher;
+  /** Accepts a provider's callback about messages that it accepted. */
   readonly receive: ObservationService["receive"];
-  /** Resolves when nothing that a caller waits for is on its way any more. */
+  /** Resolves when no send that a caller waits for is in progress. */
   idle(): Promise<void>;
 }
 
 const dayMs = 86_400_000;
 
-/** Makes the module. */
+/** Creates the module. */
 export function createDispatch(parts: Parts): Dispatch {
   const { db, signals, cursors, events, settings, random = Math.random } = parts;
   const { verifiedOnly, queue } = settings;
   const feed = createInboxFeed(db.sql, signals);
   const wakeInbox = feed.wake;
-  const wakeExpanding = () => signals.wake(broadcastTopic);
+  const wakeExpander = () => signals.wake(broadcastTopic);
   const wakeDispatch = () => signals.wake(dispatchTopic);
-  const payloadKeptMs = settings.payloadRetentionDays * dayMs;
+  const payloadRetentionMs = settings.payloadRetentionDays * dayMs;
   const hasQueue = queue !== "none";
-  const prepare = createPrepare({ ...parts, outbox: settings.outbox });
-  const send = createSend({ ...parts, prepare });
-  const reporting = createReporting(parts);
-  const settling = createSettling({ ...parts, reporting, retries: hasQueue, wakeInbox, random });
-  const sending = { ...parts, prepare, send, settling, reporting, verifiedOnly, wakeInbox };
-  const writer = createTriggerWriter({ ...parts, reporting });
-  const triggers = createTriggerService({ ...sending, writer, payloadKeptMs });
-  const broadcasts = createBroadcastService({ ...parts, writer, hasQueue, payloadKeptMs, wakeExpanding });
-  const deadLetters = createDeadLetterService({ events, wakeExpanding, wakeDispatch });
+  const prepare = createMessagePreparer({ ...parts, outbox: settings.outbox });
+  const send = createMessageSender({ ...parts, prepare });
+  const reporter = createDeliveryReporter(parts);
+  const settler = createSettler({ ...parts, reporter, retries: hasQueue, wakeInbox, random });
+  const sending = { ...parts, prepare, send, settler, reporter, verifiedOnly, wakeInbox };
+  const writer = createTriggerWriter({ ...parts, reporter });
+  const triggers = createTriggerService({ ...sending, writer, payloadRetentionMs });
+  const broadcasts = createBroadcastService({ ...parts, writer, hasQueue, payloadRetentionMs, wakeExpander });
+  const deadLetters = createDeadLetterService({ events, wakeExpander, wakeDispatch });
   const observations = createObservationService(parts);
   return {
     handlers: {
@@ -131,18 +133,18 @@ export function createDispatch(parts: Parts): Dispatch {
       inbox: inboxHandlers({ ...parts, feed, observations }),
       outbox: outboxHandlers(cursors),
     },
-    jobs: [forgetNotificationsJob({ ...parts, sql: db.sql, retentionDays: settings.retentionDays })],
-    expanding: createExpanding({
+    jobs: [deleteExpiredNotificationsJob({ ...parts, sql: db.sql, retentionDays: settings.retentionDays })],
+    expander: createBroadcastExpander({
       ...sending,
       enabled: settings.enabled,
       lane: queue === "tiered" ? "broadcast" : "single",
       wakeDispatch,
     }),
-    dispatching: createDispatching({ ...sending, enabled: settings.enabled }),
+    dispatcher: createDispatcher({ ...sending, enabled: settings.enabled }),
     receive: observations.receive,
     async idle() {
       await triggers.idle();
-      await settling.idle();
+      await settler.idle();
     },
   };
 }

@@ -3,12 +3,12 @@ import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../../../../test/harness/postgres.ts";
 import { type Database, openDatabase } from "../../../platform/db/index.ts";
 import { lowestUlid, ulid } from "../../../platform/ids/ulid.ts";
-import { forgetNotificationsJob } from "./retention-job.ts";
+import { deleteExpiredNotificationsJob } from "./retention-job.ts";
 
 const dayMs = 86_400_000;
 const nowMs = Date.now();
 const tenantId = ulid(nowMs);
-let made = 0;
+let created = 0;
 let database: TestDatabase;
 let db: Database;
 before(async () => {
@@ -20,10 +20,10 @@ after(async () => {
   await database.drop();
 });
 
-/** A delivery of some days ago that is in one place each: among observations, in the inbox and in the outbox. */
-async function keep(daysAgo: number, status: string): Promise<string> {
+/** Stores a delivery of some days ago with an observation, an inbox message, an outbox message and a dead letter. */
+async function storeDelivery(daysAgo: number, status: string): Promise<string> {
   const at = new Date(nowMs - daysAgo * dayMs);
-  const id = lowestUlid(at.getTime()).slice(0, -1) + String(made++);
+  const id = lowestUlid(at.getTime()).slice(0, -1) + String(created++);
   const subscriberId = id;
   const { sql } = database;
   await sql`
@@ -60,23 +60,28 @@ async function idsIn(table: string, column = "id"): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test("what is older than it is kept is forgotten with all that belongs to it, and what is under way is not", async () => {
-  const [, underWay, recent, fresh] = [
-    await keep(40, "sent"),
-    await keep(40, "queued"),
-    await keep(10, "sent"),
-    await keep(1, "sent"),
+test("an ended delivery older than its retention is deleted with all its records, and one in progress is not", async () => {
+  const [, inProgress, recent, fresh] = [
+    await storeDelivery(40, "sent"),
+    await storeDelivery(40, "queued"),
+    await storeDelivery(10, "sent"),
+    await storeDelivery(1, "sent"),
   ];
   const clock = { now: () => nowMs };
-  const job = forgetNotificationsJob({ sql: db.sql, clock, retentionDays: 30, platformTenantId: () => tenantId });
+  const job = deleteExpiredNotificationsJob({
+    sql: db.sql,
+    clock,
+    retentionDays: 30,
+    platformTenantId: () => tenantId,
+  });
   const { signal } = new AbortController();
   await job.handler({ tenantId, id: ulid(nowMs), payload: {}, attempt: 1, signal });
-  const kept = [underWay, recent, fresh].sort();
+  const retained = [inProgress, recent, fresh].sort();
   for (const table of ["notification_deliveries", "notification_inbox", "notification_outbox"]) {
-    assert.deepEqual(await idsIn(table), kept, table);
+    assert.deepEqual(await idsIn(table), retained, table);
   }
-  assert.deepEqual(await idsIn("notification_observations", "delivery_id"), kept);
-  assert.deepEqual(await idsIn("notification_broadcasts", "transaction_id"), kept);
+  assert.deepEqual(await idsIn("notification_observations", "delivery_id"), retained);
+  assert.deepEqual(await idsIn("notification_broadcasts", "transaction_id"), retained);
   assert.deepEqual(await idsIn("notification_payloads", "transaction_id"), [fresh]);
   const letters = await database.sql`select id, status from notification_dead_letters order by id`;
   assert.deepEqual(

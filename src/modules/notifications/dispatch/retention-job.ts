@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
 import { broadcastStore } from "./broadcasts/broadcast-store.ts";
 import { deadLetterStore } from "./dead-letters/dead-letter-store.ts";
-import { deliveryStore, forgetPayloads } from "./delivery/delivery-store.ts";
+import { deleteExpiredPayloads, deliveryStore } from "./delivery/delivery-store.ts";
 
 interface Parts {
   readonly sql: Sql;
@@ -14,24 +14,24 @@ interface Parts {
 
 const dayMs = 86_400_000;
 const everyMs = 10 * 60_000;
-const bite = 2000;
+const batchSize = 2000;
 
-/** Forgets what notifications leave behind when it was kept long enough. */
-export function forgetNotificationsJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
+/** Deletes notification data after its retention period. */
+export function deleteExpiredNotificationsJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
     kind: "notifications.forget",
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
-      const all = (forget: (limit: number) => Promise<number>) => inBites(signal, bite, forget);
+      const all = (deleteBatch: (limit: number) => Promise<number>) => inBites(signal, batchSize, deleteBatch);
       const nowMs = clock.now();
       const beforeMs = nowMs - retentionDays * dayMs;
       for (const tenantId of await deliveryStore(sql).tenantsBefore(beforeMs)) {
-        await all((limit) => deliveryStore(sql).forget(tenantId, beforeMs, limit));
+        await all((limit) => deliveryStore(sql).deleteEnded(tenantId, beforeMs, limit));
       }
-      await all((limit) => broadcastStore(sql).forget(new Date(beforeMs), limit));
-      await all((limit) => forgetPayloads(sql, new Date(nowMs), limit));
+      await all((limit) => broadcastStore(sql).deleteEnded(new Date(beforeMs), limit));
+      await all((limit) => deleteExpiredPayloads(sql, new Date(nowMs), limit));
       await all((limit) => deadLetterStore(sql).expire(new Date(nowMs), limit));
-      await all((limit) => deadLetterStore(sql).forget(new Date(beforeMs), limit));
+      await all((limit) => deadLetterStore(sql).deleteExpired(new Date(beforeMs), limit));
     },
   };
 }

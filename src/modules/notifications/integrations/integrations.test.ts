@@ -48,7 +48,7 @@ const parts = {
   providers: {
     keys: { email: ["smtp", "development"], sms: ["http_sms", "development"], push: [], chat: [], in_app: ["in_app"] },
     needsConnection: (key: string) => key === "smtp" || key === "http_sms",
-    understands: () => true,
+    acceptsAddress: () => true,
   },
 };
 const integrations = createIntegrations({ ...parts, side: db });

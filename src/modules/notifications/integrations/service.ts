@@ -23,7 +23,7 @@ export interface IntegrationParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
   readonly connections: Pick<Connections, "find">;
-  readonly providers: Pick<Providers, "keys" | "needsConnection" | "understands">;
+  readonly providers: Pick<Providers, "keys" | "needsConnection" | "acceptsAddress">;
 }
 
 /** The use cases of integrations. */
@@ -72,7 +72,7 @@ export function createIntegrationService({ events, changes, connections, provide
       const connection = await connections.find(sql, tenantId, connectionId);
       if (connection === undefined || connection.status === "revoked") throw notFound("connection");
       const serving = providers.keys[channel].filter((key) => providers.needsConnection(key));
-      const fitting = serving.filter((key) => providers.understands(key, address));
+      const fitting = serving.filter((key) => providers.acceptsAddress(key, address));
       if (fitting.includes(connection.providerKey)) return;
       const wanted = fitting.length === 0 ? "must be empty here" : `must be a connection of ${fitting.join(" or ")}`;
       throw invalid("connection_id", "channel", `${wanted}, not of ${connection.providerKey}`);

@@ -107,9 +107,9 @@ test("providers are known by the channels that they serve", () => {
 });
 
 test("telephone numbers and mail addresses are understood by every provider, those of devices and chats by their own", () => {
-  const { keys, understands } = startProviders();
+  const { keys, acceptsAddress } = startProviders();
   const understanding = (channel: "sms" | "push" | "chat", providerKey: string, identity: string) =>
-    keys[channel].filter((key) => understands(key, { providerKey, identity }));
+    keys[channel].filter((key) => acceptsAddress(key, { providerKey, identity }));
   assert.deepEqual(understanding("sms", "", "+4930901820"), ["http_sms", "twilio", "development"]);
   assert.deepEqual(understanding("sms", "vonage", "+4930901820"), ["http_sms", "twilio", "development"]);
   const browser = JSON.stringify({ endpoint: "https://push.example", keys: {} });

@@ -48,7 +48,7 @@ export interface Providers {
   /** The providers that serve each channel. */
   readonly keys: Readonly<Record<Channel, readonly string[]>>;
   /** Whether a provider can be given an address. */
-  understands(providerKey: string, address: ProviderAddress): boolean;
+  acceptsAddress(providerKey: string, address: ProviderAddress): boolean;
   /** The providers that recognise a repeat by its key, so that a message may be sent to them twice. */
   readonly deduplicating: readonly string[];
   /** The markup that a provider reads texts as; undefined where they are plain, or HTML on email. */
@@ -122,7 +122,7 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
   return {
     keys,
     deduplicating: [...outside].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key),
-    understands(providerKey, { providerKey: registeredWith, identity }) {
+    acceptsAddress(providerKey, { providerKey: registeredWith, identity }) {
       const provider = outside.get(providerKey);
       // What the house keeps itself goes to no address.
       if (provider === undefined || provider.addresses === "shared" || registeredWith === providerKey) return true;

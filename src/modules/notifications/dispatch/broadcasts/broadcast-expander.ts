@@ -8,24 +8,24 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { TopicMember, Topics } from "../../topics/index.ts";
 import { deadLetterStore } from "../dead-letters/dead-letter-store.ts";
-import { type Reporting, reportsOf } from "../delivery/delivery-report.ts";
-import { type DeliveryRow, keepParcels } from "../delivery/delivery-store.ts";
-import { dispatchStore, type KeptPayload } from "../delivery/dispatch-store.ts";
-import { begin, type Occasion } from "../delivery/initial-delivery.ts";
+import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
+import { type DeliveryRow, insertDeliveries } from "../delivery/delivery-store.ts";
+import { dispatchStore, type StoredPayload } from "../delivery/dispatch-store.ts";
+import { createInitialDeliveries, type TriggerContext } from "../delivery/initial-delivery.ts";
 import type { Broadcast } from "../domain/broadcast.ts";
 import type { Lane } from "../domain/delivery.ts";
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
-import type { Prepare } from "../message/message-preparation.ts";
+import type { MessagePreparer } from "../message/message-preparation.ts";
 import { type RecipientParts, readRecipients } from "../message/recipients.ts";
 import { broadcastStore } from "./broadcast-store.ts";
 
-/** The topic that tells nodes of broadcasts that have work. */
+/** Signal topic for nodes that expand broadcasts. */
 export const broadcastTopic = "notifications_broadcast";
 
-const membersAtOnce = 500;
-/** A page is cut short after so long: whoever reads in the order of transactions waits for its end. */
+const membersPerPage = 500;
+/** A page ends early after this time, because readers that follow transaction order wait for its commit. */
 const pageMsMax = 250;
-/** How often a page is tried before the broadcast has failed. */
+/** A broadcast fails after this many failed attempts at one page. */
 const failuresMax = 8;
 
 interface Parts extends RecipientParts {
@@ -37,145 +37,145 @@ interface Parts extends RecipientParts {
   readonly events: EventRecorder;
   readonly topics: Pick<Topics, "membersAt" | "countAt">;
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
-  readonly prepare: Prepare;
-  readonly reporting: Reporting;
+  readonly prepare: MessagePreparer;
+  readonly reporter: DeliveryReporter;
   readonly verifiedOnly: boolean;
-  /** In which queue deliveries wait. */
+  /** The queue in which deliveries wait. */
   readonly lane: Lane;
   readonly wakeInbox: WakeInbox;
   readonly wakeDispatch: () => void;
-  /** Whether anything is sent. */
+  /** False when sending is switched off. */
   readonly enabled: boolean;
-  /** How often to look for what nobody told of. */
+  /** Interval of the scan that finds broadcasts whose signal was missed. */
   readonly pollMs?: number;
 }
 
-/** Makes the deliveries of broadcasts. */
-export interface Expanding {
+/** Background worker that creates the deliveries of broadcasts. */
+export interface BroadcastExpander {
   start(): void;
-  /** Takes no more pages and waits for the one that is under way. */
+  /** Starts no further page and waits for the current one. */
   stop(): Promise<void>;
 }
 
 /**
- * Makes this node's expanding. Broadcasts take turns, a page of members each. The deliveries of a page and how far its
- * broadcast has come are committed together, by a node that holds the broadcast meanwhile: whoever goes on after a crash
- * begins with the first member that has none.
+ * Creates this node's expander. Broadcasts are expanded round-robin, one page of members at a time. A page's deliveries
+ * and the broadcast's position are committed in one transaction that locks the broadcast. After a crash, any node
+ * continues with the first member that has no delivery.
  */
-export function createExpanding(parts: Parts): Expanding {
+export function createBroadcastExpander(parts: Parts): BroadcastExpander {
   const { db, signals, clock, log, events, pollMs = 1000 } = parts;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
 
-  const look = oneAtATime(
+  const scan = oneAtATime(
     async () => {
       while (!stopping.signal.aborted && (await expandNext()));
     },
-    (error) => log.warn({ err: error }, "broadcasts cannot be looked for"),
+    (error) => log.warn({ err: error }, "scanning for broadcasts failed"),
   );
 
-  /** Expands a page of the broadcast whose turn it is; false when there is none. */
+  /** Expands one page of the next broadcast; false when no broadcast has work. */
   async function expandNext(): Promise<boolean> {
     let broadcast: Broadcast | undefined;
     try {
-      return await expandPage(parts, (held) => {
-        broadcast = held;
+      return await expandPage(parts, (locked) => {
+        broadcast = locked;
       });
     } catch (error) {
       if (broadcast === undefined) throw error;
-      log.error({ err: error, transaction_id: broadcast.transactionId }, "a page of a broadcast could not be expanded");
+      log.error({ err: error, transaction_id: broadcast.transactionId }, "expanding a page of a broadcast failed");
       await postpone(broadcast);
       return true;
     }
   }
 
-  /** Has a page wait that could not be expanded; after too many times the broadcast has failed. */
+  /** Postpones a page that could not be expanded. After `failuresMax` failures the broadcast fails. */
   async function postpone(broadcast: Broadcast): Promise<void> {
     const nowMs = clock.now();
     const failure = { phase: "system", code: "internal", detail: "A page of members could not be expanded." } as const;
-    const told = await db.transaction(async (tx) => {
+    const recorded = await db.transaction(async (tx) => {
       const postponed = await broadcastStore(tx).postpone(broadcast, failuresMax, failure.code, new Date(nowMs));
       if (postponed?.status !== "failed") return undefined;
-      await deadLetterStore(tx).buryPage(postponed, ulid(nowMs), failure, postponed.failures, new Date(nowMs));
+      await deadLetterStore(tx).insertForPage(postponed, ulid(nowMs), failure, postponed.failures, new Date(nowMs));
       const { tenantId, transactionId, workflowKey, topicKey, expanded } = postponed;
       const data = { workflow_key: workflowKey, topic_key: topicKey, expanded, failure_code: failure.code };
       const entry = { tenantId, type: "notification.broadcast.failed" as const, subject: transactionId, data };
       return events.recordMany(tx, [entry], nowMs);
     });
-    told?.wake();
+    recorded?.wake();
   }
 
   return {
     start() {
       if (!parts.enabled) return;
-      stopWaking = signals.onWake(broadcastTopic, look.run);
-      timer = setInterval(look.run, pollMs);
-      look.start();
+      stopWaking = signals.onWake(broadcastTopic, scan.run);
+      timer = setInterval(scan.run, pollMs);
+      scan.start();
     },
     async stop() {
       stopping.abort();
       clearInterval(timer);
       stopWaking?.();
-      await look.stop();
+      await scan.stop();
     },
   };
 }
 
 /** Expands one page; false when no broadcast has work. */
-async function expandPage(parts: Parts, onHeld: (broadcast: Broadcast) => void): Promise<boolean> {
+async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void): Promise<boolean> {
   const { db, clock, events, wakeInbox, wakeDispatch } = parts;
   const nowMs = clock.now();
-  const done = await db.transaction(async (tx) => {
+  const page = await db.transaction(async (tx) => {
     const broadcast = await broadcastStore(tx).lockNext();
     if (broadcast === undefined) return undefined;
-    onHeld(broadcast);
+    onLocked(broadcast);
     const { tenantId, topicKey, cutoff, position, expanded } = broadcast;
-    const [members, total, [carried]] = await Promise.all([
-      parts.topics.membersAt(tx, tenantId, topicKey, cutoff, position, membersAtOnce),
+    const [members, total, [payload]] = await Promise.all([
+      parts.topics.membersAt(tx, tenantId, topicKey, cutoff, position, membersPerPage),
       broadcast.status === "accepted" ? parts.topics.countAt(tx, tenantId, topicKey, cutoff) : broadcast.total,
-      dispatchStore(tx).carriedBy([broadcast]),
+      dispatchStore(tx).findPayloads([broadcast]),
     ]);
-    if (carried === undefined) throw new Error("what the broadcast carries is gone");
-    const { rows, done } = await rowsOf(parts, tx, broadcast, carried, members, nowMs);
-    const isLast = members.length < membersAtOnce && done === members.length;
+    if (payload === undefined) throw new Error("the payload of the broadcast has expired");
+    const { rows, processed } = await rowsOf(parts, tx, broadcast, payload, members, nowMs);
+    const isLast = members.length < membersPerPage && processed === members.length;
     const next: Broadcast = {
       ...broadcast,
       status: isLast ? "completed" : "expanding",
-      position: members[done - 1]?.id ?? position,
-      expanded: expanded + done,
+      position: members[processed - 1]?.id ?? position,
+      expanded: expanded + processed,
       total,
       updatedAt: new Date(nowMs),
     };
-    await Promise.all([keep(tx, broadcast, parts.lane, carried, rows, nowMs), broadcastStore(tx).advance(next)]);
-    const told = [
-      await parts.reporting.record(tx, reportsOf(tenantId, rows)),
-      await events.recordMany(tx, isLast ? [completed(next)] : [], nowMs),
+    await Promise.all([insertPage(tx, broadcast, parts.lane, payload, rows, nowMs), broadcastStore(tx).advance(next)]);
+    const recorded = [
+      await parts.reporter.record(tx, toReports(tenantId, rows)),
+      await events.recordMany(tx, isLast ? [completedEvent(next)] : [], nowMs),
     ];
-    return { tenantId, rows, told };
+    return { tenantId, rows, recorded };
   });
-  if (done === undefined) return false;
-  const { tenantId, rows, told } = done;
-  for (const { wake } of told) wake();
-  parts.reporting.count(reportsOf(tenantId, rows));
+  if (page === undefined) return false;
+  const { tenantId, rows, recorded } = page;
+  for (const { wake } of recorded) wake();
+  parts.reporter.count(toReports(tenantId, rows));
   wakeInbox(
     tenantId,
-    rows.flatMap(({ kept_in, subscriber_id }) => (kept_in === "inbox" ? subscriber_id : [])),
+    rows.flatMap(({ stored_in, subscriber_id }) => (stored_in === "inbox" ? subscriber_id : [])),
   );
   if (rows.some(({ status }) => status === "queued")) wakeDispatch();
   return true;
 }
 
-/** What members of a page get, and how many of them that are: as many as there is time for. */
+/** Returns the delivery rows of a page and the number of members processed within the time limit. */
 async function rowsOf(
   parts: Parts,
   tx: Sql,
   broadcast: Broadcast,
-  { body }: KeptPayload,
+  { body }: StoredPayload,
   members: readonly TopicMember[],
   nowMs: number,
-): Promise<{ rows: DeliveryRow[]; done: number }> {
-  if (members.length === 0) return { rows: [], done: 0 };
+): Promise<{ rows: DeliveryRow[]; processed: number }> {
+  if (members.length === 0) return { rows: [], processed: 0 };
   const { tenantId, transactionId, workflowKey, topicKey, manifest } = broadcast;
   const { userId, channels } = manifest;
   const ids = members.map(({ subscriberId }) => subscriberId);
@@ -183,7 +183,7 @@ async function rowsOf(
     readRecipients(parts, tx, tenantId, { workflowKey, userId, topicKey }, ids),
     parts.preferences.workflow(tenantId, workflowKey),
   ]);
-  const occasion: Occasion = {
+  const triggerContext: TriggerContext = {
     tenantId,
     transactionId,
     workflowKey,
@@ -198,29 +198,30 @@ async function rowsOf(
   const rows: DeliveryRow[] = [];
   const startedAtMs = performance.now();
   const turns = parts.shares.forBackground(tenantId);
-  let done = 0;
+  let processed = 0;
   for (const { subscriberId, contextKeys } of members) {
     if (turns.isOver()) await turns.next();
     const recipient = recipients.get(subscriberId);
-    const begun = recipient === undefined ? [] : await begin(parts, occasion, recipient, contextKeys);
-    for (const { row } of begun) rows.push(row);
-    done++;
+    const initial =
+      recipient === undefined ? [] : await createInitialDeliveries(parts, triggerContext, recipient, contextKeys);
+    for (const { row } of initial) rows.push(row);
+    processed++;
     if (performance.now() - startedAtMs > pageMsMax) break;
   }
-  return { rows, done };
+  return { rows, processed };
 }
 
-async function keep(
+async function insertPage(
   tx: Sql,
   broadcast: Broadcast,
   lane: Lane,
-  { digest, expiresAt }: KeptPayload,
+  { digest, expiresAt }: StoredPayload,
   rows: readonly DeliveryRow[],
   nowMs: number,
 ): Promise<void> {
   if (rows.length === 0) return;
   const { tenantId, transactionId, workflowKey, topicKey, manifest } = broadcast;
-  await keepParcels(tx, [
+  await insertDeliveries(tx, [
     {
       tenantId,
       transactionId,
@@ -237,7 +238,7 @@ async function keep(
   ]);
 }
 
-function completed({ tenantId, transactionId, workflowKey, topicKey, expanded }: Broadcast) {
+function completedEvent({ tenantId, transactionId, workflowKey, topicKey, expanded }: Broadcast) {
   const data = { workflow_key: workflowKey, topic_key: topicKey, expanded };
   return { tenantId, type: "notification.broadcast.completed" as const, subject: transactionId, data };
 }

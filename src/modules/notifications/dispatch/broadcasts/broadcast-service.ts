@@ -10,7 +10,7 @@ import type { Preferences } from "../../preferences/index.ts";
 import type { Topics } from "../../topics/index.ts";
 import type { Broadcast } from "../domain/broadcast.ts";
 import { overriddenContents } from "../domain/plan.ts";
-import { bodyOf, type Trigger } from "../domain/trigger.ts";
+import { serializePayload, type Trigger } from "../domain/trigger.ts";
 import { type TriggerWriter, triggerQuota } from "../triggers/trigger-writer.ts";
 import { broadcastStore } from "./broadcast-store.ts";
 
@@ -20,16 +20,16 @@ interface Parts {
   readonly preferences: Pick<Preferences, "workflow" | "checkContents">;
   readonly events: Pick<EventRecorder, "record">;
   readonly writer: Pick<TriggerWriter, "admitIn">;
-  /** Whether there is a queue that broadcasts can wait in. */
+  /** Whether a queue is configured. Broadcasts need one. */
   readonly hasQueue: boolean;
-  readonly payloadKeptMs: number;
-  readonly wakeExpanding: () => void;
+  readonly payloadRetentionMs: number;
+  readonly wakeExpander: () => void;
 }
 
-/** Accepts messages to the members of topics. */
+/** The use cases of broadcasts. */
 export type BroadcastService = ReturnType<typeof createBroadcastService>;
 
-/** Makes the use cases of broadcasts. */
+/** Creates the broadcast service. */
 export function createBroadcastService({
   db,
   topics,
@@ -37,28 +37,28 @@ export function createBroadcastService({
   events,
   writer,
   hasQueue,
-  payloadKeptMs,
-  wakeExpanding,
+  payloadRetentionMs,
+  wakeExpander,
 }: Parts) {
   return {
     /**
-     * Accepts a broadcast: what it carries, what is sent to whom and the work that is to be done are committed together,
-     * or nothing is and the caller is told.
+     * Accepts a broadcast. Its payload, its manifest and its expansion work are committed in one transaction; on failure
+     * nothing is stored and the call fails.
      */
-    async accept<Answer extends Message>(
+    async accept<Response extends Message>(
       context: Context,
       trigger: Trigger,
       keyed: KeyedCall | undefined,
-      answer: (broadcast: Broadcast) => Answer,
-    ): Promise<Answer | "duplicate"> {
+      toResponse: (broadcast: Broadcast) => Response,
+    ): Promise<Response | "duplicate"> {
       if (!hasQueue) {
         throw fail("FAILED_PRECONDITION", {
           public:
-            "queue_unavailable: topics are notified through a durable queue, and notification.dispatch.queue is none.",
+            "queue_unavailable: a topic can only be notified through a durable queue; set notification.dispatch.queue to tiered or flat.",
         });
       }
       const { tenantId, nowMs, afterCommit } = context;
-      const { body, text } = bodyOf(trigger);
+      const { body, text } = serializePayload(trigger);
       const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
       preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
       const now = new Date(nowMs);
@@ -88,16 +88,16 @@ export function createBroadcastService({
           createdAt: now,
           updatedAt: now,
         };
-        await broadcastStore(tx).insert(broadcast, body, new Date(nowMs + payloadKeptMs));
+        await broadcastStore(tx).insert(broadcast, body, new Date(nowMs + payloadRetentionMs));
         const { workflowKey, topicKey } = broadcast;
         const data = { workflow_key: workflowKey, topic_key: topicKey };
         const within = { tenantId, nowMs, afterCommit, sql: tx };
         await events.record(within, "notification.broadcast.accepted", transactionId, data);
-        const response = answer(broadcast);
+        const response = toResponse(broadcast);
         if (keyed !== undefined) await complete(tx, keyed.record(response));
         return response;
       });
-      if (accepted !== "duplicate") wakeExpanding();
+      if (accepted !== "duplicate") wakeExpander();
       return accepted;
     },
 

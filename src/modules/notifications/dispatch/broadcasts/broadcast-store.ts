@@ -1,21 +1,21 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Broadcast } from "../domain/broadcast.ts";
-import type { Carried } from "../domain/trigger.ts";
+import type { SerializedPayload } from "../domain/trigger.ts";
 
-/** The SQL of broadcasts. */
+/** SQL queries for broadcasts. */
 export function broadcastStore(sql: Sql) {
   const columns = sql`
     tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status, position, expanded, total,
     failure_code, created_at, updated_at`;
   return {
-    /** Keeps a broadcast with what it carries. */
-    async insert(broadcast: Broadcast, carried: Carried["body"], expiresAt: Date): Promise<void> {
+    /** Stores a broadcast and its payload. */
+    async insert(broadcast: Broadcast, payload: SerializedPayload["body"], expiresAt: Date): Promise<void> {
       const { tenantId, transactionId, manifest, createdAt } = broadcast;
       await sql`
-        with carried as (
+        with payload as (
           insert into notification_payloads (tenant_id, transaction_id, body, digest, created_at, expires_at)
-          values (${tenantId}, ${transactionId}, ${sql.json(carried as never)},
+          values (${tenantId}, ${transactionId}, ${sql.json(payload as never)},
             decode(${manifest.payloadDigest}, 'hex'), ${createdAt}, ${expiresAt})
         )
         insert into notification_broadcasts (tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status,
@@ -32,8 +32,8 @@ export function broadcastStore(sql: Sql) {
     },
 
     /**
-     * The broadcast whose turn it is, held until the transaction ends; undefined when there is none. Nobody waits for
-     * one that another node holds, and one whose node dies is free at once.
+     * Locks the next broadcast that is due until the transaction ends; undefined when none is. Broadcasts locked by other
+     * nodes are skipped. The lock of a node that dies is released with its connection.
      */
     async lockNext(): Promise<Broadcast | undefined> {
       const [row] = await sql<Broadcast[]>`
@@ -44,7 +44,7 @@ export function broadcastStore(sql: Sql) {
       return row;
     },
 
-    /** Writes down how far a broadcast has come; others have their turn before its next page. */
+    /** Saves a broadcast's progress. Other broadcasts that are due come before its next page. */
     async advance(broadcast: Broadcast): Promise<void> {
       const { tenantId, transactionId, status, position, expanded, total, updatedAt } = broadcast;
       await sql`
@@ -53,7 +53,7 @@ export function broadcastStore(sql: Sql) {
         where tenant_id = ${tenantId} and transaction_id = ${transactionId}`;
     },
 
-    /** Writes down that a page could not be expanded; undefined when the broadcast has come to its end meanwhile. */
+    /** Records a failed page; undefined when the broadcast has ended or advanced in the meantime. */
     async postpone(
       { tenantId, transactionId, position }: Broadcast,
       failuresMax: number,
@@ -71,7 +71,7 @@ export function broadcastStore(sql: Sql) {
       return row;
     },
 
-    /** Has a broadcast that failed go on from where it stood; undefined when there is none. */
+    /** Resumes a failed broadcast at its last position; undefined when there is none. */
     async reopen(tenantId: TenantId, transactionId: string, now: Date): Promise<Broadcast | undefined> {
       const [row] = await sql<Broadcast[]>`
         update notification_broadcasts set status = 'expanding', failure_code = '', failures = 0, next_page_at = now(),
@@ -81,13 +81,13 @@ export function broadcastStore(sql: Sql) {
       return row;
     },
 
-    /** Forgets broadcasts of all tenants that ended before a moment, a bite at a time; answers how many. */
-    async forget(before: Date, limit: number): Promise<number> {
-      const gone = await sql`
+    /** Deletes up to `limit` broadcasts of all tenants that ended before a point in time; returns the number deleted. */
+    async deleteEnded(before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
         delete from notification_broadcasts where ctid = any(array(
           select ctid from notification_broadcasts
           where updated_at < ${before} and status in ('completed', 'failed') order by updated_at limit ${limit}))`;
-      return gone.count;
+      return deleted.count;
     },
   };
 }

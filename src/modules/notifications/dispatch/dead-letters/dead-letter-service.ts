@@ -8,26 +8,26 @@ import { deadLetterStore } from "./dead-letter-store.ts";
 
 interface Parts {
   readonly events: Pick<EventRecorder, "record">;
-  readonly wakeExpanding: () => void;
+  readonly wakeExpander: () => void;
   readonly wakeDispatch: () => void;
 }
 
-/** The use cases of notifications' dead letters. */
+/** The use cases of notification dead letters. */
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
-/** Makes the use cases of notifications' dead letters. */
-export function createDeadLetterService({ events, wakeExpanding, wakeDispatch }: Parts) {
-  /** Has a broadcast go on from the page that failed. */
+/** Creates the dead-letter service. */
+export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: Parts) {
+  /** Resumes a broadcast at the page that failed. */
   async function reopen(context: Context, letter: DeadLetter): Promise<DeadLetter> {
     const { sql, tenantId, nowMs } = context;
     const broadcast = await broadcastStore(sql).reopen(tenantId, letter.broadcastId, new Date(nowMs));
-    if (broadcast === undefined) throw gone();
-    context.afterCommit(wakeExpanding);
-    return deadLetterStore(sql).redriven(tenantId, letter.id);
+    if (broadcast === undefined) throw sourceDeleted();
+    context.afterCommit(wakeExpander);
+    return deadLetterStore(sql).markRedriven(tenantId, letter.id);
   }
 
   return {
-    /** Has what failed tried once more; whether it is still wanted is asked anew then. */
+    /** Retries a failed delivery or page. The recipient's preferences are evaluated again before it is sent. */
     async redrive(context: Context, id: string, reason: string): Promise<DeadLetter> {
       const { sql, tenantId, nowMs, principal } = context;
       const store = deadLetterStore(sql);
@@ -35,10 +35,10 @@ export function createDeadLetterService({ events, wakeExpanding, wakeDispatch }:
       if (letter === undefined) throw notFound("dead letter");
       const refusal = redriveRefusal(letter, nowMs);
       if (refusal !== undefined) throw fail(refusal.code, { public: refusal.why });
-      let redriven = await store.redriving(tenantId, id, principal.subject, reason);
+      let redriven = await store.markRedriving(tenantId, id, principal.subject, reason);
       if (letter.kind === "fanout_page") redriven = await reopen(context, letter);
       else {
-        if (!(await store.requeue(tenantId, letter.deliveryId))) throw gone();
+        if (!(await store.requeue(tenantId, letter.deliveryId))) throw sourceDeleted();
         context.afterCommit(wakeDispatch);
       }
       const data = { kind: letter.kind, transaction_id: letter.transactionId, delivery_id: letter.deliveryId };
@@ -48,6 +48,8 @@ export function createDeadLetterService({ events, wakeExpanding, wakeDispatch }:
   };
 }
 
-function gone() {
-  return fail("FAILED_PRECONDITION", { public: "What the dead letter stands for is kept no longer." });
+function sourceDeleted() {
+  return fail("FAILED_PRECONDITION", {
+    public: "The delivery or broadcast of this dead letter has been deleted; trigger the notification again.",
+  });
 }

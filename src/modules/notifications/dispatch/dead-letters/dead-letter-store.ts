@@ -5,21 +5,21 @@ import type { Broadcast } from "../domain/broadcast.ts";
 import type { DeadLetter, DeadLetterStatus } from "../domain/dead-letter.ts";
 import type { DeliveryFailure } from "../domain/delivery.ts";
 
-/** Which dead letters a list shows; undefined asks for no such thing. */
+/** Filter of a dead-letter list; an undefined field matches everything. */
 export interface DeadLetterFilter {
   readonly status: DeadLetterStatus | undefined;
   readonly channel: string | undefined;
 }
 
-/** The SQL of notifications' dead letters. */
+/** SQL queries for notification dead letters. */
 export function deadLetterStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, kind, delivery_id, broadcast_id, transaction_id, subscriber_id, channel, failure_phase, failure_code,
     failure_detail, attempts, first_failed_at, last_failed_at, payload_digest, payload_expires_at, status,
     redrive_count, max_redrives, redriven_by, redrive_reason`;
   return {
-    /** Keeps that a broadcast could not go on; one that did not for a second time is the same letter. */
-    async buryPage(
+    /** Stores the dead letter of a failed broadcast page. A broadcast that fails again reuses its dead letter. */
+    async insertForPage(
       { tenantId, transactionId, manifest }: Broadcast,
       id: string,
       { phase, code, detail }: DeliveryFailure,
@@ -48,7 +48,8 @@ export function deadLetterStore(sql: Sql) {
       return row;
     },
 
-    async redriving(tenantId: TenantId, id: string, by: string, reason: string): Promise<DeadLetter> {
+    /** Marks a dead letter as being redriven, by whom and why. */
+    async markRedriving(tenantId: TenantId, id: string, by: string, reason: string): Promise<DeadLetter> {
       const [row] = await sql<DeadLetter[]>`
         update notification_dead_letters set status = 'redriving', redrive_count = redrive_count + 1,
           redriven_by = ${by}, redrive_reason = ${reason}
@@ -57,8 +58,8 @@ export function deadLetterStore(sql: Sql) {
       return row!;
     },
 
-    /** Ends the letter of a page whose broadcast goes on. */
-    async redriven(tenantId: TenantId, id: string): Promise<DeadLetter> {
+    /** Marks the dead letter of a page as redriven once its broadcast continues. */
+    async markRedriven(tenantId: TenantId, id: string): Promise<DeadLetter> {
       const [row] = await sql<DeadLetter[]>`
         update notification_dead_letters set status = 'redriven' where tenant_id = ${tenantId} and id = ${id}
         returning ${columns}`;
@@ -66,8 +67,8 @@ export function deadLetterStore(sql: Sql) {
     },
 
     /**
-     * Puts a failed delivery into the queue again; false when it is not there any more. It gets another idempotency key,
-     * unless a provider may have taken it under the one that it has.
+     * Puts a failed delivery back into the queue; false when it no longer exists. The delivery gets a new idempotency key,
+     * unless a provider may have accepted it under the current one.
      */
     async requeue(tenantId: TenantId, deliveryId: string): Promise<boolean> {
       const queued = await sql`
@@ -86,7 +87,7 @@ export function deadLetterStore(sql: Sql) {
       return readKeyset<DeadLetter>(sql, { columns, table, where, filter, newestFirst: true }, page);
     },
 
-    /** Marks letters whose payload is gone; answers how many. */
+    /** Marks up to `limit` dead letters whose payload has expired; returns the number marked. */
     async expire(now: Date, limit: number): Promise<number> {
       const expired = await sql`
         update notification_dead_letters set status = 'expired' where ctid = any(array(
@@ -95,13 +96,13 @@ export function deadLetterStore(sql: Sql) {
       return expired.count;
     },
 
-    /** Forgets letters that failed last before a moment, a bite at a time; answers how many. */
-    async forget(before: Date, limit: number): Promise<number> {
-      const gone = await sql`
+    /** Deletes up to `limit` dead letters that last failed before a point in time; returns the number deleted. */
+    async deleteExpired(before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
         delete from notification_dead_letters where ctid = any(array(
           select ctid from notification_dead_letters
           where last_failed_at < ${before} and status <> 'redriving' order by last_failed_at limit ${limit}))`;
-      return gone.count;
+      return deleted.count;
     },
   };
 }

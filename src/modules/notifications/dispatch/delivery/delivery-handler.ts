@@ -40,7 +40,7 @@ interface Parts {
   readonly cursors: Cursors;
 }
 
-/** The operations on what was sent. */
+/** NotificationService operations on deliveries, broadcasts and dead letters. */
 export function deliveryHandlers({
   broadcasts,
   deadLetters,
@@ -112,10 +112,10 @@ async function filterOf(
   { transactionId, subscriberId }: { readonly transactionId: string; readonly subscriberId: string },
 ): Promise<DeliveryFilter> {
   if ((transactionId === "") === (subscriberId === "")) {
-    throw invalid("transaction_id", "one_of", "give either this or subscriber_id, and not both");
+    throw invalid("transaction_id", "one_of", "set exactly one of transaction_id and subscriber_id");
   }
   if (subscriberId !== "") return { subscriberId };
-  // Those of a broadcast are many, and found in another way.
+  // Broadcast deliveries have an index of their own.
   const broadcast = (await broadcastStore(sql).find(tenantId, transactionId)) !== undefined;
   return { transactionId, broadcast };
 }
@@ -141,7 +141,7 @@ function fromDelivery(delivery: Delivery): DeliveryMessage {
   });
 }
 
-/** A broadcast as messages carry it. */
+/** Converts a broadcast to its API message. */
 export function fromBroadcast(broadcast: Broadcast): BroadcastMessage {
   const { manifest, expanded, total, createdAt, updatedAt, ...rest } = broadcast;
   return create(BroadcastSchema, {

@@ -6,8 +6,8 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import type { DeliveryStatus } from "../domain/delivery.ts";
 import type { DeliveryRow } from "./delivery-store.ts";
 
-/** What became of a delivery, as far as others are told. */
-export interface Report {
+/** The outcome of a delivery, as events and metrics report it. */
+export interface DeliveryReport {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly subscriberId: string;
@@ -24,19 +24,19 @@ interface Parts {
   readonly clock: Clock;
 }
 
-/** Tells others what became of deliveries. */
-export type Reporting = ReturnType<typeof createReporting>;
+/** Publishes delivery outcomes as events and metrics. */
+export type DeliveryReporter = ReturnType<typeof createDeliveryReporter>;
 
-/** Makes this node's reporting. */
-export function createReporting({ metrics, events, clock }: Parts) {
+/** Creates this node's delivery reporter. */
+export function createDeliveryReporter({ metrics, events, clock }: Parts) {
   const outcomes = metrics.counter({
     name: "notification_deliveries_total",
-    help: "Notifications by channel and by what came of them; those that wait to be tried again are queued.",
+    help: "Notifications by channel and outcome; those that wait for a retry count as queued.",
     labels: ["channel", "outcome"],
   });
   return {
-    /** Adds an event for each that has failed, in the transaction that writes it down; `wake` is for after its commit. */
-    async record(tx: Sql, reports: readonly Report[]): Promise<{ wake: () => void }> {
+    /** Records an event for each failed delivery in the caller's transaction. Call `wake` after the commit. */
+    async record(tx: Sql, reports: readonly DeliveryReport[]): Promise<{ wake: () => void }> {
       const entries = reports
         .filter(({ status }) => status === "failed")
         .map(({ tenantId, id, subscriberId, channel, failurePhase, failureCode, deadLetterId }) => ({
@@ -54,15 +54,15 @@ export function createReporting({ metrics, events, clock }: Parts) {
       return events.recordMany(tx, entries, clock.now());
     },
 
-    /** Counts them; those that are still on their way are counted at their end. */
-    count(reports: readonly Pick<Report, "channel" | "status">[]): void {
+    /** Counts outcomes in the metric. Deliveries in progress are counted when they end. */
+    count(reports: readonly Pick<DeliveryReport, "channel" | "status">[]): void {
       for (const { channel, status } of reports) if (status !== "running") outcomes.inc({ channel, outcome: status });
     },
   };
 }
 
-/** What there is to tell of deliveries that are written down for the first time. */
-export function reportsOf(tenantId: TenantId, rows: readonly DeliveryRow[]): Report[] {
+/** Converts new delivery rows to reports. */
+export function toReports(tenantId: TenantId, rows: readonly DeliveryRow[]): DeliveryReport[] {
   return rows.map((row) => ({
     tenantId,
     id: row.id,

@@ -4,10 +4,10 @@ import { claimParcels, type IdempotencyRecord } from "../../../../platform/idemp
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Delivery, type Lane, resolverVersion } from "../domain/delivery.ts";
-import type { Carried } from "../domain/trigger.ts";
+import type { SerializedPayload } from "../domain/trigger.ts";
 
-/** What the deliveries of one trigger have in common. */
-export interface Parcel {
+/** The deliveries of one trigger or broadcast page, and the fields that they share. */
+export interface DeliveryBatch {
   readonly tenantId: TenantId;
   readonly transactionId: string;
   readonly broadcastId: string;
@@ -16,22 +16,22 @@ export interface Parcel {
   readonly userId: string;
   readonly lane: Lane;
   readonly at: Date;
-  /** What they carry, which is there for as long as one of them may be tried again. */
+  /** The trigger's payload; stored only while a delivery may be retried. */
   readonly payload: PayloadRow | undefined;
   readonly rows: readonly DeliveryRow[];
   readonly record: IdempotencyRecord | undefined;
 }
 
-/** What a trigger carries. */
+/** A trigger's payload as it is stored. */
 export interface PayloadRow {
-  /** Undefined when it is kept already. */
-  readonly body: Carried["body"] | undefined;
+  /** Undefined when the payload is already stored. */
+  readonly body: SerializedPayload["body"] | undefined;
   /** In hexadecimal. */
   readonly digest: string;
   readonly expiresAt: Date;
 }
 
-/** A delivery as it is written down at first, without what is empty. */
+/** A new delivery row; empty fields are absent. */
 export interface DeliveryRow {
   readonly id: string;
   readonly subscriber_id: string;
@@ -51,8 +51,8 @@ export interface DeliveryRow {
   readonly layer?: number;
   readonly dead_letter_id?: string;
   readonly lease_token?: string;
-  /** What the inbox or the outbox gets. */
-  readonly kept_in?: "inbox" | "outbox";
+  /** Where the rendered message is stored, if the service stores it itself. */
+  readonly stored_in?: "inbox" | "outbox";
   readonly recipient?: string;
   readonly subject?: string;
   readonly title?: string;
@@ -61,15 +61,15 @@ export interface DeliveryRow {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** How long a node has for an attempt before others take it that the node is gone. */
+/** Lease time of an attempt. After it, other nodes treat the delivery as abandoned. */
 export const leaseS = 60;
 
 /**
- * Keeps what many triggers bring, in one statement; answers with the indices of those whose key was used before.
- * Rows travel as one JSON text, and what the rows of a trigger have in common as another, so that neither repeats.
+ * Inserts many batches of deliveries in one statement; returns the indices of batches whose idempotency key was already
+ * used. Rows and the fields that a batch shares are sent as two JSON documents, so shared fields are not repeated.
  */
-export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise<ReadonlySet<number>> {
-  const heads = parcels.map(({ rows: _, payload, record: __, ...head }, parcel) => ({
+export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch[]): Promise<ReadonlySet<number>> {
+  const heads = batches.map(({ rows: _, payload, record: __, ...head }, parcel) => ({
     parcel,
     tenant_id: head.tenantId,
     transaction_id: head.transactionId,
@@ -83,10 +83,10 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
     digest: payload?.digest,
     expires_at: payload?.expiresAt,
   }));
-  const rows = parcels.flatMap((parcel, at) => parcel.rows.map((row) => ({ ...row, parcel: at })));
-  const records = parcels.flatMap(({ record }, parcel) => (record === undefined ? [] : [{ parcel, record }]));
+  const rows = batches.flatMap((batch, at) => batch.rows.map((row) => ({ ...row, parcel: at })));
+  const records = batches.flatMap(({ record }, parcel) => (record === undefined ? [] : [{ parcel, record }]));
   const keyed = records.length > 0;
-  const has = (test: (row: DeliveryRow) => boolean) => parcels.some((parcel) => parcel.rows.some(test));
+  const has = (test: (row: DeliveryRow) => boolean) => batches.some((batch) => batch.rows.some(test));
   const result = await sql<{ parcel: number }[]>`
     with ${keyed ? sql`${claimParcels(sql, records)},` : sql``} head as (
       select * from json_to_recordset(${JSON.stringify(heads)}::text::json) as head(
@@ -100,7 +100,7 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
         parcel int, id text, subscriber_id text, context_keys text[], channel text, endpoint_id text,
         integration_id text, provider_key text, connection_id text, layout_id text, layout_version int, status text,
         failure_phase text, failure_code text, failure_detail text, reason text, layer int, dead_letter_id text,
-        lease_token text, kept_in text, recipient text, subject text, title text, body text, html text, data jsonb)
+        lease_token text, stored_in text, recipient text, subject text, title text, body text, html text, data jsonb)
       join head using (parcel)
     ), delivered as (
       insert into notification_deliveries (tenant_id, id, transaction_id, broadcast_id, workflow_key, subscriber_id,
@@ -121,28 +121,28 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
       from input
     )
     ${
-      has(({ kept_in }) => kept_in === "inbox")
+      has(({ stored_in }) => stored_in === "inbox")
         ? sql`, inboxed as (
       insert into notification_inbox (tenant_id, subscriber_id, id, workflow_key, title, body, data, created_at)
       select tenant_id, subscriber_id, id, workflow_key, coalesce(title, ''), body, coalesce(data, '{}'), at
-      from input where kept_in = 'inbox'
+      from input where stored_in = 'inbox'
     )`
         : sql``
     }
     ${
-      has(({ kept_in }) => kept_in === "outbox")
+      has(({ stored_in }) => stored_in === "outbox")
         ? sql`, outboxed as (
       insert into notification_outbox (tenant_id, id, workflow_key, channel, recipient, subject, title, body, html, data,
         created_at)
       select tenant_id, id, workflow_key, channel, recipient, coalesce(subject, ''), coalesce(title, ''), body,
         coalesce(html, ''), coalesce(data, '{}'), at
-      from input where kept_in = 'outbox'
+      from input where stored_in = 'outbox'
     )`
         : sql``
     }
     ${
       heads.some(({ payload }) => payload !== undefined)
-        ? sql`, carried as (
+        ? sql`, stored_payload as (
       insert into notification_payloads (tenant_id, transaction_id, body, digest, created_at, expires_at)
       select tenant_id, transaction_id, payload, decode(digest, 'hex'), at, expires_at from head where payload is not null
     )`
@@ -150,7 +150,7 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
     }
     ${
       has(({ dead_letter_id }) => dead_letter_id !== undefined)
-        ? sql`, buried as (
+        ? sql`, dead_lettered as (
       insert into notification_dead_letters (tenant_id, id, kind, delivery_id, broadcast_id, transaction_id,
         subscriber_id, channel, failure_phase, failure_code, failure_detail, attempts, first_failed_at, last_failed_at,
         payload_digest, payload_expires_at, status)
@@ -165,7 +165,7 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
   return new Set(result.map(({ parcel }) => parcel));
 }
 
-/** The columns of a delivery, as callers see it. */
+/** The columns of a delivery that the API exposes. */
 export function deliveryColumns(sql: Sql) {
   return sql`
     tenant_id, id, transaction_id, broadcast_id, workflow_key, subscriber_id, topic_key, context_keys, user_id, channel,
@@ -176,12 +176,12 @@ export function deliveryColumns(sql: Sql) {
     completed_at`;
 }
 
-/** Which deliveries a list shows: those of one transaction, or of one subscriber. */
+/** Filter of a delivery list: one transaction or one subscriber. */
 export type DeliveryFilter =
   | { readonly transactionId: string; readonly broadcast: boolean }
   | { readonly subscriberId: string };
 
-/** The SQL of deliveries as they are looked at, and forgotten. */
+/** SQL queries that read and delete deliveries. */
 export function deliveryStore(sql: Sql) {
   const columns = deliveryColumns(sql);
   return {
@@ -191,14 +191,14 @@ export function deliveryStore(sql: Sql) {
       return row;
     },
 
-    /** Deliveries by id; those that are not there are left out. */
+    /** Deliveries by id; unknown ids are omitted. */
     async findMany(tenantId: TenantId, ids: readonly string[]): Promise<Delivery[]> {
       return sql<Delivery[]>`
         select ${columns} from notification_deliveries
         where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
     },
 
-    /** Of a transaction in the order in which they were made, of a subscriber the newest first. */
+    /** Lists a transaction's deliveries in creation order, or a subscriber's deliveries newest first. */
     async list(tenantId: TenantId, filter: DeliveryFilter, page: Page): Promise<PageRows<Delivery>> {
       const ofSubscriber = "subscriberId" in filter;
       const where = ofSubscriber
@@ -210,9 +210,9 @@ export function deliveryStore(sql: Sql) {
       return readKeyset<Delivery>(sql, { columns, table, where, newestFirst: ofSubscriber }, page);
     },
 
-    /** The tenants that have deliveries from before a moment. */
+    /** The tenants that have deliveries from before a point in time. */
     async tenantsBefore(beforeMs: number): Promise<TenantId[]> {
-      // Hops from tenant to tenant: there are far fewer of them than of deliveries.
+      // A loose index scan reads one row per tenant; tenants are far fewer than deliveries.
       const rows = await sql<{ tenantId: TenantId }[]>`
         with recursive each as (
           (select tenant_id, id from notification_deliveries order by tenant_id, id limit 1)
@@ -226,36 +226,36 @@ export function deliveryStore(sql: Sql) {
     },
 
     /**
-     * Forgets deliveries from before a moment, but none that is under way, with what was seen of them and what inbox and
-     * outbox have of them; answers how many.
+     * Deletes up to `limit` ended deliveries from before a point in time, with their observations and their inbox and
+     * outbox messages; returns the number deleted.
      */
-    async forget(tenantId: TenantId, beforeMs: number, limit: number): Promise<number> {
-      const gone = await sql`
-        with gone as (
+    async deleteEnded(tenantId: TenantId, beforeMs: number, limit: number): Promise<number> {
+      const deleted = await sql`
+        with deleted as (
           delete from notification_deliveries where ctid = any(array(
             select ctid from notification_deliveries
             where tenant_id = ${tenantId} and id < ${lowestUlid(beforeMs)} and status in ('sent', 'failed', 'skipped')
             order by id limit ${limit}))
           returning id, subscriber_id
-        ), unseen as (
+        ), deleted_observations as (
           delete from notification_observations
-          where tenant_id = ${tenantId} and delivery_id in (select id from gone)
-        ), uninboxed as (
+          where tenant_id = ${tenantId} and delivery_id in (select id from deleted)
+        ), deleted_inbox as (
           delete from notification_inbox
-          where tenant_id = ${tenantId} and (subscriber_id, id) in (select subscriber_id, id from gone)
-        ), unoutboxed as (
-          delete from notification_outbox where tenant_id = ${tenantId} and id in (select id from gone)
+          where tenant_id = ${tenantId} and (subscriber_id, id) in (select subscriber_id, id from deleted)
+        ), deleted_outbox as (
+          delete from notification_outbox where tenant_id = ${tenantId} and id in (select id from deleted)
         )
-        select id from gone`;
-      return gone.count;
+        select id from deleted`;
+      return deleted.count;
     },
   };
 }
 
-/** Forgets what triggers of all tenants carried whose time is over, a bite at a time; answers how many. */
-export async function forgetPayloads(sql: Sql, now: Date, limit: number): Promise<number> {
-  const gone = await sql`
+/** Deletes up to `limit` expired payloads of all tenants; returns the number deleted. */
+export async function deleteExpiredPayloads(sql: Sql, now: Date, limit: number): Promise<number> {
+  const deleted = await sql`
     delete from notification_payloads where ctid = any(array(
       select ctid from notification_payloads where expires_at <= ${now} order by expires_at limit ${limit}))`;
-  return gone.count;
+  return deleted.count;
 }

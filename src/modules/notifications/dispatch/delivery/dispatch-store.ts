@@ -1,38 +1,38 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Delivery, DeliveryStatus, Lane } from "../domain/delivery.ts";
-import type { Carried } from "../domain/trigger.ts";
+import type { SerializedPayload } from "../domain/trigger.ts";
 import { deliveryColumns, leaseS } from "./delivery-store.ts";
 
-/** A delivery that this node may send until its lease ends. */
+/** A delivery that this node may send until its lease expires. */
 export interface LeasedDelivery extends Delivery {
-  /** Another one at every lease: whoever holds an older one changes nothing any more. */
+  /** New for every lease. Writes with an older token have no effect. */
   readonly leaseToken: string;
 }
 
-/** What a trigger carried, as it is kept. */
-export interface KeptPayload {
+/** The stored payload of a trigger. */
+export interface StoredPayload {
   readonly tenantId: TenantId;
   readonly transactionId: string;
-  readonly body: Carried["body"];
+  readonly body: SerializedPayload["body"];
   /** In hexadecimal. */
   readonly digest: string;
   readonly expiresAt: Date;
 }
 
-/** What a delivery that was leased came to. */
+/** The outcome of a leased delivery. */
 export interface Settlement {
   readonly delivery: Pick<LeasedDelivery, "tenantId" | "id" | "leaseToken" | "deadLetterId">;
   readonly status: Exclude<DeliveryStatus, "running">;
-  /** How long to wait for the next attempt, when there is one. */
+  /** Delay before the next attempt, when there is one. */
   readonly waitMs: number;
-  readonly row: SettledRow;
-  /** The id of the dead letter that it becomes, if it has none. */
+  readonly row: SettlementRow;
+  /** The id of its new dead letter; undefined when there is none or it already has one. */
   readonly newDeadLetterId: string | undefined;
 }
 
-/** What is written down of a delivery's end, or of an attempt that was not the last; what is absent is empty. */
-export interface SettledRow {
+/** The fields that an attempt sets on its delivery; absent fields are stored as empty. */
+export interface SettlementRow {
   readonly integration_id?: string;
   readonly provider_key?: string;
   readonly connection_id?: string;
@@ -48,7 +48,7 @@ export interface SettledRow {
   readonly reconciliation_required?: boolean;
   readonly reason?: string;
   readonly layer?: number;
-  readonly kept_in?: "inbox" | "outbox";
+  readonly stored_in?: "inbox" | "outbox";
   readonly recipient?: string;
   readonly subject?: string;
   readonly title?: string;
@@ -57,7 +57,7 @@ export interface SettledRow {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** A leased delivery that is about to be given to a provider. */
+/** A leased delivery that is about to be handed over to a provider. */
 export interface HandOver {
   readonly delivery: Pick<LeasedDelivery, "tenantId" | "id" | "leaseToken">;
   readonly integrationId: string;
@@ -65,29 +65,29 @@ export interface HandOver {
   readonly connectionId: string;
 }
 
-/** What is to be leased. */
-export interface LeaseAsked {
+/** Parameters of a lease. */
+export interface LeaseRequest {
   readonly lane: Lane;
   readonly limit: number;
   readonly each: number;
-  /** "" to begin with the first. */
+  /** "" to start with the first tenant. */
   readonly afterTenant: string;
   readonly busyTenants: readonly string[];
   readonly token: string;
 }
 
-/** How many tenants are looked at in one turn. */
-const tenantsAtOnce = 64;
+/** Tenants scanned by one lease statement. */
+const tenantsPerScan = 64;
 
-/** The SQL of sending. The database's clock counts for all nodes. */
+/** SQL queries for sending. All nodes use the database's clock. */
 export function dispatchStore(sql: Sql) {
   const columns = deliveryColumns(sql);
   return {
     /**
-     * Leases deliveries of a lane that are due: tenants take turns from the one after `afterTenant`, up to `each` of a
-     * tenant's that have waited longest. Tenants that are not active, or have enough on their way, are passed over.
+     * Leases due deliveries of a lane, round-robin over tenants starting after `afterTenant`. Each tenant gets up to
+     * `each` of its longest-waiting deliveries. Inactive and busy tenants are skipped.
      */
-    async lease({ lane, limit, each, afterTenant, busyTenants, token }: LeaseAsked): Promise<LeasedDelivery[]> {
+    async lease({ lane, limit, each, afterTenant, busyTenants, token }: LeaseRequest): Promise<LeasedDelivery[]> {
       const queued = sql`lane = ${lane} and status = 'queued'`;
       return sql<LeasedDelivery[]>`
         with recursive turn as (
@@ -97,7 +97,7 @@ export function dispatchStore(sql: Sql) {
           select next.tenant_id, turn.nth + 1 from turn cross join lateral (
             select tenant_id from notification_deliveries where ${queued} and tenant_id > turn.tenant_id
             order by tenant_id limit 1) next
-          where turn.nth < ${tenantsAtOnce}
+          where turn.nth < ${tenantsPerScan}
         ), due as (
           select due.place from turn join tenants on tenants.id = turn.tenant_id and tenants.status = 'active'
           cross join lateral (
@@ -115,8 +115,8 @@ export function dispatchStore(sql: Sql) {
     },
 
     /**
-     * Records to whom leased deliveries are about to be handed over; answers with those that were still this node's. If
-     * the node dies after this, others know which provider may have the message.
+     * Records the integrations to which leased deliveries are about to be handed over; returns the ids of deliveries whose
+     * lease is still valid. If the node dies afterwards, other nodes know which provider may have the message.
      */
     async handOver(handovers: readonly HandOver[]): Promise<ReadonlySet<string>> {
       const texts = (value: (each: HandOver) => string) => handovers.map(value);
@@ -133,9 +133,9 @@ export function dispatchStore(sql: Sql) {
       return new Set(owned.map(({ id }) => id));
     },
 
-    /** What the triggers of deliveries carried; those whose time is over are left out. */
-    async carriedBy(deliveries: readonly Pick<Delivery, "tenantId" | "transactionId">[]): Promise<KeptPayload[]> {
-      return sql<KeptPayload[]>`
+    /** The payloads of deliveries' triggers; expired payloads are omitted. */
+    async findPayloads(deliveries: readonly Pick<Delivery, "tenantId" | "transactionId">[]): Promise<StoredPayload[]> {
+      return sql<StoredPayload[]>`
         select tenant_id, transaction_id, body, encode(digest, 'hex') as digest, expires_at from notification_payloads
         where expires_at > now() and (tenant_id, transaction_id) in (
           select * from unnest(${deliveries.map(({ tenantId }) => tenantId)}::text[],
@@ -143,16 +143,16 @@ export function dispatchStore(sql: Sql) {
     },
 
     /**
-     * Has the database plan each statement of the transaction for what is there: a plan that was made when there was
-     * little, and is kept, would go through all of a broadcast for every few of its deliveries.
+     * Makes the database plan each statement of the transaction for its actual parameters. A generic plan cached while the
+     * table was small would scan a whole broadcast to settle a few of its deliveries.
      */
-    async planAnew(): Promise<void> {
+    async forceCustomPlans(): Promise<void> {
       await sql`set local plan_cache_mode = force_custom_plan`;
     },
 
     /**
-     * Writes down what became of leased deliveries, with what inbox, outbox and dead letters get of it; answers with
-     * those that were still this node's.
+     * Saves the outcomes of leased deliveries with their inbox messages, outbox messages and dead letters; returns the ids
+     * of deliveries whose lease was still valid.
      */
     async settle(settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
       const rows = settlements.map(({ delivery, status, waitMs, row, newDeadLetterId }) => ({
@@ -173,7 +173,7 @@ export function dispatchStore(sql: Sql) {
             integration_id text, provider_key text, connection_id text, layout_id text, layout_version int,
             provider_message_id text, provider_attempts int, failure_phase text, failure_code text, failure_detail text,
             retryable boolean, observation_state text, reconciliation_required boolean, reason text, layer int,
-            kept_in text, recipient text, subject text, title text, body text, html text, data jsonb)
+            stored_in text, recipient text, subject text, title text, body text, html text, data jsonb)
         ), settled as (
           update notification_deliveries delivery set
             status = input.status,
@@ -207,31 +207,31 @@ export function dispatchStore(sql: Sql) {
             delivery.broadcast_id, delivery.transaction_id, delivery.execution_attempt, delivery.first_failed_at
         )
         ${
-          has(({ kept_in }) => kept_in === "inbox")
+          has(({ stored_in }) => stored_in === "inbox")
             ? sql`, inboxed as (
           insert into notification_inbox (tenant_id, subscriber_id, id, workflow_key, title, body, data, created_at)
           select settled.tenant_id, subscriber_id, settled.id, workflow_key, coalesce(title, ''), body,
             coalesce(data, '{}'), now()
-          from settled join input using (tenant_id, id) where kept_in = 'inbox'
+          from settled join input using (tenant_id, id) where stored_in = 'inbox'
           on conflict do nothing
         )`
             : sql``
         }
         ${
-          has(({ kept_in }) => kept_in === "outbox")
+          has(({ stored_in }) => stored_in === "outbox")
             ? sql`, outboxed as (
           insert into notification_outbox (tenant_id, id, workflow_key, channel, recipient, subject, title, body, html,
             data, created_at)
           select settled.tenant_id, settled.id, workflow_key, channel, recipient, coalesce(subject, ''),
             coalesce(title, ''), body, coalesce(html, ''), coalesce(data, '{}'), now()
-          from settled join input using (tenant_id, id) where kept_in = 'outbox'
+          from settled join input using (tenant_id, id) where stored_in = 'outbox'
           on conflict do nothing
         )`
             : sql``
         }
         ${
           has(({ new_letter }) => new_letter)
-            ? sql`, buried as (
+            ? sql`, dead_lettered as (
           insert into notification_dead_letters (tenant_id, id, kind, delivery_id, broadcast_id, transaction_id,
             subscriber_id, channel, failure_phase, failure_code, failure_detail, attempts, first_failed_at,
             last_failed_at, payload_digest, payload_expires_at, status)

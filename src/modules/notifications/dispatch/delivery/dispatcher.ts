@@ -9,24 +9,24 @@ import type { Preferences } from "../../preferences/index.ts";
 import type { Providers } from "../../providers/index.ts";
 import type { DeliveryFailure, Lane } from "../domain/delivery.ts";
 import { targetOf } from "../domain/plan.ts";
-import { failedWithin, type Prepare } from "../message/message-preparation.ts";
+import { internalFailure, type MessagePreparer } from "../message/message-preparation.ts";
 import { type Recipient, type RecipientParts, readRecipients } from "../message/recipients.ts";
-import type { Reporting } from "./delivery-report.ts";
-import { dispatchStore, type KeptPayload, type LeasedDelivery } from "./dispatch-store.ts";
+import type { DeliveryReporter } from "./delivery-report.ts";
+import { dispatchStore, type LeasedDelivery, type StoredPayload } from "./dispatch-store.ts";
 import { recoverAbandoned } from "./recovery-store.ts";
-import type { Send } from "./send-attempt.ts";
-import type { Settled, Settling } from "./settlement.ts";
+import type { MessageSender } from "./send-attempt.ts";
+import type { DeliverySettlement, Settler } from "./settlement.ts";
 
-/** The topic that tells nodes of deliveries that are due. */
+/** Signal topic for nodes that dispatch due deliveries. */
 export const dispatchTopic = "notifications_due";
 
-/** How many deliveries of each lane a node sends at once. What is to be sent to one has most of the room. */
-const roomOf: Readonly<Record<Lane, number>> = { single: 64, broadcast: 32 };
-/** How much of the room must be free before more is leased: a few together cost hardly more than one. */
+/** Deliveries of each lane that a node sends concurrently. Single sends get the larger part. */
+const concurrencyOf: Readonly<Record<Lane, number>> = { single: 64, broadcast: 32 };
+/** Share of the concurrency that must be free before more is leased; leasing a few costs hardly more than leasing one. */
 const freeShare = 0.25;
-/** How much of the room one tenant's may take, so that one slow provider does not hold up everybody. */
+/** Share of the concurrency that one tenant may use, so that one slow provider does not block other tenants. */
 const tenantShare = 0.5;
-const abandonedAtOnce = 500;
+const sweepLimit = 500;
 const graceMs = 12_000;
 
 interface Parts extends RecipientParts {
@@ -35,53 +35,53 @@ interface Parts extends RecipientParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
-  readonly prepare: Prepare;
-  readonly send: Send;
+  readonly prepare: MessagePreparer;
+  readonly send: MessageSender;
   readonly providers: Pick<Providers, "deduplicating">;
-  readonly settling: Settling;
-  readonly reporting: Reporting;
+  readonly settler: Settler;
+  readonly reporter: DeliveryReporter;
   readonly verifiedOnly: boolean;
-  /** Whether anything is sent: what a node left behind that is gone is ended either way. */
+  /** False when sending is switched off. Abandoned deliveries are recovered either way. */
   readonly enabled: boolean;
   readonly pollMs?: number;
 }
 
-/** Sends what waits in the queue: members of broadcasts, what failed before, what is redriven. */
-export interface Dispatching {
+/** Background worker that sends queued deliveries: broadcast members, retries and redrives. */
+export interface Dispatcher {
   start(): void;
-  /** Takes no more deliveries and waits for those that are on their way. */
+  /** Leases no further deliveries and waits for those in flight. */
   stop(): Promise<void>;
 }
 
-/** Makes this node's dispatching. Other nodes have theirs; leases keep them apart. */
-export function createDispatching(parts: Parts): Dispatching {
-  const { db, signals, clock, log, settling, reporting, enabled, pollMs = 1000 } = parts;
+/** Creates this node's dispatcher. Leases ensure that each delivery is sent by one node at a time. */
+export function createDispatcher(parts: Parts): Dispatcher {
+  const { db, signals, clock, log, settler, reporter, enabled, pollMs = 1000 } = parts;
   const { deduplicating } = parts.providers;
   const store = dispatchStore(db.sql);
   const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
-  let leaving = new AbortController();
+  let shutdown = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
 
   function laneOf(lane: Lane) {
-    const room = roomOf[lane];
-    const flights = new Map<Promise<void>, string>();
+    const concurrency = concurrencyOf[lane];
+    const inFlight = new Map<Promise<void>, string>();
     let afterTenant = "";
 
-    /** Takes no more than can be sent at once: what a node holds when it dies waits for its lease to end. */
-    async function take(): Promise<void> {
-      const free = room - flights.size;
-      if (free < room * freeShare) return;
+    /** Leases no more than can be sent immediately: leased deliveries of a dead node wait until their lease expires. */
+    async function leaseDue(): Promise<void> {
+      const free = concurrency - inFlight.size;
+      if (free < concurrency * freeShare) return;
       const leased = await store.lease({
         lane,
         limit: free,
-        each: room * freeShare,
+        each: concurrency * freeShare,
         afterTenant,
-        busyTenants: busyAmong([...flights.values()], room * tenantShare),
+        busyTenants: busyAmong([...inFlight.values()], concurrency * tenantShare),
         token: randomUUID(),
       });
-      const fromMidway = afterTenant !== "";
-      // Whoever comes next has the next turn; when there was room for more, everybody had one.
+      const startedMidway = afterTenant !== "";
+      // The next scan continues after the last tenant. Unused capacity means that all tenants were served.
       afterTenant =
         leased.length < free
           ? ""
@@ -91,142 +91,144 @@ export function createDispatching(parts: Parts): Dispatching {
               .at(-1)!;
       const context = contextOf(leased);
       for (const delivery of leased) {
-        const flight: Promise<void> = fly(delivery, context).finally(() => {
-          flights.delete(flight);
-          turns.run();
+        const sending: Promise<void> = attemptAndSettle(delivery, context).finally(() => {
+          inFlight.delete(sending);
+          scans.run();
         });
-        flights.set(flight, delivery.tenantId);
+        inFlight.set(sending, delivery.tenantId);
       }
-      if (leased.length > 0 || fromMidway) turns.run();
+      if (leased.length > 0 || startedMidway) scans.run();
     }
 
-    const turns = oneAtATime(take, (error) => log.warn({ err: error }, "notifications that are due cannot be leased"));
+    const scans = oneAtATime(leaseDue, (error) => log.warn({ err: error }, "leasing due notifications failed"));
     return {
-      look: turns.run,
-      start: turns.start,
+      scan: scans.run,
+      start: scans.start,
       async stop() {
-        await turns.stop();
-        await Promise.all(flights.keys());
+        await scans.stop();
+        await Promise.all(inFlight.keys());
       },
     };
   }
 
-  const lookAll = () => {
-    for (const lane of lanes) lane.look();
+  const scanAll = () => {
+    for (const lane of lanes) lane.scan();
   };
 
-  /** Reads what deliveries that were leased together need, in a few statements for all of them. */
+  /** Reads the payloads and recipients of a leased batch in a few statements. */
   async function contextOf(leased: readonly LeasedDelivery[]): Promise<DispatchContext> {
     const groups = Map.groupBy(leased, groupOf);
-    const [kept, ...found] = await Promise.all([
-      leased.length === 0 ? [] : store.carriedBy(leased),
+    const [payloads, ...found] = await Promise.all([
+      leased.length === 0 ? [] : store.findPayloads(leased),
       ...[...groups].map(async ([group, deliveries]) => {
         const ids = [...new Set(deliveries.map(({ subscriberId }) => subscriberId))];
         const { tenantId } = deliveries[0]!;
         return [group, await readRecipients(parts, db.sql, tenantId, deliveries[0]!, ids)] as const;
       }),
     ]);
-    const carried = new Map(kept.map((each) => [each.tenantId + each.transactionId, each]));
+    const byTransaction = new Map(payloads.map((each) => [each.tenantId + each.transactionId, each]));
     const recipients = new Map(found);
     return {
-      carriedBy: ({ tenantId, transactionId }) => carried.get(tenantId + transactionId),
+      payloadOf: ({ tenantId, transactionId }) => byTransaction.get(tenantId + transactionId),
       recipientOf: (delivery) => recipients.get(groupOf(delivery))!.get(delivery.subscriberId),
     };
   }
 
-  async function fly(delivery: LeasedDelivery, reading: Promise<DispatchContext>): Promise<void> {
-    const settled = await attempt(delivery, reading);
-    await settling.settle([settled]).catch((error) => {
-      // It is taken over when its lease ends, as from a node that is gone.
-      log.error({ err: error, delivery_id: delivery.id }, "a notification was not settled");
+  async function attemptAndSettle(delivery: LeasedDelivery, context: Promise<DispatchContext>): Promise<void> {
+    const settlement = await attempt(delivery, context);
+    await settler.settle([settlement]).catch((error) => {
+      // The sweep recovers it after its lease expires.
+      log.error({ err: error, delivery_id: delivery.id }, "settling a notification failed");
     });
   }
 
-  async function attempt(delivery: LeasedDelivery, reading: Promise<DispatchContext>): Promise<Settled> {
+  async function attempt(delivery: LeasedDelivery, context: Promise<DispatchContext>): Promise<DeliverySettlement> {
     try {
-      const { recipientOf, carriedBy } = await reading;
-      return await execute(delivery, recipientOf(delivery), carriedBy(delivery));
+      const { recipientOf, payloadOf } = await context;
+      return await execute(delivery, recipientOf(delivery), payloadOf(delivery));
     } catch (error) {
-      // Nothing was sent: sending itself never throws.
-      log.error({ err: error, delivery_id: delivery.id }, "a notification could not be taken up");
-      return settling.settlementOf(delivery, failedWithin());
+      // Nothing was sent, because sending itself never throws.
+      log.error({ err: error, delivery_id: delivery.id }, "loading a notification failed");
+      return settler.settlementOf(delivery, internalFailure());
     }
   }
 
-  /** Asks anew whether a delivery is still wanted, and sends it if it is. */
+  /** Evaluates the recipient's preferences again and sends the delivery if they still allow it. */
   async function execute(
     delivery: LeasedDelivery,
     recipient: Recipient | undefined,
-    carried: KeptPayload | undefined,
-  ): Promise<Settled> {
+    stored: StoredPayload | undefined,
+  ): Promise<DeliverySettlement> {
     const { tenantId, channel, workflowKey, userId, topicKey, contextKeys } = delivery;
-    if (recipient === undefined) return settling.skipped(delivery, undefined, gone);
-    if (carried === undefined) return settling.skipped(delivery, undefined, expired);
+    if (recipient === undefined) return settler.skippedSettlement(delivery, undefined, subscriberDeleted);
+    if (stored === undefined) return settler.skippedSettlement(delivery, undefined, payloadExpired);
     const { subscriber, endpoints, layers } = recipient;
-    const { payload, overrides } = carried.body;
+    const { payload, overrides } = stored.body;
     const workflow = await parts.preferences.workflow(tenantId, workflowKey);
     const nowMs = clock.now();
     const about = { workflow, layers, subscriber, userId, topicKey, contextKeys, payload, nowMs };
     const decided = parts.preferences.resolve({ ...about, channels: [channel] }).get(channel)!;
-    if (!decided.allowed) return settling.skipped(delivery, decided, undefined);
+    if (!decided.allowed) return settler.skippedSettlement(delivery, decided, undefined);
     const target = targetOf({ subscriber, endpoints, verifiedOnly: parts.verifiedOnly }, channel, delivery.endpointId);
-    if ("code" in target) return settling.skipped(delivery, decided, target);
-    // Whoever may have it is the only one who may be given it again.
-    const onlyBy = delivery.reconciliationRequired ? delivery.integrationId : "";
-    const work = { delivery, target, subscriber, workflow, overrides, payload, onlyBy };
-    const prepared = await parts.prepare(work);
-    const attempted = await parts.send(work, prepared, {
-      signal: leaving.signal,
+    if ("code" in target) return settler.skippedSettlement(delivery, decided, target);
+    // A provider that may already have the message is the only one that may receive it again.
+    const onlyIntegrationId = delivery.reconciliationRequired ? delivery.integrationId : "";
+    const request = { delivery, target, subscriber, workflow, overrides, payload, onlyIntegrationId };
+    const prepared = await parts.prepare(request);
+    const result = await parts.send(request, prepared, {
+      signal: shutdown.signal,
       handedOverTo: "",
-      handOver: (way) => settling.handOver(delivery, way),
+      handOver: (route) => settler.handOver(delivery, route),
     });
-    return settling.settlementOf(delivery, attempted, decided);
+    return settler.settlementOf(delivery, result, decided);
   }
 
-  /** Takes over what nodes left behind that are gone. */
+  /** Recovers deliveries whose lease expired because their node died. */
   async function sweep(): Promise<void> {
     const nowMs = clock.now();
-    const letterIds = Array.from({ length: abandonedAtOnce }, () => ulid(nowMs));
-    const { ended, told } = await db.transaction(async (tx) => {
-      const ended = await recoverAbandoned(tx, { limit: abandonedAtOnce, letterIds, deduplicating });
-      return { ended, told: await reporting.record(tx, ended) };
+    const letterIds = Array.from({ length: sweepLimit }, () => ulid(nowMs));
+    const { ended, recorded } = await db.transaction(async (tx) => {
+      const ended = await recoverAbandoned(tx, { limit: sweepLimit, letterIds, deduplicating });
+      return { ended, recorded: await reporter.record(tx, ended) };
     });
     if (ended.length === 0) return;
-    told.wake();
-    reporting.count(ended);
-    log.warn({ count: ended.length }, "notifications were left behind by a node that is gone");
-    if (ended.some(({ status }) => status === "queued")) lookAll();
+    recorded.wake();
+    reporter.count(ended);
+    log.warn({ count: ended.length }, "notifications abandoned by a dead node were recovered");
+    if (ended.some(({ status }) => status === "queued")) scanAll();
   }
 
-  const sweeping = oneAtATime(sweep, (error) => log.warn({ err: error }, "notifications left behind cannot be found"));
+  const sweeps = oneAtATime(sweep, (error) => log.warn({ err: error }, "sweeping abandoned notifications failed"));
   const poll = () => {
-    lookAll();
-    sweeping.run();
+    scanAll();
+    sweeps.run();
   };
 
   return {
     start() {
-      leaving = new AbortController();
-      stopWaking = signals.onWake(dispatchTopic, lookAll);
+      shutdown = new AbortController();
+      stopWaking = signals.onWake(dispatchTopic, scanAll);
       timer = setInterval(poll, pollMs);
       for (const lane of lanes) lane.start();
-      sweeping.start();
+      sweeps.start();
     },
     async stop() {
       clearInterval(timer);
       stopWaking?.();
-      const timeUp = new AbortController();
-      const landed = Promise.all([sweeping.stop(), ...lanes.map((lane) => lane.stop())]).finally(() => timeUp.abort());
-      await delay(graceMs, undefined, { signal: timeUp.signal }).catch(() => {});
-      leaving.abort();
-      await landed;
+      const graceOver = new AbortController();
+      const drained = Promise.all([sweeps.stop(), ...lanes.map((lane) => lane.stop())]).finally(() =>
+        graceOver.abort(),
+      );
+      await delay(graceMs, undefined, { signal: graceOver.signal }).catch(() => {});
+      shutdown.abort();
+      await drained;
     },
   };
 }
 
-/** What deliveries that were leased together need. */
+/** Payloads and recipients of a leased batch. */
 interface DispatchContext {
-  carriedBy(delivery: LeasedDelivery): KeptPayload | undefined;
+  payloadOf(delivery: LeasedDelivery): StoredPayload | undefined;
   recipientOf(delivery: LeasedDelivery): Recipient | undefined;
 }
 
@@ -234,15 +236,19 @@ function groupOf({ tenantId, workflowKey, userId, topicKey }: LeasedDelivery): s
   return [tenantId, workflowKey, userId, topicKey].join("\0");
 }
 
-/** The tenants that have so many on their way, or more. */
+/** The tenants with at least this many deliveries in flight. */
 function busyAmong(tenantIds: readonly string[], atLeast: number): string[] {
   const counts = Map.groupBy(tenantIds, (tenantId) => tenantId);
   return [...counts].flatMap(([tenantId, { length }]) => (length >= atLeast ? tenantId : []));
 }
 
-const gone: DeliveryFailure = { phase: "recipient", code: "subscriber_not_found", detail: "The subscriber is gone." };
-const expired: DeliveryFailure = {
+const subscriberDeleted: DeliveryFailure = {
+  phase: "recipient",
+  code: "subscriber_not_found",
+  detail: "The subscriber does not exist.",
+};
+const payloadExpired: DeliveryFailure = {
   phase: "admission",
   code: "payload_store_failed",
-  detail: "What it carries was kept no longer.",
+  detail: "The payload has expired.",
 };

@@ -3,63 +3,87 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { NotificationWorkflow, Preferences } from "../../preferences/index.ts";
 import { type PlannedDelivery, planDeliveries } from "../domain/plan.ts";
 import type { Trigger } from "../domain/trigger.ts";
-import type { Kept, NotSent, Prepare, Prepared, Way, Work } from "../message/message-preparation.ts";
+import type {
+  FailedMessage,
+  MessagePreparer,
+  PreparedMessage,
+  Route,
+  SendRequest,
+  StoredMessage,
+} from "../message/message-preparation.ts";
 import type { Recipient } from "../message/recipients.ts";
 import type { DeliveryRow } from "./delivery-store.ts";
 
-/** What all recipients of a trigger have in common. */
-export interface Occasion extends Pick<Trigger, "workflowKey" | "channels" | "overrides" | "userId" | "payload"> {
+/** The trigger data that all recipients share. */
+export interface TriggerContext extends Pick<Trigger, "workflowKey" | "channels" | "overrides" | "userId" | "payload"> {
   readonly tenantId: TenantId;
   readonly transactionId: string;
   readonly topicKey: string;
   readonly workflow: NotificationWorkflow | undefined;
   readonly nowMs: number;
-  /** Under which what a provider is to get is sent at once; undefined when it is to wait in the queue. */
+  /** The lease for sending immediately; undefined when deliveries wait in the queue. */
   readonly leaseToken: string | undefined;
 }
 
-/** One message as it begins: planned, and put into words where it is to go out at once. */
-export interface Begun {
+/** A new delivery: its plan, its row and, if it is sent immediately, its prepared message. */
+export interface InitialDelivery {
   readonly plan: PlannedDelivery;
-  readonly work: Work;
-  readonly prepared: Prepared | undefined;
+  readonly request: SendRequest;
+  readonly prepared: PreparedMessage | undefined;
   readonly row: DeliveryRow;
 }
 
 interface Parts {
   readonly preferences: Pick<Preferences, "resolve">;
-  readonly prepare: Prepare;
+  readonly prepare: MessagePreparer;
   readonly verifiedOnly: boolean;
 }
 
-/** Decides what one recipient gets on an occasion. */
-export async function begin(
+/** Plans a trigger's deliveries to one recipient and prepares those that are sent immediately. */
+export async function createInitialDeliveries(
   { preferences, prepare, verifiedOnly }: Parts,
-  occasion: Occasion,
+  triggerContext: TriggerContext,
   { subscriber, endpoints, layers }: Recipient,
   contextKeys: readonly string[],
-): Promise<Begun[]> {
-  const { workflow, overrides, channels: asked, payload, userId, topicKey, nowMs } = occasion;
+): Promise<InitialDelivery[]> {
+  const { workflow, overrides, channels: requestedChannels, payload, userId, topicKey, nowMs } = triggerContext;
   const about = { workflow, layers, subscriber, userId, topicKey, contextKeys, payload, nowMs };
-  const resolutions = preferences.resolve({ ...about, channels: asked });
-  const plans = planDeliveries({ workflow, overrides, asked, subscriber, endpoints, resolutions, verifiedOnly });
-  const begun: Begun[] = [];
+  const resolutions = preferences.resolve({ ...about, channels: requestedChannels });
+  const plans = planDeliveries({
+    workflow,
+    overrides,
+    requestedChannels,
+    subscriber,
+    endpoints,
+    resolutions,
+    verifiedOnly,
+  });
+  const deliveries: InitialDelivery[] = [];
   for (const plan of plans) {
-    const { tenantId, transactionId, workflowKey } = occasion;
+    const { tenantId, transactionId, workflowKey } = triggerContext;
     const delivery = { tenantId, id: ulid(nowMs), transactionId, workflowKey, channel: plan.channel, keyGeneration: 0 };
-    const work: Work = { delivery, target: plan.target, subscriber, workflow, overrides, payload, onlyBy: "" };
-    const isNow = plan.skipped === undefined && (occasion.leaseToken !== undefined || plan.channel === "in_app");
-    const prepared = isNow ? await prepare(work) : undefined;
-    begun.push({ plan, work, prepared, row: rowOf(occasion, plan, work, prepared, contextKeys) });
+    const request: SendRequest = {
+      delivery,
+      target: plan.target,
+      subscriber,
+      workflow,
+      overrides,
+      payload,
+      onlyIntegrationId: "",
+    };
+    const isImmediate =
+      plan.skipped === undefined && (triggerContext.leaseToken !== undefined || plan.channel === "in_app");
+    const prepared = isImmediate ? await prepare(request) : undefined;
+    deliveries.push({ plan, request, prepared, row: rowOf(triggerContext, plan, request, prepared, contextKeys) });
   }
-  return begun;
+  return deliveries;
 }
 
 function rowOf(
-  { leaseToken, nowMs }: Occasion,
+  { leaseToken, nowMs }: TriggerContext,
   plan: PlannedDelivery,
-  { delivery, target, subscriber }: Work,
-  prepared: Prepared | undefined,
+  { delivery, target, subscriber }: SendRequest,
+  prepared: PreparedMessage | undefined,
   contextKeys: readonly string[],
 ): DeliveryRow {
   const base = {
@@ -77,14 +101,14 @@ function rowOf(
   if (prepared === undefined) return { ...base, status: "queued" };
   switch (prepared.kind) {
     case "outgoing":
-      return { ...base, ...wayFields(prepared.way), status: "running", lease_token: leaseToken! };
-    case "kept":
-      return { ...base, ...wayFields(prepared), status: "sent", ...keptFields(prepared) };
+      return { ...base, ...routeFields(prepared.route), status: "running", lease_token: leaseToken! };
+    case "stored":
+      return { ...base, ...routeFields(prepared), status: "sent", ...storedFields(prepared) };
     case "failed":
       if (prepared.retryable) return { ...base, status: "queued", ...failureFields(prepared.failure) };
       return {
         ...base,
-        ...wayFields(prepared),
+        ...routeFields(prepared),
         status: "failed",
         ...failureFields(prepared.failure),
         dead_letter_id: ulid(nowMs),
@@ -92,8 +116,8 @@ function rowOf(
   }
 }
 
-/** By which way a message goes, as it is written down. */
-export function wayFields({ integrationId, providerKey, connectionId, layoutId, layoutVersion }: Way) {
+/** Converts a route to row fields. */
+export function routeFields({ integrationId, providerKey, connectionId, layoutId, layoutVersion }: Route) {
   return {
     provider_key: providerKey,
     ...(integrationId !== "" && { integration_id: integrationId }),
@@ -102,11 +126,11 @@ export function wayFields({ integrationId, providerKey, connectionId, layoutId, 
   };
 }
 
-/** What the inbox or the outbox gets, as it is written down. */
-export function keptFields({ as, message, recipient }: Kept) {
+/** Converts a message for the inbox or outbox to row fields. */
+export function storedFields({ as, message, recipient }: StoredMessage) {
   const { subject, title, text, html, data } = message;
   return {
-    kept_in: as,
+    stored_in: as,
     title: as === "inbox" ? title || subject : title,
     body: text,
     ...(Object.keys(data).length > 0 && { data }),
@@ -114,7 +138,7 @@ export function keptFields({ as, message, recipient }: Kept) {
   };
 }
 
-/** Why something was not sent, as it is written down. */
-export function failureFields({ phase, code, detail }: NotSent["failure"]) {
+/** Converts a failure to row fields. */
+export function failureFields({ phase, code, detail }: FailedMessage["failure"]) {
   return { failure_phase: phase, failure_code: code, failure_detail: detail.slice(0, 256).toWellFormed() };
 }

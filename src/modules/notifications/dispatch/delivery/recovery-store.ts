@@ -1,26 +1,28 @@
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { Report } from "./delivery-report.ts";
+import type { DeliveryReport } from "./delivery-report.ts";
 
-/** What is recovered at once, and how. */
+/** Parameters of one recovery run. */
 interface Recovery {
   readonly limit: number;
-  /** As many ids as the limit, for the dead letters of what cannot be sent again. */
+  /** One id per delivery of the limit, for dead letters of deliveries that cannot be sent again. */
   readonly letterIds: readonly string[];
-  /** The providers that recognise a repeat by its key. */
+  /** The providers that deduplicate by idempotency key. */
   readonly deduplicating: readonly string[];
 }
 
 /**
- * Takes over the deliveries whose node let its lease run out. What was not handed over to a provider waits again. What
- * was waits again for the same integration, in doubt, if its provider recognises a repeat by its key. Of the rest nobody
- * knows whether it arrived: it has failed, and is never sent again by itself. So has what nodes died with at every
- * attempt.
+ * Recovers deliveries whose lease has expired. A delivery that was not handed over to a provider is queued again. One
+ * that was handed over is queued for the same integration, with an unknown outcome, if its provider deduplicates by key.
+ * Otherwise it fails with an unknown outcome and is never retried automatically. A delivery without attempts left fails.
  */
-export async function recoverAbandoned(sql: Sql, { limit, letterIds, deduplicating }: Recovery): Promise<Report[]> {
-  return sql<Report[]>`
+export async function recoverAbandoned(
+  sql: Sql,
+  { limit, letterIds, deduplicating }: Recovery,
+): Promise<DeliveryReport[]> {
+  return sql<DeliveryReport[]>`
     with abandoned as (
       select tenant_id, id, lease_until, execution_attempt < max_attempts as has_attempts,
-        case when not handed_over or channel = 'in_app' then 'kept'
+        case when not handed_over or channel = 'in_app' then 'unsent'
           when integration_id <> '' and provider_key = any(${deduplicating as string[]}::text[]) then 'repeatable'
           else 'unknown' end as fate
       from notification_deliveries
@@ -34,14 +36,14 @@ export async function recoverAbandoned(sql: Sql, { limit, letterIds, deduplicati
         status = lost.next_status,
         next_attempt_at = case when lost.next_status = 'queued' then now() end,
         retryable = lost.next_status = 'queued',
-        failure_phase = case when lost.fate = 'kept' then 'system' else 'provider' end,
-        failure_code = case when lost.fate = 'kept' then 'lease_lost' else 'outcome_unknown' end,
+        failure_phase = case when lost.fate = 'unsent' then 'system' else 'provider' end,
+        failure_code = case when lost.fate = 'unsent' then 'lease_lost' else 'outcome_unknown' end,
         failure_detail = case
-          when lost.fate = 'kept' then 'The node that was to send it is gone.'
-          when lost.next_status = 'queued' then 'The node that sent it is gone: it is sent again under the same key.'
-          else 'The node that sent it is gone: whether the provider took it is not known.' end,
-        reconciliation_required = reconciliation_required or lost.fate <> 'kept',
-        observation_state = case when lost.next_status = 'failed' and (reconciliation_required or lost.fate <> 'kept')
+          when lost.fate = 'unsent' then 'The node stopped before it sent the message.'
+          when lost.next_status = 'queued' then 'The node stopped while it sent the message: it is sent again with the same idempotency key.'
+          else 'The node stopped while it sent the message: it is unknown whether the provider accepted it.' end,
+        reconciliation_required = reconciliation_required or lost.fate <> 'unsent',
+        observation_state = case when lost.next_status = 'failed' and (reconciliation_required or lost.fate <> 'unsent')
           then 'unknown' else observation_state end,
         dead_letter_id = case when lost.next_status = 'queued' or dead_letter_id <> '' then dead_letter_id
           else (${letterIds as string[]}::text[])[lost.nth] end,
@@ -49,7 +51,7 @@ export async function recoverAbandoned(sql: Sql, { limit, letterIds, deduplicati
         completed_at = case when lost.next_status = 'failed' then now() end, lease_token = '', lease_until = null
       from lost where delivery.tenant_id = lost.tenant_id and delivery.id = lost.id
       returning delivery.*
-    ), buried as (
+    ), dead_lettered as (
       insert into notification_dead_letters as letter (tenant_id, id, kind, delivery_id, broadcast_id,
         transaction_id, subscriber_id, channel, failure_phase, failure_code, failure_detail, attempts,
         first_failed_at, last_failed_at, payload_digest, payload_expires_at, status)

@@ -2,108 +2,113 @@ import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Connections } from "../../../connectors/index.ts";
 import type { Providers } from "../../providers/index.ts";
 import {
-  failedWithin,
-  type Kept,
-  type NotSent,
-  notSent,
-  type Prepare,
-  type Prepared,
-  type Way,
-  type Work,
+  type FailedMessage,
+  failedMessage,
+  internalFailure,
+  type MessagePreparer,
+  type PreparedMessage,
+  type Route,
+  type SendRequest,
+  type StoredMessage,
 } from "../message/message-preparation.ts";
 
-/** A message that a provider took. */
-interface Sent extends Way {
+/** A message that a provider accepted. */
+interface SentMessage extends Route {
   readonly kind: "sent";
   readonly providerAttempts: number;
   readonly providerMessageId: string;
-  /** Whether the provider may tell later what became of it. */
+  /** Whether the provider may report later what happened to the message. */
   readonly observed: boolean;
 }
 
-/** What came of trying to send a message. */
-export type Attempted = Sent | Kept | NotSent;
+/** The outcome of an attempt to send a message. */
+export type AttemptResult = SentMessage | StoredMessage | FailedMessage;
 
 interface Parts {
-  readonly prepare: Prepare;
+  readonly prepare: MessagePreparer;
   readonly connections: Pick<Connections, "open">;
   readonly providers: Pick<Providers, "send">;
   readonly clock: Clock;
 }
 
 const integrationsMax = 5;
-/** After this long a message is given up for this time: whoever waits for the answer has waited enough. */
+/** Time limit of an attempt; a caller may be waiting for its result. */
 const attemptMsMax = 25_000;
-/** After this long no further integration is tried. */
+/** No further integration is tried after this time. */
 const failoverMsMax = 15_000;
 
-/** What is written down before a message leaves. */
-export interface Departure {
+/** Options of one attempt: cancellation and the record of which integration may have the message. */
+export interface SendOptions {
   readonly signal: AbortSignal;
-  /** The integration that is written down already as the one that may have the message; "" for none. */
+  /** The integration already recorded as the one that may have the message; "" for none. */
   readonly handedOverTo: string;
-  /** Writes down which integration may have the message from now on; false when the lease has ended. */
-  handOver(way: Way): Promise<boolean>;
+  /** Records which integration may have the message from now on; false when the lease has expired. */
+  handOver(route: Route): Promise<boolean>;
 }
 
 /**
- * Sends a message that is prepared by the first integration that takes it. Another one is tried only where nothing can
- * have been sent. Never throws.
+ * Sends a prepared message through the first integration that accepts it. Another integration is tried only if nothing
+ * can have been sent. Never throws.
  */
-export type Send = (work: Work, prepared: Prepared, departure: Departure) => Promise<Attempted>;
+export type MessageSender = (
+  request: SendRequest,
+  prepared: PreparedMessage,
+  options: SendOptions,
+) => Promise<AttemptResult>;
 
-/** Makes what sends messages. */
-export function createSend({ prepare, connections, providers, clock }: Parts): Send {
-  return async (work, first, { signal, handedOverTo, handOver }) => {
+/** Creates the message sender. */
+export function createMessageSender({ prepare, connections, providers, clock }: Parts): MessageSender {
+  return async (request, first, { signal, handedOverTo, handOver }) => {
     const startedAtMs = clock.now();
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(attemptMsMax)]);
-    const failures: NotSent[] = [];
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(attemptMsMax)]);
+    const failures: FailedMessage[] = [];
     let holder = handedOverTo;
-    const departure: Departure["handOver"] = async (way) => {
-      if (way.integrationId === holder) return true;
-      holder = way.integrationId;
-      return handOver(way);
+    const recordHandOver: SendOptions["handOver"] = async (route) => {
+      if (route.integrationId === holder) return true;
+      holder = route.integrationId;
+      return handOver(route);
     };
     for (let prepared = first; ; ) {
-      const { done, failover } = await sendOnce(work, prepared, inTime, departure);
+      const { done, failover } = await sendOnce(request, prepared, deadline, recordHandOver);
       if (done.kind !== "failed") return { ...done, providerAttempts: done.providerAttempts + attemptsIn(failures) };
       failures.push(done);
-      if (!failover || work.onlyBy !== "") break;
+      if (!failover || request.onlyIntegrationId !== "") break;
       if (failures.length === integrationsMax || clock.now() - startedAtMs > failoverMsMax) break;
-      prepared = await prepare(work, new Set(failures.map(({ integrationId }) => integrationId)));
-      // Nobody is left to ask.
+      prepared = await prepare(request, new Set(failures.map(({ integrationId }) => integrationId)));
+      // No other integration is left.
       if (prepared.kind === "failed" && prepared.failure.phase === "integration") break;
     }
-    return together(failures);
+    return combineFailures(failures);
   };
 
   async function sendOnce(
-    { delivery }: Work,
-    prepared: Prepared,
+    { delivery }: SendRequest,
+    prepared: PreparedMessage,
     signal: AbortSignal,
-    handOver: Departure["handOver"],
-  ): Promise<{ done: Attempted; failover: boolean }> {
+    handOver: SendOptions["handOver"],
+  ): Promise<{ done: AttemptResult; failover: boolean }> {
     if (prepared.kind !== "outgoing") return { done: prepared, failover: false };
-    const { way, message } = prepared;
-    const connection = await open(delivery.tenantId, way.connectionId);
+    const { route, message } = prepared;
+    const connection = await open(delivery.tenantId, route.connectionId);
     if (typeof connection === "string") {
       const detail = "The connection of the integration cannot be used.";
-      return { done: notSent(way, { phase: "credential", code: connection, detail }), failover: true };
+      return { done: failedMessage(route, { phase: "credential", code: connection, detail }), failover: true };
     }
-    if (connection === null) return { done: { ...failedWithin(), ...way }, failover: false };
-    if (!(await handOver(way).catch(() => false))) return { done: { ...failedWithin(), ...way }, failover: false };
-    const result = await providers.send(connection, way.providerKey, message, signal);
+    if (connection === null) return { done: { ...internalFailure(), ...route }, failover: false };
+    if (!(await handOver(route).catch(() => false)))
+      return { done: { ...internalFailure(), ...route }, failover: false };
+    const result = await providers.send(connection, route.providerKey, message, signal);
     if (result.kind === "accepted") {
       const { providerMessageId, observed } = result;
-      return { done: { ...way, kind: "sent", providerAttempts: 1, providerMessageId, observed }, failover: false };
+      return { done: { ...route, kind: "sent", providerAttempts: 1, providerMessageId, observed }, failover: false };
     }
     const { phase, code, detail, failover, retryable, retryAfterMs, suppressEndpoint, mayHaveArrived } = result;
-    const told = { failure: { phase, code, detail }, retryable, retryAfterMs, suppressEndpoint, mayHaveArrived };
-    return { done: { ...way, kind: "failed", providerAttempts: 1, ...told }, failover };
+    const outcome = { failure: { phase, code, detail }, retryable, retryAfterMs, suppressEndpoint, mayHaveArrived };
+    return { done: { ...route, kind: "failed", providerAttempts: 1, ...outcome }, failover };
   }
 
-  /** Null when it cannot be told what is the matter with a connection. */
-  async function open(tenantId: Work["delivery"]["tenantId"], connectionId: string) {
+  /** Null when the state of the connection cannot be read. */
+  async function open(tenantId: SendRequest["delivery"]["tenantId"], connectionId: string) {
     if (connectionId === "") return undefined;
     try {
       return await connections.open(tenantId, connectionId);
@@ -114,11 +119,11 @@ export function createSend({ prepare, connections, providers, clock }: Parts): S
 }
 
 /**
- * What is told of a message that several integrations failed with: what the last one made of it where that may have
- * been something, and otherwise what the first one said, since that is what has to be mended. It is tried again if any of
- * them may take it later.
+ * Combines the failures of several integrations. The last failure counts if the message may have arrived or the address
+ * is to be suppressed. Otherwise the first one counts, since that integration is the one to fix. The message is
+ * retried if any of them may accept it later.
  */
-function together(failures: readonly NotSent[]): NotSent {
+function combineFailures(failures: readonly FailedMessage[]): FailedMessage {
   const last = failures.at(-1)!;
   const providerAttempts = attemptsIn(failures);
   if (last.mayHaveArrived || last.suppressEndpoint) return { ...last, providerAttempts };
@@ -127,6 +132,6 @@ function together(failures: readonly NotSent[]): NotSent {
   return { ...failures[0]!, providerAttempts, retryable: waits.length > 0, retryAfterMs };
 }
 
-function attemptsIn(failures: readonly NotSent[]): number {
+function attemptsIn(failures: readonly FailedMessage[]): number {
   return failures.reduce((sum, { providerAttempts }) => sum + providerAttempts, 0);
 }

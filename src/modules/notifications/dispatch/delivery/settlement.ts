@@ -8,22 +8,22 @@ import type { Subscribers } from "../../subscribers/index.ts";
 import { attemptsMax, type DeliveryFailure } from "../domain/delivery.ts";
 import { retryWaitMs } from "../domain/retry.ts";
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
-import type { NotSent, Way } from "../message/message-preparation.ts";
-import type { Report, Reporting } from "./delivery-report.ts";
+import type { FailedMessage, Route } from "../message/message-preparation.ts";
+import type { DeliveryReport, DeliveryReporter } from "./delivery-report.ts";
 import {
   dispatchStore,
   type HandOver,
   type LeasedDelivery,
-  type SettledRow,
   type Settlement,
+  type SettlementRow,
 } from "./dispatch-store.ts";
-import { failureFields, keptFields, wayFields } from "./initial-delivery.ts";
-import type { Attempted } from "./send-attempt.ts";
+import { failureFields, routeFields, storedFields } from "./initial-delivery.ts";
+import type { AttemptResult } from "./send-attempt.ts";
 
-/** What of a delivery its settlement needs, by which way it was to go before among it. */
-export type Settleable = Pick<
+/** The fields of a delivery that its settlement needs, including the route of its previous attempt. */
+export type SettleableDelivery = Pick<
   LeasedDelivery,
-  | keyof Way
+  | keyof Route
   | "tenantId"
   | "id"
   | "subscriberId"
@@ -35,16 +35,16 @@ export type Settleable = Pick<
   | "deadLetterId"
 >;
 
-/** How a delivery's settlement is written down, and what else follows from it. */
-export interface Settled extends Settlement {
-  readonly delivery: Settleable;
+/** A delivery's settlement, and whether it suppresses the address. */
+export interface DeliverySettlement extends Settlement {
+  readonly delivery: SettleableDelivery;
   readonly suppressEndpoint: boolean;
 }
 
-/** What one call or one attempt came to: written down together. */
+/** The settlements of one call or attempt, which are committed together. */
 interface Bundle {
-  readonly settled: readonly Settled[];
-  /** The answer that the call's idempotency key is to have from now on. */
+  readonly settlements: readonly DeliverySettlement[];
+  /** The final response to store under the call's idempotency key. */
   readonly record: IdempotencyRecord | undefined;
 }
 
@@ -52,54 +52,56 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly reporting: Reporting;
+  readonly reporter: DeliveryReporter;
   readonly subscribers: Pick<Subscribers, "suppress">;
-  /** Whether what failed is tried again: not without a queue. */
+  /** Whether failed deliveries are retried, which needs a queue. */
   readonly retries: boolean;
   readonly wakeInbox: WakeInbox;
-  /** From 0 to 1; what spreads the waits between attempts. */
+  /** Returns a number from 0 to 1 that spreads the delays between attempts. */
   readonly random: () => number;
 }
 
-/** Writes down where deliveries go and what became of them, many in one transaction. */
-export type Settling = ReturnType<typeof createSettling>;
+/** Saves hand-overs and outcomes of deliveries, many per transaction. */
+export type Settler = ReturnType<typeof createSettler>;
 
-/** Makes this node's settling. */
-export function createSettling(parts: Parts) {
-  const { db, clock, log, reporting, subscribers, retries, wakeInbox, random } = parts;
+/** Creates this node's settler. */
+export function createSettler(parts: Parts) {
+  const { db, clock, log, reporter, subscribers, retries, wakeInbox, random } = parts;
 
   const writer = createBatcher<Bundle, boolean>({
     lanes: 2,
     batchMax: 200,
-    weigh: ({ settled }) => settled.length,
+    weigh: ({ settlements }) => settlements.length,
     async flush(bundles) {
-      const settled = bundles.flatMap((bundle) => bundle.settled);
-      const { owned, told } = await db.transaction(async (tx) => {
+      const settlements = bundles.flatMap((bundle) => bundle.settlements);
+      const { owned, recorded } = await db.transaction(async (tx) => {
         const store = dispatchStore(tx);
-        const [, owned] = await Promise.all([store.planAnew(), store.settle(settled)]);
-        const isOwned = ({ delivery }: Settled) => owned.has(delivery.id);
-        // What another has ended meanwhile is as that one has told it.
-        const records = bundles.filter((bundle) => bundle.settled.every(isOwned)).flatMap(({ record }) => record ?? []);
+        const [, owned] = await Promise.all([store.forceCustomPlans(), store.settle(settlements)]);
+        const isOwned = ({ delivery }: DeliverySettlement) => owned.has(delivery.id);
+        // A delivery that another node has settled in the meantime keeps that node's outcome.
+        const records = bundles
+          .filter((bundle) => bundle.settlements.every(isOwned))
+          .flatMap(({ record }) => record ?? []);
         await reviseResponses(tx, records);
-        await suppress(tx, settled);
-        return { owned, told: await reporting.record(tx, settled.filter(isOwned).map(reportOf)) };
+        await suppress(tx, settlements);
+        return { owned, recorded: await reporter.record(tx, settlements.filter(isOwned).map(reportOf)) };
       });
-      told.wake();
-      reporting.count(settled.map(reportOf));
-      for (const { delivery, status, row } of settled) {
+      recorded.wake();
+      reporter.count(settlements.map(reportOf));
+      for (const { delivery, status, row } of settlements) {
         if (!owned.has(delivery.id)) {
-          log.warn({ delivery_id: delivery.id, outcome: status }, "a notification was settled too late");
-        } else if (row.kept_in === "inbox") wakeInbox(delivery.tenantId, [delivery.subscriberId]);
+          log.warn({ delivery_id: delivery.id, outcome: status }, "a notification was settled after its lease expired");
+        } else if (row.stored_in === "inbox") wakeInbox(delivery.tenantId, [delivery.subscriberId]);
       }
-      return bundles.map((bundle) => bundle.settled.every(({ delivery }) => owned.has(delivery.id)));
+      return bundles.map((bundle) => bundle.settlements.every(({ delivery }) => owned.has(delivery.id)));
     },
   });
 
-  /** Notes of which addresses a provider has said that they are gone for good. */
-  async function suppress(tx: Sql, settled: readonly Settled[]): Promise<void> {
+  /** Suppresses addresses that a provider has reported as permanently unreachable. */
+  async function suppress(tx: Sql, settlements: readonly DeliverySettlement[]): Promise<void> {
     const nowMs = clock.now();
-    const gone = settled.filter(({ suppressEndpoint }) => suppressEndpoint).map(({ delivery }) => delivery);
-    for (const [tenantId, deliveries] of Map.groupBy(gone, (delivery) => delivery.tenantId)) {
+    const suppressed = settlements.filter(({ suppressEndpoint }) => suppressEndpoint).map(({ delivery }) => delivery);
+    for (const [tenantId, deliveries] of Map.groupBy(suppressed, (delivery) => delivery.tenantId)) {
       const addresses = deliveries.map((delivery) => ({ ...delivery, usedAt: new Date(nowMs) }));
       await subscribers.suppress(tx, tenantId, addresses, nowMs);
     }
@@ -115,81 +117,89 @@ export function createSettling(parts: Parts) {
   });
 
   function failed(
-    delivery: Settleable,
-    attempted: NotSent,
-  ): Pick<Settled, "status" | "waitMs" | "row" | "newDeadLetterId"> {
-    const { failure, retryable, retryAfterMs } = attempted;
-    // Once a provider may have it, it may have it until it is known to.
-    const doubt = delivery.reconciliationRequired || attempted.mayHaveArrived;
-    // One that came to nobody this time still is with whom it may be.
-    const by = attempted.integrationId === "" && delivery.reconciliationRequired ? delivery : attempted;
-    const way = {
-      ...wayFields(by),
-      provider_attempts: attempted.providerAttempts,
-      reconciliation_required: doubt,
+    delivery: SettleableDelivery,
+    result: FailedMessage,
+  ): Pick<DeliverySettlement, "status" | "waitMs" | "row" | "newDeadLetterId"> {
+    const { failure, retryable, retryAfterMs } = result;
+    // A message with an unknown outcome stays with its provider until the outcome is known.
+    const isUnknown = delivery.reconciliationRequired || result.mayHaveArrived;
+    // An attempt that reached no provider keeps the route to the provider that may have the message.
+    const by = result.integrationId === "" && delivery.reconciliationRequired ? delivery : result;
+    const route = {
+      ...routeFields(by),
+      provider_attempts: result.providerAttempts,
+      reconciliation_required: isUnknown,
     };
     if (retryable && retries && delivery.executionAttempt < attemptsMax) {
       const waitMs = retryWaitMs(delivery.executionAttempt, retryAfterMs, random());
-      const row = { ...way, ...failureFields(failure), retryable: true };
+      const row = { ...route, ...failureFields(failure), retryable: true };
       return { status: "queued", waitMs, row, newDeadLetterId: undefined };
     }
-    const told = retryable && retries ? exhausted(failure) : failure;
-    const row: SettledRow = { ...way, ...failureFields(told), ...(doubt && { observation_state: "unknown" }) };
+    const final = retryable && retries ? exhausted(failure) : failure;
+    const row: SettlementRow = {
+      ...route,
+      ...failureFields(final),
+      ...(isUnknown && { observation_state: "unknown" }),
+    };
     const newDeadLetterId = delivery.deadLetterId === "" ? ulid(clock.now()) : undefined;
     return { status: "failed", waitMs: 0, row, newDeadLetterId };
   }
 
   return {
-    /** How an attempt is to be written down. */
-    settlementOf(delivery: Settleable, attempted: Attempted, decided?: Resolution): Settled {
+    /** Converts an attempt's result to a settlement. */
+    settlementOf(delivery: SettleableDelivery, result: AttemptResult, decided?: Resolution): DeliverySettlement {
       const base = { delivery, waitMs: 0, newDeadLetterId: undefined, suppressEndpoint: false };
       const reason = decided && { reason: decided.reasonCode, layer: decided.winningLayer };
-      const way = { ...reason, ...wayFields(attempted), provider_attempts: attempted.providerAttempts };
-      switch (attempted.kind) {
+      const route = { ...reason, ...routeFields(result), provider_attempts: result.providerAttempts };
+      switch (result.kind) {
         case "sent": {
-          const { providerMessageId, observed } = attempted;
+          const { providerMessageId, observed } = result;
           const row = {
-            ...way,
+            ...route,
             provider_message_id: providerMessageId,
             observation_state: observed ? "awaiting" : "not_expected",
           };
           return { ...base, status: "sent", row };
         }
-        case "kept":
-          return { ...base, status: "sent", row: { ...way, ...keptFields(attempted) } };
+        case "stored":
+          return { ...base, status: "sent", row: { ...route, ...storedFields(result) } };
         case "failed": {
-          const { row, ...rest } = failed(delivery, attempted);
-          return { ...base, ...rest, row: { ...reason, ...row }, suppressEndpoint: attempted.suppressEndpoint };
+          const { row, ...rest } = failed(delivery, result);
+          return { ...base, ...rest, row: { ...reason, ...row }, suppressEndpoint: result.suppressEndpoint };
         }
       }
     },
 
-    /** How it is to be written down that there is nothing to send after all. */
-    skipped(delivery: Settleable, decided: Resolution | undefined, failure: DeliveryFailure | undefined): Settled {
+    /** The settlement of a delivery that is not sent after all. */
+    skippedSettlement(
+      delivery: SettleableDelivery,
+      decided: Resolution | undefined,
+      failure: DeliveryFailure | undefined,
+    ): DeliverySettlement {
       const row = {
         ...(decided && { reason: decided.reasonCode, layer: decided.winningLayer }),
         ...(failure && failureFields(failure)),
-        ...(delivery.reconciliationRequired && { ...wayFields(delivery), reconciliation_required: true }),
+        ...(delivery.reconciliationRequired && { ...routeFields(delivery), reconciliation_required: true }),
       };
       const base = { delivery, waitMs: 0, newDeadLetterId: undefined, suppressEndpoint: false };
       return { ...base, status: "skipped", row };
     },
 
     /**
-     * Resolves when everything is committed, with whether all of it was still this node's; the answer of the call that
-     * caused it is kept with it then.
+     * Commits settlements. Resolves to true if all leases were still valid; only then is the response of the call stored
+     * with them.
      */
-    settle: (settled: readonly Settled[], record?: IdempotencyRecord): Promise<boolean> =>
-      writer.run({ settled, record }),
+    settle: (settlements: readonly DeliverySettlement[], record?: IdempotencyRecord): Promise<boolean> =>
+      writer.run({ settlements, record }),
 
-    /** Resolves when it is committed that an integration may have the message, with whether it was still this node's. */
-    handOver: (delivery: HandOver["delivery"], way: Way): Promise<boolean> => handOvers.run({ delivery, ...way }),
+    /** Commits that an integration may have the message. Resolves to true if the lease is still valid. */
+    handOver: (delivery: HandOver["delivery"], route: Route): Promise<boolean> => handOvers.run({ delivery, ...route }),
 
     idle: () => writer.idle(),
   };
 }
 
-function reportOf({ delivery, status, row, newDeadLetterId }: Settled): Report {
+function reportOf({ delivery, status, row, newDeadLetterId }: DeliverySettlement): DeliveryReport {
   return {
     ...delivery,
     status,
@@ -203,6 +213,6 @@ function exhausted({ phase, code, detail }: DeliveryFailure): DeliveryFailure {
   return {
     phase: "system",
     code: "attempts_exhausted",
-    detail: `The last of all attempts: ${phase}/${code}: ${detail}`,
+    detail: `All attempts failed. The last one: ${phase}/${code}: ${detail}`,
   };
 }

@@ -1,9 +1,9 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-/** Where a dead letter stands. */
+/** The status of a dead letter. */
 export type DeadLetterStatus = "open" | "redriving" | "redriven" | "discarded" | "expired";
 
-/** What failed for good: a delivery, or a page of a broadcast. */
+/** A delivery or broadcast page that failed permanently. */
 export interface DeadLetter {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -19,7 +19,7 @@ export interface DeadLetter {
   readonly attempts: number;
   readonly firstFailedAt: Date;
   readonly lastFailedAt: Date;
-  /** Of what it carries, which is never shown itself. */
+  /** SHA-256 of the payload, which is never exposed. */
   readonly payloadDigest: Buffer;
   readonly payloadExpiresAt: Date;
   readonly status: DeadLetterStatus;
@@ -29,27 +29,39 @@ export interface DeadLetter {
   readonly redriveReason: string;
 }
 
-/** Why a dead letter cannot be redriven; undefined when it can. */
+/** The reason why a dead letter cannot be redriven; undefined when it can. */
 export function redriveRefusal(
   letter: DeadLetter,
   nowMs: number,
 ): { code: "CONFLICT" | "FAILED_PRECONDITION"; why: string } | undefined {
   switch (letter.status) {
     case "redriving":
-      return { code: "CONFLICT", why: "The dead letter is being redriven." };
+      return { code: "CONFLICT", why: "The dead letter is already being redriven." };
     case "redriven":
     case "discarded":
-      return { code: "FAILED_PRECONDITION", why: `The dead letter is ${letter.status}.` };
+      return {
+        code: "FAILED_PRECONDITION",
+        why: `The dead letter is ${letter.status}; only open ones can be redriven.`,
+      };
     case "expired":
-      return { code: "FAILED_PRECONDITION", why: "What the dead letter carries is kept no longer." };
+      return {
+        code: "FAILED_PRECONDITION",
+        why: "The payload of the dead letter has expired; trigger the notification again.",
+      };
     case "open":
       break;
   }
   if (letter.payloadExpiresAt.getTime() <= nowMs) {
-    return { code: "FAILED_PRECONDITION", why: "What the dead letter carries is kept no longer." };
+    return {
+      code: "FAILED_PRECONDITION",
+      why: "The payload of the dead letter has expired; trigger the notification again.",
+    };
   }
   if (letter.redriveCount >= letter.maxRedrives) {
-    return { code: "FAILED_PRECONDITION", why: `The dead letter was redriven ${letter.maxRedrives} times already.` };
+    return {
+      code: "FAILED_PRECONDITION",
+      why: `The dead letter has reached its limit of ${letter.maxRedrives} redrives.`,
+    };
   }
   return undefined;
 }

@@ -5,25 +5,25 @@ import type { Channel } from "../../subscribers/index.ts";
 import type { ObservationState } from "./observation.ts";
 
 /**
- * Where a delivery stands: queued → running → sent, failed or skipped; running → queued when it is tried again; queued →
- * skipped when it is not wanted any more. What was sent or skipped stays so; only a redrive brings back what has failed.
+ * The status of a delivery: queued → running → sent, failed or skipped; running → queued for a retry; queued → skipped
+ * when preferences no longer allow it. Sent and skipped are final. Only a redrive queues a failed delivery again.
  */
 export type DeliveryStatus = "queued" | "running" | "sent" | "failed" | "skipped";
 
-/** In which queue a delivery waits: what is sent to one never waits behind what is sent to many. */
+/** The queue in which a delivery waits. Single sends never wait behind broadcasts. */
 export type Lane = "single" | "broadcast";
 
-/** How often a delivery is tried before it has failed for good. */
+/** Attempts before a delivery fails permanently. */
 export const attemptsMax = 8;
 
-/** The version of the resolver whose answers deliveries carry. */
+/** The version of the preference resolver, stored with each delivery. */
 export const resolverVersion = "preference-v2";
 
-/** Why something was not sent. */
+/** The reason why a delivery was not sent. */
 export interface DeliveryFailure {
   readonly phase: FailurePhase;
   readonly code: FailureCode;
-  /** Safe to show to whoever may see the delivery; at most 256 characters. */
+  /** Safe to show to everyone who may read the delivery; at most 256 characters. */
   readonly detail: string;
 }
 
@@ -32,7 +32,7 @@ export interface Delivery {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly transactionId: string;
-  /** The broadcast that it is part of; "" when it was sent to one. */
+  /** The broadcast that it belongs to; "" for a single send. */
   readonly broadcastId: string;
   readonly workflowKey: string;
   readonly subscriberId: string;
@@ -40,7 +40,7 @@ export interface Delivery {
   readonly contextKeys: readonly string[];
   readonly userId: string;
   readonly channel: Channel;
-  /** "" for an inbox, and for an address that only the subscriber's profile has. */
+  /** "" for an inbox and for an address that is only in the subscriber's profile. */
   readonly endpointId: string;
   readonly integrationId: string;
   readonly providerKey: string;
@@ -53,7 +53,7 @@ export interface Delivery {
   readonly failurePhase: FailurePhase | "";
   readonly failureCode: FailureCode | "";
   readonly failureDetail: string;
-  /** Whether it will be tried again by itself. */
+  /** Whether it will be retried automatically. */
   readonly retryable: boolean;
   readonly preferenceReasonCode: ReasonCode;
   readonly preferenceWinningLayer: number | null;
@@ -63,7 +63,7 @@ export interface Delivery {
   readonly maxAttempts: number;
   readonly nextAttemptAt: Date | null;
   readonly observationState: ObservationState;
-  /** Nobody knows whether it arrived: someone has to look before it is sent again. */
+  /** It is unknown whether the message arrived; this must be checked before it is sent again. */
   readonly reconciliationRequired: boolean;
   readonly deadLetterId: string;
   /** Counts the redrives after a definite failure. */
@@ -75,8 +75,8 @@ export interface Delivery {
 }
 
 /**
- * The idempotency key that a delivery is sent under. A provider may answer a repeated key as it answered the first, so a
- * redrive after a definite failure has a key of its own.
+ * The idempotency key of a delivery. A provider may answer a repeated key with its first response, so a redrive after a
+ * definite failure gets a new key.
  */
 export function sendKey({ id, keyGeneration }: Pick<Delivery, "id" | "keyGeneration">): string {
   return keyGeneration === 0 ? id : `${id}.${keyGeneration}`;

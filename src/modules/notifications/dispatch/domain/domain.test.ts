@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Endpoint, Subscriber } from "../../subscribers/index.ts";
 import { type DeadLetter, redriveRefusal } from "./dead-letter.ts";
-import { observedState, type Seen, suppresses } from "./observation.ts";
+import { type ObservationSummary, observedState, suppressesAddress } from "./observation.ts";
 import { plainText } from "./plain-text.ts";
 import { contentOf, type PlanInput, planDeliveries, targetOf } from "./plan.ts";
 import { retryWaitMs } from "./retry.ts";
@@ -31,7 +31,7 @@ function planInput(more: Partial<PlanInput> = {}): PlanInput {
   return {
     workflow: { channels: { email: content, sms: content } } as PlanInput["workflow"],
     overrides: {},
-    asked: undefined,
+    requestedChannels: undefined,
     subscriber,
     endpoints: [],
     resolutions: new Map((["email", "sms", "push", "chat", "in_app"] as const).map((channel) => [channel, allowed])),
@@ -60,7 +60,7 @@ function endpoint(more: Partial<Endpoint>): Endpoint {
   } as Endpoint;
 }
 
-test("an address of the profile serves where the subscriber has no endpoint", () => {
+test("the profile's address is used when the subscriber has no endpoint", () => {
   assert.deepEqual(told(planInput()), [
     ["email", "ada@example.com", undefined],
     ["sms", "", "no_endpoint"],
@@ -68,14 +68,14 @@ test("an address of the profile serves where the subscriber has no endpoint", ()
   assert.deepEqual(told(planInput({ endpoints: [endpoint({})] }))[0], ["email", "own@example.com", undefined]);
 });
 
-test("where only confirmed addresses count, others are skipped, that of the profile too", () => {
+test("with verified addresses only, unverified endpoints and profile addresses are skipped", () => {
   assert.deepEqual(told(planInput({ verifiedOnly: true }))[0], ["email", "", "no_endpoint"]);
   const endpoints = [endpoint({}), endpoint({ id: "f" as Endpoint["id"], verified: true })];
   const codes = told(planInput({ verifiedOnly: true, endpoints })).map(([, , code]) => code);
   assert.deepEqual(codes, ["unverified", undefined, "no_endpoint"]);
 });
 
-test("an address that is gone is skipped, now and when its message waited", () => {
+test("a suppressed address is skipped, both when planned and after waiting in the queue", () => {
   const endpoints = [endpoint({ suppressedAt: new Date() })];
   assert.equal(told(planInput({ endpoints }))[0]![2], "suppressed");
   const later = { subscriber, endpoints, verifiedOnly: false };
@@ -84,21 +84,21 @@ test("an address that is gone is skipped, now and when its message waited", () =
   assert.equal((targetOf(later, "email", "") as { identity: string }).identity, "ada@example.com");
 });
 
-test("without words nor a wish all channels are planned, so that what is missing shows", () => {
+test("a trigger without content or requested channels plans all channels, so that missing content is reported", () => {
   assert.equal(told(planInput({ workflow: undefined })).length, 5);
   assert.deepEqual(told(planInput({ workflow: undefined, overrides: { in_app: { body: "Hi" } } })), [
     ["in_app", "", undefined],
   ]);
 });
 
-test("an override speaks where it speaks, and the workflow elsewhere", () => {
+test("an override replaces the fields that it sets, and the workflow supplies the rest", () => {
   const { workflow } = planInput();
   const merged = contentOf(workflow, { email: { subject: "Other", body: undefined } }, "email");
   assert.deepEqual([merged!.subject, merged!.body], ["Other", "B"]);
   assert.equal(contentOf(workflow, { push: { title: "T" } }, "push"), undefined);
 });
 
-test("waits grow to a quarter of an hour, are drawn from their whole range, and listen to the provider within bounds", () => {
+test("retry delays grow to 15 minutes, use full jitter, and honour the provider's Retry-After within bounds", () => {
   const longest = Array.from({ length: 7 }, (_, at) => retryWaitMs(at + 1, undefined, 1));
   assert.deepEqual(
     longest,
@@ -111,8 +111,11 @@ test("waits grow to a quarter of an hour, are drawn from their whole range, and 
   assert.equal(retryWaitMs(1, 3_600_000, 0.5), 900_000);
 });
 
-test("a message is in the strongest state that was seen of it, in whatever order; a machine's opening is no reader's", () => {
-  const state = (current: Parameters<typeof observedState>[0], ...seen: readonly (Partial<Seen> | Seen["kind"])[]) => {
+test("a message takes the strongest observed state in any order, and a machine opening does not count as engagement", () => {
+  const state = (
+    current: Parameters<typeof observedState>[0],
+    ...seen: readonly (Partial<ObservationSummary> | ObservationSummary["kind"])[]
+  ) => {
     const whole = seen.map((each) => ({
       kind: "delivered" as const,
       severity: "",
@@ -138,18 +141,18 @@ test("a message is in the strongest state that was seen of it, in whatever order
   assert.equal(state("delivered", soft, "delivered", hard), "undelivered");
 });
 
-test("an address is left alone that is gone for good, or whose owner unsubscribed or complained", () => {
+test("an address is suppressed after a hard bounce, an unsubscribe or a complaint", () => {
   const suppressing = (["complained", "unsubscribed", "token_invalidated"] as const).map((kind) =>
-    suppresses(kind, ""),
+    suppressesAddress(kind, ""),
   );
   assert.deepEqual(suppressing, [true, true, true]);
   assert.deepEqual(
-    [suppresses("bounced", "soft"), suppresses("bounced", "hard"), suppresses("clicked", "")],
+    [suppressesAddress("bounced", "soft"), suppressesAddress("bounced", "hard"), suppressesAddress("clicked", "")],
     [false, true, false],
   );
 });
 
-test("a dead letter is redriven when it is open, carries something still, and not for ever", () => {
+test("a dead letter can be redriven while it is open, its payload exists and its redrive limit is not reached", () => {
   const open = { status: "open", payloadExpiresAt: new Date(10), redriveCount: 0, maxRedrives: 5 } as DeadLetter;
   assert.equal(redriveRefusal(open, 5), undefined);
   assert.equal(redriveRefusal(open, 10)?.code, "FAILED_PRECONDITION");
@@ -158,7 +161,7 @@ test("a dead letter is redriven when it is open, carries something still, and no
   assert.equal(redriveRefusal({ ...open, status: "redriven" }, 5)?.code, "FAILED_PRECONDITION");
 });
 
-test("a mail's text has its words, links and breaks, and nothing that is not seen", () => {
+test("the plain text of a mail has its text, links and line breaks, and nothing invisible", () => {
   const html = `<html><head><title>T</title><style>p{}</style></head><body><h1>Hi &lt;you&gt;</h1>
     <p>Read <a href="https://example.com/a">this</a>.</p><ul><li>one<li>two</ul><script>alert(1)</script></body>`;
   assert.equal(plainText(html), "Hi <you>\n\nRead this (https://example.com/a).\n\n- one\n- two");

@@ -1,6 +1,6 @@
 import type { ProviderEventKind } from "../../providers/index.ts";
 
-/** What is known of a message after a provider took it. */
+/** What is known about a message after a provider accepted it. */
 export type ObservationState =
   | "not_expected"
   | "awaiting"
@@ -10,19 +10,19 @@ export type ObservationState =
   | "complained"
   | "unknown";
 
-/** What an adapter saw. */
+/** The kind of an observation. */
 export type ObservationKind = ProviderEventKind;
 
 interface KindMeaning {
   readonly category: "delivery" | "engagement";
-  /** What it says about the delivery; undefined when it changes nothing. */
+  /** The delivery state that it implies; undefined when it implies none. */
   readonly state: ObservationState | undefined;
-  /** Whether the address is not to be used any more. */
+  /** Whether it suppresses the address. */
   readonly suppresses: "always" | "when_hard" | "never";
 }
 
-/** What each kind of observation means. */
-export const kinds: Readonly<Record<ObservationKind, KindMeaning>> = {
+/** The meaning of each kind of observation. */
+export const observationKinds: Readonly<Record<ObservationKind, KindMeaning>> = {
   delivered: { category: "delivery", state: "delivered", suppresses: "never" },
   deferred: { category: "delivery", state: undefined, suppresses: "never" },
   bounced: { category: "delivery", state: "undelivered", suppresses: "when_hard" },
@@ -38,17 +38,17 @@ export const kinds: Readonly<Record<ObservationKind, KindMeaning>> = {
   token_invalidated: { category: "delivery", state: "undelivered", suppresses: "always" },
 };
 
-/** What was seen of a delivery. */
-export interface Seen {
+/** The parts of an observation that determine a delivery's state. */
+export interface ObservationSummary {
   readonly kind: ObservationKind;
   readonly severity: string;
   readonly machineGenerated: boolean;
 }
 
 /**
- * From the weakest to the strongest: a delivery is in the strongest state that anything seen of it speaks for. A message
- * that bounced for now may still arrive. One that came back for good did not, whatever was seen before. A complaint
- * outlasts all else.
+ * States from the weakest to the strongest; a delivery takes the strongest state that its observations imply. A message
+ * with a soft bounce may still arrive. A message with a hard bounce did not arrive, whatever was observed before. A
+ * complaint overrides everything.
  */
 const precedence = [
   "not_expected",
@@ -61,23 +61,23 @@ const precedence = [
   "complained",
 ] as const;
 
-/** The state of a delivery, from what it is without any observation and from all that was seen of it, in any order. */
-export function observedState(current: ObservationState, seen: readonly Seen[]): ObservationState {
+/** The state of a delivery, from its state without observations and from all its observations, in any order. */
+export function observedState(current: ObservationState, seen: readonly ObservationSummary[]): ObservationState {
   const isSeenAlready = precedence.indexOf(current) > precedence.indexOf("unknown");
   const ranks = seen.map((each) => precedence.indexOf(meaningOf(each) ?? "not_expected"));
   const strongest = precedence[Math.max(precedence.indexOf(isSeenAlready ? "awaiting" : current), ...ranks)]!;
   return strongest === "undelivered for now" ? "undelivered" : strongest;
 }
 
-/** What one observation speaks for. A machine that opens messages is no sign of a reader. */
-function meaningOf({ kind, severity, machineGenerated }: Seen): (typeof precedence)[number] | undefined {
-  const { state } = kinds[kind];
+/** The state that one observation implies. A message opened by a machine counts as delivered, not as engaged. */
+function meaningOf({ kind, severity, machineGenerated }: ObservationSummary): (typeof precedence)[number] | undefined {
+  const { state } = observationKinds[kind];
   if (state === "undelivered" && severity === "soft") return "undelivered for now";
   return state === "engaged" && machineGenerated ? "delivered" : state;
 }
 
-/** Whether an address is to be left alone after what was seen of it. */
-export function suppresses(kind: ObservationKind, severity: string): boolean {
-  const when = kinds[kind].suppresses;
+/** Whether an observation suppresses the address. */
+export function suppressesAddress(kind: ObservationKind, severity: string): boolean {
+  const when = observationKinds[kind].suppresses;
   return when === "always" || (when === "when_hard" && severity === "hard");
 }

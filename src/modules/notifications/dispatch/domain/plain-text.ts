@@ -8,7 +8,7 @@ const entities: Readonly<Record<string, string>> = {
   "&nbsp;": " ",
 };
 
-/** What a mail says to those who do not see HTML: its words, links and breaks. */
+/** Converts an HTML mail to plain text, keeping its text, links and line breaks. */
 export function plainText(html: string): string {
   return withoutTags(html)
     .replace(/&(?:amp|lt|gt|quot|#39|#x27|nbsp);/g, (entity) => entities[entity]!)
@@ -21,7 +21,7 @@ export function plainText(html: string): string {
 const invisible = new Set(["script", "style", "head", "title"]);
 const breaking = new Set(["br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol"]);
 
-/** Goes through the text once, so that no input makes it slow. */
+/** Removes tags in a single pass, so the run time is linear in the input. */
 function withoutTags(html: string): string {
   let text = "";
   let at = 0;

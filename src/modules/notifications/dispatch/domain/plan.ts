@@ -2,18 +2,18 @@ import type { ChannelContent, NotificationWorkflow, ReasonCode, Resolution } fro
 import type { Channel, Endpoint, Subscriber } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "./delivery.ts";
 
-/** What a trigger says for a channel instead of its workflow. */
+/** A trigger's replacement for parts of a channel's workflow content. */
 export type ContentOverride = { readonly [Field in keyof ChannelContent]?: ChannelContent[Field] | undefined };
 
 /** The overrides of a trigger, by channel. */
 export type Overrides = Readonly<Partial<Record<Channel, ContentOverride>>>;
 
-/** All channels, in the order in which outcomes are told. */
+/** All channels, in the order in which outcomes are reported. */
 export const channels: readonly Channel[] = ["in_app", "email", "sms", "push", "chat"];
 
-/** Where a message goes. */
+/** The address of a message. */
 export interface Target {
-  /** "" for an inbox, and for an address that only the profile has. */
+  /** "" for an inbox and for an address that is only in the profile. */
   readonly endpointId: string;
   readonly identity: string;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -23,48 +23,48 @@ export interface Target {
   readonly connectionId: string;
 }
 
-/** One message that is to be sent, or that is not, and why. */
+/** One message to send, or the reason why it is skipped. */
 export interface PlannedDelivery {
   readonly channel: Channel;
   readonly target: Target;
   readonly reasonCode: ReasonCode;
   readonly winningLayer: number;
-  /** Why there is nothing to send; undefined when there is. */
+  /** The reason why it is not sent; undefined when it is. */
   readonly skipped: "preference" | DeliveryFailure | undefined;
 }
 
-/** What a plan is made of. */
+/** The input of a plan. */
 export interface PlanInput {
   readonly workflow: NotificationWorkflow | undefined;
   readonly overrides: Overrides;
-  /** The channels that the trigger asks for; undefined for all. */
-  readonly asked: readonly Channel[] | undefined;
+  /** The channels that the trigger names; undefined for all. */
+  readonly requestedChannels: readonly Channel[] | undefined;
   readonly subscriber: Subscriber;
   readonly endpoints: readonly Endpoint[];
   readonly resolutions: ReadonlyMap<Channel, Resolution>;
-  /** Whether only addresses that were confirmed are written to. */
+  /** Whether messages are sent to verified addresses only. */
   readonly verifiedOnly: boolean;
 }
 
 /**
- * The channels that a trigger is about: those it asks for, or else those that something is said for. A workflow that
- * nobody wrote down is about all of them, so that what is missing shows.
+ * The channels of a trigger: the requested ones, or else those that have content. A trigger without a stored workflow
+ * uses all channels, so that missing content is reported.
  */
 function channelsOf({
   workflow,
   overrides,
-  asked,
-}: Pick<PlanInput, "workflow" | "overrides" | "asked">): readonly Channel[] {
-  if (asked !== undefined) return channels.filter((channel) => asked.includes(channel));
-  const said = channels.filter((channel) => hasContent(workflow, overrides, channel));
-  return said.length === 0 && workflow === undefined ? channels : said;
+  requestedChannels,
+}: Pick<PlanInput, "workflow" | "overrides" | "requestedChannels">): readonly Channel[] {
+  if (requestedChannels !== undefined) return channels.filter((channel) => requestedChannels.includes(channel));
+  const withContent = channels.filter((channel) => hasContent(workflow, overrides, channel));
+  return withContent.length === 0 && workflow === undefined ? channels : withContent;
 }
 
 function hasContent(workflow: NotificationWorkflow | undefined, overrides: Overrides, channel: Channel): boolean {
   return workflow?.channels[channel] !== undefined || overrides[channel]?.body !== undefined;
 }
 
-/** What is said on a channel: the workflow's words, and the trigger's where it has others. */
+/** The content of a channel: the workflow's, with the trigger's overrides applied. */
 export function contentOf(
   workflow: NotificationWorkflow | undefined,
   overrides: Overrides,
@@ -78,16 +78,16 @@ export function contentOf(
   return { ...(base ?? emptyContent), ...Object.fromEntries(given) };
 }
 
-/** What is said on the channels that a trigger has other words for. */
+/** The content of the channels that a trigger overrides. */
 export function overriddenContents(
   workflow: NotificationWorkflow | undefined,
   overrides: Overrides,
 ): NotificationWorkflow["channels"] {
-  const said = channels.flatMap((channel) => {
+  const entries = channels.flatMap((channel) => {
     const content = overrides[channel] && contentOf(workflow, overrides, channel);
     return content === undefined ? [] : [[channel, content] as const];
   });
-  return Object.fromEntries(said);
+  return Object.fromEntries(entries);
 }
 
 const emptyContent: ChannelContent = {
@@ -101,7 +101,7 @@ const emptyContent: ChannelContent = {
   data: {},
 };
 
-/** What is to be sent to one subscriber: one delivery for each channel and address. */
+/** Plans the deliveries to one subscriber: one for each channel and address. */
 export function planDeliveries(input: PlanInput): PlannedDelivery[] {
   return channelsOf(input).flatMap((channel) => planChannel(input, channel, input.resolutions.get(channel)!));
 }
@@ -112,8 +112,8 @@ function planChannel(
   { allowed, reasonCode, winningLayer }: Resolution,
 ): PlannedDelivery[] {
   const decided = { channel, reasonCode, winningLayer };
-  if (!allowed) return [{ ...decided, target: nowhere, skipped: "preference" }];
-  if (channel === "in_app") return [{ ...decided, target: nowhere, skipped: undefined }];
+  if (!allowed) return [{ ...decided, target: emptyTarget, skipped: "preference" }];
+  if (channel === "in_app") return [{ ...decided, target: emptyTarget, skipped: undefined }];
   const own = endpoints.filter((endpoint) => endpoint.channel === channel);
   if (own.length > 0) {
     return own.map((endpoint) => ({
@@ -124,11 +124,11 @@ function planChannel(
   }
   const target = profileTarget(subscriber, channel, verifiedOnly);
   return "code" in target
-    ? [{ ...decided, target: nowhere, skipped: target }]
+    ? [{ ...decided, target: emptyTarget, skipped: target }]
     : [{ ...decided, target, skipped: undefined }];
 }
 
-const nowhere: Target = { endpointId: "", identity: "", metadata: {}, providerKey: "", connectionId: "" };
+const emptyTarget: Target = { endpointId: "", identity: "", metadata: {}, providerKey: "", connectionId: "" };
 
 /** The provider_key of endpoints that name no provider. */
 const noProvider = "default";
@@ -141,7 +141,7 @@ function targetAt({ id, identity, metadata, connectionId, providerKey: named }: 
 function endpointProblem(endpoint: Endpoint, verifiedOnly: boolean): DeliveryFailure | undefined {
   if (endpoint.suppressedAt !== null) return suppressed;
   if (verifiedOnly && !endpoint.verified) {
-    return { phase: "endpoint", code: "unverified", detail: "The address was never confirmed." };
+    return { phase: "endpoint", code: "unverified", detail: "The address is not verified." };
   }
   return undefined;
 }
@@ -149,10 +149,10 @@ function endpointProblem(endpoint: Endpoint, verifiedOnly: boolean): DeliveryFai
 const suppressed: DeliveryFailure = {
   phase: "endpoint",
   code: "suppressed",
-  detail: "The provider said that the address is gone, or that its owner unsubscribed or complained.",
+  detail: "The provider reported that the address no longer exists, or that its owner unsubscribed or complained.",
 };
 
-/** The address that a profile has for a channel, or why there is none to be used. */
+/** The profile's address for a channel, or the reason why it cannot be used. */
 function profileTarget(subscriber: Subscriber, channel: Channel, verifiedOnly: boolean): Target | DeliveryFailure {
   const { email, emailSuppressedAt, phone, phoneSuppressedAt } = subscriber;
   const addresses: Partial<Record<Channel, readonly [string, Date | null]>> = {
@@ -161,19 +161,19 @@ function profileTarget(subscriber: Subscriber, channel: Channel, verifiedOnly: b
   };
   const [identity, suppressedAt] = addresses[channel] ?? ["", null];
   if (identity === "" || verifiedOnly) {
-    const detail = `The subscriber has no ${verifiedOnly ? "confirmed " : ""}address on this channel.`;
+    const detail = `The subscriber has no ${verifiedOnly ? "verified " : ""}address on this channel.`;
     return { phase: "endpoint", code: "no_endpoint", detail };
   }
-  return suppressedAt === null ? { ...nowhere, identity } : suppressed;
+  return suppressedAt === null ? { ...emptyTarget, identity } : suppressed;
 }
 
-/** Where a delivery that waited goes now; a failure when its address is not to be used any more. */
+/** The current target of a queued delivery; a failure when its address can no longer be used. */
 export function targetOf(
   { subscriber, endpoints, verifiedOnly }: Pick<PlanInput, "subscriber" | "endpoints" | "verifiedOnly">,
   channel: Channel,
   endpointId: string,
 ): Target | DeliveryFailure {
-  if (channel === "in_app") return nowhere;
+  if (channel === "in_app") return emptyTarget;
   if (endpointId === "") return profileTarget(subscriber, channel, verifiedOnly);
   const endpoint = endpoints.find(({ id }) => id === endpointId);
   if (endpoint === undefined) return { phase: "endpoint", code: "removed", detail: "The address was removed." };

@@ -2,13 +2,13 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { nextWake, type Signals, type Sql } from "../../../../platform/db/index.ts";
 import { type InboxMessage, type InboxPosition, inboxStore } from "./inbox-store.ts";
 
-/** Tells those who follow the inboxes of subscribers that something came; after a commit, never before. */
+/** Wakes the watchers of subscribers' inboxes. Call it only after the commit. */
 export type WakeInbox = (tenantId: TenantId, subscriberIds: readonly string[]) => void;
 
-/** Inboxes as they are followed. */
+/** Live feed of inbox messages. */
 export interface InboxFeed {
   readonly wake: WakeInbox;
-  /** Yields what comes into an inbox after a position, for as long as the signal lasts. */
+  /** Yields the messages of an inbox after a position until the signal is aborted. */
   follow(
     tenantId: TenantId,
     subscriberId: string,
@@ -17,11 +17,11 @@ export interface InboxFeed {
   ): AsyncGenerator<InboxMessage>;
 }
 
-const readAtOnce = 100;
+const pageSize = 100;
 const pollMs = 2000;
 const soonMs = 50;
 
-/** Makes this node's feed. */
+/** Creates this node's inbox feed. */
 export function createInboxFeed(sql: Sql, signals: Signals): InboxFeed {
   return {
     wake(tenantId, subscriberIds) {
@@ -31,15 +31,15 @@ export function createInboxFeed(sql: Sql, signals: Signals): InboxFeed {
       let position = from;
       let waitMs = pollMs;
       while (!signal.aborted) {
-        // Listen before reading: what is committed in between then wakes us again.
+        // Listen before reading, so that a message committed in between wakes the feed again.
         const woken = nextWake(signals, topicOf(tenantId, subscriberId), signal, waitMs);
         try {
-          const messages = await inboxStore(sql).after(tenantId, subscriberId, position, readAtOnce);
+          const messages = await inboxStore(sql).after(tenantId, subscriberId, position, pageSize);
           yield* messages;
           const last = messages.at(-1);
           if (last !== undefined) position = { ...position, xid: last.xid, id: last.id };
-          if (messages.length === readAtOnce) continue;
-          // Woken, and maybe for something that still stands behind a transaction under way: look again soon.
+          if (messages.length === pageSize) continue;
+          // The message behind the signal may be hidden by an older open transaction, so read again soon.
           waitMs = (await woken.reason) === "signal" ? soonMs : Math.min(waitMs * 2, pollMs);
         } finally {
           woken.cancel();
@@ -49,7 +49,7 @@ export function createInboxFeed(sql: Sql, signals: Signals): InboxFeed {
   };
 }
 
-/** A topic stands for one in 32 inboxes: a broadcast wakes a few topics and not a hundred thousand. */
+/** Inboxes share 32 topics per tenant, so a broadcast wakes a few topics instead of a hundred thousand. */
 function topicOf(tenantId: TenantId, subscriberId: string): string {
   return `inbox:${tenantId}:${subscriberId.at(-1)}`;
 }

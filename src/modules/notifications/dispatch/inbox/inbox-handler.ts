@@ -26,12 +26,12 @@ import { type InboxMessage, inboxStore } from "./inbox-store.ts";
 interface Parts {
   readonly subscribers: Pick<Subscribers, "find">;
   readonly feed: InboxFeed;
-  readonly observations: Pick<ObservationService, "readInInbox">;
+  readonly observations: Pick<ObservationService, "recordInboxRead">;
   readonly cursors: Cursors;
 }
 
-/** How many messages one call marks as read. */
-const markedAtOnce = 10_000;
+/** The maximum number of messages that one call marks as read. */
+const markedMax = 10_000;
 
 /** The operations of InboxService. */
 export function inboxHandlers({ subscribers, feed, observations, cursors }: Parts): Handlers<typeof InboxService> {
@@ -67,7 +67,12 @@ export function inboxHandlers({ subscribers, feed, observations, cursors }: Part
       const store = inboxStore(sql);
       const from =
         cursor === "" ? await store.endPosition(nowMs) : await store.positionOf(tenantId, subscriberId, cursor);
-      if (from === undefined) throw invalid("cursor", "cursor", "is not the id of a message in the inbox");
+      if (from === undefined)
+        throw invalid(
+          "cursor",
+          "cursor",
+          "must be the id of a message in this inbox, or empty to watch new messages only",
+        );
       return fromMessages(feed.follow(tenantId, subscriberId, from, signal));
     },
 
@@ -75,15 +80,15 @@ export function inboxHandlers({ subscribers, feed, observations, cursors }: Part
       const { sql, tenantId, nowMs } = context;
       const message = await inboxStore(sql).mark(tenantId, subscriberId, messageId, read ? new Date(nowMs) : null);
       if (message === undefined) throw notFound("message");
-      if (read) await observations.readInInbox(context, [message.id]);
+      if (read) await observations.recordInboxRead(context, [message.id]);
       return create(MarkInboxMessageResponseSchema, { message: fromMessage(message) });
     },
 
     async markAllInboxMessages(context, request) {
       const { sql, tenantId, nowMs } = context;
       const subscriberId = await owner(context, request.subscriberId);
-      const ids = await inboxStore(sql).markAll(tenantId, subscriberId, new Date(nowMs), markedAtOnce);
-      await observations.readInInbox(context, ids);
+      const ids = await inboxStore(sql).markAll(tenantId, subscriberId, new Date(nowMs), markedMax);
+      await observations.recordInboxRead(context, ids);
       return create(MarkAllInboxMessagesResponseSchema, { markedCount: ids.length });
     },
   };

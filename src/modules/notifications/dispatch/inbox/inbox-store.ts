@@ -6,7 +6,7 @@ import { type Page, type PageRows, readKeyset } from "../../../../platform/pagin
 export interface InboxMessage {
   readonly tenantId: TenantId;
   readonly subscriberId: string;
-  /** That of its delivery. */
+  /** The id of its delivery. */
   readonly id: string;
   readonly workflowKey: string;
   readonly title: string;
@@ -16,20 +16,20 @@ export interface InboxMessage {
   readonly createdAt: Date;
 }
 
-/** Where a reader stands in an inbox. */
+/** A reader's position in an inbox. */
 export interface InboxPosition {
   readonly xid: string;
   readonly id: string;
-  /** What a reader who came to see only what is new does not get: what was there already. */
+  /** Messages visible in this snapshot are skipped, for readers that want new messages only. */
   readonly snapshot: string | undefined;
-  /** Messages from before this moment are not looked at. */
+  /** Older messages are not read. */
   readonly sinceMs: number;
 }
 
-/** A transaction that puts a message there does not take longer. */
+/** Upper bound for the duration of a transaction that inserts a message. */
 const slackMs = 5 * 60_000;
 
-/** The SQL of inboxes. Deliveries put messages there as they are written down. */
+/** SQL queries for inboxes. Messages are inserted together with their deliveries. */
 export function inboxStore(sql: Sql) {
   const columns = sql`tenant_id, subscriber_id, id, workflow_key, title, body, data, read_at, created_at`;
   return {
@@ -51,14 +51,14 @@ export function inboxStore(sql: Sql) {
       return row!.count;
     },
 
-    /** Marks a message as read, or as not read; undefined when it is not there. */
+    /** Marks a message as read or unread; undefined when it does not exist. */
     async mark(
       tenantId: TenantId,
       subscriberId: string,
       id: string,
       readAt: Date | null,
     ): Promise<InboxMessage | undefined> {
-      // Read for the second time, it was read when it was for the first.
+      // Marking a message as read again keeps the first time.
       const [row] = await sql<InboxMessage[]>`
         update notification_inbox
         set read_at = case when ${readAt}::timestamptz is null then null else coalesce(read_at, ${readAt}) end
@@ -67,7 +67,7 @@ export function inboxStore(sql: Sql) {
       return row;
     },
 
-    /** Marks what is not read yet, the oldest first; answers with the ids. */
+    /** Marks up to `limit` unread messages as read, oldest first; returns their ids. */
     async markAll(tenantId: TenantId, subscriberId: string, readAt: Date, limit: number): Promise<string[]> {
       const rows = await sql<{ id: string }[]>`
         update notification_inbox set read_at = ${readAt}
@@ -79,7 +79,7 @@ export function inboxStore(sql: Sql) {
       return rows.map(({ id }) => id);
     },
 
-    /** Where a message stands; undefined when it is not there. */
+    /** The position of a message; undefined when it does not exist. */
     async positionOf(tenantId: TenantId, subscriberId: string, id: string): Promise<InboxPosition | undefined> {
       const [row] = await sql<{ xid: string; createdAt: Date }[]>`
         select xid::text, created_at from notification_inbox
@@ -87,14 +87,14 @@ export function inboxStore(sql: Sql) {
       return row && { xid: row.xid, id, snapshot: undefined, sinceMs: row.createdAt.getTime() };
     },
 
-    /** The end of every inbox: whatever is committed from now on comes after it. */
+    /** The current end of every inbox; later commits come after it. */
     async endPosition(nowMs: number): Promise<InboxPosition> {
       const [row] = await sql<{ xid: string; snapshot: string }[]>`
         select pg_snapshot_xmin(snapshot)::text as xid, snapshot::text from pg_current_snapshot() as snapshot`;
       return { xid: row!.xid, id: "", snapshot: row!.snapshot, sinceMs: nowMs };
     },
 
-    /** What comes after a position, in order, up to the oldest transaction that still runs. */
+    /** The messages after a position, in order, up to the oldest open transaction. */
     async after(
       tenantId: TenantId,
       subscriberId: string,

@@ -10,12 +10,12 @@ import type { TemplateValues } from "./template-values.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** The most bytes that the texts of a message's data may take together. */
+/** The maximum total size of the texts in a message's data. */
 const bytesMax = 64 * 1024;
 
 /**
- * Makes what goes along with a message: every text in it is a template. All of them together may do as much work as one
- * template. Names are never templates.
+ * Renders a message's data: every text value is a template, property names are not. All of them share the work budget of
+ * one template.
  */
 export function renderData(
   data: Data,
@@ -36,7 +36,8 @@ export function renderData(
         })
       : source;
     bytesLeft -= Buffer.byteLength(text);
-    if (bytesLeft < 0) throw new TemplateError("too_large", `The texts of the data take more than ${bytesMax} bytes.`);
+    if (bytesLeft < 0)
+      throw new TemplateError("too_large", `The texts in data must have at most ${bytesMax} bytes in total.`);
     return text.toWellFormed();
   }
 

@@ -8,23 +8,23 @@ import type { OutgoingMessage, Providers } from "../../providers/index.ts";
 import type { Subscriber } from "../../subscribers/index.ts";
 import { type Delivery, type DeliveryFailure, sendKey } from "../domain/delivery.ts";
 import { contentOf, type Overrides, type Target } from "../domain/plan.ts";
-import { type Rendered, render, subscriberFacts } from "./message-renderer.ts";
+import { type RenderedMessage, renderMessage, subscriberFacts } from "./message-renderer.ts";
 import type { TemplateValues } from "./template-values.ts";
 
-/** A message on its way to one address. */
-export interface Work {
+/** A message to send to one address. */
+export interface SendRequest {
   readonly delivery: Pick<Delivery, "tenantId" | "id" | "transactionId" | "workflowKey" | "channel" | "keyGeneration">;
   readonly target: Target;
   readonly subscriber: Subscriber;
   readonly workflow: NotificationWorkflow | undefined;
   readonly overrides: Overrides;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The only integration that may send it, since it may have done so before; "" for any. */
-  readonly onlyBy: string;
+  /** The only integration that may send it, because it may already have done so; "" for any. */
+  readonly onlyIntegrationId: string;
 }
 
-/** By which way a message went, or was to go. */
-export interface Way {
+/** The integration, provider, connection and layout of a message. */
+export interface Route {
   readonly integrationId: string;
   readonly providerKey: string;
   readonly connectionId: string;
@@ -32,109 +32,129 @@ export interface Way {
   readonly layoutVersion: number;
 }
 
-/** A message that was not sent, as far as anybody can tell. */
-export interface NotSent extends Way {
+/** A message that was not sent, as far as the service knows. */
+export interface FailedMessage extends Route {
   readonly kind: "failed";
   readonly providerAttempts: number;
   readonly failure: DeliveryFailure;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly suppressEndpoint: boolean;
-  /** Whether a provider may have it all the same: nobody else may be given it then. */
+  /** Whether the provider may have it nevertheless. No other provider may receive it then. */
   readonly mayHaveArrived: boolean;
 }
 
-/** A message that the service keeps itself: it is sent when that is written down. */
-export interface Kept extends Way {
-  readonly kind: "kept";
+/** A message that the service stores itself. It counts as sent once it is stored. */
+export interface StoredMessage extends Route {
+  readonly kind: "stored";
   readonly providerAttempts: number;
   readonly as: "inbox" | "outbox";
-  readonly message: Rendered;
+  readonly message: RenderedMessage;
   readonly recipient: string;
 }
 
-/** A message that is ready: to be kept at once, to be given to a provider, or not to be sent at all. */
-export type Prepared =
-  | Kept
-  | NotSent
-  | { readonly kind: "outgoing"; readonly way: Way; readonly message: OutgoingMessage };
+/** A prepared message: to be stored, to be sent through a provider, or failed. */
+export type PreparedMessage =
+  | StoredMessage
+  | FailedMessage
+  | { readonly kind: "outgoing"; readonly route: Route; readonly message: OutgoingMessage };
 
 interface Parts {
   readonly integrations: Pick<Integrations, "choose" | "find">;
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
   readonly connections: Pick<Connections, "open">;
-  readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "understands">;
+  readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "acceptsAddress">;
   readonly log: Log;
   readonly shares: EventLoopShares;
-  /** Whether what no integration serves is kept in the outbox for developers to see. */
+  /** Whether messages that no integration serves are stored in the outbox. */
   readonly outbox: boolean;
 }
 
-/** What a message is sent by. */
-type Chosen = Pick<Integration, "id" | "providerKey" | "connectionId" | "casingOverride">;
+/** The integration, or built-in provider, that sends a message. */
+type SelectedIntegration = Pick<Integration, "id" | "providerKey" | "connectionId" | "casingOverride">;
 
-/** Chooses the way of a message and puts it into words; whatever goes wrong is an answer and no error. */
-export type Prepare = (work: Work, except?: ReadonlySet<string>) => Promise<Prepared>;
+/** Selects the route of a message and renders it. Failures are returned, never thrown. */
+export type MessagePreparer = (request: SendRequest, except?: ReadonlySet<string>) => Promise<PreparedMessage>;
 
 const none: ReadonlySet<string> = new Set();
 
-/** Makes what prepares messages. */
-export function createPrepare({ integrations, layouts, connections, providers, log, shares, outbox }: Parts): Prepare {
-  return async (work, except = none) => {
+/** Creates the message preparer. */
+export function createMessagePreparer({
+  integrations,
+  layouts,
+  connections,
+  providers,
+  log,
+  shares,
+  outbox,
+}: Parts): MessagePreparer {
+  return async (request, except = none) => {
     try {
-      return await prepare(work, except);
+      return await prepare(request, except);
     } catch (error) {
-      log.error({ err: error, delivery_id: work.delivery.id }, "a notification could not be prepared");
-      return failedWithin();
+      log.error({ err: error, delivery_id: request.delivery.id }, "preparing a notification failed");
+      return internalFailure();
     }
   };
 
-  async function prepare(work: Work, except: ReadonlySet<string>): Promise<Prepared> {
-    const { delivery, target, subscriber, payload } = work;
+  async function prepare(request: SendRequest, except: ReadonlySet<string>): Promise<PreparedMessage> {
+    const { delivery, target, subscriber, payload } = request;
     const { tenantId, channel, workflowKey: workflow_key, transactionId: transaction_id } = delivery;
     const values: TemplateValues = { subscriber: subscriberFacts(subscriber), payload, workflow_key, transaction_id };
-    const chosen = await choose(work, values, except);
-    if ("code" in chosen) return { ...notSent(noWay, chosen), mayHaveArrived: work.onlyBy !== "" };
-    const { id: integrationId, providerKey, casingOverride: casing } = chosen;
-    const content = contentOf(work.workflow, work.overrides, channel);
+    const selected = await choose(request, values, except);
+    if ("code" in selected)
+      return { ...failedMessage(noRoute, selected), mayHaveArrived: request.onlyIntegrationId !== "" };
+    const { id: integrationId, providerKey, casingOverride: casing } = selected;
+    const content = contentOf(request.workflow, request.overrides, channel);
     const markup = providers.markupOf(providerKey);
     const turns = shares.forCall(tenantId);
-    const message = await render(layouts, { tenantId, channel, content, values, subscriber, casing, markup, turns });
-    const connectionId = providers.needsConnection(providerKey) ? target.connectionId || chosen.connectionId : "";
+    const message = await renderMessage(layouts, {
+      tenantId,
+      channel,
+      content,
+      values,
+      subscriber,
+      casing,
+      markup,
+      turns,
+    });
+    const connectionId = providers.needsConnection(providerKey) ? target.connectionId || selected.connectionId : "";
     const layout = "code" in message ? { layoutId: "", layoutVersion: 0 } : message;
     const { layoutId, layoutVersion } = layout;
-    const way: Way = { integrationId, providerKey, connectionId, layoutId, layoutVersion };
-    if ("code" in message) return notSent(way, message);
+    const route: Route = { integrationId, providerKey, connectionId, layoutId, layoutVersion };
+    if ("code" in message) return failedMessage(route, message);
     if (providerKey === "in_app" || providerKey === "development") {
       const as = channel === "in_app" ? "inbox" : "outbox";
-      return { ...way, kind: "kept", providerAttempts: 1, as, message, recipient: target.identity };
+      return { ...route, kind: "stored", providerAttempts: 1, as, message, recipient: target.identity };
     }
     const { subject, title, text, html, data } = message;
     const to = { identity: target.identity, metadata: target.metadata };
     const outgoing = { deliveryId: delivery.id, key: sendKey(delivery), channel, to, subject, title, text, html, data };
-    return { kind: "outgoing", way, message: outgoing };
+    return { kind: "outgoing", route, message: outgoing };
   }
 
   async function choose(
-    { delivery, target, onlyBy }: Work,
+    { delivery, target, onlyIntegrationId }: SendRequest,
     values: TemplateValues,
     except: ReadonlySet<string>,
-  ): Promise<Chosen | DeliveryFailure> {
+  ): Promise<SelectedIntegration | DeliveryFailure> {
     const { tenantId, channel } = delivery;
-    if (onlyBy !== "") {
-      const before = await integrations.find(tenantId, onlyBy);
-      return before?.active ? before : { ...unknown, detail: "The integration that may have sent it is gone." };
+    if (onlyIntegrationId !== "") {
+      const previous = await integrations.find(tenantId, onlyIntegrationId);
+      return previous?.active
+        ? previous
+        : { ...unknown, detail: "The integration that may have sent the message was deleted or deactivated." };
     }
     const pinned = target.connectionId === "" ? undefined : await connections.open(tenantId, target.connectionId);
     if (typeof pinned === "string") {
       return {
         phase: "credential",
         code: pinned,
-        detail: "The connection that the address is pinned to cannot be used.",
+        detail: "The connection to which the address is pinned cannot be used.",
       };
     }
     const accepts = (providerKey: string) =>
-      pinned === undefined ? providers.understands(providerKey, target) : providerKey === pinned.providerKey;
+      pinned === undefined ? providers.acceptsAddress(providerKey, target) : providerKey === pinned.providerKey;
     const choice = await integrations.choose(tenantId, channel, { ...values, channel }, except, accepts);
     if (typeof choice !== "string") return choice;
     if (choice === "none_active" && channel === "in_app") return { ...builtIn, providerKey: "in_app" };
@@ -148,7 +168,7 @@ const unknown = { phase: "provider", code: "outcome_unknown" } as const;
 
 const unserved = {
   none_active: "No active integration serves the channel.",
-  condition_no_match: "No integration of the channel has a condition that holds.",
+  condition_no_match: "No integration of the channel has a condition that matches.",
   condition_error: "The condition of an integration of the channel cannot be evaluated.",
 } as const;
 
@@ -162,13 +182,13 @@ function unservedDetail(fault: SelectionFault, { providerKey }: Target, pinnedTo
 
 const internal: DeliveryFailure = { phase: "system", code: "internal", detail: "The service failed to send it." };
 
-/** Of a message that has not got a way. */
-export const noWay: Way = { integrationId: "", providerKey: "", connectionId: "", layoutId: "", layoutVersion: 0 };
+/** The route of a message that has none yet. */
+export const noRoute: Route = { integrationId: "", providerKey: "", connectionId: "", layoutId: "", layoutVersion: 0 };
 
-/** What is told of a message that no provider was given. */
-export function notSent(way: Way, failure: DeliveryFailure): NotSent {
+/** The failure of a message that was not handed over to a provider. */
+export function failedMessage(route: Route, failure: DeliveryFailure): FailedMessage {
   return {
-    ...way,
+    ...route,
     kind: "failed",
     providerAttempts: 0,
     failure,
@@ -179,7 +199,7 @@ export function notSent(way: Way, failure: DeliveryFailure): NotSent {
   };
 }
 
-/** What is told of a message that the service itself failed with before anybody was given it. */
-export function failedWithin(): NotSent {
-  return { ...notSent(noWay, internal), retryable: true };
+/** The failure of a message that failed inside the service before it was handed over. */
+export function internalFailure(): FailedMessage {
+  return { ...failedMessage(noRoute, internal), retryable: true };
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { render } from "./message-renderer.ts";
+import { renderMessage } from "./message-renderer.ts";
 
-test("each template of a message is rendered in a slice of its own where the slice before is used up", async () => {
+test("each template of a message is rendered in a new event-loop turn once the current turn is used up", async () => {
   let slices = 0;
   const turns = {
     isOver: () => true,
@@ -25,7 +25,7 @@ test("each template of a message is rendered in a slice of its own where the sli
     layoutId: "",
     strictVariables: false,
   };
-  const message = await render(layouts as never, {
+  const message = await renderMessage(layouts as never, {
     tenantId: "tenant" as TenantId,
     channel: "email",
     content: content as never,

@@ -16,19 +16,19 @@ import { plainText } from "../domain/plain-text.ts";
 import { renderData } from "./message-data.ts";
 import type { TemplateValues } from "./template-values.ts";
 
-/** What is said to a subscriber on a channel, in full. */
-export interface Rendered {
+/** A message with all its templates rendered. */
+export interface RenderedMessage {
   readonly subject: string;
   readonly title: string;
   readonly text: string;
-  /** Only mail has it. */
+  /** Set on email only. */
   readonly html: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly layoutId: string;
   readonly layoutVersion: number;
 }
 
-/** What a message is made from. */
+/** The input of a rendering. */
 export interface RenderInput {
   readonly tenantId: TenantId;
   readonly channel: Channel;
@@ -36,13 +36,13 @@ export interface RenderInput {
   readonly values: TemplateValues;
   readonly subscriber: Pick<Subscriber, "locale" | "timezone">;
   readonly casing: Integration["casingOverride"];
-  /** The markup that the provider reads texts as. */
+  /** The markup in which the provider interprets texts. */
   readonly markup: ProviderMarkup | undefined;
-  /** Each template is rendered in a slice of the event loop. */
+  /** Each template is rendered in one turn on the event loop. */
   readonly turns: Turns;
 }
 
-/** What templates and conditions know of a subscriber. */
+/** The subscriber as templates and conditions see it. */
 export function subscriberFacts(subscriber: Subscriber): Record<string, unknown> {
   return {
     id: subscriber.id,
@@ -58,7 +58,7 @@ export function subscriberFacts(subscriber: Subscriber): Record<string, unknown>
   };
 }
 
-/** The most bytes that a message may take; text messages are cut into parts by their carriers, so that they get few. */
+/** The maximum size of a message. Carriers split long text messages, so theirs is small. */
 const bytesMax: Readonly<Record<Channel, number>> = {
   email: 1024 * 1024,
   sms: 1600,
@@ -67,61 +67,61 @@ const bytesMax: Readonly<Record<Channel, number>> = {
   in_app: 64 * 1024,
 };
 
-/** Makes what is said on a channel from its templates and its layout, or says why that cannot be done. */
-export async function render(layouts: Pick<Layouts, "layoutFor" | "wrap">, input: RenderInput) {
+/** Renders a channel's templates and layout; returns the failure when they cannot be rendered. */
+export async function renderMessage(layouts: Pick<Layouts, "layoutFor" | "wrap">, input: RenderInput) {
   const { tenantId, channel, content } = input;
   if (content === undefined || (content.body === "" && content.title === "" && content.subject === "")) {
-    return failed("template_missing", `No notification workflow says anything on the channel ${channel}.`);
+    return failed("template_missing", `The notification workflow has no content for the channel ${channel}.`);
   }
   const layout = await layouts.layoutFor(tenantId, channel, content.layoutId);
   if (layout === undefined && content.layoutId !== "") {
-    return failed("template_missing", "The layout that the workflow names is not there.");
+    return failed("template_missing", "The layout that the workflow names does not exist.");
   }
   try {
     const missing = new Set<string>();
-    const message = await rendered(layouts, input, content, layout, (path) => missing.add(path));
+    const message = await renderContent(layouts, input, content, layout, (path) => missing.add(path));
     if (!content.strictVariables || missing.size === 0) return message;
-    return failed("variable_missing", `Nothing is there for ${[...missing].join(", ")}.`);
+    return failed("variable_missing", `No value was given for ${[...missing].join(", ")}.`);
   } catch (error) {
     if (error instanceof TemplateError) return failed(error.code, error.message);
     throw error;
   }
 }
 
-async function rendered(
+async function renderContent(
   layouts: Pick<Layouts, "wrap">,
   { channel, values, subscriber, casing, markup, turns }: RenderInput,
   content: ChannelContent,
   layout: Awaited<ReturnType<Layouts["layoutFor"]>>,
   onMissing: (path: string) => void,
-): Promise<Rendered> {
+): Promise<RenderedMessage> {
   const { locale, timezone } = subscriber;
   const isMail = channel === "email";
   const language = { locale, timezone, onMissing };
   const plain = { ...language, escape: markup?.escape ?? "none", bytesMax: bytesMax[channel] } as const;
   const marked = isMail ? ({ ...plain, escape: "html" } as const) : plain;
-  const put = async (source: string, options: RenderOptions) => {
+  const renderTemplate = async (source: string, options: RenderOptions) => {
     if (source === "") return "";
     if (turns.isOver()) await turns.next();
     return compileTemplate(content.engine, source).render(values, options);
   };
 
-  const own = { body: await put(content.body, marked), text: await put(content.textBody, plain) };
-  // Those who do not see HTML are told the same.
-  const said = { body: own.body, text: own.text || (isMail ? plainText(own.body) : own.body) };
+  const own = { body: await renderTemplate(content.body, marked), text: await renderTemplate(content.textBody, plain) };
+  // The plain-text part falls back to the text of the HTML part.
+  const unwrapped = { body: own.body, text: own.text || (isMail ? plainText(own.body) : own.body) };
   if (layout !== undefined && turns.isOver()) await turns.next();
-  const { body, text } = layout === undefined ? said : layouts.wrap(layout, said, values, marked);
-  const spoken = isMail ? text || said.text : body;
-  // A filter may have cut a character in two; nobody takes half of one.
-  const heading = async (source: string) =>
-    applyCasing(oneLine(await put(source, plain)), casing, locale).toWellFormed();
-  const subject = await heading(content.subject);
-  const title = await heading(content.title);
+  const { body, text } = layout === undefined ? unwrapped : layouts.wrap(layout, unwrapped, values, marked);
+  const message = isMail ? text || unwrapped.text : body;
+  // A template filter may have split a surrogate pair, which providers reject.
+  const renderHeading = async (source: string) =>
+    applyCasing(oneLine(await renderTemplate(source, plain)), casing, locale).toWellFormed();
+  const subject = await renderHeading(content.subject);
+  const title = await renderHeading(content.title);
   if (turns.isOver()) await turns.next();
   return {
     subject,
     title,
-    text: (channel === "sms" ? applyCasing(spoken, casing, locale) : spoken).toWellFormed(),
+    text: (channel === "sms" ? applyCasing(message, casing, locale) : message).toWellFormed(),
     html: isMail ? body.toWellFormed() : "",
     data: renderData(content.data, content.engine, values, language, markup),
     layoutId: layout?.id ?? "",
@@ -129,7 +129,7 @@ async function rendered(
   };
 }
 
-/** A subject is a line: whatever comes after a break would be a header of its own in a mail. */
+/** Joins lines: text after a line break would become a header of its own in a mail. */
 function oneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, " ").trim();
 }

@@ -4,31 +4,34 @@ import type { Preferences, SubscriberLayers } from "../../preferences/index.ts";
 import type { Endpoint, Subscriber, Subscribers } from "../../subscribers/index.ts";
 import type { Trigger } from "../domain/trigger.ts";
 
-/** Someone who is to be notified, with all that decides whether and where. */
+/** A subscriber to notify, with the endpoints and preference layers that decide whether and where. */
 export interface Recipient {
   readonly subscriber: Subscriber;
   readonly endpoints: readonly Endpoint[];
   readonly layers: ReturnType<SubscriberLayers["of"]>;
 }
 
-/** What recipients are read by. */
+/** The modules that recipients are read from. */
 export interface RecipientParts {
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf">;
   readonly preferences: Pick<Preferences, "layersOf">;
 }
 
-/** Reads many recipients of one workflow and topic ("" for none) in three statements that travel together; those that are not there are left out. */
+/**
+ * Reads many recipients of one workflow and topic ("" for none) in three pipelined statements; unknown subscribers are
+ * omitted.
+ */
 export async function readRecipients(
   { subscribers, preferences }: RecipientParts,
   sql: Sql,
   tenantId: TenantId,
-  occasion: { readonly workflowKey: string; readonly userId: string; readonly topicKey: string },
+  trigger: { readonly workflowKey: string; readonly userId: string; readonly topicKey: string },
   subscriberIds: readonly string[],
 ): Promise<Map<string, Recipient>> {
   const [found, endpoints, layers] = await Promise.all([
     subscribers.findMany(sql, tenantId, subscriberIds),
     subscribers.endpointsOf(sql, tenantId, subscriberIds),
-    preferences.layersOf(sql, tenantId, occasion, subscriberIds),
+    preferences.layersOf(sql, tenantId, trigger, subscriberIds),
   ]);
   return new Map(
     [...found].map(([id, subscriber]) => [
@@ -38,34 +41,34 @@ export async function readRecipients(
   );
 }
 
-/** Reads what decides whether and where a subscriber is notified; the subscriber itself need not be stored yet. */
-export async function readRecipientOf(
+/** Reads a subscriber's endpoints and preference layers; the subscriber itself need not be stored yet. */
+export async function readRecipient(
   { subscribers, preferences }: RecipientParts,
   sql: Sql,
-  occasion: { readonly workflowKey: string; readonly userId: string },
+  trigger: { readonly workflowKey: string; readonly userId: string },
   subscriber: Subscriber,
 ): Promise<Recipient> {
   const { tenantId, id } = subscriber;
   const [endpoints, layers] = await Promise.all([
     subscribers.endpointsOf(sql, tenantId, [id]),
-    preferences.layersOf(sql, tenantId, { ...occasion, topicKey: "" }, [id]),
+    preferences.layersOf(sql, tenantId, { ...trigger, topicKey: "" }, [id]),
   ]);
   return { subscriber, endpoints: endpoints.get(id) ?? [], layers: layers.of(id) };
 }
 
-interface ReadingParts extends RecipientParts {
+interface RecipientReaderParts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId">;
 }
 
-/** Reads the recipients of single sends, those of many callers at once. */
-export function createRecipientReading(parts: ReadingParts) {
+/** Creates the reader of single recipients, which batches the reads of concurrent callers. */
+export function createRecipientReader(parts: RecipientReaderParts) {
   const { db, subscribers } = parts;
 
-  const recipients = createBatcher<Reading, Recipient | undefined>({
+  const recipients = createBatcher<RecipientQuery, Recipient | undefined>({
     lanes: 2,
-    async flush(readings) {
-      const groups = Map.groupBy(readings, groupOf);
+    async flush(queries) {
+      const groups = Map.groupBy(queries, groupOf);
       const found = new Map<string, Map<string, Recipient>>();
       await Promise.all(
         [...groups].map(async ([group, members]) => {
@@ -76,28 +79,28 @@ export function createRecipientReading(parts: ReadingParts) {
           );
         }),
       );
-      return readings.map((each) => found.get(groupOf(each))!.get(each.subscriberId));
+      return queries.map((each) => found.get(groupOf(each))!.get(each.subscriberId));
     },
   });
 
-  const names = createBatcher<{ tenantId: TenantId; externalId: string }, string | undefined>({
+  const externalIds = createBatcher<{ tenantId: TenantId; externalId: string }, string | undefined>({
     lanes: 2,
-    async flush(asked) {
+    async flush(requests) {
       const found = new Map<TenantId, Map<string, string>>();
       await Promise.all(
-        [...Map.groupBy(asked, ({ tenantId }) => tenantId)].map(async ([tenantId, group]) => {
-          const externalIds = [...new Set(group.map(({ externalId }) => externalId))];
-          found.set(tenantId, await subscribers.idsByExternalId(db.sql, tenantId, externalIds));
+        [...Map.groupBy(requests, ({ tenantId }) => tenantId)].map(async ([tenantId, group]) => {
+          const ids = [...new Set(group.map(({ externalId }) => externalId))];
+          found.set(tenantId, await subscribers.idsByExternalId(db.sql, tenantId, ids));
         }),
       );
-      return asked.map(({ tenantId, externalId }) => found.get(tenantId)!.get(externalId));
+      return requests.map(({ tenantId, externalId }) => found.get(tenantId)!.get(externalId));
     },
   });
 
   return {
-    async recipient(tenantId: TenantId, { audience, workflowKey, userId }: Trigger): Promise<Recipient> {
+    async read(tenantId: TenantId, { audience, workflowKey, userId }: Trigger): Promise<Recipient> {
       const subscriberId =
-        audience.kind === "external" ? await names.run({ tenantId, externalId: audience.name }) : audience.name;
+        audience.kind === "external" ? await externalIds.run({ tenantId, externalId: audience.name }) : audience.name;
       const recipient =
         subscriberId === undefined ? undefined : await recipients.run({ tenantId, workflowKey, userId, subscriberId });
       if (recipient === undefined) throw notFound("subscriber");
@@ -106,13 +109,13 @@ export function createRecipientReading(parts: ReadingParts) {
   };
 }
 
-interface Reading {
+interface RecipientQuery {
   readonly tenantId: TenantId;
   readonly workflowKey: string;
   readonly userId: string;
   readonly subscriberId: string;
 }
 
-function groupOf({ tenantId, workflowKey, userId }: Reading): string {
+function groupOf({ tenantId, workflowKey, userId }: RecipientQuery): string {
   return [tenantId, workflowKey, userId].join("\0");
 }

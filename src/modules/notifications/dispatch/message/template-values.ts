@@ -1,4 +1,4 @@
-/** What templates and conditions know. */
+/** The values that templates and conditions can read. */
 export type TemplateValues = {
   readonly subscriber: Readonly<Record<string, unknown>>;
   readonly payload: Readonly<Record<string, unknown>>;

@@ -9,8 +9,8 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import type { Integrations } from "../../integrations/index.ts";
 import type { ProviderCallback, ProviderEvent, Providers } from "../../providers/index.ts";
 import type { Subscribers } from "../../subscribers/index.ts";
-import { kinds, observedState, suppresses } from "../domain/observation.ts";
-import { type NewObservation, type Observation, type Observed, observationStore } from "./observation-store.ts";
+import { observationKinds, observedState, suppressesAddress } from "../domain/observation.ts";
+import { type NewObservation, type Observation, type ObservedDelivery, observationStore } from "./observation-store.ts";
 
 interface Parts {
   readonly db: Database;
@@ -22,30 +22,30 @@ interface Parts {
   readonly subscribers: Pick<Subscribers, "suppress">;
 }
 
-/** The version of the adapters that read what providers tell. */
+/** The version of the adapters that read provider callbacks. */
 const adapterVersion = "1";
 const attributeBytesMax = 4096;
-/** As long as this after an event, the send that it is about may not be written down yet. */
+/** The send that an event refers to may be uncommitted for this long. */
 const commitMsMax = 2 * 60_000;
 
 /**
- * What became of a callback. refused: it does not prove to be the provider's. malformed: it does, and is not understood.
- * early: it tells of a message that nobody knows, yet may know soon; what it tells of others is kept.
+ * The result of a callback. taken: its events are stored. refused: it is not authentic. malformed: it is authentic but
+ * cannot be parsed. early: it refers to a message whose send may not be committed yet; its other events are stored.
  */
-type Received = "taken" | "refused" | "malformed" | "early";
+type CallbackResult = "taken" | "refused" | "malformed" | "early";
 
-/** Takes in what is seen of deliveries. */
+/** The use cases of observations. */
 export type ObservationService = ReturnType<typeof createObservationService>;
 
-/** Makes the use cases of observations. */
+/** Creates the observation service. */
 export function createObservationService(parts: Parts) {
   const { db, clock, events, integrations, connections, providers, subscribers } = parts;
 
-  /** Adds what was not there before, sets the states of deliveries, and suppresses addresses that are gone or unwilling. */
-  async function keep(
+  /** Adds new observations, updates delivery states, and suppresses addresses that bounced, unsubscribed or complained. */
+  async function addObservations(
     tx: Sql,
     tenantId: TenantId,
-    deliveries: readonly Observed[],
+    deliveries: readonly ObservedDelivery[],
     observations: readonly NewObservation[],
     nowMs: number,
   ): Promise<readonly Observation[]> {
@@ -54,7 +54,7 @@ export function createObservationService(parts: Parts) {
     if (added.length === 0) return added;
     const changed = deliveries.filter(({ id }) => added.some(({ deliveryId }) => deliveryId === id));
     const seen = Map.groupBy(
-      await store.seenOf(
+      await store.summariesOf(
         tenantId,
         changed.map(({ id }) => id),
       ),
@@ -64,40 +64,40 @@ export function createObservationService(parts: Parts) {
       ({ id, observationState }) => [id, observedState(observationState, seen.get(id) ?? [])] as const,
     );
     await store.setStates(tenantId, new Map(states));
-    const suppressing = added.filter(({ kind, severity }) => suppresses(kind, severity));
-    const addressees = changed.filter(({ id }) => suppressing.some(({ deliveryId }) => deliveryId === id));
+    const suppressing = added.filter(({ kind, severity }) => suppressesAddress(kind, severity));
+    const suppressed = changed.filter(({ id }) => suppressing.some(({ deliveryId }) => deliveryId === id));
     await subscribers.suppress(
       tx,
       tenantId,
-      addressees.map((delivery) => ({ ...delivery, usedAt: delivery.sentAt ?? new Date(nowMs) })),
+      suppressed.map((delivery) => ({ ...delivery, usedAt: delivery.sentAt ?? new Date(nowMs) })),
       nowMs,
     );
     return added;
   }
 
-  async function keepCallback(
+  async function storeCallback(
     tenantId: TenantId,
     integration: { readonly id: string; readonly providerKey: string; readonly connectionId: string },
-    told: readonly ProviderEvent[],
+    providerEvents: readonly ProviderEvent[],
     evidence: Buffer,
   ): Promise<"taken" | "early"> {
     const nowMs = clock.now();
     const { wake, isEarly } = await db.transaction(async (tx) => {
-      const messageIds = [...new Set(told.map(({ providerMessageId }) => providerMessageId))];
+      const messageIds = [...new Set(providerEvents.map(({ providerMessageId }) => providerMessageId))];
       const deliveries = await observationStore(tx).lockByMessage(tenantId, integration.id, messageIds);
       const byMessage = new Map(deliveries.map((delivery) => [delivery.providerMessageId, delivery]));
-      const observations = told.flatMap((event) => {
+      const observations = providerEvents.flatMap((event) => {
         const delivery = byMessage.get(event.providerMessageId);
         return delivery === undefined ? [] : [observationOf(delivery.id, event, integration, evidence, nowMs)];
       });
-      const added = await keep(tx, tenantId, deliveries, observations, nowMs);
+      const added = await addObservations(tx, tenantId, deliveries, observations, nowMs);
       const entries = added.map(({ deliveryId, kind, category }) => ({
         tenantId,
         type: "notification.delivery.observed" as const,
         subject: deliveryId,
         data: { kind, category },
       }));
-      const isEarly = told.some(
+      const isEarly = providerEvents.some(
         ({ providerMessageId, occurredAtMs }) =>
           !byMessage.has(providerMessageId) && Math.abs(nowMs - occurredAtMs) <= commitMsMax,
       );
@@ -109,22 +109,24 @@ export function createObservationService(parts: Parts) {
 
   return {
     /**
-     * Takes in what a provider tells by calling us. Whoever cannot prove to be the provider of an integration of the
-     * tenant in good standing is refused, and is not told whether there is one.
+     * Accepts a provider's callback. A caller that does not authenticate as the provider of an integration of an active
+     * tenant is refused, and the refusal does not reveal whether the integration exists.
      */
-    async receive(tenantId: string, integrationId: string, callback: ProviderCallback): Promise<Received> {
+    async receive(tenantId: string, integrationId: string, callback: ProviderCallback): Promise<CallbackResult> {
       if (!isUlid(tenantId) || !isUlid(integrationId)) return "refused";
       const integration = await integrations.findForCallback(db.sql, tenantId as TenantId, integrationId);
       if (integration === undefined) return "refused";
       const connection = await connections.open(tenantId as TenantId, integration.connectionId);
       if (typeof connection === "string") return "refused";
-      const told = providers.callback(integration.providerKey, connection, callback);
-      if (typeof told === "string") return told;
-      return told.length === 0 ? "taken" : keepCallback(tenantId as TenantId, integration, told, callback.rawBody);
+      const providerEvents = providers.callback(integration.providerKey, connection, callback);
+      if (typeof providerEvents === "string") return providerEvents;
+      return providerEvents.length === 0
+        ? "taken"
+        : storeCallback(tenantId as TenantId, integration, providerEvents, callback.rawBody);
     },
 
-    /** Notes that messages of an inbox were read, in the transaction that marked them. */
-    async readInInbox({ sql, tenantId, nowMs }: Context, messageIds: readonly string[]): Promise<void> {
+    /** Records that inbox messages were read, in the transaction that marked them. */
+    async recordInboxRead({ sql, tenantId, nowMs }: Context, messageIds: readonly string[]): Promise<void> {
       if (messageIds.length === 0) return;
       const now = new Date(nowMs);
       const deliveries = await observationStore(sql).lock(tenantId, messageIds);
@@ -146,7 +148,7 @@ export function createObservationService(parts: Parts) {
           attributes: {},
         }),
       );
-      await keep(sql, tenantId, deliveries, observations, nowMs);
+      await addObservations(sql, tenantId, deliveries, observations, nowMs);
     },
   };
 }
@@ -166,10 +168,10 @@ function observationOf(
   return {
     deliveryId,
     kind,
-    category: kinds[kind].category,
+    category: observationKinds[kind].category,
     occurredAt: new Date(occurredAtMs),
     receivedAt: new Date(nowMs),
-    // Event ids are the provider's own: those of two integrations must not be taken for each other.
+    // Event ids are unique per provider account only, so the integration's id is part of the key.
     adapterKey: `${providerKey}:${id}`,
     adapterVersion,
     connectionId,

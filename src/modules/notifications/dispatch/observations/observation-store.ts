@@ -2,9 +2,9 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { Delivery } from "../domain/delivery.ts";
-import type { ObservationKind, ObservationState, Seen } from "../domain/observation.ts";
+import type { ObservationKind, ObservationState, ObservationSummary } from "../domain/observation.ts";
 
-/** What an adapter saw of a delivery. */
+/** Evidence from an adapter of what happened to a delivery. */
 export interface Observation {
   readonly tenantId: TenantId;
   readonly deliveryId: string;
@@ -24,42 +24,42 @@ export interface Observation {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** An observation that is to be added. */
+/** An observation to add. */
 export type NewObservation = Omit<Observation, "sequence" | "tenantId">;
 
-/** A delivery as observations change it. */
-export type Observed = Pick<
+/** The fields of a delivery that observations use. */
+export type ObservedDelivery = Pick<
   Delivery,
   "id" | "subscriberId" | "endpointId" | "channel" | "observationState" | "providerMessageId" | "sentAt"
 >;
 
-/** The SQL of observations. They are added and never changed. */
+/** SQL queries for observations, which are append-only. */
 export function observationStore(sql: Sql) {
   const columns = sql`
     tenant_id, delivery_id, sequence, kind, category, occurred_at, received_at, adapter_key, adapter_version,
     connection_id, verification, provider_event_id, severity, machine_generated, evidence_digest, attributes`;
   const observed = sql`id, subscriber_id, endpoint_id, channel, observation_state, provider_message_id, sent_at`;
   return {
-    /** Deliveries that an integration sent, by what the provider calls them, held until the transaction ends. */
+    /** Locks an integration's deliveries by the provider's message ids until the transaction ends. */
     async lockByMessage(
       tenantId: TenantId,
       integrationId: string,
       providerMessageIds: readonly string[],
-    ): Promise<Observed[]> {
-      return sql<Observed[]>`
+    ): Promise<ObservedDelivery[]> {
+      return sql<ObservedDelivery[]>`
         select ${observed} from notification_deliveries
         where tenant_id = ${tenantId} and integration_id = ${integrationId}
           and provider_message_id = any(${providerMessageIds as string[]}::text[]) and provider_message_id <> ''
         order by id for update`;
     },
 
-    async lock(tenantId: TenantId, deliveryIds: readonly string[]): Promise<Observed[]> {
-      return sql<Observed[]>`
+    async lock(tenantId: TenantId, deliveryIds: readonly string[]): Promise<ObservedDelivery[]> {
+      return sql<ObservedDelivery[]>`
         select ${observed} from notification_deliveries
         where tenant_id = ${tenantId} and id = any(${deliveryIds as string[]}::text[]) order by id for update`;
     },
 
-    /** Adds observations of deliveries that are held; answers with those that were not there before. */
+    /** Adds observations of locked deliveries; returns those that are new. */
     async add(tenantId: TenantId, observations: readonly NewObservation[]): Promise<Observation[]> {
       const rows = observations.map((each, nth) => ({
         nth,
@@ -105,9 +105,12 @@ export function observationStore(sql: Sql) {
         returning ${columns}`;
     },
 
-    /** What was seen of deliveries, each kind of observation once. */
-    async seenOf(tenantId: TenantId, deliveryIds: readonly string[]): Promise<(Seen & { deliveryId: string })[]> {
-      return sql<(Seen & { deliveryId: string })[]>`
+    /** The distinct observations of deliveries. */
+    async summariesOf(
+      tenantId: TenantId,
+      deliveryIds: readonly string[],
+    ): Promise<(ObservationSummary & { deliveryId: string })[]> {
+      return sql<(ObservationSummary & { deliveryId: string })[]>`
         select distinct delivery_id, kind, severity, machine_generated from notification_observations
         where tenant_id = ${tenantId} and delivery_id = any(${deliveryIds as string[]}::text[])`;
     },

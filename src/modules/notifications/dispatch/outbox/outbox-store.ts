@@ -2,10 +2,10 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 
-/** A message that would have been sent. */
+/** A message that no integration served, stored for developers. */
 export interface OutboxMessage {
   readonly tenantId: TenantId;
-  /** That of its delivery. */
+  /** The id of its delivery. */
   readonly id: string;
   readonly workflowKey: string;
   readonly channel: string;
@@ -18,7 +18,7 @@ export interface OutboxMessage {
   readonly createdAt: Date;
 }
 
-/** The SQL of the outbox. Deliveries put messages there as they are written down. */
+/** SQL queries for the outbox. Messages are inserted together with their deliveries. */
 export function outboxStore(sql: Sql) {
   const columns = sql`tenant_id, id, workflow_key, channel, recipient, subject, title, body, html, data, created_at`;
   return {

@@ -27,7 +27,7 @@ interface Parts {
   readonly dispatchEnabled: boolean;
 }
 
-/** The operation that notifies. */
+/** NotificationService operation that triggers notifications. */
 export function triggerHandlers({
   triggers,
   broadcasts,
@@ -38,7 +38,7 @@ export function triggerHandlers({
       async grouped(context: Context, request: TriggerNotificationRequest, keyed) {
         if (!dispatchEnabled) {
           throw fail("FAILED_PRECONDITION", {
-            public: "Notifications are switched off: notification.dispatch.enabled.",
+            public: "Notifications are switched off; set notification.dispatch.enabled to true.",
           });
         }
         const trigger = toTrigger(request);
@@ -55,13 +55,13 @@ export function triggerHandlers({
           trigger,
           profile,
           keyed,
-          answer: ({ transactionId, outcomes, current }) =>
+          toResponse: ({ transactionId, outcomes, current }) =>
             create(TriggerNotificationResponseSchema, {
               transactionId,
               outcomes: outcomes.map((outcome) => {
-                const told = fromOutcome(outcome, context.nowMs);
+                const message = fromOutcome(outcome, context.nowMs);
                 const delivery = current?.get(outcome.row.id);
-                return delivery === undefined ? told : withCurrent(told, delivery);
+                return delivery === undefined ? message : withCurrent(message, delivery);
               }),
             }),
         });
@@ -70,10 +70,10 @@ export function triggerHandlers({
       async replay({ tenantId }: Context, recorded: TriggerNotificationResponse) {
         const open = recorded.outcomes.filter(({ outcome }) => outcome === "").map(({ deliveryId }) => deliveryId);
         if (open.length === 0) return recorded;
-        const current = await triggers.ended(tenantId, open);
-        const outcomes = recorded.outcomes.map((told) => {
-          const delivery = current.get(told.deliveryId);
-          return delivery === undefined ? told : withCurrent(told, delivery);
+        const current = await triggers.finishedDeliveries(tenantId, open);
+        const outcomes = recorded.outcomes.map((outcome) => {
+          const delivery = current.get(outcome.deliveryId);
+          return delivery === undefined ? outcome : withCurrent(outcome, delivery);
         });
         return create(TriggerNotificationResponseSchema, { ...recorded, outcomes });
       },
@@ -95,7 +95,7 @@ function toTrigger(request: TriggerNotificationRequest): Trigger {
 function toProfile({ subscriberExternalId, subscriber }: TriggerNotificationRequest): NamedProfile | undefined {
   if (subscriber === undefined) return undefined;
   if (subscriberExternalId === "") {
-    throw invalid("subscriber", "external_id", "goes with subscriber_external_id only");
+    throw invalid("subscriber", "external_id", "may only be set together with subscriber_external_id");
   }
   const { firstName, lastName, email, phone, avatar, locale, timezone, data } = subscriber;
   return { externalId: subscriberExternalId, firstName, lastName, email, phone, avatar, locale, timezone, data };
@@ -115,12 +115,12 @@ function toOverrides(overrides: ContentOverrides | undefined): Overrides {
   return Object.fromEntries(given) as Overrides;
 }
 
-/** An outcome that says what has become of its delivery since. What waits, or is being tried again, has failed so far. */
-function withCurrent(told: TriggerOutcome, delivery: Delivery): TriggerOutcome {
+/** An outcome updated with its delivery's current state. A delivery that waits for a retry counts as failed so far. */
+function withCurrent(outcome: TriggerOutcome, delivery: Delivery): TriggerOutcome {
   const { status, failurePhase, failureCode, failureDetail, nextAttemptAt, reconciliationRequired } = delivery;
   const isRetried = status === "queued" || status === "running";
   return create(TriggerOutcomeSchema, {
-    ...told,
+    ...outcome,
     outcome: isRetried ? "failed" : status,
     failurePhase,
     failureCode,
@@ -132,22 +132,22 @@ function withCurrent(told: TriggerOutcome, delivery: Delivery): TriggerOutcome {
   });
 }
 
-function fromOutcome({ plan, row, settled }: Outcome, nowMs: number) {
-  const status = settled?.status ?? row.status;
-  const told = settled?.row ?? row;
-  const isRetried = settled?.status === "queued";
+function fromOutcome({ plan, row, settlement }: Outcome, nowMs: number) {
+  const status = settlement?.status ?? row.status;
+  const result = settlement?.row ?? row;
+  const isRetried = settlement?.status === "queued";
   return create(TriggerOutcomeSchema, {
     channel: plan.channel,
     endpointId: plan.target.endpointId,
-    // What waits to be tried again has failed so far; what is on its way has come to nothing yet.
+    // A delivery that waits for a retry has failed so far. A delivery in progress has no outcome yet.
     outcome: status === "queued" ? "failed" : status === "running" ? "" : status,
     deliveryId: row.id,
-    failurePhase: told.failure_phase ?? "",
-    failureCode: told.failure_code ?? "",
-    failureDetail: told.failure_detail ?? "",
+    failurePhase: result.failure_phase ?? "",
+    failureCode: result.failure_code ?? "",
+    failureDetail: result.failure_detail ?? "",
     retryable: isRetried,
-    nextAttemptAt: isRetried ? timestampFromMs(nowMs + settled.waitMs) : undefined,
+    nextAttemptAt: isRetried ? timestampFromMs(nowMs + settlement.waitMs) : undefined,
     preferenceReasonCode: plan.reasonCode,
-    reconciliationRequired: settled?.row.reconciliation_required ?? false,
+    reconciliationRequired: settlement?.row.reconciliation_required ?? false,
   });
 }

@@ -8,105 +8,107 @@ import { complete, inProgress } from "../../../../platform/idempotency/index.ts"
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { NamedProfile, Subscribers } from "../../subscribers/index.ts";
-import { deliveryStore, type Parcel } from "../delivery/delivery-store.ts";
-import { type Begun, begin, type Occasion } from "../delivery/initial-delivery.ts";
-import type { Send } from "../delivery/send-attempt.ts";
-import type { Settled, Settling } from "../delivery/settlement.ts";
+import { type DeliveryBatch, deliveryStore } from "../delivery/delivery-store.ts";
+import { createInitialDeliveries, type InitialDelivery, type TriggerContext } from "../delivery/initial-delivery.ts";
+import type { MessageSender } from "../delivery/send-attempt.ts";
+import type { DeliverySettlement, Settler } from "../delivery/settlement.ts";
 import type { Delivery } from "../domain/delivery.ts";
 import { overriddenContents } from "../domain/plan.ts";
-import { bodyOf, type Carried, type Trigger } from "../domain/trigger.ts";
+import { type SerializedPayload, serializePayload, type Trigger } from "../domain/trigger.ts";
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
-import { noWay, type Prepare } from "../message/message-preparation.ts";
-import { createRecipientReading, type Recipient, type RecipientParts, readRecipientOf } from "../message/recipients.ts";
+import { type MessagePreparer, noRoute } from "../message/message-preparation.ts";
+import { createRecipientReader, type Recipient, type RecipientParts, readRecipient } from "../message/recipients.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 
-/** What became of one message of a trigger. */
-export interface Outcome extends Begun {
-  /** What its provider made of it; undefined when none was asked, or has not answered yet. */
-  readonly settled: Settled | undefined;
+/** The outcome of one message of a trigger. */
+export interface Outcome extends InitialDelivery {
+  /** The settlement of its attempt; undefined when no provider was called or has answered yet. */
+  readonly settlement: DeliverySettlement | undefined;
 }
 
-/** What a trigger for one recipient came to. */
-export interface Triggered {
+/** The result of a trigger for one recipient. */
+export interface TriggerResult {
   readonly transactionId: string;
   readonly outcomes: readonly Outcome[];
-  /** The deliveries as they are now, where another node has ended some of them. */
+  /** The current deliveries, when another node has settled some of them. */
   readonly current?: ReadonlyMap<string, Delivery>;
 }
 
-/** A trigger for one recipient, and how its answer is made. */
-export interface SingleTrigger<Answer> {
+/** A trigger for one recipient, and how its response is built. */
+export interface SingleTrigger<Response> {
   readonly trigger: Trigger;
-  /** What is to be known of the recipient before it is notified. */
+  /** The profile to store before the recipient is notified. */
   readonly profile: NamedProfile | undefined;
   readonly keyed: KeyedCall | undefined;
-  answer(triggered: Triggered): Answer;
+  toResponse(result: TriggerResult): Response;
 }
 
 interface Parts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert" | "previewUpsert">;
   readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve" | "checkContents">;
-  readonly prepare: Prepare;
-  readonly send: Send;
-  readonly settling: Settling;
+  readonly prepare: MessagePreparer;
+  readonly send: MessageSender;
+  readonly settler: Settler;
   readonly writer: TriggerWriter;
   readonly verifiedOnly: boolean;
-  /** How long what a trigger carries is kept. */
-  readonly payloadKeptMs: number;
-  /** Tells those who follow an inbox; after the commit. */
+  /** How long a trigger's payload is stored. */
+  readonly payloadRetentionMs: number;
   readonly wakeInbox: WakeInbox;
 }
 
-/** Notifies one recipient at a time. */
+/** The use cases of single sends. */
 export type TriggerService = ReturnType<typeof createTriggerService>;
 
-/** Makes the use case of single sends. */
+/** Creates the trigger service. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, settling, writer, payloadKeptMs, wakeInbox } = parts;
-  const reading = createRecipientReading(parts);
-  const flights = new Set<Promise<unknown>>();
+  const { db, subscribers, preferences, send, settler, writer, payloadRetentionMs, wakeInbox } = parts;
+  const recipientReader = createRecipientReader(parts);
+  const inFlight = new Set<Promise<unknown>>();
 
-  /** Sends what a provider is to get, and writes down what came of it. */
-  async function sendAll(begun: readonly Begun[], leaseToken: string): Promise<Map<string, Settled>> {
-    const settled = await Promise.all(
-      begun.map(async ({ work, prepared }) => {
+  /** Sends messages through their providers; returns the settlements by delivery id. */
+  async function sendAll(
+    initial: readonly InitialDelivery[],
+    leaseToken: string,
+  ): Promise<Map<string, DeliverySettlement>> {
+    const sent = await Promise.all(
+      initial.map(async ({ request, prepared }) => {
         const delivery = {
-          ...work.delivery,
-          ...noWay,
-          subscriberId: work.subscriber.id,
-          endpointId: work.target.endpointId,
+          ...request.delivery,
+          ...noRoute,
+          subscriberId: request.subscriber.id,
+          endpointId: request.target.endpointId,
           leaseToken,
           executionAttempt: 1,
           reconciliationRequired: false,
           deadLetterId: "",
         };
-        const attempted = await send(work, prepared!, {
-          // A message that is on its way is not called back, even when whoever had it sent leaves.
+        const result = await send(request, prepared!, {
+          // A send in progress is not cancelled when its caller disconnects.
           signal: neverAborted,
-          handedOverTo: prepared?.kind === "outgoing" ? prepared.way.integrationId : "",
-          handOver: (way) => settling.handOver(delivery, way),
+          handedOverTo: prepared?.kind === "outgoing" ? prepared.route.integrationId : "",
+          handOver: (route) => settler.handOver(delivery, route),
         });
-        return settling.settlementOf(delivery, attempted);
+        return settler.settlementOf(delivery, result);
       }),
     );
-    return new Map(settled.map((each) => [each.delivery.id, each]));
+    return new Map(sent.map((each) => [each.delivery.id, each]));
   }
 
-  /** What a trigger comes to before anything leaves, and how it is written down. */
-  async function draft<Answer extends Message>(
-    occasion: Occasion,
+  /** Builds the deliveries of a trigger and the response before anything is sent. */
+  async function draft<Response extends Message>(
+    triggerContext: TriggerContext,
     recipient: Recipient,
-    { body, text }: Carried,
-    answer: SingleTrigger<Answer>["answer"],
+    { body, text }: SerializedPayload,
+    toResponse: SingleTrigger<Response>["toResponse"],
   ) {
-    const { tenantId, transactionId, workflowKey, userId, nowMs } = occasion;
-    const begun = await begin(parts, occasion, recipient, []);
-    const outcomes = begun.map((each): Outcome => ({ ...each, settled: undefined }));
-    const isOpen = begun.some(
+    const { tenantId, transactionId, workflowKey, userId, nowMs } = triggerContext;
+    const initial = await createInitialDeliveries(parts, triggerContext, recipient, []);
+    const outcomes = initial.map((each): Outcome => ({ ...each, settlement: undefined }));
+    const isOpen = initial.some(
       ({ row }) => row.status === "running" || row.status === "queued" || row.dead_letter_id !== undefined,
     );
-    const parcel: Omit<Parcel, "record"> = {
+    const batch: Omit<DeliveryBatch, "record"> = {
       tenantId,
       transactionId,
       broadcastId: "",
@@ -116,50 +118,50 @@ export function createTriggerService(parts: Parts) {
       lane: "single",
       at: new Date(nowMs),
       payload: isOpen
-        ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(nowMs + payloadKeptMs) }
+        ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(nowMs + payloadRetentionMs) }
         : undefined,
-      rows: begun.map(({ row }) => row),
+      rows: initial.map(({ row }) => row),
     };
-    return { begun, outcomes, first: answer({ transactionId, outcomes }), parcel, recipient };
+    return { initial, outcomes, first: toResponse({ transactionId, outcomes }), batch, recipient };
   }
-  type Draft<Answer extends Message> = Awaited<ReturnType<typeof draft<Answer>>>;
+  type Draft<Response extends Message> = Awaited<ReturnType<typeof draft<Response>>>;
 
-  /** Sends what is written down, and answers with what came of it. */
-  async function deliver<Answer extends Message>(
-    { tenantId, transactionId, leaseToken }: Occasion,
-    { begun, outcomes, first, recipient }: Draft<Answer>,
-    { keyed, answer }: SingleTrigger<Answer>,
-  ): Promise<Answer> {
-    if (begun.some(({ row }) => row.kept_in === "inbox")) wakeInbox(tenantId, [recipient.subscriber.id]);
-    const outgoing = begun.filter(({ row }) => row.status === "running");
+  /** Sends the stored deliveries and returns the final response. */
+  async function deliver<Response extends Message>(
+    { tenantId, transactionId, leaseToken }: TriggerContext,
+    { initial, outcomes, first, recipient }: Draft<Response>,
+    { keyed, toResponse }: SingleTrigger<Response>,
+  ): Promise<Response> {
+    if (initial.some(({ row }) => row.stored_in === "inbox")) wakeInbox(tenantId, [recipient.subscriber.id]);
+    const outgoing = initial.filter(({ row }) => row.status === "running");
     if (outgoing.length === 0) return first;
-    const ends = await sendAll(outgoing, leaseToken!);
-    const ended = outcomes.map((each) => ({ ...each, settled: ends.get(each.row.id) }));
-    const last = answer({ transactionId, outcomes: ended });
-    if (await settling.settle([...ends.values()], keyed?.record(last))) return last;
-    // The leases ended before the messages did: what another node has made of the deliveries counts.
-    return answer({ transactionId, outcomes, current: await deliveriesOf(tenantId, [...ends.keys()]) });
+    const settlements = await sendAll(outgoing, leaseToken!);
+    const ended = outcomes.map((each) => ({ ...each, settlement: settlements.get(each.row.id) }));
+    const last = toResponse({ transactionId, outcomes: ended });
+    if (await settler.settle([...settlements.values()], keyed?.record(last))) return last;
+    // Some leases expired before the sends finished, so the outcomes of other nodes count.
+    return toResponse({ transactionId, outcomes, current: await deliveriesOf(tenantId, [...settlements.keys()]) });
   }
 
   /**
-   * Drafts a trigger for the recipient as its profile will be, then stores the profile and the trigger in one transaction:
-   * both happen, once for each key, or neither does. Rendering takes turns on the event loop, so it comes before the
-   * transaction: a call that waits for its turn must not hold a connection.
+   * Drafts a trigger for the recipient with its new profile, then stores the profile and the trigger in one transaction:
+   * both are stored, once per idempotency key, or neither is. Rendering waits for turns on the event loop, so it happens
+   * before the transaction: a waiting call must not hold a connection.
    */
-  async function draftWithProfile<Answer extends Message>(
+  async function draftWithProfile<Response extends Message>(
     context: Context,
-    occasion: Occasion,
-    carried: Carried,
+    triggerContext: TriggerContext,
+    serialized: SerializedPayload,
     profile: NamedProfile,
-    single: SingleTrigger<Answer>,
-  ): Promise<Draft<Answer> | "duplicate"> {
-    const { keyed, answer } = single;
+    single: SingleTrigger<Response>,
+  ): Promise<Draft<Response> | "duplicate"> {
+    const { keyed, toResponse } = single;
     const { tenantId, nowMs, afterCommit } = context;
     const preview = await subscribers.previewUpsert({ tenantId, nowMs, sql: db.sql }, profile).catch((error) => {
       throw within("subscriber", error);
     });
-    const recipient = await readRecipientOf(parts, db.sql, occasion, preview);
-    const drafted = await draft(occasion, recipient, carried, answer);
+    const recipient = await readRecipient(parts, db.sql, triggerContext, preview);
+    const drafted = await draft(triggerContext, recipient, serialized, toResponse);
     const stored = await db
       .transaction(async (tx) => {
         if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
@@ -167,7 +169,7 @@ export function createTriggerService(parts: Parts) {
         }
         const subscriber = await subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile, preview.id);
         if (subscriber.id !== preview.id) throw new OtherSubscriber();
-        const committed = await writer.keepUncountedIn(tx, { ...drafted.parcel, record: undefined });
+        const committed = await writer.writeUncountedIn(tx, { ...drafted.batch, record: undefined });
         if (keyed !== undefined) await complete(tx, keyed.record(drafted.first));
         return committed;
       })
@@ -176,8 +178,8 @@ export function createTriggerService(parts: Parts) {
         throw error;
       });
     if (stored === "duplicate") return "duplicate";
-    // Subscribers are never removed, so the second draft finds the one that another call created.
-    if (stored === "other_subscriber") return draftWithProfile(context, occasion, carried, profile, single);
+    // Subscribers are never deleted, so the second draft finds the one that another call created.
+    if (stored === "other_subscriber") return draftWithProfile(context, triggerContext, serialized, profile, single);
     stored();
     return drafted;
   }
@@ -187,18 +189,18 @@ export function createTriggerService(parts: Parts) {
     return new Map(found.map((delivery) => [delivery.id, delivery]));
   }
 
-  async function run<Answer extends Message>(
+  async function run<Response extends Message>(
     context: Context,
-    single: SingleTrigger<Answer>,
-  ): Promise<Answer | "duplicate"> {
+    single: SingleTrigger<Response>,
+  ): Promise<Response | "duplicate"> {
     const { tenantId, nowMs } = context;
     const { trigger, profile, keyed } = single;
-    const carried = bodyOf(trigger);
+    const serialized = serializePayload(trigger);
     const quota = context.quotaOf(triggerQuota);
     if ((await writer.check(tenantId, quota, keyed)) === "duplicate") return "duplicate";
     const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
-    const occasion: Occasion = {
+    const triggerContext: TriggerContext = {
       ...trigger,
       tenantId,
       transactionId: ulid(nowMs),
@@ -208,44 +210,55 @@ export function createTriggerService(parts: Parts) {
       leaseToken: randomUUID(),
     };
     if (profile !== undefined) {
-      const drafted = await draftWithProfile(context, occasion, carried, profile, single);
-      return drafted === "duplicate" ? drafted : deliver(occasion, drafted, single);
+      const drafted = await draftWithProfile(context, triggerContext, serialized, profile, single);
+      return drafted === "duplicate" ? drafted : deliver(triggerContext, drafted, single);
     }
-    const drafted = await draft(occasion, await reading.recipient(tenantId, trigger), carried, single.answer);
-    const parcel = { ...drafted.parcel, record: keyed?.record(drafted.first) };
-    if ((await writer.keep({ parcel, quota }, keyed)) === "duplicate") return "duplicate";
-    return deliver(occasion, drafted, single);
+    const drafted = await draft(
+      triggerContext,
+      await recipientReader.read(tenantId, trigger),
+      serialized,
+      single.toResponse,
+    );
+    const batch = { ...drafted.batch, record: keyed?.record(drafted.first) };
+    if ((await writer.write({ batch, quota }, keyed)) === "duplicate") return "duplicate";
+    return deliver(triggerContext, drafted, single);
   }
 
   return {
     /** Notifies one recipient. */
-    trigger<Answer extends Message>(context: Context, single: SingleTrigger<Answer>): Promise<Answer | "duplicate"> {
-      const flight = run(context, single);
-      flights.add(flight);
-      return flight.finally(() => flights.delete(flight));
+    trigger<Response extends Message>(
+      context: Context,
+      single: SingleTrigger<Response>,
+    ): Promise<Response | "duplicate"> {
+      const call = run(context, single);
+      inFlight.add(call);
+      return call.finally(() => inFlight.delete(call));
     },
 
     /**
-     * The deliveries of a trigger whose answer was recorded while they were on their way; throws
+     * The deliveries of a trigger whose response was recorded while they were in progress; throws
      * IDEMPOTENCY_IN_PROGRESS while some of them still are.
      */
-    async ended(tenantId: TenantId, deliveryIds: readonly string[]): Promise<ReadonlyMap<string, Delivery>> {
+    async finishedDeliveries(
+      tenantId: TenantId,
+      deliveryIds: readonly string[],
+    ): Promise<ReadonlyMap<string, Delivery>> {
       const deliveries = await deliveriesOf(tenantId, deliveryIds);
       if ([...deliveries.values()].some(({ status }) => status === "running")) throw inProgress();
       return deliveries;
     },
 
-    /** Resolves when nothing is on its way any more. */
+    /** Resolves when no send is in progress. */
     async idle(): Promise<void> {
-      await Promise.allSettled(flights);
+      await Promise.allSettled(inFlight);
     },
   };
 }
 
-/** Rolls back a draft for a new subscriber that another call has created meanwhile. */
+/** Rolls back a draft for a new subscriber that another call has created in the meantime. */
 class OtherSubscriber extends Error {}
 
-/** Names the fields of a refusal as they stand in the request. */
+/** Prefixes the field of a validation error with its path in the request. */
 function within(path: string, error: unknown): unknown {
   const [violation] = error instanceof Failure ? error.violations : [];
   return violation === undefined ? error : invalid(`${path}.${violation.field}`, violation.rule, violation.message);

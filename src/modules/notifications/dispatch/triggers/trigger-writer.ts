@@ -2,89 +2,91 @@ import type { KeyedCall } from "../../../../chain/call.ts";
 import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
 import { claim, keyName, usedKeys } from "../../../../platform/idempotency/index.ts";
 import type { Quotas, QuotaTake } from "../../../tenancy/index.ts";
-import { type Reporting, reportsOf } from "../delivery/delivery-report.ts";
-import { keepParcels, type Parcel } from "../delivery/delivery-store.ts";
+import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
+import { type DeliveryBatch, insertDeliveries } from "../delivery/delivery-store.ts";
 
-/** The operation that triggers are counted as. */
+/** The quota operation that triggers count against. */
 export const triggerQuota = "notification.trigger";
 
-/** A trigger that is to be kept, and how many its tenant may have in a day; undefined for any number. */
-export interface CountedParcel {
-  readonly parcel: Parcel;
+/** A trigger's deliveries and its tenant's daily quota of triggers; undefined for no limit. */
+export interface MeteredBatch {
+  readonly batch: DeliveryBatch;
   readonly quota: number | undefined;
 }
 
-/** What became of it. duplicate: its key was used before. over_quota: the day's quota is used up. */
-type Written = "kept" | "duplicate" | "over_quota";
+/** The result of a write. duplicate: the key was already used. over_quota: the daily quota is used up. */
+type WriteResult = "written" | "duplicate" | "over_quota";
 
 interface Parts {
   readonly db: Database;
-  readonly reporting: Reporting;
+  readonly reporter: DeliveryReporter;
   readonly quotas: Pick<Quotas, "takeIn" | "giveBackIn" | "isUsedUp" | "exceeded">;
 }
 
 /**
- * Keeps triggers, each together with what it takes from its tenant's quota. The global lock order is quota rows first,
- * then idempotency keys, then everything else.
+ * Stores triggers and charges them to their tenants' quotas. The global lock order is quota rows first, then idempotency
+ * keys, then everything else.
  */
 export type TriggerWriter = ReturnType<typeof createTriggerWriter>;
 
-/** Makes this node's writer of triggers. */
-export function createTriggerWriter({ db, reporting, quotas }: Parts) {
-  const batcher = createBatcher<CountedParcel, Written>({
+/** Creates this node's trigger writer. */
+export function createTriggerWriter({ db, reporter, quotas }: Parts) {
+  const batcher = createBatcher<MeteredBatch, WriteResult>({
     lanes: 2,
     async flush(inputs) {
-      if (inputs.some(({ parcel, quota }) => quota !== undefined || hasFailed(parcel))) {
-        const { written, committed } = await db.transaction((tx) => keepIn(tx, inputs));
+      if (inputs.some(({ batch, quota }) => quota !== undefined || hasFailed(batch))) {
+        const { written, committed } = await db.transaction((tx) => writeIn(tx, inputs));
         committed();
         return written;
       }
-      const parcels = inputs.map(({ parcel }) => parcel);
-      const refused = await keepParcels(db.sql, parcels);
-      const kept = parcels.filter((_, at) => !refused.has(at));
-      reporting.count(kept.flatMap(({ tenantId, rows }) => reportsOf(tenantId, rows)));
-      return parcels.map((_, at) => (refused.has(at) ? "duplicate" : "kept"));
+      const batches = inputs.map(({ batch }) => batch);
+      const refused = await insertDeliveries(db.sql, batches);
+      const accepted = batches.filter((_, at) => !refused.has(at));
+      reporter.count(accepted.flatMap(({ tenantId, rows }) => toReports(tenantId, rows)));
+      return batches.map((_, at) => (refused.has(at) ? "duplicate" : "written"));
     },
   });
 
-  /** Keeps triggers in a transaction, with what they take from quotas and the events that tell of failures. */
-  async function keepIn(
+  /** Stores triggers in a transaction, charges quotas and records failure events. Call `committed` after the commit. */
+  async function writeIn(
     tx: Sql,
-    inputs: readonly CountedParcel[],
-  ): Promise<{ written: Written[]; committed: () => void }> {
+    inputs: readonly MeteredBatch[],
+  ): Promise<{ written: WriteResult[]; committed: () => void }> {
     const counted = inputs.filter(({ quota }) => quota !== undefined);
     const { granted, remember } = await quotas.takeIn(tx, counted.map(takeOf));
     const over = new Set(counted.filter((_, at) => !granted[at]));
     const within = inputs.filter((input) => !over.has(input));
-    const refused = await keepParcels(
+    const refused = await insertDeliveries(
       tx,
-      within.map(({ parcel }) => parcel),
+      within.map(({ batch }) => batch),
     );
     const duplicates = new Set(within.filter((_, at) => refused.has(at)));
     await quotas.giveBackIn(tx, [...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
-    const kept = within.filter((input) => !duplicates.has(input));
-    const reports = kept.flatMap(({ parcel: { tenantId, rows } }) => reportsOf(tenantId, rows));
-    const told = await reporting.record(tx, reports);
+    const accepted = within.filter((input) => !duplicates.has(input));
+    const reports = accepted.flatMap(({ batch: { tenantId, rows } }) => toReports(tenantId, rows));
+    const recorded = await reporter.record(tx, reports);
     return {
-      written: inputs.map((input) => (over.has(input) ? "over_quota" : duplicates.has(input) ? "duplicate" : "kept")),
+      written: inputs.map((input) =>
+        over.has(input) ? "over_quota" : duplicates.has(input) ? "duplicate" : "written",
+      ),
       committed() {
         remember();
-        told.wake();
-        reporting.count(reports);
+        recorded.wake();
+        reporter.count(reports);
       },
     };
   }
 
-  /** Refuses what goes over the quota, unless it is a repeat: that is answered as the first was. */
+  /** Refuses a trigger that exceeds the quota, unless its key was already used: a repeat gets the first response. */
   async function refuse(sql: Sql, quota: number, keyed: KeyedCall | undefined): Promise<"duplicate"> {
     if (keyed !== undefined && (await usedKeys(sql, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
     throw quotas.exceeded({ operation: triggerQuota, limit: quota });
   }
 
   return {
-    /** Refuses a trigger early whose quota is known to be used up; "duplicate" for a repeat. */
+    /** Refuses a trigger early when its quota is known to be used up; "duplicate" for a repeat. */
     async check(
-      tenantId: Parcel["tenantId"],
+      tenantId: DeliveryBatch["tenantId"],
       quota: number | undefined,
       keyed: KeyedCall | undefined,
     ): Promise<"duplicate" | "within"> {
@@ -92,19 +94,19 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
       return refuse(db.sql, quota, keyed);
     },
 
-    /** Keeps a trigger, many in one statement; throws QUOTA_EXCEEDED, and keeps nothing then. */
-    async keep(input: CountedParcel, keyed: KeyedCall | undefined): Promise<"kept" | "duplicate"> {
+    /** Stores a trigger, batched with concurrent ones; throws QUOTA_EXCEEDED without storing anything. */
+    async write(input: MeteredBatch, keyed: KeyedCall | undefined): Promise<"written" | "duplicate"> {
       const written = await batcher.run(input);
       return written === "over_quota" ? refuse(db.sql, input.quota!, keyed) : written;
     },
 
     /**
-     * Takes one from the quota and claims the key in the transaction of the effect. Throws QUOTA_EXCEEDED when none is
-     * left; a duplicate takes nothing.
+     * Charges the quota and claims the idempotency key in the caller's transaction. Throws QUOTA_EXCEEDED when the quota
+     * is used up; a duplicate is not charged.
      */
     async admitIn(
       tx: Sql,
-      tenantId: Parcel["tenantId"],
+      tenantId: DeliveryBatch["tenantId"],
       quota: number | undefined,
       keyed: KeyedCall | undefined,
     ): Promise<"admitted" | "duplicate"> {
@@ -117,17 +119,17 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
       return "duplicate";
     },
 
-    /** Keeps one trigger in a transaction, uncounted; what it answers with is to be called after the commit. */
-    async keepUncountedIn(tx: Sql, parcel: Parcel): Promise<() => void> {
-      return (await keepIn(tx, [{ parcel, quota: undefined }])).committed;
+    /** Stores one trigger in a transaction without charging a quota. Call the returned function after the commit. */
+    async writeUncountedIn(tx: Sql, batch: DeliveryBatch): Promise<() => void> {
+      return (await writeIn(tx, [{ batch, quota: undefined }])).committed;
     },
   };
 }
 
-function takeOf({ parcel, quota }: CountedParcel): QuotaTake {
-  return { tenantId: parcel.tenantId, operation: triggerQuota, limit: quota!, count: 1 };
+function takeOf({ batch, quota }: MeteredBatch): QuotaTake {
+  return { tenantId: batch.tenantId, operation: triggerQuota, limit: quota!, count: 1 };
 }
 
-function hasFailed({ rows }: Parcel): boolean {
+function hasFailed({ rows }: DeliveryBatch): boolean {
   return rows.some(({ status }) => status === "failed");
 }
