@@ -13,7 +13,7 @@ import type { Quotas } from "../tenancy/index.ts";
 import { createDispatch } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
-import { compiledTemplate, createPreferences, storedLayout } from "./preferences/index.ts";
+import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
 import { createProviders } from "./providers/index.ts";
 import { createSubscribers } from "./subscribers/index.ts";
 import { createTopics } from "./topics/index.ts";
@@ -35,10 +35,10 @@ export function createNotifications({ config, ...parts }: Parts) {
     ...parts,
     db: side,
     subscribers,
-    checkTemplate: compiledTemplate,
-    hasLayout: storedLayout,
+    checkTemplate: checkTemplateSyntax,
+    hasLayout: hasStoredLayout,
   });
-  const layouts = createLayouts({ ...parts, usesOf: preferences.layoutUses });
+  const layouts = createLayouts({ ...parts, findLayoutUses: preferences.layoutUses });
   const dispatch = createDispatch({
     ...parts,
     subscribers,

@@ -1,8 +1,8 @@
 /**
- * Integrations: which provider serves a channel, and when.
+ * Integrations: which provider serves a channel, and for which messages.
  *
- * priority: the lower wins, and the older one among equals. condition: what a message must be like for an integration to
- * be used. precedence: the order in which integrations are asked.
+ * priority: the lowest is used first, and the oldest among equals. condition: a CEL expression that a message must match
+ * for the integration to be used. precedence: the order in which integrations are considered.
  */
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -10,47 +10,47 @@ import { createTenantCache, type Database, type Sql } from "../../../platform/db
 import type { Channel } from "../subscribers/index.ts";
 import type { ConditionValues } from "./domain/condition.ts";
 import type { Casing, Integration } from "./domain/integration.ts";
-import { chooseIntegration, type Selection, type SelectionFault, selectionOf } from "./domain/selection.ts";
+import { chooseIntegration, type Selection, type SelectionFault, toSelection } from "./domain/selection.ts";
 import { integrationHandlers } from "./handler.ts";
 import { createIntegrationService, type IntegrationParts, type IntegrationService } from "./service.ts";
 import { integrationStore } from "./store.ts";
 
 export type { Casing, ConditionValues, Integration, SelectionFault };
 
-/** The door of the module. */
+/** The module's public API. */
 export interface Integrations {
   readonly handlers: ReturnType<typeof integrationHandlers>;
-  /** The active integration of the highest precedence whose condition holds, of those that are not excepted. */
+  /** Selects the active integration with the highest precedence whose condition matches and that is not excluded. */
   choose(
     tenantId: TenantId,
     channel: Channel,
     values: ConditionValues,
     except: ReadonlySet<string>,
-    /** Only those of providers for which this holds. */
+    /** Whether the provider is acceptable for the message. */
     accepts: (providerKey: string) => boolean,
   ): Promise<Integration | SelectionFault>;
-  /** Refuses a connection that an address cannot be pinned to. */
+  /** Throws when an address cannot be pinned to a connection. */
   readonly checkConnection: IntegrationService["checkConnection"];
-  /** An integration that was not removed, active or not. */
+  /** An integration that is not deleted, active or not. */
   find(tenantId: TenantId, id: string): Promise<Integration | undefined>;
   /**
-   * The same, of a tenant in good standing. It is read anew each time: strangers cause this, and what they name must not
-   * fill the memory.
+   * Finds an integration of an active tenant for a callback. It is never cached, because unauthenticated callers choose
+   * the ids and must not fill the cache.
    */
   findForCallback(sql: Sql, tenantId: TenantId, id: string): Promise<Integration | undefined>;
 }
 
 interface Parts extends IntegrationParts {
-  /** What is read into memory in the middle of calls goes by these connections. */
+  /** The connections that load cache entries during calls. */
   readonly side: Database;
   readonly cursors: Cursors;
 }
 
-/** Makes the module. Choices are made from memory, which follows changes within a second. */
+/** Creates the module. Integrations are selected from a cache that follows changes within a second. */
 export function createIntegrations({ side, cursors, ...parts }: Parts): Integrations {
   const selections = createTenantCache<TenantId, Selection>({
     changes: parts.changes,
-    load: async (tenantId) => selectionOf(await integrationStore(side.sql).all(tenantId)),
+    load: async (tenantId) => toSelection(await integrationStore(side.sql).all(tenantId)),
     tenantOf: (tenantId) => tenantId,
   });
   const service = createIntegrationService(parts);

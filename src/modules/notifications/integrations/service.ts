@@ -10,7 +10,7 @@ import type { ProviderAddress, Providers } from "../providers/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { checkCondition } from "./domain/condition.ts";
 import {
-  changedNames,
+  changedFields,
   checkMetadata,
   type Integration,
   type IntegrationDetails,
@@ -18,7 +18,7 @@ import {
 } from "./domain/integration.ts";
 import { integrationStore } from "./store.ts";
 
-/** What the use cases stand on. */
+/** The dependencies of the integration service. */
 export interface IntegrationParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
@@ -29,22 +29,22 @@ export interface IntegrationParts {
 /** The use cases of integrations. */
 export type IntegrationService = ReturnType<typeof createIntegrationService>;
 
-/** Makes the use cases of integrations. */
+/** Creates the integration service. */
 export function createIntegrationService({ events, changes, connections, providers }: IntegrationParts) {
-  /** Has every node choose from what there is now. */
-  async function changed({ sql, tenantId, afterCommit }: Context): Promise<void> {
+  /** Invalidates the tenant's integrations on every node. */
+  async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
     afterCommit(() => changes.published(tenantId));
   }
 
-  /** Refuses what an integration of a channel cannot be. */
+  /** Throws when the details are not valid for the channel. */
   async function check({ sql, tenantId }: Context, channel: Channel, details: IntegrationDetails): Promise<void> {
     const { providerKey, connectionId, condition, metadata } = details;
     checkMetadata(metadata);
     checkCondition(condition);
-    const serving = providers.keys[channel];
-    if (!serving.includes(providerKey)) {
-      throw invalid("provider_key", "channel", `must serve ${channel}: ${serving.join(", ")}`);
+    const serves = providers.keys[channel];
+    if (!serves.includes(providerKey)) {
+      throw invalid("provider_key", "channel", `must be a provider that serves ${channel}: ${serves.join(", ")}`);
     }
     if (!providers.needsConnection(providerKey)) {
       if (connectionId === "") return;
@@ -54,7 +54,7 @@ export function createIntegrationService({ events, changes, connections, provide
     const connection = await connections.find(sql, tenantId, connectionId);
     if (connection === undefined) throw notFound("connection");
     if (connection.status === "revoked") {
-      throw fail("FAILED_PRECONDITION", { public: "The connection was revoked; make a new one." });
+      throw fail("FAILED_PRECONDITION", { public: "The connection was revoked; create a new one." });
     }
     if (connection.providerKey !== providerKey) {
       throw invalid("connection_id", "provider", `must be a connection of ${providerKey}`);
@@ -62,7 +62,7 @@ export function createIntegrationService({ events, changes, connections, provide
   }
 
   return {
-    /** Refuses a connection that messages to an address cannot go by. */
+    /** Throws when a connection cannot send to an address. */
     async checkConnection(
       sql: Sql,
       tenantId: TenantId,
@@ -71,21 +71,26 @@ export function createIntegrationService({ events, changes, connections, provide
     ): Promise<void> {
       const connection = await connections.find(sql, tenantId, connectionId);
       if (connection === undefined || connection.status === "revoked") throw notFound("connection");
-      const serving = providers.keys[channel].filter((key) => providers.needsConnection(key));
-      const fitting = serving.filter((key) => providers.acceptsAddress(key, address));
-      if (fitting.includes(connection.providerKey)) return;
-      const wanted = fitting.length === 0 ? "must be empty here" : `must be a connection of ${fitting.join(" or ")}`;
+      const serves = providers.keys[channel].filter((key) => providers.needsConnection(key));
+      const compatible = serves.filter((key) => providers.acceptsAddress(key, address));
+      if (compatible.includes(connection.providerKey)) return;
+      const wanted =
+        compatible.length === 0
+          ? "must be empty for this address"
+          : `must be a connection of ${compatible.join(" or ")}`;
       throw invalid("connection_id", "channel", `${wanted}, not of ${connection.providerKey}`);
     },
 
     async createIntegration(context: Context, channel: Channel, details: IntegrationDetails): Promise<Integration> {
       const { sql, tenantId, nowMs } = context;
       await check(context, channel, details);
-      // Also keeps others of the tenant from adding one meanwhile, so that the count holds.
-      await changed(context);
+      // This also blocks concurrent inserts of the tenant, so the count stays valid.
+      await invalidate(context);
       const store = integrationStore(sql);
       if ((await store.count(tenantId)) >= integrationsMax) {
-        throw fail("FAILED_PRECONDITION", { public: `A tenant has at most ${integrationsMax} integrations.` });
+        throw fail("FAILED_PRECONDITION", {
+          public: `A tenant may have at most ${integrationsMax} integrations; delete one first.`,
+        });
       }
       const id = ulid(nowMs);
       const integration = await store.insert({ ...details, tenantId, id, channel, ...newStamps(nowMs) });
@@ -99,7 +104,7 @@ export function createIntegrationService({ events, changes, connections, provide
       return integration;
     },
 
-    /** Replaces an integration; the channel that it serves stays. */
+    /** Replaces an integration; its channel cannot change. */
     async updateIntegration(
       context: Context,
       id: string,
@@ -112,13 +117,13 @@ export function createIntegrationService({ events, changes, connections, provide
       const current = await store.find(tenantId, id);
       if (current === undefined) throw notFound("integration");
       if (channel !== undefined && channel !== current.channel) {
-        throw invalid("channel", "immutable", `must stay ${current.channel}`);
+        throw invalid("channel", "immutable", `cannot be changed; must be ${current.channel} or empty`);
       }
       await check(context, current.channel, details);
-      await changed(context);
+      await invalidate(context);
       const updated = await store.update(tenantId, id, details, expectedVersion, new Date(nowMs));
       if (updated === undefined) throw updateRefusal(await store.find(tenantId, id), "integration");
-      const data = { ...eventData(updated), fields: changedNames(current, updated) };
+      const data = { ...eventData(updated), fields: changedFields(current, updated) };
       await events.record(context, "integration.updated", id, data);
       return updated;
     },
@@ -127,7 +132,7 @@ export function createIntegrationService({ events, changes, connections, provide
       const { sql, tenantId, nowMs } = context;
       const removed = await integrationStore(sql).remove(tenantId, id, new Date(nowMs));
       if (removed === undefined) throw notFound("integration");
-      await changed(context);
+      await invalidate(context);
       await events.record(context, "integration.deleted", id, eventData(removed));
       return removed;
     },

@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { type Integration, type IntegrationDetails, integrationsMax } from "./domain/integration.ts";
 
-/** The SQL of integrations. A removed one keeps its row, is never found again, and leaves its name to others. */
+/** SQL queries for integrations. A deleted one keeps its row but is never found again, and its name becomes free. */
 export function integrationStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, channel, name, provider_key, connection_id, priority, active, condition, casing_override, metadata,
@@ -35,7 +35,7 @@ export function integrationStore(sql: Sql) {
       return row;
     },
 
-    /** The same, where the tenant is in good standing. */
+    /** Finds an integration if its tenant is active. */
     async findOfActiveTenant(tenantId: TenantId, id: string): Promise<Integration | undefined> {
       const [row] = await sql<Integration[]>`
         select ${columns} from notification_integrations
@@ -44,7 +44,7 @@ export function integrationStore(sql: Sql) {
       return row;
     },
 
-    /** Replaces all of an integration that can change; a version that is given must be current. */
+    /** Replaces an integration's details; undefined when the expected version is not current. */
     async update(
       tenantId: TenantId,
       id: string,
@@ -73,7 +73,7 @@ export function integrationStore(sql: Sql) {
       return row;
     },
 
-    /** All of a tenant's, active or not. */
+    /** All integrations of a tenant, active or not. */
     async all(tenantId: TenantId): Promise<Integration[]> {
       return sql<Integration[]>`
         select ${columns} from notification_integrations

@@ -19,7 +19,7 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import type { Engine } from "../../../platform/templates/index.ts";
 import type { LayoutChannel } from "./domain/channel.ts";
-import type { Layout, LayoutText } from "./domain/layout.ts";
+import type { Layout, LayoutDetails } from "./domain/layout.ts";
 import type { LayoutService } from "./service.ts";
 import { layoutStore } from "./store.ts";
 
@@ -28,7 +28,7 @@ export function layoutHandlers(service: LayoutService, cursors: Cursors): Handle
   return {
     async createLayout(context, request) {
       const channel = request.channel as LayoutChannel;
-      const input = { ...toText(request), channel, isDefault: request.isDefault };
+      const input = { ...toDetails(request), channel, isDefault: request.isDefault };
       const layout = await service.createLayout(context, input);
       return create(CreateLayoutResponseSchema, { layout: fromLayout(layout) });
     },
@@ -52,7 +52,7 @@ export function layoutHandlers(service: LayoutService, cursors: Cursors): Handle
     },
 
     async updateLayout(context, request) {
-      const layout = await service.updateLayout(context, request.id, toText(request), request.version);
+      const layout = await service.updateLayout(context, request.id, toDetails(request), request.version);
       return create(UpdateLayoutResponseSchema, { layout: fromLayout(layout) });
     },
 
@@ -87,12 +87,12 @@ export function layoutHandlers(service: LayoutService, cursors: Cursors): Handle
   };
 }
 
-interface TextFields extends Omit<LayoutText, "engine" | "metadata"> {
+interface LayoutFields extends Omit<LayoutDetails, "engine" | "metadata"> {
   readonly engine: string;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-function toText({ name, description, engine, body, textBody, metadata = {} }: TextFields): LayoutText {
+function toDetails({ name, description, engine, body, textBody, metadata = {} }: LayoutFields): LayoutDetails {
   return { name, description, engine: (engine || "handlebars") as Engine, body, textBody, metadata };
 }
 

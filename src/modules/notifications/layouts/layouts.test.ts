@@ -32,7 +32,8 @@ const layouts = createLayouts({
   cursors: createCursors(randomBytes(32)),
   changes,
   events,
-  usesOf: async (_sql, tenantId, layoutId, limit) => (uses.get(`${tenantId}|${layoutId}`) ?? []).slice(0, limit),
+  findLayoutUses: async (_sql, tenantId, layoutId, limit) =>
+    (uses.get(`${tenantId}|${layoutId}`) ?? []).slice(0, limit),
 });
 const { handlers } = layouts;
 

@@ -5,31 +5,31 @@ import { layoutChannelOf } from "./domain/channel.ts";
 import type { Layout } from "./domain/layout.ts";
 import { layoutStore } from "./store.ts";
 
-/** Layouts as notifications see them, from memory for most. */
+/** Cached layouts for rendering. */
 export interface LayoutSnapshots {
-  /** A layout of a channel, or with an empty id the channel's default; undefined when there is none. */
+  /** A layout of a channel, or the channel's default if the id is empty; undefined when there is none. */
   layoutFor(tenantId: TenantId, channel: Channel, layoutId: string): Promise<Layout | undefined>;
 }
 
-/** What is kept: that there is no such layout is worth knowing too. */
-interface Kept {
+/** A cache entry; missing layouts are cached too. */
+interface CacheEntry {
   readonly tenantId: TenantId;
   readonly layout: Layout | undefined;
 }
 
-// A layout has up to half a megabyte of text, though few have more than some kilobytes.
-const keptMax = 500;
+// A layout has up to 512 KiB of text, though most have a few KiB.
+const cacheEntriesMax = 500;
 
-/** Keeps layouts until their tenant changes. */
+/** Creates the layout cache. A tenant's entries are dropped when its configuration changes. */
 export function createLayoutSnapshots({ db, changes }: { db: Database; changes: TenantChanges }): LayoutSnapshots {
-  const cache = createTenantCache<string, Kept>({
+  const cache = createTenantCache<string, CacheEntry>({
     changes,
     async load(key) {
       const [tenantId, channel] = key.split("|", 2) as [TenantId, Channel];
       return { tenantId, layout: await read(tenantId, channel, key.slice(`${tenantId}|${channel}|`.length)) };
     },
     tenantOf: (_key, { tenantId }) => tenantId,
-    entriesMax: keptMax,
+    entriesMax: cacheEntriesMax,
   });
 
   async function read(tenantId: TenantId, channel: Channel, layoutId: string): Promise<Layout | undefined> {

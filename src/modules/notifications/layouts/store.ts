@@ -2,15 +2,15 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { LayoutChannel } from "./domain/channel.ts";
-import type { Layout, LayoutText } from "./domain/layout.ts";
+import type { Layout, LayoutDetails } from "./domain/layout.ts";
 
-/** The SQL of layouts. */
+/** SQL queries for layouts. */
 export function layoutStore(sql: Sql) {
   const columns = sql`tenant_id, id, name, description, channel, engine, body, text_body, is_default, version, variables,
     metadata, created_at, updated_at`;
   return {
-    /** One after the other, who makes layouts of a tenant or changes which is the default. */
-    async lock(tenantId: TenantId): Promise<void> {
+    /** Serializes a tenant's inserts of layouts and changes of defaults. */
+    async lockTenant(tenantId: TenantId): Promise<void> {
       await sql`select pg_advisory_xact_lock(hashtextextended(${`layouts|${tenantId}`}, 0))`;
     },
 
@@ -37,8 +37,8 @@ export function layoutStore(sql: Sql) {
       return row;
     },
 
-    /** Keeps a layout as it is until the transaction ends, and from being used by anything new. */
-    async hold(tenantId: TenantId, id: string): Promise<Layout | undefined> {
+    /** Locks a layout until the transaction ends; no workflow can start to use it meanwhile. */
+    async lockRow(tenantId: TenantId, id: string): Promise<Layout | undefined> {
       const [row] = await sql<Layout[]>`
         select ${columns} from notification_layouts where tenant_id = ${tenantId} and id = ${id} for update`;
       return row;
@@ -51,11 +51,11 @@ export function layoutStore(sql: Sql) {
       return row;
     },
 
-    /** Sets the text of a layout that is at a version still. */
+    /** Replaces a layout's details; undefined when the version is not current. */
     async update(
       tenantId: TenantId,
       id: string,
-      text: LayoutText & Pick<Layout, "variables">,
+      text: LayoutDetails & Pick<Layout, "variables">,
       version: number,
       now: Date,
     ): Promise<Layout | undefined> {
@@ -69,15 +69,15 @@ export function layoutStore(sql: Sql) {
       return row;
     },
 
-    /** Takes a channel's default away, if it has one; answers with the id that it was. */
-    async demoteDefault(tenantId: TenantId, channel: LayoutChannel, now: Date): Promise<string | undefined> {
+    /** Clears a channel's default; returns the id of the previous default, if any. */
+    async clearDefault(tenantId: TenantId, channel: LayoutChannel, now: Date): Promise<string | undefined> {
       const [row] = await sql<{ id: string }[]>`
         update notification_layouts set is_default = false, updated_at = ${now}
         where tenant_id = ${tenantId} and channel = ${channel} and is_default returning id`;
       return row?.id;
     },
 
-    async makeDefault(tenantId: TenantId, id: string, now: Date): Promise<Layout | undefined> {
+    async setDefault(tenantId: TenantId, id: string, now: Date): Promise<Layout | undefined> {
       const [row] = await sql<Layout[]>`
         update notification_layouts set is_default = true, updated_at = ${now}
         where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
@@ -88,8 +88,8 @@ export function layoutStore(sql: Sql) {
       await sql`delete from notification_layouts where tenant_id = ${tenantId} and id = ${id}`;
     },
 
-    /** Which of some names layouts of a channel have. */
-    async taken(tenantId: TenantId, channel: LayoutChannel, names: readonly string[]): Promise<Set<string>> {
+    /** The names of a list that layouts of a channel already use. */
+    async takenNames(tenantId: TenantId, channel: LayoutChannel, names: readonly string[]): Promise<Set<string>> {
       const rows = await sql<{ name: string }[]>`
         select name from notification_layouts
         where tenant_id = ${tenantId} and channel = ${channel} and name = any(${names as string[]})`;

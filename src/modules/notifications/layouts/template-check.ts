@@ -1,28 +1,32 @@
 import { type Failure, invalid } from "../../../errors/index.ts";
 import { compileTemplate, type Template, TemplateError } from "../../../platform/templates/index.ts";
-import { type LayoutText, placeholder } from "./domain/layout.ts";
+import { type LayoutDetails, placeholder } from "./domain/layout.ts";
 
-/** What the templates of a layout read, but for the content; throws when one is no template, or has no place for it. */
-export function checkTemplates({ engine, body, textBody }: Pick<LayoutText, "engine" | "body" | "textBody">): string[] {
-  const templates = [checked("body", () => compileTemplate(engine, body))];
-  if (textBody !== "") templates.push(checked("text_body", () => compileTemplate(engine, textBody)));
+/** Returns the variables of a layout's templates; throws when a template is invalid or lacks the placeholder. */
+export function checkTemplates({
+  engine,
+  body,
+  textBody,
+}: Pick<LayoutDetails, "engine" | "body" | "textBody">): string[] {
+  const templates = [compileChecked("body", () => compileTemplate(engine, body))];
+  if (textBody !== "") templates.push(compileChecked("text_body", () => compileTemplate(engine, textBody)));
   const variables = new Set(templates.flatMap((template) => template.variables));
   variables.delete(placeholder);
   return [...variables].sort();
 }
 
-function checked(field: "body" | "text_body", compile: () => Template): Template {
-  const template = inField(field, compile);
+function compileChecked(field: "body" | "text_body", compile: () => Template): Template {
+  const template = reportTemplateErrors(field, compile);
   if (template.printed.has(placeholder)) return template;
   throw invalid(
     field,
     "placeholder",
-    `must contain {{ ${placeholder} }} where it can be reached: not in a comment or in raw text`,
+    `must contain {{ ${placeholder} }} where it is rendered, not in a comment or raw block`,
   );
 }
 
-/** Does what may fail in a template of a layout; says where in which one it did. */
-export function inField<T>(field: "body" | "text_body", work: () => T): T {
+/** Runs a template operation and converts template errors to validation errors with field and position. */
+export function reportTemplateErrors<T>(field: "body" | "text_body", work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -1,9 +1,9 @@
 /**
- * Preferences: on which channels whom notifications reach, and what they say there.
+ * Preferences: which channels reach which subscriber, and the content of notifications on each channel.
  *
- * notification workflow: what notifications of one kind say on each channel. layer: who has a say, from the author of a
- * workflow to the subscriber in a topic. row: what one layer says. read-only: stronger layers have no say.
- * resolver: decides from all rows at once; its rules stand in domain/resolver.ts.
+ * notification workflow: the content of one kind of notification on each channel. layer: a source of preferences, from
+ * the workflow's default to the subscriber's setting in a topic. row: the settings of one layer. read-only: stronger
+ * layers cannot change the channel. resolver: decides each channel from all rows; domain/resolver.ts states its rules.
  */
 import type { NotificationWorkflowService as Rpc } from "../../../../gen/service/api/notification_workflow_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
@@ -11,13 +11,13 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { Channel, Subscribers } from "../subscribers/index.ts";
-import { type CheckTemplate, checkContents, type TemplateProblem } from "./domain/check-content.ts";
+import { type CheckTemplate, checkContents, type TemplateProblem } from "./domain/content-validation.ts";
 import type { Layers, SubscriberLayers } from "./domain/layers.ts";
 import { type ReasonCode, type Resolution, resolverVersion, type TracedResolution } from "./domain/resolution.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./domain/resolver.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
 import type { ChannelContent, Engine, NotificationWorkflow } from "./domain/workflow.ts";
-import { type LayersOf, layersOf } from "./layers-of.ts";
+import { type ReadLayers, readLayers } from "./layer-reader.ts";
 import { type PreferenceHandlers, preferenceHandlers } from "./preference-handler.ts";
 import { createPreferenceService } from "./preference-service.ts";
 import { workflowHandlers } from "./workflow-handler.ts";
@@ -25,8 +25,8 @@ import { createWorkflowService, type HasLayout, type WorkflowParts } from "./wor
 import { createWorkflowSnapshots, type WorkflowSnapshots } from "./workflow-snapshots.ts";
 import { workflowStore } from "./workflow-store.ts";
 
-export { storedLayout } from "./layout-store.ts";
-export { compiledTemplate } from "./template-check.ts";
+export { hasStoredLayout } from "./layout-store.ts";
+export { checkTemplateSyntax } from "./template-check.ts";
 export type {
   ChannelContent,
   CheckTemplate,
@@ -43,27 +43,27 @@ export type {
   TracedResolution,
 };
 
-/** The door of the module. */
+/** The module's public API. */
 export interface Preferences extends WorkflowSnapshots {
   readonly handlers: {
-    /** What SubscriberService has on what subscribers want. */
+    /** SubscriberService operations on preferences. */
     readonly subscribers: PreferenceHandlers;
     readonly workflows: Handlers<typeof Rpc>;
   };
-  /** The set of rules that `resolve` decides by. */
+  /** The version of the rules that `resolve` uses. */
   readonly resolverVersion: string;
   /**
-   * What layers 2 to 5 hold for a workflow and many subscribers, in one statement. Who knows the topic says so: rows
-   * for other topics are not read then.
+   * Reads layers 2 to 5 for a workflow and many subscribers in one statement. If the topic is given, rows for other
+   * topics are not read.
    */
-  readonly layersOf: LayersOf;
-  /** Decides on every channel, without looking anything up. */
+  readonly readLayers: ReadLayers;
+  /** Decides every channel without reading from the database. */
   resolve(input: ResolveInput): ReadonlyMap<Channel, Resolution>;
-  /** Decides in the very same way, and tells how. */
+  /** Decides every channel like `resolve` and returns the trace of each decision. */
   resolveWithTrace(input: ResolveInput): TracedResolution[];
-  /** Refuses what is to be said on channels when it is no template, or too much; fields stand below a path. */
+  /** Throws when content has an invalid template or too much data. Field names in errors start with the path. */
   checkContents(path: string, contents: NotificationWorkflow["channels"]): void;
-  /** The keys of workflows that name a layout, in their order. */
+  /** The keys of workflows that use a layout, in order. */
   layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
 }
 
@@ -73,10 +73,10 @@ interface Parts extends WorkflowParts {
   readonly subscribers: Pick<Subscribers, "find">;
 }
 
-/** Makes the module. */
+/** Creates the module. */
 export function createPreferences({ db, cursors, subscribers, ...parts }: Parts): Preferences {
   const { workflow } = createWorkflowSnapshots({ db, changes: parts.changes });
-  const service = createPreferenceService({ events: parts.events, subscribers, workflow, layersOf });
+  const service = createPreferenceService({ events: parts.events, subscribers, workflow, readLayers });
   return {
     handlers: {
       subscribers: preferenceHandlers(service, cursors),
@@ -84,7 +84,7 @@ export function createPreferences({ db, cursors, subscribers, ...parts }: Parts)
     },
     resolverVersion,
     workflow,
-    layersOf,
+    readLayers,
     resolve,
     resolveWithTrace,
     checkContents: (path, contents) => checkContents(path, contents, parts.checkTemplate),

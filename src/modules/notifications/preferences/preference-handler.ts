@@ -21,13 +21,13 @@ import type { PreferenceService } from "./preference-service.ts";
 import { preferenceStore } from "./preference-store.ts";
 import { fromSettings, toSettings } from "./settings-message.ts";
 
-/** The operations of SubscriberService on what subscribers want. */
+/** The operations of SubscriberService on preferences. */
 export type PreferenceHandlers = Pick<
   Handlers<typeof Rpc>,
   "listPreferences" | "upsertPreference" | "previewPreferences"
 >;
 
-/** Makes the operations on what subscribers want. */
+/** Creates the preference handlers. */
 export function preferenceHandlers(service: PreferenceService, cursors: Cursors): PreferenceHandlers {
   return {
     async listPreferences(context, request) {

@@ -4,17 +4,17 @@ import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Channel, Subscriber, Subscribers } from "../subscribers/index.ts";
-import { checkPayload, checkSettings, rowKeys } from "./domain/check.ts";
 import { type Preference, type RowKeys, rowsMax } from "./domain/layers.ts";
+import { checkPayload, checkSettings, rowKeys } from "./domain/preference-validation.ts";
 import type { TracedResolution } from "./domain/resolution.ts";
 import { resolveWithTrace } from "./domain/resolver.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
-import type { LayersOf } from "./layers-of.ts";
+import type { ReadLayers } from "./layer-reader.ts";
 import { preferenceStore } from "./preference-store.ts";
 import type { WorkflowSnapshots } from "./workflow-snapshots.ts";
 
-/** A notification that might be sent. */
-export interface Previewed {
+/** The notification whose decisions are previewed. */
+export interface PreviewInput {
   readonly workflowKey: string;
   readonly userId: string;
   readonly topicKey: string;
@@ -27,14 +27,14 @@ interface Parts {
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find">;
   readonly workflow: WorkflowSnapshots["workflow"];
-  readonly layersOf: LayersOf;
+  readonly readLayers: ReadLayers;
 }
 
-/** The use cases of what subscribers want. */
+/** The use cases of subscribers' preferences. */
 export type PreferenceService = ReturnType<typeof createPreferenceService>;
 
-/** Makes the use cases of what subscribers want. */
-export function createPreferenceService({ events, subscribers, workflow, layersOf }: Parts) {
+/** Creates the preference service. */
+export function createPreferenceService({ events, subscribers, workflow, readLayers }: Parts) {
   /** A subscriber, active or not. */
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
     const subscriber = await subscribers.find(sql, tenantId, id);
@@ -45,7 +45,7 @@ export function createPreferenceService({ events, subscribers, workflow, layersO
   return {
     getSubscriber,
 
-    /** Sets one row. Whether a weaker layer lets it count is for decisions to see: that may change at any time. */
+    /** Sets one row. Read-only settings of weaker layers are not checked here, because they may change at any time. */
     async upsertPreference(
       context: Context,
       subscriberId: string,
@@ -60,7 +60,7 @@ export function createPreferenceService({ events, subscribers, workflow, layersO
       await store.lock(tenantId, owner);
       const set = await store.upsert(tenantId, owner, ulid(nowMs), wanted, settings, new Date(nowMs));
       if (set === undefined) {
-        throw fail("FAILED_PRECONDITION", { public: `A subscriber has at most ${rowsMax} rows of preferences.` });
+        throw fail("FAILED_PRECONDITION", { public: `A subscriber may have at most ${rowsMax} preference rows.` });
       }
       const data = {
         preference_id: set.id,
@@ -72,18 +72,18 @@ export function createPreferenceService({ events, subscribers, workflow, layersO
       return set;
     },
 
-    /** What would be decided now. The payload is looked at and forgotten: it must not get into anything that is kept. */
+    /** Previews the current decisions. The payload is never stored. */
     async previewPreferences(
       { sql, tenantId, nowMs }: Context,
       subscriberId: string,
-      { workflowKey, ...previewed }: Previewed,
+      { workflowKey, ...previewed }: PreviewInput,
     ): Promise<TracedResolution[]> {
       checkPayload(previewed.payload);
       const { userId, topicKey } = previewed;
       const [subscriber, stored, layers] = await Promise.all([
         subscribers.find(sql, tenantId, subscriberId),
         workflow(tenantId, workflowKey),
-        layersOf(sql, tenantId, { workflowKey, userId, topicKey }, [subscriberId]),
+        readLayers(sql, tenantId, { workflowKey, userId, topicKey }, [subscriberId]),
       ]);
       if (subscriber === undefined) throw notFound("subscriber");
       return resolveWithTrace({ ...previewed, workflow: stored, layers: layers.of(subscriber.id), subscriber, nowMs });

@@ -9,27 +9,27 @@ import type { PreferenceSettings } from "./domain/settings.ts";
 /** A row of layer 2 to 5 that a decision may need. */
 type LayerRow = (OwnRow & { readonly subscriberId: string }) | { readonly layer: 2; settings: PreferenceSettings };
 
-/** Which rows decisions may need. */
+/** Filter of the rows that decisions may need. */
 export interface LayerFilter {
   readonly workflowKey: string;
   /** Empty for none. */
   readonly userId: string;
-  /** Undefined where it is not known yet; empty for none. */
+  /** Undefined when it is not known yet; empty for none. */
   readonly topicKey?: string | undefined;
 }
 
-/** The SQL of what subscribers want. */
+/** SQL queries for preferences. */
 export function preferenceStore(sql: Sql) {
   const columns = sql`
     tenant_id, subscriber_id, id, layer, workflow_key, topic_key, context_keys, preferences as settings,
     created_at, updated_at, record_version`;
   return {
-    /** Has one change of a subscriber's rows wait for another, so that their number is known. */
+    /** Serializes changes of a subscriber's rows, so that their count stays valid. */
     async lock(tenantId: TenantId, subscriberId: SubscriberId): Promise<void> {
       await sql`select pg_advisory_xact_lock(hashtextextended(${`preferences|${tenantId}|${subscriberId}`}, 0))`;
     },
 
-    /** Sets a row; undefined when it is not there and the subscriber has as many as it may have. */
+    /** Inserts or updates a row; undefined when it is new and the subscriber has reached the limit. */
     async upsert(
       tenantId: TenantId,
       subscriberId: SubscriberId,
@@ -60,7 +60,7 @@ export function preferenceStore(sql: Sql) {
       return readKeyset<Preference>(sql, { columns, table: "notification_preferences", where }, page);
     },
 
-    /** What layers 2 to 5 hold for a workflow and many subscribers. */
+    /** The rows of layers 2 to 5 for a workflow and many subscribers. */
     async layers(
       tenantId: TenantId,
       { workflowKey, userId, topicKey }: LayerFilter,
@@ -82,7 +82,7 @@ export function preferenceStore(sql: Sql) {
   };
 }
 
-/** A text of one length that stands for ordered context keys; empty for none. */
+/** Digest of normalized context keys; empty for none. */
 function digestOf(contextKeys: readonly string[]): string {
   return contextKeys.length === 0 ? "" : createHash("sha256").update(JSON.stringify(contextKeys)).digest("base64url");
 }

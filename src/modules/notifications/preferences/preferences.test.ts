@@ -26,7 +26,7 @@ import { createSubscribers } from "../subscribers/index.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
 import { createPreferences, type ResolveInput } from "./index.ts";
 import { fromSettings } from "./settings-message.ts";
-import { meanings, resolveInput } from "./testing/arbitrary.ts";
+import { resolveInput, testConditions } from "./testing/arbitrary.ts";
 import { referenceResolution } from "./testing/reference-resolver.ts";
 
 const db = await testDatabase();
@@ -112,7 +112,7 @@ test("what is stored is previewed as it is decided, and as the plain reference s
     const production = preferences.resolve({
       ...input,
       workflow: await preferences.workflow(tenantId, workflowKey),
-      layers: (await preferences.layersOf(db.sql, tenantId, { workflowKey, userId }, [id])).of(id),
+      layers: (await preferences.readLayers(db.sql, tenantId, { workflowKey, userId }, [id])).of(id),
       subscriber: (await subscribers.find(db.sql, tenantId, id))!,
     });
     assert.equal(previewed.resolverVersion, preferences.resolverVersion);
@@ -121,7 +121,7 @@ test("what is stored is previewed as it is decided, and as the plain reference s
     for (const { channel, allowed, reasonCode, winningLayer } of previewed.channels) {
       const decision = { allowed, reasonCode, winningLayer };
       assert.deepEqual(decision, production.get(channel as never));
-      assert.deepEqual(decision, referenceResolution(stored, channel as never, meanings));
+      assert.deepEqual(decision, referenceResolution(stored, channel as never, testConditions));
     }
   }
 });
@@ -146,7 +146,7 @@ test("the layers of many subscribers are read at once, each with its own rows an
     filter: { workflowKey: string; userId: string; topicKey?: string },
     tenant: TenantId = tenantId,
   ) => {
-    const layers = await preferences.layersOf(db.sql, tenant, filter, ids);
+    const layers = await preferences.readLayers(db.sql, tenant, filter, ids);
     return ids.map((id) =>
       layers
         .of(id)
@@ -159,7 +159,7 @@ test("the layers of many subscribers are read at once, each with its own rows an
   assert.deepEqual(await ownOf({ workflowKey: "w", userId: "", topicKey: "" }), [["3", "4"], [], []]);
   assert.deepEqual(await ownOf({ workflowKey: "w", userId: "u" }, freshTenant()), [[], [], []]);
   const user = async (userId: string) =>
-    (await preferences.layersOf(db.sql, tenantId, { workflowKey: "w", userId }, ids)).of(eve!).user;
+    (await preferences.readLayers(db.sql, tenantId, { workflowKey: "w", userId }, ids)).of(eve!).user;
   assert.deepEqual(await user("u"), off);
   assert.equal(await user("other"), undefined);
   assert.equal(await user(""), undefined);

@@ -9,10 +9,10 @@ import {
 import type { Channel } from "../subscribers/index.ts";
 import { type ChannelPreference, channels, type Day, type PreferenceSettings } from "./domain/settings.ts";
 
-/** What settings are in messages, by themselves or as part of a row. */
+/** The settings fields of API messages. */
 type SettingsFields = Pick<Message, "all" | "channels" | "schedule" | "readOnly" | "condition">;
 
-/** A channel's name as the fields of messages have it. */
+/** The message field of each channel. */
 export const fieldNames = {
   email: "email",
   sms: "sms",
@@ -21,11 +21,17 @@ export const fieldNames = {
   in_app: "inApp",
 } as const satisfies Record<Channel, keyof ChannelPreferences>;
 
-/** Settings from a message. */
-export function toSettings({ all, channels: said, schedule, readOnly, condition }: SettingsFields): PreferenceSettings {
+/** Converts API fields to settings. */
+export function toSettings({
+  all,
+  channels: given,
+  schedule,
+  readOnly,
+  condition,
+}: SettingsFields): PreferenceSettings {
   const preferences: { [C in Channel]?: ChannelPreference } = {};
   for (const channel of channels) {
-    const preference = said?.[fieldNames[channel]];
+    const preference = given?.[fieldNames[channel]];
     if (preference === undefined) continue;
     const { enabled, readOnly: locked, condition: needs } = preference;
     preferences[channel] = { enabled, readOnly: locked, condition: needs };
@@ -42,9 +48,9 @@ export function toSettings({ all, channels: said, schedule, readOnly, condition 
   };
 }
 
-/** The fields of a message from settings. */
-export function fromSettings({ all, channels: said, schedule, readOnly, condition }: PreferenceSettings) {
-  const shown = channels.flatMap((channel) => (said[channel] ? [[fieldNames[channel], said[channel]] as const] : []));
+/** Converts settings to API fields. */
+export function fromSettings({ all, channels: given, schedule, readOnly, condition }: PreferenceSettings) {
+  const shown = channels.flatMap((channel) => (given[channel] ? [[fieldNames[channel], given[channel]] as const] : []));
   return {
     all,
     channels: shown.length === 0 ? undefined : create(ChannelPreferencesSchema, Object.fromEntries(shown)),

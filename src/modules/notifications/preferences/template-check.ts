@@ -1,8 +1,8 @@
 import { compileTemplate, TemplateError } from "../../../platform/templates/index.ts";
-import type { CheckTemplate } from "./domain/check-content.ts";
+import type { CheckTemplate } from "./domain/content-validation.ts";
 
-/** Has templates compiled, and says what the compiler says. */
-export const compiledTemplate: CheckTemplate = (engine, source) => {
+/** Checks a template by compiling it. */
+export const checkTemplateSyntax: CheckTemplate = (engine, source) => {
   try {
     compileTemplate(engine, source);
     return undefined;

@@ -4,17 +4,17 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Channel } from "../subscribers/index.ts";
-import { checkSettings } from "./domain/check.ts";
-import { type CheckTemplate, checkContents } from "./domain/check-content.ts";
+import { type CheckTemplate, checkContents } from "./domain/content-validation.ts";
+import { checkSettings } from "./domain/preference-validation.ts";
 import { channels, type PreferenceSettings } from "./domain/settings.ts";
 import type { NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
 import { workflowStore } from "./workflow-store.ts";
 import { workflowUserStore } from "./workflow-user-store.ts";
 
-/** Whether a tenant has a layout with this id for this channel. It is to stay until the transaction ends. */
+/** Whether a tenant has a layout with this id for this channel. The layout must exist until the transaction ends. */
 export type HasLayout = (sql: Sql, tenantId: TenantId, layoutId: string, channel: Channel) => Promise<boolean>;
 
-/** What the use cases stand on. */
+/** The dependencies of the workflow service. */
 export interface WorkflowParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
@@ -25,7 +25,7 @@ export interface WorkflowParts {
 /** The use cases of notification workflows. */
 export type WorkflowService = ReturnType<typeof createWorkflowService>;
 
-/** Makes the use cases of notification workflows. */
+/** Creates the workflow service. */
 export function createWorkflowService({ events, changes, checkTemplate, hasLayout }: WorkflowParts) {
   async function getWorkflow({ sql, tenantId }: Context, workflowKey: string): Promise<NotificationWorkflow> {
     const workflow = await workflowStore(sql).find(tenantId, workflowKey);
@@ -37,12 +37,12 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
     for (const channel of channels) {
       const layoutId = contents[channel]?.layoutId ?? "";
       if (layoutId === "" || (await hasLayout(sql, tenantId, layoutId, channel))) continue;
-      throw invalid(`channels.${channel}.layout_id`, "exists", "is not the id of a layout of this channel");
+      throw invalid(`channels.${channel}.layout_id`, "exists", "must be the id of a layout of this channel");
     }
   }
 
-  /** Notes that what nodes keep of the tenant's workflows has passed. */
-  async function changed({ sql, tenantId, afterCommit }: Context): Promise<void> {
+  /** Invalidates the tenant's cached workflows on every node. */
+  async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
     afterCommit(() => changes.published(tenantId));
   }
@@ -52,7 +52,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
   return {
     getWorkflow,
 
-    /** Creates or replaces a workflow. One that is not there is at version 0. */
+    /** Creates or replaces a workflow. A workflow that does not exist has version 0. */
     async upsertWorkflow(
       context: Context,
       workflowKey: string,
@@ -71,7 +71,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
         const current = (await store.find(tenantId, workflowKey)) ?? { recordVersion: 0 };
         throw updateRefusal(current, "notification workflow");
       }
-      await changed(context);
+      await invalidate(context);
       const type = created === undefined ? "notification.workflow.updated" : "notification.workflow.created";
       await events.record(context, type, workflowKey, summary(workflow));
       return workflow;
@@ -81,9 +81,9 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       const { sql, tenantId } = context;
       const deleted = await workflowStore(sql).remove(tenantId, workflowKey);
       if (deleted === undefined) throw notFound("notification workflow");
-      // In a statement of its own: it sees users that came while the workflow could not be deleted yet.
+      // A separate statement, so that it sees users added while the delete waited for its lock.
       await workflowUserStore(sql).removeAll(tenantId, workflowKey);
-      await changed(context);
+      await invalidate(context);
       await events.record(context, "notification.workflow.deleted", workflowKey, summary(deleted));
       return deleted;
     },
@@ -94,7 +94,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       return user;
     },
 
-    /** Sets what counts for one user. Nodes keep nothing of it: it is read with what the subscriber wants. */
+    /** Sets the preferences for one user. They are not cached; they are read together with the subscriber's rows. */
     async upsertUser(
       context: Context,
       workflowKey: string,
@@ -104,7 +104,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
     ): Promise<WorkflowUser> {
       const { sql, tenantId, nowMs } = context;
       checkSettings("preferences.", preferences);
-      if (!(await workflowStore(sql).hold(tenantId, workflowKey))) throw notFound("notification workflow");
+      if (!(await workflowStore(sql).lockShared(tenantId, workflowKey))) throw notFound("notification workflow");
       const store = workflowUserStore(sql);
       const now = new Date(nowMs);
       const created = expectedVersion ? undefined : await store.insert(tenantId, workflowKey, userId, preferences, now);

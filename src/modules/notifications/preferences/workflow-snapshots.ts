@@ -3,9 +3,9 @@ import { createTenantCache, type Database, type TenantChanges } from "../../../p
 import type { NotificationWorkflow } from "./domain/workflow.ts";
 import { workflowStore } from "./workflow-store.ts";
 
-/** Workflows as decisions see them, from memory for most calls. */
+/** Cached workflows for decisions and rendering. */
 export interface WorkflowSnapshots {
-  /** A workflow, or the promise of it when it must be read first. */
+  /** A cached workflow, or a promise when it must be loaded first. */
   workflow(
     tenantId: TenantId,
     workflowKey: string,
@@ -17,25 +17,25 @@ interface Parts {
   readonly changes: TenantChanges;
 }
 
-/** What is kept for a key: that there is no such workflow is worth knowing too. */
-interface Kept {
+/** A cache entry; missing workflows are cached too. */
+interface CacheEntry {
   readonly tenantId: TenantId;
   readonly workflow: NotificationWorkflow | undefined;
 }
 
-// A workflow has up to 1.3 MB of texts, though few have more than some kilobytes.
-const keptMax = 2000;
+// A workflow has up to 1.3 MB of text, though most have a few kilobytes.
+const cacheEntriesMax = 2000;
 
-/** Keeps workflows until their tenant changes. */
+/** Creates the workflow cache. A tenant's entries are dropped when its configuration changes. */
 export function createWorkflowSnapshots({ db, changes }: Parts): WorkflowSnapshots {
-  const cache = createTenantCache<string, Kept>({
+  const cache = createTenantCache<string, CacheEntry>({
     changes,
     async load(key) {
       const tenantId = key.slice(0, key.indexOf("|")) as TenantId;
       return { tenantId, workflow: await workflowStore(db.sql).find(tenantId, key.slice(tenantId.length + 1)) };
     },
     tenantOf: (_key, { tenantId }) => tenantId,
-    entriesMax: keptMax,
+    entriesMax: cacheEntriesMax,
   });
   return {
     workflow(tenantId, workflowKey) {

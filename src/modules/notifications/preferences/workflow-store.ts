@@ -3,16 +3,16 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { NotificationWorkflow, WorkflowContent } from "./domain/workflow.ts";
 
-/** A workflow as the database has it. */
+/** A workflow row. */
 type Row = Omit<NotificationWorkflow, "preferences"> & { readonly preferences: WorkflowContent["preferences"] | null };
 
-/** The SQL of notification workflows. */
+/** SQL queries for notification workflows. */
 export function workflowStore(sql: Sql) {
   const columns = sql`
     tenant_id, workflow_key, name, description, channels, preferences, created_at, updated_at, record_version`;
   const one = ([row]: Row[]) => (row === undefined ? undefined : toWorkflow(row));
   return {
-    /** Adds a workflow; undefined when there is one with its key. */
+    /** Inserts a workflow; undefined when its key is already used. */
     async insert(
       tenantId: TenantId,
       workflowKey: string,
@@ -30,7 +30,7 @@ export function workflowStore(sql: Sql) {
       );
     },
 
-    /** Replaces what a workflow says; a version that is given must still be the current one. */
+    /** Replaces a workflow's content; undefined when the expected version is not current. */
     async update(
       tenantId: TenantId,
       workflowKey: string,
@@ -58,15 +58,15 @@ export function workflowStore(sql: Sql) {
       );
     },
 
-    /** Keeps a workflow from being deleted until the transaction ends; whether there is one. */
-    async hold(tenantId: TenantId, workflowKey: string): Promise<boolean> {
+    /** Locks a workflow against deletion until the transaction ends; false when it does not exist. */
+    async lockShared(tenantId: TenantId, workflowKey: string): Promise<boolean> {
       const held = await sql`
         select from notification_workflows
         where tenant_id = ${tenantId} and workflow_key = ${workflowKey} for key share`;
       return held.length === 1;
     },
 
-    /** Deletes a workflow once nobody holds it. */
+    /** Deletes a workflow after waiting for its locks. */
     async remove(tenantId: TenantId, workflowKey: string): Promise<NotificationWorkflow | undefined> {
       return one(
         await sql<Row[]>`
@@ -82,7 +82,7 @@ export function workflowStore(sql: Sql) {
       return { rows: rows.map(toWorkflow), total };
     },
 
-    /** The keys of workflows that name a layout on any channel, in their order. */
+    /** The keys of workflows that use a layout on any channel, in order. */
     async keysWithLayout(tenantId: TenantId, layoutId: string, limit: number): Promise<string[]> {
       const rows = await sql<{ workflowKey: string }[]>`
         select workflow_key from notification_workflows

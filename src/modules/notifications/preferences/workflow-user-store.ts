@@ -4,11 +4,11 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import type { PreferenceSettings } from "./domain/settings.ts";
 import type { WorkflowUser } from "./domain/workflow.ts";
 
-/** The SQL of what authors of workflows want for single users. */
+/** SQL queries for the preferences of workflow users. */
 export function workflowUserStore(sql: Sql) {
   const columns = sql`tenant_id, workflow_key, user_id, preferences, created_at, updated_at, record_version`;
   return {
-    /** Adds a user; undefined when it is there. */
+    /** Inserts a user; undefined when it already exists. */
     async insert(
       tenantId: TenantId,
       workflowKey: string,
@@ -24,7 +24,7 @@ export function workflowUserStore(sql: Sql) {
       return row;
     },
 
-    /** Replaces what counts for a user; a version that is given must still be the current one. */
+    /** Replaces a user's preferences; undefined when the expected version is not current. */
     async update(
       tenantId: TenantId,
       workflowKey: string,
@@ -57,7 +57,7 @@ export function workflowUserStore(sql: Sql) {
       return row;
     },
 
-    /** Removes all users of a workflow. */
+    /** Deletes all users of a workflow. */
     async removeAll(tenantId: TenantId, workflowKey: string): Promise<void> {
       await sql`
         delete from notification_workflow_users where tenant_id = ${tenantId} and workflow_key = ${workflowKey}`;

@@ -2,10 +2,10 @@ import { webhookHeaders } from "../../../platform/crypto/index.ts";
 import { oneLine, textOf } from "./domain/fields.ts";
 import type { Provider } from "./domain/provider.ts";
 import { type HttpParts, idIn, jsonOf, post } from "./http-send.ts";
-import { unknownRecipient } from "./http-sms.ts";
+import { classifyUnknownRecipient } from "./http-sms.ts";
 import { signedCallback } from "./signed-callback.ts";
 
-/** Chat messages by any receiver of webhooks that are signed as Standard Webhooks say. */
+/** Chat messages through any receiver of Standard Webhooks. */
 export function chatWebhook(parts: HttpParts, url: (text: string) => string | undefined): Provider {
   return {
     channels: ["chat"],
@@ -19,7 +19,7 @@ export function chatWebhook(parts: HttpParts, url: (text: string) => string | un
     async send({ settings, credentials }, { deliveryId, key, to, title, text, data }, signal) {
       const body = JSON.stringify({ id: deliveryId, to: to.identity, title, text, data });
       const message = { id: key, timestampS: Math.floor(parts.now() / 1000), body };
-      const answer = await post(
+      const response = await post(
         parts,
         {
           url: textOf(settings, "url"),
@@ -32,10 +32,10 @@ export function chatWebhook(parts: HttpParts, url: (text: string) => string | un
           signal,
           idempotent: true,
         },
-        unknownRecipient,
+        classifyUnknownRecipient,
       );
-      if ("kind" in answer) return answer;
-      const providerMessageId = idIn(jsonOf(answer), "message_id", "id") ?? deliveryId;
+      if ("kind" in response) return response;
+      const providerMessageId = idIn(jsonOf(response), "message_id", "id") ?? deliveryId;
       return { kind: "accepted", providerMessageId, observed: Boolean(credentials.callback_secret) };
     },
     callback: signedCallback,

@@ -3,21 +3,21 @@ import type { OpenConnection } from "../../connectors/index.ts";
 import { failed, type SendFailure } from "./domain/failure.ts";
 import { matching, oneLine, textOf } from "./domain/fields.ts";
 import type { OutgoingMessage, Provider } from "./domain/provider.ts";
-import { createTokens, type ServiceAccount } from "./google-token.ts";
+import { createTokenCache, type ServiceAccount } from "./google-token.ts";
 import { type HttpParts, idIn, jsonOf, post } from "./http-send.ts";
 
 const baseUrlDefault = "https://fcm.googleapis.com";
 const tokenUrlDefault = "https://oauth2.googleapis.com/token";
 
-/** Messages to apps by Firebase Cloud Messaging (HTTP v1). An address is a registration token. */
+/** Push messages to apps through Firebase Cloud Messaging (HTTP v1). An address is a registration token. */
 export function fcm(parts: HttpParts, url: (text: string) => string | undefined): Provider {
-  const tokens = createTokens(parts);
+  const tokens = createTokenCache(parts);
 
   async function attempt(connection: OpenConnection, message: OutgoingMessage, token: string, signal: AbortSignal) {
     const { settings } = connection;
     const baseUrl = (textOf(settings, "base_url") || baseUrlDefault).replace(/\/+$/, "");
     let expired = false;
-    const answer = await post(
+    const response = await post(
       parts,
       {
         url: `${baseUrl}/v1/projects/${textOf(settings, "project_id")}/messages:send`,
@@ -26,21 +26,28 @@ export function fcm(parts: HttpParts, url: (text: string) => string | undefined)
         signal,
         idempotent: false,
       },
-      (answered) => {
-        expired = answered.status === 401;
-        return refusal(answered);
+      (refused) => {
+        expired = refused.status === 401;
+        return refusal(refused);
       },
     );
-    return { answer, expired };
+    return { response, expired };
   }
 
   return {
     channels: ["push"],
     deduplicates: false,
-    // A registration token is never JSON, which the subscriptions of browsers are.
+    // Registration tokens are never JSON; browser push subscriptions are.
     addresses: (identity) => !identity.startsWith("{"),
     settings: {
-      project_id: { type: "text", required: true, rule: matching(/^[a-z0-9-]{1,64}$/, "must be a project's id") },
+      project_id: {
+        type: "text",
+        required: true,
+        rule: matching(
+          /^[a-z0-9-]{1,64}$/,
+          "must be a project id of lower-case letters, digits and hyphens (for example: my-project-123)",
+        ),
+      },
       client_email: { type: "text", required: true, rule: oneLine },
       base_url: { type: "text", rule: url },
       token_url: { type: "text", rule: url },
@@ -51,7 +58,7 @@ export function fcm(parts: HttpParts, url: (text: string) => string | undefined)
         required: true,
         rule: matching(
           /^\s*-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\s*$/,
-          "must be a PKCS #8 key in PEM form",
+          "must be a PKCS #8 private key in PEM format (-----BEGIN PRIVATE KEY-----)",
         ),
       },
     },
@@ -59,17 +66,17 @@ export function fcm(parts: HttpParts, url: (text: string) => string | undefined)
       const account = accountOf(connection);
       const token = await tokens.tokenFor(account);
       if (typeof token !== "string") return token;
-      let { answer, expired } = await attempt(connection, message, token, signal);
-      // A token can end before its time. Nothing was sent then, so a new one may be tried at once.
+      let { response, expired } = await attempt(connection, message, token, signal);
+      // A token can be revoked before it expires. Nothing was sent then, so retry immediately with a new one.
       if (expired) {
         const fresh = await tokens.tokenFor(account, token);
         if (typeof fresh !== "string") return fresh;
-        ({ answer } = await attempt(connection, message, fresh, signal));
+        ({ response } = await attempt(connection, message, fresh, signal));
       }
-      if ("kind" in answer) return answer;
+      if ("kind" in response) return response;
       return {
         kind: "accepted",
-        providerMessageId: idIn(jsonOf(answer), "name") ?? message.deliveryId,
+        providerMessageId: idIn(jsonOf(response), "name") ?? message.deliveryId,
         observed: false,
       };
     },
@@ -84,7 +91,7 @@ function accountOf({ settings, credentials }: OpenConnection): ServiceAccount {
   };
 }
 
-/** The message; data are texts here, so whatever else they are is written as JSON. */
+/** Builds the FCM message. FCM data values are texts, so other values are sent as JSON. */
 function messageOf({ deliveryId, to, title, subject, text, data }: OutgoingMessage) {
   const texts = Object.entries(data).map(([name, value]) => [
     name,
@@ -97,9 +104,9 @@ function messageOf({ deliveryId, to, title, subject, text, data }: OutgoingMessa
   };
 }
 
-function refusal(answer: EgressAnswer): SendFailure | undefined {
-  const code = errorCodeIn(answer);
-  const detail = `FCM answered ${answer.status} ${code}.`;
+function refusal(response: EgressAnswer): SendFailure | undefined {
+  const code = errorCodeIn(response);
+  const detail = `FCM returned ${response.status} ${code}.`;
   switch (code) {
     case "UNREGISTERED":
       return failed("recipient_rejected", detail, { suppressEndpoint: true });
@@ -110,9 +117,9 @@ function refusal(answer: EgressAnswer): SendFailure | undefined {
   }
 }
 
-/** FCM's own code of an error, which stands among its details. */
-function errorCodeIn(answer: EgressAnswer): string {
-  const { error } = jsonOf(answer) as { error?: { details?: unknown } };
+/** FCM's own error code from the error details. */
+function errorCodeIn(response: EgressAnswer): string {
+  const { error } = jsonOf(response) as { error?: { details?: unknown } };
   if (!Array.isArray(error?.details)) return "";
   for (const detail of error.details as { errorCode?: unknown }[]) {
     if (typeof detail?.errorCode === "string" && /^[A-Z_]{1,64}$/.test(detail.errorCode)) return detail.errorCode;

@@ -1,5 +1,5 @@
 import { type Egress, type EgressAnswer, EgressError } from "../../../platform/egress/index.ts";
-import { type Fault, failed, type SendFailure } from "./domain/failure.ts";
+import { type FailureKind, failed, type SendFailure } from "./domain/failure.ts";
 import { retryAfterMs } from "./domain/retry-after.ts";
 
 /** A POST to a provider. */
@@ -8,52 +8,52 @@ export interface ProviderRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
   readonly signal: AbortSignal;
-  /** Whether the provider takes the same message twice for one, by the key that comes with it. */
+  /** Whether the provider deduplicates requests by their idempotency key. */
   readonly idempotent: boolean;
 }
 
-/** What providers that speak HTTP stand on. */
+/** The dependencies of HTTP providers. */
 export interface HttpParts {
   readonly egress: Egress;
   readonly now: () => number;
 }
 
-/** How a provider's own answers differ from what statuses usually mean; undefined for those that do not. */
-export type Exceptions = (answer: EgressAnswer) => SendFailure | undefined;
+/** Classifies provider-specific error responses; undefined for those with the usual meaning of their status. */
+export type ResponseClassifier = (response: EgressAnswer) => SendFailure | undefined;
 
 const timeoutMs = 30_000;
-const answerBytesMax = 256 * 1024;
+const responseBytesMax = 256 * 1024;
 
-/** Posts to a provider; answers with a 2xx answer, or with why there is none. */
+/** Posts to a provider; returns a 2xx response or the failure. */
 export async function post(
   { egress, now }: HttpParts,
   { idempotent, ...request }: ProviderRequest,
-  exceptions: Exceptions = () => undefined,
+  classify: ResponseClassifier = () => undefined,
 ): Promise<EgressAnswer | SendFailure> {
-  let answer: EgressAnswer;
+  let response: EgressAnswer;
   try {
-    answer = await egress.request({ ...request, method: "POST", timeoutMs, bytesMax: answerBytesMax });
+    response = await egress.request({ ...request, method: "POST", timeoutMs, bytesMax: responseBytesMax });
   } catch (error) {
     if (error instanceof EgressError) return failureOf(error, idempotent);
     throw error;
   }
-  if (answer.status >= 200 && answer.status < 300) return answer;
-  return exceptions(answer) ?? refusalOf(answer, idempotent, now());
+  if (response.status >= 200 && response.status < 300) return response;
+  return classify(response) ?? refusalOf(response, idempotent, now());
 }
 
-/** What an answer other than 2xx means. */
+/** Classifies a response other than 2xx. */
 function refusalOf({ status, headers }: EgressAnswer, idempotent: boolean, nowMs: number): SendFailure {
-  const detail = `The provider answered ${status}.`;
-  // 503 says that the message was turned away; behind any other 5xx it may have been taken.
+  const detail = `The provider returned ${status}.`;
+  // 503 means that the message was rejected. With any other 5xx it may have been accepted.
   const mayHaveArrived = status >= 500 && status !== 503;
-  if (mayHaveArrived && !idempotent) return failed("outcome_unknown", `${detail} It may have taken the message.`);
-  const fault = faultOf(status);
-  if (fault !== "rate_limited" && fault !== "unavailable") return failed(fault, detail);
+  if (mayHaveArrived && !idempotent) return failed("outcome_unknown", `${detail} It may have accepted the message.`);
+  const failureKind = failureKindOf(status);
+  if (failureKind !== "rate_limited" && failureKind !== "unavailable") return failed(failureKind, detail);
   const waitMs = retryAfterMs(headers["retry-after"], nowMs);
-  return failed(fault, detail, { ...(waitMs !== undefined && { retryAfterMs: waitMs }), mayHaveArrived });
+  return failed(failureKind, detail, { ...(waitMs !== undefined && { retryAfterMs: waitMs }), mayHaveArrived });
 }
 
-function faultOf(status: number): Fault {
+function failureKindOf(status: number): FailureKind {
   switch (status) {
     case 401:
     case 403:
@@ -71,33 +71,37 @@ function faultOf(status: number): Fault {
   }
 }
 
-/** What it means that there was no answer. */
+/** Classifies a request without a response. */
 export function failureOf({ reason, mayHaveArrived }: EgressError, idempotent: boolean): SendFailure {
   if (mayHaveArrived) {
     if (!idempotent)
-      return failed("outcome_unknown", "The provider may have taken the message: its answer is missing.");
-    const detail = "The provider's answer is missing; it knows the message when it comes again.";
+      return failed("outcome_unknown", "The provider may have accepted the message, but its response is missing.");
+    const detail =
+      "The provider's response is missing; the message can be repeated, because the provider deduplicates it.";
     return failed(reason === "timeout" ? "timeout" : "outcome_unknown", detail, { retryable: true, mayHaveArrived });
   }
   switch (reason) {
     case "denied":
-      return failed("denied", "The provider's address may not be reached from here.");
+      return failed("denied", "The egress policy does not allow connections to the provider's address.");
     case "dns_failed":
-      return failed("dns_failed", "The provider's name has no address.");
+      return failed("dns_failed", "The provider's host name could not be resolved.");
     case "tls_failed":
-      return failed("tls_failed", "The provider's certificate is not good for its name, or the handshake failed.");
+      return failed(
+        "tls_failed",
+        "The TLS handshake failed, or the provider's certificate is not valid for its host name.",
+      );
     case "timeout":
-      return failed("timeout", "The provider did not take the connection in time.");
+      return failed("timeout", "The provider did not accept the connection in time.");
     case "cancelled":
       return failed("cancelled", "Sending was interrupted before it began.");
     case "invalid_url":
-      return failed("content_rejected", "The message or its address cannot be put into a request.");
+      return failed("content_rejected", "The message or its address cannot be sent in an HTTP request.");
     default:
-      return failed("connect_failed", "Nobody takes connections at the provider's address.");
+      return failed("connect_failed", "The provider does not accept connections.");
   }
 }
 
-/** The answer's body as JSON; an empty object when it is none. */
+/** The response body as a JSON object; empty when it is not one. */
 export function jsonOf({ body }: EgressAnswer): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
@@ -107,7 +111,7 @@ export function jsonOf({ body }: EgressAnswer): Record<string, unknown> {
   }
 }
 
-/** A name that a provider gave to something, when it is one that can be kept. */
+/** The first of the named properties that is a storable provider id. */
 export function idIn(values: Readonly<Record<string, unknown>>, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = values[name];

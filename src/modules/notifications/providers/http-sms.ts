@@ -1,10 +1,10 @@
 import { failed } from "./domain/failure.ts";
 import { oneLine, textOf } from "./domain/fields.ts";
 import type { Provider } from "./domain/provider.ts";
-import { type Exceptions, type HttpParts, idIn, jsonOf, post } from "./http-send.ts";
+import { type HttpParts, idIn, jsonOf, post, type ResponseClassifier } from "./http-send.ts";
 import { signedCallback } from "./signed-callback.ts";
 
-/** Text messages by any gateway that takes JSON; it knows a message that comes again by its Idempotency-Key. */
+/** Text messages through any gateway that accepts JSON and deduplicates by Idempotency-Key. */
 export function httpSms(parts: HttpParts, url: (text: string) => string | undefined): Provider {
   return {
     channels: ["sms"],
@@ -19,7 +19,7 @@ export function httpSms(parts: HttpParts, url: (text: string) => string | undefi
       callback_secret: { type: "text", rule: oneLine },
     },
     async send({ settings, credentials }, { deliveryId, key, to, text, data }, signal) {
-      const answer = await post(
+      const response = await post(
         parts,
         {
           url: textOf(settings, "url"),
@@ -32,18 +32,18 @@ export function httpSms(parts: HttpParts, url: (text: string) => string | undefi
           signal,
           idempotent: true,
         },
-        unknownRecipient,
+        classifyUnknownRecipient,
       );
-      if ("kind" in answer) return answer;
-      const providerMessageId = idIn(jsonOf(answer), "message_id", "id") ?? deliveryId;
+      if ("kind" in response) return response;
+      const providerMessageId = idIn(jsonOf(response), "message_id", "id") ?? deliveryId;
       return { kind: "accepted", providerMessageId, observed: Boolean(credentials.callback_secret) };
     },
     callback: signedCallback,
   };
 }
 
-/** What generic receivers say of an address: 404 that they do not know it, 410 that it is gone for good. */
-export const unknownRecipient: Exceptions = ({ status }) => {
+/** Responses of generic receivers about an address: 404 means unknown, 410 means permanently gone. */
+export const classifyUnknownRecipient: ResponseClassifier = ({ status }) => {
   if (status !== 404 && status !== 410) return undefined;
-  return failed("recipient_rejected", `The provider answered ${status}.`, { suppressEndpoint: status === 410 });
+  return failed("recipient_rejected", `The provider returned ${status}.`, { suppressEndpoint: status === 410 });
 };

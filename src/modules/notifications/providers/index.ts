@@ -1,9 +1,9 @@
 /**
- * Providers: what carries messages out of the house.
+ * Providers: the systems that send messages.
  *
- * connection: the settings and credentials that a provider is used with. failover: nothing was sent, and another
- * provider may be tried. outcome unknown: nobody can tell whether the message was taken. callback: what a provider
- * tells later about a message that it took.
+ * connection: the settings and credentials of a provider. failover: nothing was sent, and another provider may be tried.
+ * outcome unknown: it is not known whether the provider accepted the message. callback: a provider's later report about
+ * a message that it accepted. built-in provider: a provider that stores messages in this service.
  */
 
 import type { Violation } from "../../../errors/index.ts";
@@ -16,7 +16,7 @@ import { chatWebhook } from "./chat-webhook.ts";
 import { type FailureCode, type FailurePhase, failed } from "./domain/failure.ts";
 import { fieldViolations } from "./domain/fields.ts";
 import type {
-  CallbackReading,
+  CallbackEvents,
   OutgoingMessage,
   Provider,
   ProviderCallback,
@@ -43,39 +43,39 @@ export type {
   SendResult,
 };
 
-/** The door of the module. */
+/** The module's public API. */
 export interface Providers {
   /** The providers that serve each channel. */
   readonly keys: Readonly<Record<Channel, readonly string[]>>;
-  /** Whether a provider can be given an address. */
+  /** Whether a provider can send to an address. */
   acceptsAddress(providerKey: string, address: ProviderAddress): boolean;
-  /** The providers that recognise a repeat by its key, so that a message may be sent to them twice. */
+  /** The providers that deduplicate by idempotency key. */
   readonly deduplicating: readonly string[];
-  /** The markup that a provider reads texts as; undefined where they are plain, or HTML on email. */
+  /** The markup in which a provider interprets texts; undefined when they are plain, or HTML on email. */
   markupOf(providerKey: string): ProviderMarkup | undefined;
-  /** Whether a provider is used with a connection; those of the house are not. */
+  /** Whether a provider needs a connection; built-in providers do not. */
   needsConnection(providerKey: string): boolean;
-  /** What is wrong with what a connection is to hold; of a channel that is given, whether the provider serves it. */
+  /** The violations of a connection's settings and credentials, and of the channel if one is given. */
   check(
     providerKey: string,
     channel: Channel | undefined,
     settings: Readonly<Record<string, unknown>>,
     credentials: Readonly<Record<string, string>>,
   ): Violation[];
-  /** Sends a message; whatever happens is told in the result. */
+  /** Sends a message. Failures are returned, never thrown. */
   send(
     connection: OpenConnection | undefined,
     providerKey: string,
     message: OutgoingMessage,
     signal: AbortSignal,
   ): Promise<SendResult>;
-  /** What a provider tells about messages, when the callback proves to come from it. */
-  callback(providerKey: string, connection: OpenConnection | undefined, request: ProviderCallback): CallbackReading;
-  /** Lets go of connections that were kept for later. */
+  /** Authenticates and parses a provider's callback. */
+  callback(providerKey: string, connection: OpenConnection | undefined, request: ProviderCallback): CallbackEvents;
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** An address, and the provider that it was registered with; "" for one that names none. */
+/** An address and the provider that it was registered with; "" for none. */
 export interface ProviderAddress {
   readonly providerKey: string;
   readonly identity: string;
@@ -85,24 +85,24 @@ interface Parts {
   readonly egress: EgressGuard;
   readonly clock: Clock;
   readonly log: Log;
-  /** Certificates of the authorities that mail servers are trusted by instead of the usual ones (PEM). */
+  /** CA certificates (PEM) for mail servers, instead of the default ones. */
   readonly ca?: string;
 }
 
-/** Providers that the house itself is: what goes through them is kept here and needs no connection. */
-const ownProviders: Readonly<Record<string, readonly Channel[]>> = {
+/** Built-in providers. They store messages in this service and need no connection. */
+const builtInProviders: Readonly<Record<string, readonly Channel[]>> = {
   in_app: ["in_app"],
   development: ["email", "sms", "push", "chat"],
 };
 
 const channels: readonly Channel[] = ["email", "sms", "push", "chat", "in_app"];
 
-/** Makes the module. */
+/** Creates the module. */
 export function createProviders({ egress, clock, log, ca }: Parts): Providers {
   const now = () => clock.now();
   const parts = { egress, now };
   const { urlRefusal } = egress;
-  const outside: ReadonlyMap<string, Provider> = new Map([
+  const external: ReadonlyMap<string, Provider> = new Map([
     ["smtp", smtp({ ...parts, ca }, urlRefusal)],
     ["http_sms", httpSms(parts, urlRefusal)],
     ["twilio", twilio(parts, urlRefusal)],
@@ -113,32 +113,33 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
   ]);
 
   const channelsOf = (key: string): readonly Channel[] =>
-    outside.get(key)?.channels ?? (Object.hasOwn(ownProviders, key) ? ownProviders[key]! : []);
-  const allKeys = [...outside.keys(), ...Object.keys(ownProviders)];
+    external.get(key)?.channels ?? (Object.hasOwn(builtInProviders, key) ? builtInProviders[key]! : []);
+  const allKeys = [...external.keys(), ...Object.keys(builtInProviders)];
   const keys = Object.fromEntries(
     channels.map((channel) => [channel, allKeys.filter((key) => channelsOf(key).includes(channel))]),
   ) as Record<Channel, string[]>;
 
   return {
     keys,
-    deduplicating: [...outside].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key),
+    deduplicating: [...external].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key),
     acceptsAddress(providerKey, { providerKey: registeredWith, identity }) {
-      const provider = outside.get(providerKey);
-      // What the house keeps itself goes to no address.
+      const provider = external.get(providerKey);
+      // Built-in providers send to no address.
       if (provider === undefined || provider.addresses === "shared" || registeredWith === providerKey) return true;
       return registeredWith === "" && provider.addresses(identity);
     },
-    markupOf: (providerKey) => outside.get(providerKey)?.markup,
-    needsConnection: (providerKey) => outside.has(providerKey),
+    markupOf: (providerKey) => external.get(providerKey)?.markup,
+    needsConnection: (providerKey) => external.has(providerKey),
 
     check(providerKey, channel, settings, credentials) {
       const about = (rule: string, message: string): Violation[] => [{ field: "provider_key", rule, message }];
       if (!allKeys.includes(providerKey)) return about("unknown", `must be one of ${allKeys.join(", ")}`);
       if (channel !== undefined && !channelsOf(providerKey).includes(channel)) {
-        return about("channel", `does not serve ${channel}; ${keys[channel].join(", ")} do`);
+        return about("channel", `must be a provider that serves ${channel}: ${keys[channel].join(", ")}`);
       }
-      const provider = outside.get(providerKey);
-      if (provider === undefined) return about("connection", "needs no connection");
+      const provider = external.get(providerKey);
+      if (provider === undefined)
+        return about("connection", "must be an external provider; built-in providers need no connection");
       const violations = [
         ...fieldViolations("settings", provider.settings, settings),
         ...fieldViolations("credentials", provider.credentials, credentials),
@@ -147,27 +148,26 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
     },
 
     async send(connection, providerKey, message, signal) {
-      const provider = outside.get(providerKey);
-      if (provider === undefined)
-        return failed("internal", "The provider is not one that sends.", { retryable: false });
+      const provider = external.get(providerKey);
+      if (provider === undefined) return failed("internal", "The provider cannot send messages.", { retryable: false });
       if (connection === undefined) return failed("connection_missing", "The provider needs a connection.");
       try {
         return await provider.send(connection, message, signal);
       } catch (err) {
-        log.error({ err, provider: providerKey }, "a provider failed within");
-        // It may have failed after the message was on its way.
-        return failed("outcome_unknown", "Sending failed within, and nobody can tell how far it came.");
+        log.error({ err, provider: providerKey }, "a provider threw an error");
+        // The message may already have been sent when it failed.
+        return failed("outcome_unknown", "Sending failed inside the service; the message may have been sent.");
       }
     },
 
     callback(providerKey, connection, request) {
-      const callback = outside.get(providerKey)?.callback;
+      const callback = external.get(providerKey)?.callback;
       if (callback === undefined || connection?.providerKey !== providerKey) return "refused";
       return callback(connection, request, clock.now());
     },
 
     close() {
-      for (const provider of outside.values()) provider.close?.();
+      for (const provider of external.values()) provider.close?.();
     },
   };
 }

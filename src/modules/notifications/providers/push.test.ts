@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createPublicKey } from "node:crypto";
 import { test } from "node:test";
 import { decodeProtectedHeader, jwtVerify } from "jose";
-import { createTokens } from "./google-token.ts";
+import { createTokenCache } from "./google-token.ts";
 import { type Answer, httpServer } from "./testing/http-server.ts";
 import { pushConnection, pushSubscription, serviceAccountKey, vapidKeys } from "./testing/push.ts";
 import { connectionTo, message, outcome, patient, startEgress, startProviders } from "./testing/rig.ts";
@@ -134,7 +134,7 @@ test("a token that is refused before its time is replaced once, and the message 
 
 test("however many are refused with a token at once, one new token is asked for", async () => {
   const { connection, state } = await google();
-  const tokens = createTokens({ egress: startEgress(), now: Date.now });
+  const tokens = createTokenCache({ egress: startEgress(), now: Date.now });
   const { client_email, token_url } = connection.settings;
   const account = {
     clientEmail: String(client_email),

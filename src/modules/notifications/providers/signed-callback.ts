@@ -3,14 +3,14 @@ import { webhookHeaders } from "../../../platform/crypto/index.ts";
 import { readJsonObject } from "../../../platform/protojson/formats/struct.ts";
 import { Problems } from "../../../platform/protojson/index.ts";
 import type { OpenConnection } from "../../connectors/index.ts";
-import type { CallbackReading, ProviderCallback, ProviderEvent, ProviderEventKind } from "./domain/provider.ts";
+import type { CallbackEvents, ProviderCallback, ProviderEvent, ProviderEventKind } from "./domain/provider.ts";
 
-/** How far the clock of a message may be from ours: an older one may be a message that somebody kept. */
+/** The maximum difference between a callback's timestamp and the local clock. Older callbacks may be replayed. */
 const toleranceMs = 5 * 60_000;
 const eventsMax = 1000;
 const attributesBytesMax = 4096;
-const momentsFromMs = 0;
-const momentsUntilMs = Date.UTC(2100, 0);
+const occurredAtMsMin = 0;
+const occurredAtMsMax = Date.UTC(2100, 0);
 
 const kinds: ReadonlySet<string> = new Set<ProviderEventKind>([
   "delivered",
@@ -28,12 +28,12 @@ const kinds: ReadonlySet<string> = new Set<ProviderEventKind>([
   "token_invalidated",
 ]);
 
-/** Reads a callback that is signed as Standard Webhooks say, with the connection's credential `callback_secret`. */
+/** Authenticates and parses a Standard Webhooks callback, signed with the connection's `callback_secret`. */
 export function signedCallback(
   { credentials }: OpenConnection,
   { headers, rawBody }: ProviderCallback,
   nowMs: number,
-): CallbackReading {
+): CallbackEvents {
   const secret = credentials.callback_secret ?? "";
   const timestampS = Number(headers["webhook-timestamp"]);
   const id = headers["webhook-id"] ?? "";
@@ -41,12 +41,12 @@ export function signedCallback(
   if (Math.abs(nowMs - timestampS * 1000) > toleranceMs) return "refused";
   const expected = webhookHeaders({ id, timestampS, body: rawBody.toString("utf8") }, [secret])["webhook-signature"]!;
   const given = (headers["webhook-signature"] ?? "").split(" ");
-  if (!given.some((signature) => equalTexts(signature, expected))) return "refused";
+  if (!given.some((signature) => isEqualInConstantTime(signature, expected))) return "refused";
   return eventsIn(rawBody) ?? "malformed";
 }
 
-/** Compares in a time that tells nothing about where two texts differ. */
-export function equalTexts(one: string, other: string): boolean {
+/** Compares two texts in constant time. */
+export function isEqualInConstantTime(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   return left.length === right.length && timingSafeEqual(left, right);
 }
@@ -70,11 +70,11 @@ function eventOf(value: unknown): ProviderEvent | undefined {
     unknown
   >;
   const occurredAtMs = typeof occurred_at === "string" ? Date.parse(occurred_at) : Number.NaN;
-  if (!isName(message_id) || !isName(event_id)) return undefined;
-  if (!(occurredAtMs >= momentsFromMs && occurredAtMs < momentsUntilMs)) return undefined;
+  if (!isProviderId(message_id) || !isProviderId(event_id)) return undefined;
+  if (!(occurredAtMs >= occurredAtMsMin && occurredAtMs < occurredAtMsMax)) return undefined;
   if (typeof kind !== "string" || !kinds.has(kind)) return undefined;
-  const said = attributesOf(attributes);
-  if (said === undefined) return undefined;
+  const validAttributes = attributesOf(attributes);
+  if (validAttributes === undefined) return undefined;
   return {
     providerMessageId: message_id,
     providerEventId: event_id,
@@ -82,18 +82,18 @@ function eventOf(value: unknown): ProviderEvent | undefined {
     occurredAtMs,
     severity: severity === "hard" || severity === "soft" ? severity : "",
     machineGenerated: machine_generated === true,
-    attributes: said,
+    attributes: validAttributes,
   };
 }
 
-/** Whether it is a name as providers give them, which can be kept and found again. */
-export function isName(value: unknown): value is string {
+/** Whether a value is a provider id that can be stored. */
+export function isProviderId(value: unknown): value is string {
   return typeof value === "string" && /^[\x21-\x7e]{1,256}$/.test(value);
 }
 
 /**
- * What is said about an event; undefined when it cannot be kept: U+0000, halves of surrogate pairs, too many levels.
- * What is merely too large is left out: what happened to the message counts, not what is said about it.
+ * The attributes of an event; undefined when they cannot be stored: U+0000, lone surrogates or too many levels.
+ * Attributes that are only too large are dropped, so that the event itself is still stored.
  */
 function attributesOf(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return {};

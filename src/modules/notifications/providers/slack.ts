@@ -2,7 +2,7 @@ import { failed } from "./domain/failure.ts";
 import type { Provider } from "./domain/provider.ts";
 import { type HttpParts, post } from "./http-send.ts";
 
-/** Chat messages by an incoming webhook of Slack, or of what speaks as it does. The URL is the secret. */
+/** Chat messages through an incoming webhook of Slack or a compatible service. The URL is the secret. */
 export function slack(parts: HttpParts, url: (text: string) => string | undefined): Provider {
   return {
     channels: ["chat"],
@@ -13,7 +13,7 @@ export function slack(parts: HttpParts, url: (text: string) => string | undefine
     credentials: { webhook_url: { type: "text", required: true, rule: url } },
     async send({ credentials }, { deliveryId, title, text, data }, signal) {
       const { blocks } = data;
-      const answer = await post(
+      const response = await post(
         parts,
         {
           url: credentials.webhook_url!,
@@ -22,14 +22,14 @@ export function slack(parts: HttpParts, url: (text: string) => string | undefine
           signal,
           idempotent: false,
         },
-        // The webhook, not a recipient, is what is unknown or gone.
+        // These statuses concern the webhook, not a recipient.
         ({ status }) =>
           status === 404 || status === 410
-            ? failed("auth_rejected", `The webhook is no longer in use: Slack answered ${status}.`)
+            ? failed("auth_rejected", `The webhook is no longer in use: Slack returned ${status}.`)
             : undefined,
       );
-      if ("kind" in answer) return answer;
-      // Slack names no message that came by a webhook.
+      if ("kind" in response) return response;
+      // Slack returns no message id for webhook messages.
       return { kind: "accepted", providerMessageId: deliveryId, observed: false };
     },
   };

@@ -3,34 +3,43 @@ import type { EgressAnswer } from "../../../platform/egress/index.ts";
 import type { OpenConnection } from "../../connectors/index.ts";
 import { failed, type SendFailure } from "./domain/failure.ts";
 import { matching, oneLine, textOf } from "./domain/fields.ts";
-import type { CallbackReading, Provider, ProviderCallback, ProviderEvent } from "./domain/provider.ts";
+import type { CallbackEvents, Provider, ProviderCallback, ProviderEvent } from "./domain/provider.ts";
 import { type HttpParts, idIn, jsonOf, post } from "./http-send.ts";
-import { equalTexts, isName } from "./signed-callback.ts";
+import { isEqualInConstantTime, isProviderId } from "./signed-callback.ts";
 
 const baseUrlDefault = "https://api.twilio.com";
 
-/** Twilio's codes for numbers that no message will ever reach: not one, not a mobile one, opted out. */
+/** Twilio's codes for permanently unreachable numbers: invalid, not mobile, opted out. */
 const deadNumbers: ReadonlySet<number> = new Set([21211, 21610, 21614]);
 /** Codes for numbers that this account cannot reach. */
 const unreachableNumbers: ReadonlySet<number> = new Set([21408, 21612]);
 
-/** Text messages by Twilio. */
+/** Text messages through Twilio. */
 export function twilio(parts: HttpParts, url: (text: string) => string | undefined): Provider {
   return {
     channels: ["sms"],
     deduplicates: false,
     addresses: "shared",
     settings: {
-      account_sid: { type: "text", required: true, rule: matching(/^AC[0-9a-zA-Z]{32}$/, "must look like AC…") },
+      account_sid: {
+        type: "text",
+        required: true,
+        rule: matching(/^AC[0-9a-zA-Z]{32}$/, "must be AC followed by 32 letters or digits"),
+      },
       from: { type: "text", rule: oneLine },
-      messaging_service_sid: { type: "text", rule: matching(/^MG[0-9a-zA-Z]{32}$/, "must look like MG…") },
+      messaging_service_sid: {
+        type: "text",
+        rule: matching(/^MG[0-9a-zA-Z]{32}$/, "must be MG followed by 32 letters or digits"),
+      },
       status_callback_url: { type: "text", rule: url },
       base_url: { type: "text", rule: url },
     },
     credentials: { auth_token: { type: "text", required: true, rule: oneLine } },
     check({ from, messaging_service_sid }) {
       if (Boolean(from) !== Boolean(messaging_service_sid)) return [];
-      return [{ field: "settings.from", rule: "exactly_one", message: "give either from or messaging_service_sid" }];
+      return [
+        { field: "settings.from", rule: "exactly_one", message: "set exactly one of from and messaging_service_sid" },
+      ];
     },
     async send({ settings, credentials }, { to, text }, signal) {
       const accountSid = textOf(settings, "account_sid");
@@ -43,7 +52,7 @@ export function twilio(parts: HttpParts, url: (text: string) => string | undefin
         ...(from === "" ? { MessagingServiceSid: textOf(settings, "messaging_service_sid") } : { From: from }),
         ...(statusCallback !== "" && { StatusCallback: statusCallback }),
       });
-      const answer = await post(
+      const response = await post(
         parts,
         {
           url: `${baseUrl}/2010-04-01/Accounts/${accountSid}/Messages.json`,
@@ -57,25 +66,25 @@ export function twilio(parts: HttpParts, url: (text: string) => string | undefin
         },
         refusal,
       );
-      if ("kind" in answer) return answer;
-      const sid = idIn(jsonOf(answer), "sid");
-      if (sid === undefined) return failed("outcome_unknown", "Twilio took the message without giving it a name.");
+      if ("kind" in response) return response;
+      const sid = idIn(jsonOf(response), "sid");
+      if (sid === undefined) return failed("outcome_unknown", "Twilio accepted the message without returning its id.");
       return { kind: "accepted", providerMessageId: sid, observed: statusCallback !== "" };
     },
     callback,
   };
 }
 
-function refusal(answer: EgressAnswer): SendFailure | undefined {
-  const { code } = jsonOf(answer);
-  if (answer.status !== 400 || typeof code !== "number") return undefined;
-  const detail = `Twilio answered 400 with code ${code}.`;
+function refusal(response: EgressAnswer): SendFailure | undefined {
+  const { code } = jsonOf(response);
+  if (response.status !== 400 || typeof code !== "number") return undefined;
+  const detail = `Twilio returned 400 with code ${code}.`;
   if (deadNumbers.has(code)) return failed("recipient_rejected", detail, { suppressEndpoint: true });
   if (unreachableNumbers.has(code)) return failed("recipient_rejected", detail, { failover: true });
   return failed("content_rejected", detail);
 }
 
-/** What Twilio's statuses say; those on the way say nothing. */
+/** The event kinds of Twilio's final statuses; intermediate ones are ignored. */
 const kindByStatus: ReadonlyMap<string, ProviderEvent["kind"]> = new Map([
   ["delivered", "delivered"],
   ["read", "read"],
@@ -83,16 +92,16 @@ const kindByStatus: ReadonlyMap<string, ProviderEvent["kind"]> = new Map([
   ["failed", "rejected"],
 ]);
 
-/** Codes of what is blocked or filtered, and of numbers that do not exist or cannot take messages. */
+/** Error codes of blocked or filtered messages, and of numbers that do not exist or cannot receive messages. */
 const blockedCodes: ReadonlySet<string> = new Set(["30004", "30007"]);
 const hardCodes: ReadonlySet<string> = new Set(["30005", "30006"]);
 
-/** Reads a status callback. Its signature covers the URL and all parameters, but no time: Twilio sends none. */
+/** Authenticates and parses a status callback. Twilio's signature covers the URL and parameters, but no timestamp. */
 function callback(
   { credentials }: OpenConnection,
   { headers, rawBody, url }: ProviderCallback,
   nowMs: number,
-): CallbackReading {
+): CallbackEvents {
   const parameters = new URLSearchParams(rawBody.toString("utf8"));
   const names = [...new Set(parameters.keys())].sort();
   const signed = names.map((name) =>
@@ -104,14 +113,14 @@ function callback(
   const expected = createHmac("sha1", credentials.auth_token ?? "")
     .update(url + signed.join(""))
     .digest("base64");
-  const isSigned = equalTexts(headers["x-twilio-signature"] ?? "", expected);
+  const isSigned = isEqualInConstantTime(headers["x-twilio-signature"] ?? "", expected);
   if (!credentials.auth_token || !isSigned) return "refused";
 
   const sid = parameters.get("MessageSid") ?? "";
   const status = parameters.get("MessageStatus") ?? "";
   const code = parameters.get("ErrorCode") ?? "";
   const kind = kindByStatus.get(status);
-  if (!isName(sid)) return "malformed";
+  if (!isProviderId(sid)) return "malformed";
   if (kind === undefined) return [];
   return [
     {

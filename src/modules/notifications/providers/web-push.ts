@@ -5,11 +5,11 @@ import { matching, textOf } from "./domain/fields.ts";
 import type { OutgoingMessage, Provider } from "./domain/provider.ts";
 import { type HttpParts, post } from "./http-send.ts";
 
-/** What push services take in one message, once it is encrypted, with some room for that. */
+/** The payload limit of push services, minus the overhead of encryption. */
 const payloadBytesMax = 3990;
 const ttlSDefault = 28 * 24 * 3600;
 
-/** Messages to browsers, encrypted to each (RFC 8291) and signed by the sender (VAPID). An address is a subscription's JSON. */
+/** Push messages to browsers, encrypted (RFC 8291) and signed (VAPID). An address is the JSON of a push subscription. */
 export function webPushProvider(parts: HttpParts): Provider {
   return {
     channels: ["push"],
@@ -19,7 +19,10 @@ export function webPushProvider(parts: HttpParts): Provider {
       subject: {
         type: "text",
         required: true,
-        rule: matching(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, "must begin with mailto: or https://"),
+        rule: matching(
+          /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/,
+          "must start with mailto: or https:// (for example: mailto:ops@example.com)",
+        ),
       },
       vapid_public_key: { type: "text", required: true, rule: base64url(87) },
       ttl_s: { type: "number", range: [0, ttlSDefault] },
@@ -31,25 +34,31 @@ export function webPushProvider(parts: HttpParts): Provider {
         webPush.getVapidHeaders("https://push.example", subject, publicKey, privateKey, "aes128gcm");
         return [];
       } catch {
-        return [{ field: "credentials.vapid_private_key", rule: "vapid", message: "does not sign for this subject" }];
+        return [
+          {
+            field: "credentials.vapid_private_key",
+            rule: "vapid",
+            message: "must be a VAPID private key that can sign for settings.subject",
+          },
+        ];
       }
     },
     async send(connection, message, signal) {
       const payload = payloadOf(message);
       if (Buffer.byteLength(payload) > payloadBytesMax) {
-        return failed("content_rejected", `A push message has at most ${payloadBytesMax} bytes.`);
+        return failed("content_rejected", `The push message exceeds ${payloadBytesMax} bytes.`);
       }
       const details = requestOf(connection, message, payload);
-      if (details === undefined) return failed("recipient_rejected", "The address is no push subscription.");
-      const answer = await post(parts, { ...details, signal, idempotent: false }, ({ status }) =>
+      if (details === undefined) return failed("recipient_rejected", "The address is not a push subscription.");
+      const response = await post(parts, { ...details, signal, idempotent: false }, ({ status }) =>
         status === 404 || status === 410
-          ? failed("recipient_rejected", `The push service answered ${status}.`, { suppressEndpoint: true })
+          ? failed("recipient_rejected", `The push service returned ${status}.`, { suppressEndpoint: true })
           : undefined,
       );
-      if ("kind" in answer) return answer;
+      if ("kind" in response) return response;
       return {
         kind: "accepted",
-        providerMessageId: nameIn(answer.headers.location) ?? message.deliveryId,
+        providerMessageId: nameIn(response.headers.location) ?? message.deliveryId,
         observed: false,
       };
     },
@@ -72,7 +81,7 @@ function payloadOf({ deliveryId, title, subject, text, data }: OutgoingMessage):
   return JSON.stringify({ id: deliveryId, title: title || subject, body: text, data });
 }
 
-/** The encrypted request; undefined when the address is no subscription. */
+/** The encrypted request; undefined when the address is not a push subscription. */
 function requestOf(connection: OpenConnection, { to }: OutgoingMessage, payload: string) {
   const ttl = connection.settings.ttl_s;
   try {

@@ -17,10 +17,10 @@ import type { EndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import type { SubscriberService } from "./subscriber-service.ts";
 
-/** The operations of SubscriberService on addresses. */
+/** The operations of SubscriberService on endpoints. */
 export type EndpointHandlers = Pick<Handlers<typeof Rpc>, "upsertEndpoint" | "deleteEndpoint" | "listEndpoints">;
 
-/** Makes the operations on addresses. */
+/** Creates the endpoint handlers. */
 export function endpointHandlers(
   service: EndpointService,
   subscribers: SubscriberService,

@@ -7,7 +7,7 @@ import { isEmail } from "../../../platform/validation/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
   type Address,
-  changedNames,
+  changedFields,
   checkEndpoint,
   type Endpoint,
   type EndpointChange,
@@ -20,15 +20,15 @@ import type { Subscriber } from "./domain/subscriber.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
-/** Refuses a connection that a tenant does not have, or that messages to an address cannot go by. */
+/** Throws when a connection does not exist in the tenant or cannot send to the address. */
 export type CheckConnection = (sql: Sql, tenantId: TenantId, connectionId: string, address: Address) => Promise<void>;
 
 /** The use cases of endpoints. */
 export type EndpointService = ReturnType<typeof createEndpointService>;
 
-/** Makes the use cases of endpoints. */
+/** Creates the endpoint service. */
 export function createEndpointService(events: EventRecorder, checkConnection: CheckConnection) {
-  /** The subscriber whose addresses are to change: one change after another. */
+  /** Locks a subscriber, so that changes of its endpoints are serialized. */
   async function lock({ sql, tenantId }: Context, subscriberId: string): Promise<Subscriber> {
     const subscriber = await subscriberStore(sql).lock(tenantId, subscriberId);
     if (subscriber === undefined) throw notFound("subscriber");
@@ -44,7 +44,9 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
     const { sql, tenantId, nowMs } = context;
     const store = endpointStore(sql);
     if ((await store.count(tenantId, subscriberId)) >= endpointsMax) {
-      throw fail("FAILED_PRECONDITION", { public: `A subscriber has at most ${endpointsMax} endpoints.` });
+      throw fail("FAILED_PRECONDITION", {
+        public: `A subscriber may have at most ${endpointsMax} endpoints; delete one first.`,
+      });
     }
     const { connectionId, verified, metadata } = emptyDetails;
     const endpoint = {
@@ -56,8 +58,8 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
       metadata: change.metadata ?? metadata,
     };
     const added = await store.insert(tenantId, endpoint, new Date(nowMs));
-    if (added === undefined) throw taken();
-    // An address is nobody's business but the subscriber's: events do not carry it.
+    if (added === undefined) throw addressTaken();
+    // The address is personal data, so it is not part of the event.
     const data = { endpoint_id: added.id, channel: added.channel, provider_key: added.providerKey };
     await events.record(context, "subscriber.endpoint.added", subscriberId, data);
     return added;
@@ -66,7 +68,7 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
   async function refresh(context: Context, current: Endpoint, change: EndpointChange): Promise<Endpoint> {
     const { sql, tenantId, nowMs } = context;
     const { id, subscriberId, channel } = current;
-    const fields = changedNames(current, change);
+    const fields = changedFields(current, change);
     const store = endpointStore(sql);
     if (fields.length === 0) return store.touch(tenantId, id, new Date(nowMs));
     const changed = await store.update(tenantId, id, change, new Date(nowMs));
@@ -76,8 +78,8 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
 
   return {
     /**
-     * Adds an address, or says of one that the subscriber has that it is in use still. That of another subscriber,
-     * active or not, is refused until it is removed there: nobody takes over what may be somebody else's.
+     * Adds an endpoint, or refreshes the subscriber's existing one. An address of another subscriber, active or not, is
+     * refused until it is deleted there, so that no subscriber can take over another's address.
      */
     async upsertEndpoint(
       context: Context,
@@ -94,7 +96,7 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
       }
       const current = await endpointStore(sql).findByAddress(tenantId, address);
       if (current === undefined) return add(context, subscriber, address, change);
-      if (current.subscriberId !== subscriber.id) throw taken();
+      if (current.subscriberId !== subscriber.id) throw addressTaken();
       return refresh(context, current, change);
     },
 
@@ -110,8 +112,8 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
   };
 }
 
-function taken() {
-  const message = "is the address of another subscriber";
+function addressTaken() {
+  const message = "is already the address of another subscriber";
   return fail("ALREADY_EXISTS", {
     public: `identity: ${message}.`,
     violations: [{ field: "identity", rule: "unique", message }],

@@ -3,16 +3,16 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { type Address, type Channel, type Endpoint, type EndpointChange, endpointsMax } from "./domain/endpoint.ts";
 
-/** What of an endpoint is written at first. */
+/** The fields of a new endpoint. */
 type NewEndpoint = Pick<Endpoint, "id" | "subscriberId" | keyof Address | "connectionId" | "verified" | "metadata">;
 
-/** The SQL of endpoints. A removed one keeps its row, is never found again, and leaves its address to others. */
+/** SQL queries for endpoints. A deleted one keeps its row but is never found again, and its address becomes free. */
 export function endpointStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, subscriber_id, channel, provider_key, identity, connection_id, verified, metadata, last_used_at,
     suppressed_at, created_at, updated_at, record_version`;
   return {
-    /** Adds an endpoint; undefined when its address is taken. */
+    /** Inserts an endpoint; undefined when its address is already used. */
     async insert(tenantId: TenantId, endpoint: NewEndpoint, now: Date): Promise<Endpoint | undefined> {
       const [row] = await sql<Endpoint[]>`
         insert into notification_endpoints (tenant_id, id, subscriber_id, channel, provider_key, identity, connection_id,
@@ -43,7 +43,7 @@ export function endpointStore(sql: Sql) {
       return row!.count;
     },
 
-    /** Notes that an endpoint is in use. */
+    /** Updates the time of last use. */
     async touch(tenantId: TenantId, id: string, now: Date): Promise<Endpoint> {
       const [row] = await sql<Endpoint[]>`
         update notification_endpoints set last_used_at = ${now}
@@ -52,7 +52,7 @@ export function endpointStore(sql: Sql) {
       return row!;
     },
 
-    /** Sets what is given of an endpoint, and notes that it is in use. */
+    /** Sets the given fields and the time of last use. */
     async update(tenantId: TenantId, id: string, change: EndpointChange, now: Date): Promise<Endpoint> {
       const [row] = await sql<Endpoint[]>`
         update notification_endpoints set
@@ -65,7 +65,7 @@ export function endpointStore(sql: Sql) {
       return row!;
     },
 
-    /** Notes that an address is gone for good; the first time counts. */
+    /** Suppresses an endpoint; a suppressed one keeps its first time. */
     async suppress(tenantId: TenantId, id: string, now: Date): Promise<void> {
       await sql`
         update notification_endpoints
@@ -81,7 +81,7 @@ export function endpointStore(sql: Sql) {
       return row;
     },
 
-    /** The endpoints of many subscribers, in the order of their ids; of all channels when none are given. */
+    /** The endpoints of many subscribers, ordered by id; on all channels if none are given. */
     async ofSubscribers(
       tenantId: TenantId,
       subscriberIds: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * Subscribers: those who are notified, and where they can be reached.
+ * Subscribers: the recipients of notifications and their addresses.
  *
- * external id: what the tenant calls a subscriber. profile: what the tenant says about it.
- * endpoint: an address of a subscriber on one channel. suppressed: not used any more, because the provider said that it
- * is gone for good, or that its owner unsubscribed or complained.
+ * external id: the tenant's own id of a subscriber. profile: the tenant's data about a subscriber.
+ * endpoint: an address of a subscriber on one channel. suppressed: no longer used, because the provider reported that the
+ * address is permanently unreachable, or that its owner unsubscribed or complained.
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -16,30 +16,33 @@ import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
 import { type CheckConnection, createEndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
-import { createSubscriberService, type NamedProfile, type UpsertContext } from "./subscriber-service.ts";
+import { createSubscriberService, type SubscriberUpsert, type UpsertContext } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
-export type { Channel, Endpoint, NamedProfile, Subscriber, SubscriberId };
+export type { Channel, Endpoint, Subscriber, SubscriberId, SubscriberUpsert };
 
-/** The door of the module. */
+/** The module's public API. */
 export interface Subscribers {
-  /** SubscriberService without the operations on subscriptions, which the module of topics has. */
+  /** SubscriberService operations, except those on subscriptions (topics) and preferences. */
   readonly handlers: SubscriberHandlers & EndpointHandlers;
   /** A subscriber, active or not. */
   find(sql: Sql, tenantId: TenantId, id: string): Promise<Subscriber | undefined>;
-  /** A subscriber by what the tenant calls it, active or not. */
+  /** A subscriber by external id, active or not. */
   findByExternalId(sql: Sql, tenantId: TenantId, externalId: string): Promise<Subscriber | undefined>;
-  /** Subscribers by id, active or not; those that are not there are left out. */
+  /** Subscribers by id, active or not; unknown ids are omitted. */
   findMany(sql: Sql, tenantId: TenantId, ids: readonly string[]): Promise<Map<string, Subscriber>>;
-  /** Whom texts name, by id or else by external id; those that name nobody are left out. */
-  identify(sql: Sql, tenantId: TenantId, names: readonly string[]): Promise<Map<string, SubscriberId>>;
-  /** The ids of subscribers by what the tenant calls them, active or not; those that are not there are left out. */
+  /** The subscriber ids of names, each an id or else an external id; unknown names are omitted. */
+  resolveIds(sql: Sql, tenantId: TenantId, names: readonly string[]): Promise<Map<string, SubscriberId>>;
+  /** Subscriber ids by external id, active or not; unknown external ids are omitted. */
   idsByExternalId(sql: Sql, tenantId: TenantId, externalIds: readonly string[]): Promise<Map<string, SubscriberId>>;
-  /** Creates a subscriber or sets what is given of it, and makes it active; throws when what is given is invalid. */
-  upsert(context: UpsertContext, profile: NamedProfile, newId?: SubscriberId): Promise<Subscriber>;
-  /** The subscriber as an upsert would leave it, with the id that a new one is to get; nothing is written. */
-  previewUpsert(context: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">, profile: NamedProfile): Promise<Subscriber>;
-  /** Where each of many subscribers can be reached, confirmed and suppressed or not, the oldest address first. */
+  /** Creates a subscriber or sets the given fields, and activates it; throws when a field is invalid. */
+  upsert(context: UpsertContext, profile: SubscriberUpsert, newId?: SubscriberId): Promise<Subscriber>;
+  /** The subscriber as an upsert would leave it, with the id that a new one would get; nothing is written. */
+  previewUpsert(
+    context: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
+    profile: SubscriberUpsert,
+  ): Promise<Subscriber>;
+  /** The endpoints of many subscribers, verified and suppressed or not, oldest first. */
   endpointsOf(
     sql: Sql,
     tenantId: TenantId,
@@ -47,26 +50,25 @@ export interface Subscribers {
     channels?: readonly Channel[],
   ): Promise<Map<string, Endpoint[]>>;
   /**
-   * Has addresses not be used any more: an endpoint until it is removed and added again, a profile's own until it is
-   * changed.
+   * Suppresses addresses: an endpoint until it is deleted and added again, a profile's address until it changes.
    */
   suppress(sql: Sql, tenantId: TenantId, addresses: readonly UsedAddress[], nowMs: number): Promise<void>;
 }
 
 /** An address that a message was sent to. */
 export interface UsedAddress {
-  /** "" for an address that only the profile has. */
+  /** "" for an address that is only in the profile. */
   readonly endpointId: string;
   readonly subscriberId: string;
   readonly channel: Channel;
-  /** When the message was sent: the profile may have had another address then. */
+  /** When the message was sent. The profile may have had another address then. */
   readonly usedAt: Date;
 }
 
-/** The fields of a profile that hold the address of a channel. */
+/** The profile fields that hold the address of a channel. */
 const profileFields: Readonly<Partial<Record<Channel, "email" | "phone">>> = { email: "email", sms: "phone" };
 
-function orderOf({ endpointId, subscriberId, channel }: UsedAddress): string {
+function lockKeyOf({ endpointId, subscriberId, channel }: UsedAddress): string {
   return endpointId === "" ? `profile ${subscriberId} ${channel}` : `endpoint ${endpointId}`;
 }
 
@@ -76,7 +78,7 @@ interface Parts {
   readonly checkConnection: CheckConnection;
 }
 
-/** Makes the module. */
+/** Creates the module. */
 export function createSubscribers({ events, cursors, checkConnection }: Parts): Subscribers {
   const subscribers = createSubscriberService(events);
   const endpoints = createEndpointService(events, checkConnection);
@@ -91,8 +93,8 @@ export function createSubscribers({ events, cursors, checkConnection }: Parts): 
       const found = await subscriberStore(sql).findMany(tenantId, ids);
       return new Map(found.map((subscriber) => [subscriber.id, subscriber]));
     },
-    async identify(sql, tenantId, names) {
-      const found = await subscriberStore(sql).identify(tenantId, names);
+    async resolveIds(sql, tenantId, names) {
+      const found = await subscriberStore(sql).resolveIds(tenantId, names);
       return new Map(found.map(({ name, id }) => [name, id]));
     },
     async idsByExternalId(sql, tenantId, externalIds) {
@@ -110,8 +112,8 @@ export function createSubscribers({ events, cursors, checkConnection }: Parts): 
     },
     async suppress(sql, tenantId, addresses, nowMs) {
       const now = new Date(nowMs);
-      // In one order everywhere, so that two transactions never wait for each other.
-      const sorted = addresses.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+      // Update in the global lock order to avoid deadlocks.
+      const sorted = addresses.toSorted((one, other) => (lockKeyOf(one) < lockKeyOf(other) ? -1 : 1));
       for (const { endpointId, subscriberId, channel, usedAt } of sorted) {
         const field = profileFields[channel];
         if (endpointId !== "") await endpointStore(sql).suppress(tenantId, endpointId, now);

@@ -23,7 +23,7 @@ export type SubscriberHandlers = Pick<
   "upsertSubscriber" | "getSubscriber" | "listSubscribers" | "updateSubscriber" | "deleteSubscriber"
 >;
 
-/** Makes the operations on subscribers. */
+/** Creates the subscriber handlers. */
 export function subscriberHandlers(service: SubscriberService, cursors: Cursors): SubscriberHandlers {
   return {
     async upsertSubscriber(context, request) {

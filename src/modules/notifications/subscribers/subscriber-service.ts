@@ -5,10 +5,10 @@ import { newStamps } from "../../../platform/records/index.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import {
+  changedValues,
   checkProfile,
-  differences,
   emptyProfile,
-  namesOf,
+  fieldNamesOf,
   type Profile,
   type ProfileChange,
   type Subscriber,
@@ -16,18 +16,18 @@ import {
 } from "./domain/subscriber.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
-/** Where an upsert happens. Readers of the event log are woken after the commit where somebody sees to that. */
+/** The context of an upsert. Without `afterCommit`, readers of the event log are not woken. */
 export type UpsertContext = Omit<EventContext, "afterCommit"> & Partial<Pick<EventContext, "afterCommit">>;
 
-/** What is known of a subscriber, by what the tenant calls it. */
-export interface NamedProfile extends ProfileChange {
+/** The input of an upsert: an external id and the fields to set. */
+export interface SubscriberUpsert extends ProfileChange {
   readonly externalId: string;
 }
 
 /** The use cases of subscribers. */
 export type SubscriberService = ReturnType<typeof createSubscriberService>;
 
-/** Makes the use cases of subscribers. */
+/** Creates the subscriber service. */
 export function createSubscriberService(events: EventRecorder) {
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
     const subscriber = await subscriberStore(sql).find(tenantId, id);
@@ -35,10 +35,10 @@ export function createSubscriberService(events: EventRecorder) {
     return subscriber;
   }
 
-  /** Creates a subscriber; undefined when somebody else did. */
+  /** Creates a subscriber; undefined when another call has created it. */
   async function create(
     context: EventContext,
-    { externalId, ...given }: NamedProfile,
+    { externalId, ...given }: SubscriberUpsert,
     id: SubscriberId,
   ): Promise<Subscriber | undefined> {
     const { sql, tenantId, nowMs } = context;
@@ -52,23 +52,23 @@ export function createSubscriberService(events: EventRecorder) {
     getSubscriber,
 
     /**
-     * Creates the subscriber that the tenant calls so, or sets the fields that are given of the one that there is.
-     * Whoever is spoken of again is wanted again: one that was deleted becomes active. When all is so already,
-     * nothing is written, so that every trigger may bring the profile along. A new subscriber gets the id that is given.
+     * Creates a subscriber, or sets the given fields of the existing one with this external id. A deleted subscriber
+     * becomes active again. If nothing changes, nothing is written, so every trigger can include the profile. A new
+     * subscriber gets `newId` if it is given.
      */
-    async upsertSubscriber(wanted: UpsertContext, profile: NamedProfile, newId?: SubscriberId): Promise<Subscriber> {
-      const context: EventContext = { afterCommit: () => {}, ...wanted };
+    async upsertSubscriber(given: UpsertContext, profile: SubscriberUpsert, newId?: SubscriberId): Promise<Subscriber> {
+      const context: EventContext = { afterCommit: () => {}, ...given };
       const { sql, tenantId, nowMs } = context;
       const store = subscriberStore(sql);
-      const known = await store.findByExternalId(tenantId, profile.externalId);
+      const existing = await store.findByExternalId(tenantId, profile.externalId);
       const id = newId ?? (ulid(nowMs) as SubscriberId);
-      const created = known === undefined ? await create(context, profile, id) : undefined;
+      const created = existing === undefined ? await create(context, profile, id) : undefined;
       if (created !== undefined) return created;
-      const current = known ?? (await store.findByExternalId(tenantId, profile.externalId))!;
-      const change = differences(current, profile);
-      // What is stored was checked when it was.
+      const current = existing ?? (await store.findByExternalId(tenantId, profile.externalId))!;
+      const change = changedValues(current, profile);
+      // Stored values were checked when they were stored.
       checkProfile(change, isEmail);
-      const fields = [...namesOf(change), ...(current.active ? [] : ["active"])];
+      const fields = [...fieldNamesOf(change), ...(current.active ? [] : ["active"])];
       if (fields.length === 0) return current;
       const changed = await store.merge(tenantId, current.id, change, new Date(nowMs));
       await events.record(context, "subscriber.updated", changed.id, { external_id: changed.externalId, fields });
@@ -76,16 +76,16 @@ export function createSubscriberService(events: EventRecorder) {
     },
 
     /**
-     * The subscriber as an upsert would leave it, with the id that a new one is to get. Nothing is written; throws when
-     * what is given is invalid.
+     * The subscriber as an upsert would leave it, with the id that a new one would get. Nothing is written; throws when a
+     * field is invalid.
      */
     async previewUpsert(
       { sql, tenantId, nowMs }: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
-      { externalId, ...given }: NamedProfile,
+      { externalId, ...given }: SubscriberUpsert,
     ): Promise<Subscriber> {
       const current = await subscriberStore(sql).findByExternalId(tenantId, externalId);
       if (current !== undefined) {
-        const change = differences(current, given);
+        const change = changedValues(current, given);
         checkProfile(change, isEmail);
         return {
           ...current,
@@ -107,7 +107,7 @@ export function createSubscriberService(events: EventRecorder) {
       };
     },
 
-    /** Sets the whole profile. Whether the subscriber is active stays as it is. */
+    /** Replaces the whole profile. The active state stays unchanged. */
     async updateSubscriber(
       context: Context,
       id: string,
@@ -121,7 +121,7 @@ export function createSubscriberService(events: EventRecorder) {
       if (current === undefined) throw notFound("subscriber");
       const changed = await store.replace(tenantId, id, profile, expectedVersion, new Date(nowMs));
       if (changed === undefined) throw updateRefusal(current, "subscriber");
-      const fields = namesOf(differences(current, profile));
+      const fields = fieldNamesOf(changedValues(current, profile));
       await events.record(context, "subscriber.updated", id, { external_id: changed.externalId, fields });
       return changed;
     },
@@ -129,7 +129,7 @@ export function createSubscriberService(events: EventRecorder) {
     async deleteSubscriber(context: Context, id: string): Promise<Subscriber> {
       const { sql, tenantId, nowMs } = context;
       const deactivated = await subscriberStore(sql).deactivate(tenantId, id, new Date(nowMs));
-      // Deleting what was deleted changes nothing.
+      // Deleting an inactive subscriber changes nothing.
       if (deactivated === undefined) return getSubscriber(context, id);
       await events.record(context, "subscriber.deactivated", id, { external_id: deactivated.externalId });
       return deactivated;
@@ -137,9 +137,9 @@ export function createSubscriberService(events: EventRecorder) {
   };
 }
 
-/** The profile of a new subscriber; throws when what is given is invalid. */
+/** The profile of a new subscriber; throws when a field is invalid. */
 function newProfile(given: ProfileChange): Profile {
-  const profile = { ...emptyProfile, ...differences(emptyProfile, given) };
+  const profile = { ...emptyProfile, ...changedValues(emptyProfile, given) };
   checkProfile(profile, isEmail);
   return profile;
 }

@@ -3,21 +3,21 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Profile, ProfileChange, Subscriber, SubscriberId } from "./domain/subscriber.ts";
 
-/** Which subscribers a list shows; undefined asks for no such thing. */
+/** Filter of a subscriber list; an undefined field matches everything. */
 export interface SubscriberFilter {
   readonly externalId: string | undefined;
-  /** In upper or lower case. */
+  /** Case-insensitive. */
   readonly email: string | undefined;
   readonly active: boolean | undefined;
 }
 
-/** The SQL of subscribers. None is ever removed: one that was deleted is inactive. */
+/** SQL queries for subscribers. Rows are never deleted; a deleted subscriber is inactive. */
 export function subscriberStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, external_id, first_name, last_name, email, phone, avatar, locale, timezone, data, active,
     email_suppressed_at, phone_suppressed_at, created_at, updated_at, record_version`;
   return {
-    /** Adds a subscriber; undefined when there is one with its external id. */
+    /** Inserts a subscriber; undefined when its external id is already used. */
     async insert(
       tenantId: TenantId,
       { id, externalId }: Pick<Subscriber, "id" | "externalId">,
@@ -63,9 +63,9 @@ export function subscriberStore(sql: Sql) {
         where tenant_id = ${tenantId} and external_id = any(${externalIds as string[]}::text[])`;
     },
 
-    /** Whom each text names, by id or by external id; one that names nobody is left out. */
-    async identify(tenantId: TenantId, names: readonly string[]): Promise<{ name: string; id: SubscriberId }[]> {
-      // An id comes last, so that it counts where a text is the id of one and the external id of another.
+    /** The subscriber of each name, by id or external id; unknown names are omitted. */
+    async resolveIds(tenantId: TenantId, names: readonly string[]): Promise<{ name: string; id: SubscriberId }[]> {
+      // Matches by id come last, so they win when a name is both an id and another subscriber's external id.
       return sql<{ name: string; id: SubscriberId }[]>`
         select external_id as name, id, false as by_id from notification_subscribers
         where tenant_id = ${tenantId} and external_id = any(${names as string[]}::text[])
@@ -75,7 +75,7 @@ export function subscriberStore(sql: Sql) {
         order by by_id`;
     },
 
-    /** Keeps others from changing a subscriber and its addresses until the transaction ends. */
+    /** Locks a subscriber and its endpoints against changes until the transaction ends. */
     async lock(tenantId: TenantId, id: string): Promise<Subscriber | undefined> {
       const [row] = await sql<Subscriber[]>`
         select ${columns} from notification_subscribers where tenant_id = ${tenantId} and id = ${id} for update`;
@@ -83,8 +83,7 @@ export function subscriberStore(sql: Sql) {
     },
 
     /**
-     * Sets the fields that are given, each by itself, and makes the subscriber active. An address that is given is
-     * another one, of which nothing bad is known.
+     * Sets the given fields and activates the subscriber. A given address is a new one, so its suppression is cleared.
      */
     async merge(tenantId: TenantId, id: SubscriberId, change: ProfileChange, now: Date): Promise<Subscriber> {
       const [row] = await sql<Subscriber[]>`
@@ -107,7 +106,7 @@ export function subscriberStore(sql: Sql) {
       return row!;
     },
 
-    /** Sets the whole profile; a version that is given must still be the current one. */
+    /** Replaces the whole profile; undefined when the expected version is not current. */
     async replace(
       tenantId: TenantId,
       id: string,
@@ -131,7 +130,7 @@ export function subscriberStore(sql: Sql) {
       return row;
     },
 
-    /** Suppresses the address that a profile has for a channel, if it had it already when the address was used. */
+    /** Suppresses a profile's address, unless it has changed since it was used. */
     async suppress(tenantId: TenantId, id: string, field: "email" | "phone", usedAt: Date, now: Date): Promise<void> {
       await sql`
         update notification_subscribers
@@ -141,7 +140,7 @@ export function subscriberStore(sql: Sql) {
           and coalesce(${sql(`${field}_set_at`)}, '-infinity') <= ${usedAt}`;
     },
 
-    /** Makes an active subscriber inactive; undefined when there is none. */
+    /** Deactivates an active subscriber; undefined when there is none. */
     async deactivate(tenantId: TenantId, id: string, now: Date): Promise<Subscriber | undefined> {
       const [row] = await sql<Subscriber[]>`
         update notification_subscribers set active = false, updated_at = ${now}, record_version = record_version + 1

@@ -249,7 +249,7 @@ test("other modules find subscribers by id, by external id and by either, and on
   const found = await subscribers.findMany(sql, tenantId, [eve.id, foreign.id, ada.id, "nobody"]);
   assert.deepEqual([...found.keys()].sort(), [ada.id, eve.id].sort());
   assert.equal(found.get(ada.id)?.email, profile.email);
-  const named = await subscribers.identify(sql, tenantId, ["ada", ada.id, eve.id, foreign.id, "bob", "nobody"]);
+  const named = await subscribers.resolveIds(sql, tenantId, ["ada", ada.id, eve.id, foreign.id, "bob", "nobody"]);
   assert.deepEqual(
     named,
     new Map([

@@ -6,10 +6,10 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { createSubscribers } from "../subscribers/index.ts";
 import type { TopicMember } from "./index.ts";
-import { topicBench } from "./testing/topic-bench.ts";
+import { createTopicFixture } from "./testing/topic-fixture.ts";
 
 const { db, topics, createTopic, deleteTopic, add, remove, attach, manySubscribers } =
-  await topicBench(createSubscribers);
+  await createTopicFixture(createSubscribers);
 
 /** Everyone who was a member at a cutoff, read in pages. */
 async function readAll(tenantId: TenantId, cutoff: string, pageSize: number, betweenPages = async () => {}) {

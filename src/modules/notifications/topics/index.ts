@@ -1,8 +1,8 @@
 /**
- * Topics: named sets of subscribers, and who was in them when.
+ * Topics: named sets of subscribers with their membership history.
  *
- * member: a subscriber in a topic. subscription: one stay of a member, from joining to leaving.
- * context keys: in which contexts a member is in the topic. cutoff: a snapshot in which membership counts.
+ * member: a subscriber in a topic. subscription: one membership, from joining to leaving. context keys: the contexts in
+ * which a member belongs to the topic. cutoff: a database snapshot that determines the members of a broadcast.
  */
 
 import type { TopicService as Rpc } from "../../../../gen/service/api/topic_pb.ts";
@@ -16,7 +16,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import type { TopicMember } from "./domain/subscription.ts";
 import type { Topic } from "./domain/topic.ts";
-import { forgetSubscriptionsJob } from "./jobs.ts";
+import { deleteEndedSubscriptionsJob } from "./jobs.ts";
 import { type SubscriptionHandlers, subscriptionHandlers } from "./subscription-handler.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 import { topicHandlers } from "./topic-handler.ts";
@@ -25,23 +25,23 @@ import { topicStore } from "./topic-store.ts";
 
 export type { Topic, TopicMember };
 
-/** The door of the module. */
+/** The module's public API. */
 export interface Topics {
   readonly handlers: {
     readonly topics: Handlers<typeof Rpc>;
-    /** What SubscriberService has on a subscriber's topics. */
+    /** SubscriberService operations on a subscriber's topics. */
     readonly subscriptions: SubscriptionHandlers;
   };
   readonly jobs: readonly JobKind[];
   find(sql: Sql, tenantId: TenantId, topicKey: string): Promise<Topic | undefined>;
   /**
-   * The cutoff of this moment: what was committed before counts, and what is under way does not. It is not for
-   * transactions that have changed members themselves: whether their own changes count is left to chance.
+   * The current cutoff: committed changes count, changes of open transactions do not. Do not use it in a transaction that
+   * has changed members itself: whether its own changes count is undefined.
    */
   cutoff(sql: Sql): Promise<string>;
   /**
-   * Those who were members at a cutoff, by the ids of their subscriptions, from the one after `afterId` ("" for the
-   * first). Pages are the same whenever they are read, for seven days.
+   * The members at a cutoff, ordered by subscription id, starting after `afterId` ("" for the first). Pages are stable for
+   * seven days.
    */
   membersAt(
     sql: Sql,
@@ -51,7 +51,7 @@ export interface Topics {
     afterId: string,
     limit: number,
   ): Promise<TopicMember[]>;
-  /** How many were members at a cutoff. */
+  /** The number of members at a cutoff. */
   countAt(sql: Sql, tenantId: TenantId, topicKey: string, cutoff: string): Promise<number>;
 }
 
@@ -60,20 +60,20 @@ interface Parts {
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly events: EventRecorder;
-  readonly subscribers: Pick<Subscribers, "find" | "identify">;
+  readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
   readonly platformTenantId: () => string;
 }
 
-/** Makes the module. */
+/** Creates the module. */
 export function createTopics({ sql, clock, cursors, events, subscribers, platformTenantId }: Parts): Topics {
   const service = createTopicService({ events, subscribers });
   return {
     handlers: { topics: topicHandlers(service, cursors), subscriptions: subscriptionHandlers(service, cursors) },
-    jobs: [forgetSubscriptionsJob({ sql, clock, platformTenantId })],
-    find: (on, tenantId, topicKey) => topicStore(on).find(tenantId, topicKey),
-    cutoff: (on) => subscriptionStore(on).snapshot(),
-    membersAt: (on, tenantId, topicKey, cutoff, afterId, limit) =>
-      subscriptionStore(on).membersAt(tenantId, topicKey, cutoff, afterId, limit),
-    countAt: (on, tenantId, topicKey, cutoff) => subscriptionStore(on).countAt(tenantId, topicKey, cutoff),
+    jobs: [deleteEndedSubscriptionsJob({ sql, clock, platformTenantId })],
+    find: (tx, tenantId, topicKey) => topicStore(tx).find(tenantId, topicKey),
+    cutoff: (tx) => subscriptionStore(tx).snapshot(),
+    membersAt: (tx, tenantId, topicKey, cutoff, afterId, limit) =>
+      subscriptionStore(tx).membersAt(tenantId, topicKey, cutoff, afterId, limit),
+    countAt: (tx, tenantId, topicKey, cutoff) => subscriptionStore(tx).countAt(tenantId, topicKey, cutoff),
   };
 }

@@ -4,9 +4,9 @@ import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 
 const hourMs = 3_600_000;
-/** No broadcast goes on for longer than this. */
-const keptMs = 7 * 24 * hourMs;
-const rowsAtOnce = 5000;
+/** Ended subscriptions are kept this long. No broadcast takes longer. */
+const retentionMs = 7 * 24 * hourMs;
+const batchSize = 5000;
 
 interface Parts {
   readonly sql: Sql;
@@ -15,14 +15,14 @@ interface Parts {
   readonly platformTenantId: () => string;
 }
 
-/** Forgets who left a topic so long ago that no broadcast asks any more. */
-export function forgetSubscriptionsJob({ sql, clock, platformTenantId }: Parts): JobKind {
+/** Deletes ended subscriptions once no broadcast can need them. */
+export function deleteEndedSubscriptionsJob({ sql, clock, platformTenantId }: Parts): JobKind {
   return {
     kind: "topics.forget_left",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
-      const before = new Date(clock.now() - keptMs);
-      await inBites(signal, rowsAtOnce, (limit) => subscriptionStore(sql).forget(before, limit));
+      const before = new Date(clock.now() - retentionMs);
+      await inBites(signal, batchSize, (limit) => subscriptionStore(sql).deleteEnded(before, limit));
     },
   };
 }

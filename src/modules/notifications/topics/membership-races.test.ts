@@ -5,9 +5,9 @@ import { until } from "../../../../test/harness/embedded-owner.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createSubscribers } from "../subscribers/index.ts";
 import { subscriptionStore } from "./subscription-store.ts";
-import { topicBench } from "./testing/topic-bench.ts";
+import { createTopicFixture } from "./testing/topic-fixture.ts";
 
-const bench = await topicBench(createSubscribers);
+const bench = await createTopicFixture(createSubscribers);
 const { db, events, topics, createTopic, deleteTopic, members, attach, detach, newSubscriber, manySubscribers } = bench;
 const { handlers } = topics;
 

@@ -20,7 +20,7 @@ export type SubscriptionHandlers = Pick<
   "upsertSubscription" | "deleteSubscription" | "listSubscriptions"
 >;
 
-/** Makes the operations on a subscriber's topics. */
+/** Creates the subscription handlers. */
 export function subscriptionHandlers(service: TopicService, cursors: Cursors): SubscriptionHandlers {
   return {
     async upsertSubscription(context, { subscriberId, topicKey, contextKeys }) {
@@ -48,7 +48,7 @@ export function subscriptionHandlers(service: TopicService, cursors: Cursors): S
   };
 }
 
-/** A subscription as messages carry it. */
+/** Converts a subscription to its API message. */
 export function fromSubscription(subscription: Subscription): SubscriptionMessage {
   return create(SubscriptionSchema, {
     id: subscription.id,

@@ -60,8 +60,8 @@ export function topicHandlers(service: TopicService, cursors: Cursors): Handlers
     },
 
     async addTopicSubscribers(context, { key, subscriberIds, contextKeys }) {
-      const additions = await service.addSubscribers(context, key, subscriberIds, contextKeys);
-      return create(AddTopicSubscribersResponseSchema, additions);
+      const result = await service.addSubscribers(context, key, subscriberIds, contextKeys);
+      return create(AddTopicSubscribersResponseSchema, result);
     },
 
     async removeTopicSubscribers(context, { key, subscriberIds }) {

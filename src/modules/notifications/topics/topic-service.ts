@@ -6,12 +6,12 @@ import { newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import { orderedKeys, type Subscription } from "./domain/subscription.ts";
-import type { Topic, TopicText } from "./domain/topic.ts";
-import { type Joined, subscriptionStore } from "./subscription-store.ts";
+import type { Topic, TopicDetails } from "./domain/topic.ts";
+import { type NewSubscription, subscriptionStore } from "./subscription-store.ts";
 import { topicStore } from "./topic-store.ts";
 
-/** What adding members came to. */
-export interface Additions {
+/** The result of adding members. */
+export interface AddResult {
   readonly added: number;
   readonly changed: number;
   readonly unchanged: number;
@@ -19,13 +19,13 @@ export interface Additions {
 
 interface Parts {
   readonly events: EventRecorder;
-  readonly subscribers: Pick<Subscribers, "find" | "identify">;
+  readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
 }
 
-/** The use cases of topics and of who is in them. */
+/** The use cases of topics and their members. */
 export type TopicService = ReturnType<typeof createTopicService>;
 
-/** Makes the use cases of topics and of who is in them. */
+/** Creates the topic service. */
 export function createTopicService({ events, subscribers }: Parts) {
   async function getTopic({ sql, tenantId }: Context, key: string): Promise<Topic> {
     const topic = await topicStore(sql).find(tenantId, key);
@@ -33,14 +33,14 @@ export function createTopicService({ events, subscribers }: Parts) {
     return topic;
   }
 
-  /** A topic whose members are to change: it is there until they have. */
-  async function hold({ sql, tenantId }: Context, key: string): Promise<Topic> {
-    const topic = await topicStore(sql).hold(tenantId, key);
+  /** Locks a topic against deletion while its members change. */
+  async function lockTopic({ sql, tenantId }: Context, key: string): Promise<Topic> {
+    const topic = await topicStore(sql).lockShared(tenantId, key);
     if (topic === undefined) throw notFound("topic");
     return topic;
   }
 
-  /** The id of a subscriber that is there, active or not. */
+  /** The id of an existing subscriber, active or not. */
   async function subscriberId({ sql, tenantId }: Context, id: string): Promise<string> {
     const subscriber = await subscribers.find(sql, tenantId, id);
     if (subscriber === undefined) throw notFound("subscriber");
@@ -52,7 +52,7 @@ export function createTopicService({ events, subscribers }: Parts) {
     topic: Topic,
     subscriberIds: readonly string[],
     contextKeys: readonly string[],
-  ): Promise<Joined[]> {
+  ): Promise<NewSubscription[]> {
     const { sql, nowMs } = context;
     const members = subscriberIds.map((each) => ({ id: ulid(nowMs), subscriberId: each }));
     const joined = await subscriptionStore(sql).join(topic, members, orderedKeys(contextKeys), new Date(nowMs));
@@ -68,7 +68,7 @@ export function createTopicService({ events, subscribers }: Parts) {
     const store = subscriptionStore(sql);
     const ended = await store.leave(topic, subscriberIds, new Date(nowMs));
     if (ended.length < subscriberIds.length) {
-      // Whose keys were being changed has a new stay when that is done, which the first look cannot have seen.
+      // A concurrent change of context keys starts a new subscription that the first statement could not see.
       const gone = new Set(ended.map((each) => each.subscriberId));
       const others = subscriberIds.filter((each) => !gone.has(each));
       ended.push(...(await store.leave(topic, others, new Date(nowMs))));
@@ -81,7 +81,7 @@ export function createTopicService({ events, subscribers }: Parts) {
     getTopic,
     subscriberId,
 
-    async createTopic(context: Context, key: string, text: TopicText): Promise<Topic> {
+    async createTopic(context: Context, key: string, text: TopicDetails): Promise<Topic> {
       const { sql, tenantId, nowMs } = context;
       const topic = { ...text, tenantId, id: ulid(nowMs), key, ...newStamps(nowMs) };
       const created = await topicStore(sql).insert(topic);
@@ -92,7 +92,7 @@ export function createTopicService({ events, subscribers }: Parts) {
     async updateTopic(
       context: Context,
       key: string,
-      text: TopicText,
+      text: TopicDetails,
       expectedVersion: number | undefined,
     ): Promise<Topic> {
       const { sql, tenantId, nowMs } = context;
@@ -107,7 +107,7 @@ export function createTopicService({ events, subscribers }: Parts) {
       const { sql, tenantId, nowMs } = context;
       const deleted = await topicStore(sql).remove(tenantId, key);
       if (deleted === undefined) throw notFound("topic");
-      // In a statement of its own: it sees those who joined while the topic could not be deleted yet.
+      // A separate statement, so that it sees members who joined while the delete waited for its lock.
       const count = await subscriptionStore(sql).leaveAll(deleted, new Date(nowMs));
       await events.record(context, "topic.deleted", key, { count });
       return deleted;
@@ -118,15 +118,15 @@ export function createTopicService({ events, subscribers }: Parts) {
       key: string,
       names: readonly string[],
       contextKeys: readonly string[],
-    ): Promise<Additions> {
+    ): Promise<AddResult> {
       const { sql, tenantId } = context;
-      const topic = await hold(context, key);
-      const known = await subscribers.identify(sql, tenantId, names);
+      const topic = await lockTopic(context, key);
+      const known = await subscribers.resolveIds(sql, tenantId, names);
       const unknown = names.findIndex((name) => !known.has(name));
       if (unknown >= 0) {
-        throw invalid(`subscriber_ids[${unknown}]`, "exists", "is neither the id nor the external id of a subscriber");
+        throw invalid(`subscriber_ids[${unknown}]`, "exists", "must be the id or external id of a subscriber");
       }
-      // In the order given, which is the order of the list of members.
+      // Keep the given order, because it is the order of the member list.
       const wanted = [...new Set(names.map((name) => known.get(name)!))];
       const joined = await join(context, topic, wanted, contextKeys);
       const changed = joined.filter((each) => each.changed).length;
@@ -135,12 +135,12 @@ export function createTopicService({ events, subscribers }: Parts) {
 
     async removeSubscribers(context: Context, key: string, names: readonly string[]): Promise<number> {
       const { sql, tenantId } = context;
-      const topic = await hold(context, key);
-      const known = await subscribers.identify(sql, tenantId, names);
+      const topic = await lockTopic(context, key);
+      const known = await subscribers.resolveIds(sql, tenantId, names);
       return (await leave(context, topic, [...new Set(known.values())])).length;
     },
 
-    /** Attaches one subscriber. */
+    /** Subscribes one subscriber to a topic. */
     async upsertSubscription(
       context: Context,
       id: string,
@@ -149,15 +149,15 @@ export function createTopicService({ events, subscribers }: Parts) {
     ): Promise<Subscription> {
       const { sql, tenantId } = context;
       const attached = await subscriberId(context, id);
-      const topic = await hold(context, key);
+      const topic = await lockTopic(context, key);
       const [joined] = await join(context, topic, [attached], contextKeys);
       return joined ?? (await subscriptionStore(sql).find(tenantId, key, attached))!;
     },
 
-    /** Detaches one subscriber. */
+    /** Unsubscribes one subscriber from a topic. */
     async deleteSubscription(context: Context, id: string, key: string): Promise<Subscription> {
       const detached = await subscriberId(context, id);
-      const topic = await hold(context, key);
+      const topic = await lockTopic(context, key);
       const [ended] = await leave(context, topic, [detached]);
       if (ended === undefined) throw notFound("subscription");
       return ended;

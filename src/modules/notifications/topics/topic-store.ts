@@ -1,9 +1,9 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { Topic, TopicText } from "./domain/topic.ts";
+import type { Topic, TopicDetails } from "./domain/topic.ts";
 
-/** The SQL of topics. */
+/** SQL queries for topics. */
 export function topicStore(sql: Sql) {
   const columns = sql`tenant_id, id, key, name, description, created_at, updated_at, record_version`;
   return {
@@ -21,18 +21,18 @@ export function topicStore(sql: Sql) {
       return row;
     },
 
-    /** Keeps a topic from being deleted until the transaction ends; others may do the same, and change its texts. */
-    async hold(tenantId: TenantId, key: string): Promise<Topic | undefined> {
+    /** Locks a topic against deletion until the transaction ends. The lock is shared and allows updates of its details. */
+    async lockShared(tenantId: TenantId, key: string): Promise<Topic | undefined> {
       const [row] = await sql<Topic[]>`
         select ${columns} from notification_topics where tenant_id = ${tenantId} and key = ${key} for key share`;
       return row;
     },
 
-    /** Sets the texts; a version that is given must still be the current one. */
+    /** Replaces the details; undefined when the expected version is not current. */
     async update(
       tenantId: TenantId,
       key: string,
-      { name, description }: TopicText,
+      { name, description }: TopicDetails,
       expectedVersion: number | undefined,
       now: Date,
     ): Promise<Topic | undefined> {
@@ -45,7 +45,7 @@ export function topicStore(sql: Sql) {
       return row;
     },
 
-    /** Deletes a topic once nobody holds it. */
+    /** Deletes a topic after waiting for its locks. */
     async remove(tenantId: TenantId, key: string): Promise<Topic | undefined> {
       const [row] = await sql<Topic[]>`
         delete from notification_topics where tenant_id = ${tenantId} and key = ${key} returning ${columns}`;

@@ -11,10 +11,10 @@ import { type ContextChoice, failsWith, freshTenant, perform } from "../../../..
 import { classifyDatabaseError } from "../../../platform/db/index.ts";
 import { validator } from "../../../platform/validation/index.ts";
 import { createSubscribers } from "../subscribers/index.ts";
-import { topicBench } from "./testing/topic-bench.ts";
+import { createTopicFixture } from "./testing/topic-fixture.ts";
 
 let nowMs: number | undefined;
-const bench = await topicBench(createSubscribers, { now: () => nowMs ?? Date.now() });
+const bench = await createTopicFixture(createSubscribers, { now: () => nowMs ?? Date.now() });
 const { db, events, topics, createTopic, deleteTopic, add, remove, members, attach, detach, subscriptions } = bench;
 const { newSubscriber, manySubscribers } = bench;
 const { handlers } = topics;

@@ -36,7 +36,7 @@ interface Parts extends RecipientParts {
   readonly shares: EventLoopShares;
   readonly events: EventRecorder;
   readonly topics: Pick<Topics, "membersAt" | "countAt">;
-  readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
+  readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve">;
   readonly prepare: MessagePreparer;
   readonly reporter: DeliveryReporter;
   readonly verifiedOnly: boolean;

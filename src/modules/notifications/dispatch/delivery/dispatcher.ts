@@ -34,7 +34,7 @@ interface Parts extends RecipientParts {
   readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
-  readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve">;
+  readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve">;
   readonly prepare: MessagePreparer;
   readonly send: MessageSender;
   readonly providers: Pick<Providers, "deduplicating">;

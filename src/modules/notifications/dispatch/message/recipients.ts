@@ -14,7 +14,7 @@ export interface Recipient {
 /** The modules that recipients are read from. */
 export interface RecipientParts {
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf">;
-  readonly preferences: Pick<Preferences, "layersOf">;
+  readonly preferences: Pick<Preferences, "readLayers">;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function readRecipients(
   const [found, endpoints, layers] = await Promise.all([
     subscribers.findMany(sql, tenantId, subscriberIds),
     subscribers.endpointsOf(sql, tenantId, subscriberIds),
-    preferences.layersOf(sql, tenantId, trigger, subscriberIds),
+    preferences.readLayers(sql, tenantId, trigger, subscriberIds),
   ]);
   return new Map(
     [...found].map(([id, subscriber]) => [
@@ -51,7 +51,7 @@ export async function readRecipient(
   const { tenantId, id } = subscriber;
   const [endpoints, layers] = await Promise.all([
     subscribers.endpointsOf(sql, tenantId, [id]),
-    preferences.layersOf(sql, tenantId, { ...trigger, topicKey: "" }, [id]),
+    preferences.readLayers(sql, tenantId, { ...trigger, topicKey: "" }, [id]),
   ]);
   return { subscriber, endpoints: endpoints.get(id) ?? [], layers: layers.of(id) };
 }

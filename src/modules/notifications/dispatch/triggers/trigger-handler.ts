@@ -13,7 +13,7 @@ import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
 import { optionalTime } from "../../../../platform/records/index.ts";
-import type { Channel, NamedProfile } from "../../subscribers/index.ts";
+import type { Channel, SubscriberUpsert } from "../../subscribers/index.ts";
 import type { BroadcastService } from "../broadcasts/broadcast-service.ts";
 import { fromBroadcast } from "../delivery/delivery-handler.ts";
 import type { Delivery } from "../domain/delivery.ts";
@@ -92,7 +92,7 @@ function toTrigger(request: TriggerNotificationRequest): Trigger {
   };
 }
 
-function toProfile({ subscriberExternalId, subscriber }: TriggerNotificationRequest): NamedProfile | undefined {
+function toProfile({ subscriberExternalId, subscriber }: TriggerNotificationRequest): SubscriberUpsert | undefined {
   if (subscriber === undefined) return undefined;
   if (subscriberExternalId === "") {
     throw invalid("subscriber", "external_id", "may only be set together with subscriber_external_id");

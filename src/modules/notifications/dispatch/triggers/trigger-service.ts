@@ -7,7 +7,7 @@ import type { Database } from "../../../../platform/db/index.ts";
 import { complete, inProgress } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Preferences } from "../../preferences/index.ts";
-import type { NamedProfile, Subscribers } from "../../subscribers/index.ts";
+import type { Subscribers, SubscriberUpsert } from "../../subscribers/index.ts";
 import { type DeliveryBatch, deliveryStore } from "../delivery/delivery-store.ts";
 import { createInitialDeliveries, type InitialDelivery, type TriggerContext } from "../delivery/initial-delivery.ts";
 import type { MessageSender } from "../delivery/send-attempt.ts";
@@ -38,7 +38,7 @@ export interface TriggerResult {
 export interface SingleTrigger<Response> {
   readonly trigger: Trigger;
   /** The profile to store before the recipient is notified. */
-  readonly profile: NamedProfile | undefined;
+  readonly profile: SubscriberUpsert | undefined;
   readonly keyed: KeyedCall | undefined;
   toResponse(result: TriggerResult): Response;
 }
@@ -46,7 +46,7 @@ export interface SingleTrigger<Response> {
 interface Parts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert" | "previewUpsert">;
-  readonly preferences: Pick<Preferences, "layersOf" | "workflow" | "resolve" | "checkContents">;
+  readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve" | "checkContents">;
   readonly prepare: MessagePreparer;
   readonly send: MessageSender;
   readonly settler: Settler;
@@ -152,7 +152,7 @@ export function createTriggerService(parts: Parts) {
     context: Context,
     triggerContext: TriggerContext,
     serialized: SerializedPayload,
-    profile: NamedProfile,
+    profile: SubscriberUpsert,
     single: SingleTrigger<Response>,
   ): Promise<Draft<Response> | "duplicate"> {
     const { keyed, toResponse } = single;

@@ -7,7 +7,7 @@ import {
 } from "../../../../platform/cel/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 
-/** What a condition is asked about. */
+/** The values that a condition can read. */
 export interface ConditionValues {
   readonly subscriber: Readonly<Record<string, unknown>>;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -17,15 +17,15 @@ export interface ConditionValues {
 
 const variables: CelVariables = { subscriber: "map", payload: "map", workflow_key: "string", channel: "string" };
 
-/** A condition that can be asked; "failed" where its text cannot be understood, and undefined where there is none. */
+/** A compiled condition; "failed" when its source does not compile, undefined when there is none. */
 export type Condition = CelExpression | "failed" | undefined;
 
-/** Refuses a text that is no condition, and says where it goes wrong. */
+/** Throws when the source of a condition is invalid; the error names the position. */
 export function checkCondition(source: string): void {
   checkCelCondition("condition", source, variables);
 }
 
-/** Reads a condition that was checked when it was stored, perhaps by rules that have become stricter since. */
+/** Compiles a stored condition. It was checked when it was stored, but the rules may be stricter now. */
 export function readCondition(source: string): Condition {
   if (source === "") return undefined;
   try {
@@ -35,8 +35,8 @@ export function readCondition(source: string): Condition {
   }
 }
 
-/** Whether a condition holds; "failed" when it cannot be told. */
-export function conditionHolds(condition: Condition, values: ConditionValues): boolean | "failed" {
+/** Whether a condition matches; "failed" when it cannot be evaluated. */
+export function matchesCondition(condition: Condition, values: ConditionValues): boolean | "failed" {
   if (condition === undefined) return true;
   if (condition === "failed") return "failed";
   try {

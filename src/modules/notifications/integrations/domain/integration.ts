@@ -4,40 +4,40 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 
-/** How texts are written that go through an integration; empty: as they are. */
+/** Casing applied to the texts of messages; empty leaves them unchanged. */
 export type Casing = "" | "upper" | "lower" | "title" | "sentence";
 
-/** What is said about an integration; a replacement says all of it anew. */
+/** The replaceable fields of an integration. An update replaces all of them. */
 export interface IntegrationDetails {
   readonly name: string;
   readonly providerKey: string;
-  /** Empty for providers that need none. */
+  /** Empty for providers that need no connection. */
   readonly connectionId: string;
-  /** The lower wins. */
+  /** The lowest priority is used first. */
   readonly priority: number;
   readonly active: boolean;
-  /** For what it is used; for everything when empty. */
+  /** CEL condition on the message; empty matches every message. */
   readonly condition: string;
   readonly casingOverride: Casing;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A provider that serves a channel. */
+/** A provider configured to serve a channel. */
 export interface Integration extends IntegrationDetails, Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly channel: Channel;
 }
 
-/** The priority of an integration that names none. */
+/** The default priority of an integration. */
 export const priorityDefault = 100;
 
-/** How many integrations a tenant may have. */
+/** The maximum number of integrations per tenant. */
 export const integrationsMax = 500;
 
 const metadataBytesMax = 16 * 1024;
 
-/** Refuses metadata that is too large. */
+/** Throws when metadata is too large. */
 export function checkMetadata(metadata: IntegrationDetails["metadata"]): void {
   if (Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax) {
     throw invalid("metadata", "max_bytes", `must have at most ${metadataBytesMax} bytes as JSON`);
@@ -55,8 +55,8 @@ const fieldNames = {
   metadata: "metadata",
 } as const satisfies Record<keyof IntegrationDetails, string>;
 
-/** The names, as messages have them, of what a replacement makes different. */
-export function changedNames(current: IntegrationDetails, next: IntegrationDetails): string[] {
+/** The API names of the fields that an update changes. */
+export function changedFields(current: IntegrationDetails, next: IntegrationDetails): string[] {
   return (Object.keys(fieldNames) as (keyof IntegrationDetails)[])
     .filter((field) => !isDeepStrictEqual(current[field], next[field]))
     .map((field) => fieldNames[field]);

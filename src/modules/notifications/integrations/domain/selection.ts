@@ -1,8 +1,8 @@
 import type { Channel } from "../../subscribers/index.ts";
-import { type Condition, type ConditionValues, conditionHolds, readCondition } from "./condition.ts";
+import { type Condition, type ConditionValues, matchesCondition, readCondition } from "./condition.ts";
 import type { Integration } from "./integration.ts";
 
-/** Why no integration was chosen. */
+/** The reason why no integration was selected. */
 export type SelectionFault = "none_active" | "condition_no_match" | "condition_error";
 
 interface Candidate {
@@ -10,15 +10,15 @@ interface Candidate {
   readonly condition: Condition;
 }
 
-/** A tenant's integrations, ready to be chosen from. */
+/** A tenant's integrations, prepared for selection. */
 export interface Selection {
   readonly byId: ReadonlyMap<string, Integration>;
-  /** Those in use, the first choice first. */
+  /** Active integrations by channel, highest precedence first. */
   readonly candidates: ReadonlyMap<Channel, readonly Candidate[]>;
 }
 
-/** Puts integrations in the order of their precedence, channel by channel. */
-export function selectionOf(integrations: readonly Integration[]): Selection {
+/** Sorts active integrations by precedence and compiles their conditions. */
+export function toSelection(integrations: readonly Integration[]): Selection {
   const ordered = integrations.filter(({ active }) => active).sort(byPrecedence);
   const candidates = Map.groupBy(
     ordered.map((integration) => ({ integration, condition: readCondition(integration.condition) })),
@@ -27,7 +27,7 @@ export function selectionOf(integrations: readonly Integration[]): Selection {
   return { byId: new Map(integrations.map((integration) => [integration.id, integration])), candidates };
 }
 
-/** The lower priority wins, then the older one. */
+/** Orders by priority, then by age, oldest first. */
 function byPrecedence(one: Integration, other: Integration): number {
   if (one.priority !== other.priority) return one.priority - other.priority;
   const age = one.createdAt.getTime() - other.createdAt.getTime();
@@ -35,8 +35,8 @@ function byPrecedence(one: Integration, other: Integration): number {
 }
 
 /**
- * The first integration whose condition holds, of those that were not tried already and whose provider is acceptable. One whose condition cannot be told is passed over: an error must never route a message to a provider that it was not
- * meant for.
+ * Selects the first integration that is not excluded, whose provider is acceptable and whose condition matches. An
+ * integration whose condition fails is skipped: an error must never route a message to an unintended provider.
  */
 export function chooseIntegration(
   { candidates }: Selection,
@@ -48,9 +48,9 @@ export function chooseIntegration(
   let fault: SelectionFault = "none_active";
   for (const { integration, condition } of candidates.get(channel) ?? []) {
     if (except.has(integration.id) || !accepts(integration.providerKey)) continue;
-    const holds = conditionHolds(condition, values);
-    if (holds === true) return integration;
-    if (holds === "failed") fault = "condition_error";
+    const matches = matchesCondition(condition, values);
+    if (matches === true) return integration;
+    if (matches === "failed") fault = "condition_error";
     else if (fault === "none_active") fault = "condition_no_match";
   }
   return fault;

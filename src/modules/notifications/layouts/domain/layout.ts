@@ -6,44 +6,44 @@ import type { LayoutChannel } from "./channel.ts";
 /** A layout's id. */
 export type LayoutId = string & { readonly __id: "layout" };
 
-/** What a caller says of a layout, besides its channel. */
-export interface LayoutText {
+/** The replaceable fields of a layout. */
+export interface LayoutDetails {
   /** Unique on its channel. */
   readonly name: string;
   readonly description: string;
   readonly engine: Engine;
-  /** The template around the content; on email HTML. */
+  /** The template around the content; HTML on email. */
   readonly body: string;
-  /** The template around the content without markup; empty when there is none. */
+  /** The plain-text template around the content; empty when there is none. */
   readonly textBody: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What stands around notifications on one channel. */
-export interface Layout extends LayoutText {
+/** A template that wraps the notifications of one channel. */
+export interface Layout extends LayoutDetails {
   readonly tenantId: TenantId;
   readonly id: LayoutId;
   readonly channel: LayoutChannel;
-  /** Whether it is taken for notifications that name no layout. */
+  /** Whether it is used for notifications that name no layout. */
   readonly isDefault: boolean;
-  /** Counts the changes of its text, from 1. */
+  /** Incremented by every update, starting at 1. */
   readonly version: number;
-  /** What its templates read, but for the content. */
+  /** The variables that its templates read, except the content. */
   readonly variables: readonly string[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** The name that stands for the content in a layout's templates. */
+/** The template variable that is replaced by the content. */
 export const placeholder = "content";
 
-/** How many layouts a tenant may have. */
+/** The maximum number of layouts per tenant. */
 export const layoutsMax = 500;
 
 const nameMax = 128;
 const metadataBytesMax = 16 * 1024;
 
-/** Refuses metadata that is too large. */
+/** Throws when metadata is too large. */
 export function checkMetadata(metadata: Readonly<Record<string, unknown>>): void {
   if (Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax) {
     throw invalid("metadata", "max_bytes", `must have at most ${metadataBytesMax} bytes as JSON`);
@@ -53,8 +53,8 @@ export function checkMetadata(metadata: Readonly<Record<string, unknown>>): void
 const copySuffix = " (copy)";
 
 /**
- * Names for a copy, the best first: `A (copy)`, then `A (copy) (copy)` and so on. A copy of a copy is named in the same
- * way. The name is cut short where a suffix would not fit.
+ * Candidate names for a copy, in order of preference: `A (copy)`, then `A (copy) (copy)` and so on. The original name is
+ * truncated if the suffix would not fit.
  */
 export function copyNames(name: string): string[] {
   const letters = [...name];
@@ -65,8 +65,8 @@ export function copyNames(name: string): string[] {
   });
 }
 
-/** The names, as messages have them, of what an update makes different. */
-export function changedNames(before: Layout, after: Layout): string[] {
+/** The API names of the fields that an update changes. */
+export function changedFields(before: Layout, after: Layout): string[] {
   const fields = [
     ["name", before.name === after.name],
     ["description", before.description === after.description],

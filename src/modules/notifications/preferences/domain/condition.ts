@@ -9,7 +9,7 @@ import {
 import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import type { ConditionResult } from "./resolution.ts";
 
-/** What conditions may name. */
+/** The variables of conditions. */
 export const conditionVariables: CelVariables = {
   subscriber: "map",
   payload: "map",
@@ -20,10 +20,10 @@ export const conditionVariables: CelVariables = {
   user_id: "string",
 };
 
-/** Work that the conditions of one decision may do together, in steps of CEL: a decision cannot be interrupted. */
+/** CEL steps that all conditions of one decision may use together. A decision cannot be interrupted. */
 const stepsMax = 25_000;
 
-/** What conditions are asked about. */
+/** The facts that conditions can read. */
 export interface ConditionFacts {
   readonly subscriber: Subscriber;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -33,47 +33,47 @@ export interface ConditionFacts {
   readonly userId: string;
 }
 
-/** Asks the conditions of one decision, each once for every channel, or once at all where it names none. */
+/** Evaluates the conditions of one decision: once per channel, or once if the condition does not read the channel. */
 export class Conditions {
   readonly #facts: ConditionFacts;
   #values: Record<string, unknown> | undefined;
-  #answers: Map<string, ConditionResult> | undefined;
-  /** When all steps are used up no other condition is asked, so that a hostile set ends soon. */
+  #results: Map<string, ConditionResult> | undefined;
+  /** Once all steps are used, no further condition is evaluated, so a hostile set ends early. */
   readonly #work: WorkMeter = { steps: 0 };
 
   constructor(facts: ConditionFacts) {
     this.#facts = facts;
   }
 
-  ask(source: string, channel: Channel): ConditionResult {
+  evaluate(source: string, channel: Channel): ConditionResult {
     if (source === "") return "none";
-    this.#answers ??= new Map();
+    this.#results ??= new Map();
     const expression = compiled(source);
     if (expression === undefined) return "error";
     const key = expression.variables.includes("channel") ? `${channel} ${source}` : source;
-    let answer = this.#answers.get(key);
-    if (answer === undefined) {
-      answer = this.#evaluate(expression, channel);
-      this.#answers.set(key, answer);
+    let result = this.#results.get(key);
+    if (result === undefined) {
+      result = this.#run(expression, channel);
+      this.#results.set(key, result);
     }
-    return answer;
+    return result;
   }
 
-  #evaluate(expression: CelExpression, channel: Channel): ConditionResult {
+  #run(expression: CelExpression, channel: Channel): ConditionResult {
     if (this.#work.steps >= stepsMax) return "error";
     this.#values ??= valuesOf(this.#facts);
     this.#values.channel = channel;
     try {
       return evaluateCondition(expression, this.#values, this.#work) ? "true" : "false";
     } catch (error) {
-      // Some work is refused before it is done, and not counted.
+      // Work that is refused in advance is not counted, so mark the budget as used.
       if (error instanceof CelError && error.kind === "budget") this.#work.steps = stepsMax;
       return "error";
     }
   }
 }
 
-/** Undefined for what was stored as a condition and is none to this version of the service. */
+/** Compiles a stored condition; undefined when it is not valid for this version of the service. */
 function compiled(source: string): CelExpression | undefined {
   try {
     return compileCel(source, conditionVariables, "bool");

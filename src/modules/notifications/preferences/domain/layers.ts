@@ -6,54 +6,54 @@ import type { Layer, PreferenceSettings } from "./settings.ts";
 /** A layer that belongs to a subscriber. */
 export type OwnLayer = Extract<Layer, 3 | 4 | 5>;
 
-/** What a row of a subscriber's counts for. */
+/** The scope of a subscriber's preference row. */
 export interface RowKeys {
   readonly layer: OwnLayer;
   /** Empty on layer 3. */
   readonly workflowKey: string;
-  /** Empty but on layer 5. */
+  /** Empty except on layer 5. */
   readonly topicKey: string;
-  /** Each once and in order; none but on layer 5. */
+  /** Sorted and without duplicates; empty except on layer 5. */
   readonly contextKeys: readonly string[];
 }
 
-/** A row of a subscriber's as decisions see it. */
+/** A subscriber's preference row as decisions use it. */
 export interface OwnRow extends RowKeys {
   readonly settings: PreferenceSettings;
 }
 
-/** A row of a subscriber's. */
+/** A stored preference row of a subscriber. */
 export interface Preference extends OwnRow, Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly subscriberId: SubscriberId;
 }
 
-/** What layers 2 to 5 hold for one subscriber and one workflow. */
+/** Layers 2 to 5 for one subscriber and one workflow. */
 export interface Layers {
   readonly workflowKey: string;
   /** Layer 2. */
   readonly user: PreferenceSettings | undefined;
-  /** Layers 3 to 5; rows that turn out not to matter may be among them. */
+  /** Layers 3 to 5; may include rows that do not apply. */
   readonly own: readonly OwnRow[];
 }
 
-/** The same for many subscribers. */
+/** Layers 2 to 5 for many subscribers. */
 export interface SubscriberLayers {
-  /** Those of one; of a subscriber that was not asked for, what counts for everybody. */
+  /** The layers of one subscriber; for a subscriber that was not requested, only the shared ones. */
   of(subscriberId: string): Layers;
 }
 
-/** How many rows a subscriber may have. */
+/** The maximum number of preference rows per subscriber. */
 export const rowsMax = 1000;
 
-/** Context keys as they are kept: each once and in order, so that the same set is always the same list. */
+/** Normalizes context keys: sorted and without duplicates, so that equal sets are equal lists. */
 export function orderedKeys(contextKeys: readonly string[]): readonly string[] {
   return contextKeys.length < 2 ? contextKeys : [...new Set(contextKeys)].sort();
 }
 
-/** The rows of one decision by their layers, from the first; layer 1 and 2 are given. */
-export function rowsOf(
+/** The rows of one decision in layer order; the rows of layers 1 and 2 are given. */
+export function layerRows(
   first: PreferenceSettings | undefined,
   second: PreferenceSettings | undefined,
   { workflowKey, own }: Layers,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isSilent, isTimezone } from "./quiet-hours.ts";
+import { isQuiet, isTimezone } from "./quiet-hours.ts";
 import type { Day, QuietHours } from "./settings.ts";
 
 const everyDay: Day[] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -8,7 +8,7 @@ const hours = (start: string, end: string, days: Day[] = everyDay, timezone = ""
   timezone,
   ranges: [{ days, start, end }],
 });
-const silent = (schedule: QuietHours, at: string, zone = "") => isSilent(schedule, zone, Date.parse(at));
+const silent = (schedule: QuietHours, at: string, zone = "") => isQuiet(schedule, zone, Date.parse(at));
 
 test("a range starts with its first minute and ends before its last", () => {
   const noon = hours("12:00", "13:30");

@@ -1,23 +1,23 @@
 import type { Day, QuietHours, QuietRange } from "./settings.ts";
 
-/** The days of the week as JavaScript counts them. */
+/** The days of the week in JavaScript's order. */
 const days: readonly Day[] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 const minuteMs = 60_000;
 
-/** What the clock on a wall shows. */
+/** Local day and time. */
 interface WallClock {
-  /** From 0, Sunday. */
+  /** 0 is Sunday. */
   readonly day: number;
-  /** Since midnight. */
+  /** Minutes since midnight. */
   readonly minute: number;
 }
 
 /**
- * Whether a moment lies in quiet hours, by the clock on the wall: on the day on which clocks go forward an hour of the
- * range is missing, and on the day on which they go back it comes twice.
+ * Whether a point in time is in quiet hours, by local time. When clocks go forward, an hour of the range is missing; when
+ * they go back, an hour occurs twice.
  */
-export function isSilent({ timezone, ranges }: QuietHours, subscriberZone: string, nowMs: number): boolean {
+export function isQuiet({ timezone, ranges }: QuietHours, subscriberZone: string, nowMs: number): boolean {
   if (ranges.length === 0) return false;
   const clock = wallClock(timezone || subscriberZone || "UTC", nowMs);
   return ranges.some((range) => covers(range, clock));
@@ -36,20 +36,20 @@ function minuteOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 }
 
-/** Whether a text names a time zone with its summers. */
+/** Whether a text is the name of a time zone. */
 export function isTimezone(text: string): boolean {
-  // Offsets such as +02:00 are taken for zones too, but know no summer.
+  // Intl also accepts offsets such as +02:00, but those have no daylight saving time.
   return /^[A-Za-z]/.test(text) && clockOf(text) !== undefined;
 }
 
-/** A zone's way to tell the time, and the minute that it told last: many ask in the same one. */
+/** A zone's formatter and its last result, which is cached because many decisions fall in the same minute. */
 interface ZoneClock {
   readonly format: Intl.DateTimeFormat;
   epochMinute: number;
   shown: WallClock;
 }
 
-// Making one is slow and takes some hundred kilobytes.
+// A formatter is slow to create and takes a few hundred kilobytes.
 const zonesMax = 200;
 const clocks = new Map<string, ZoneClock>();
 
@@ -74,7 +74,7 @@ function clockOf(zone: string): ZoneClock | undefined {
 }
 
 function wallClock(zone: string, nowMs: number): WallClock {
-  // Zones are checked when they are stored; one that the tables have dropped since must not stop anything.
+  // Zones are checked when they are stored. One that the zone tables have since dropped falls back to UTC.
   const clock = clockOf(zone) ?? clockOf("UTC")!;
   const epochMinute = Math.floor(nowMs / minuteMs);
   if (clock.epochMinute !== epochMinute) {

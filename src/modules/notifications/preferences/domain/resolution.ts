@@ -1,10 +1,10 @@
 import type { Channel } from "../../subscribers/index.ts";
 import type { Layer } from "./settings.ts";
 
-/** Which set of rules decides. */
+/** The version of the resolver's rules. */
 export const resolverVersion = "preference-v2";
 
-/** Why a channel is allowed or not. */
+/** The reason why a channel is allowed or denied. */
 export type ReasonCode =
   | "allowed_default"
   | "allowed_by_layer"
@@ -17,7 +17,7 @@ export type ReasonCode =
   | "denied_subscriber_inactive"
   | "denied_not_requested";
 
-/** What was decided for one channel. */
+/** The decision for one channel. */
 export interface Resolution {
   readonly allowed: boolean;
   readonly reasonCode: ReasonCode;
@@ -25,15 +25,15 @@ export interface Resolution {
   readonly winningLayer: Layer | 0;
 }
 
-/** What came of a condition. */
+/** The result of a condition. */
 export type ConditionResult = "none" | "true" | "false" | "error";
 
 /**
- * What a layer did for a channel.
- * absent: it has no row. not_asked: nothing was asked of it. ignored: its condition does not hold.
- * silent_on_channel: it says nothing of the channel. locked: a weaker layer set the channel read-only.
- * not_counted: it would allow, but its condition failed. allows, denies: what it says is what stands from here on.
- * affirms: it says neither, and what stood so far stands by it. silences: its quiet hours hold now.
+ * The effect of a layer on a channel.
+ * absent: it has no row. not_asked: it was not evaluated. ignored: its condition does not match.
+ * silent_on_channel: it has no setting for the channel. locked: a weaker layer set the channel read-only.
+ * not_counted: it would allow, but its condition failed. allows, denies: it sets the decision so far.
+ * affirms: it sets neither and confirms the decision so far. silences: its quiet hours apply now.
  */
 export type Effect =
   | "absent"
@@ -47,21 +47,21 @@ export type Effect =
   | "affirms"
   | "silences";
 
-/** One layer's part in the decision on one channel. */
+/** One layer's part in the decision for one channel. */
 export interface TraceItem {
   readonly layer: Layer;
   readonly present: boolean;
-  /** Whether it counted for the channel. */
+  /** Whether it affected the decision. */
   readonly applied: boolean;
-  /** What it says of the channel; undefined where it says neither. */
+  /** The layer's setting for the channel; undefined when it has none. */
   readonly enabled: boolean | undefined;
   readonly readOnly: boolean;
-  /** What came of the row's condition and the channel's; of two the worse. */
+  /** The worse result of the row's condition and the channel's condition. */
   readonly condition: ConditionResult;
   readonly effect: Effect;
 }
 
-/** What was decided for one channel, and how. */
+/** The decision for one channel with its trace. */
 export interface TracedResolution extends Resolution {
   readonly channel: Channel;
   /** One for each layer, from the weakest to the strongest. */
@@ -70,7 +70,7 @@ export interface TracedResolution extends Resolution {
 
 const known = new Map<ReasonCode, Resolution[]>();
 
-/** The resolution with this reason and layer: always the same one, since there are few and many are asked for. */
+/** Returns the shared resolution with this reason and layer. There are few of them, so decisions allocate none. */
 export function resolution(reasonCode: ReasonCode, winningLayer: Layer | 0): Resolution {
   let ofReason = known.get(reasonCode);
   if (ofReason === undefined) {

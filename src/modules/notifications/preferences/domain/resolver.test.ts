@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
 import type { Channel } from "../../subscribers/index.ts";
-import { meanings, resolveInput, subscriberWith } from "../testing/arbitrary.ts";
+import { resolveInput, subscriberWith, testConditions } from "../testing/arbitrary.ts";
 import { referenceResolution } from "../testing/reference-resolver.ts";
 import type { OwnRow } from "./layers.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./resolver.ts";
@@ -60,7 +60,7 @@ test("10,000 random sets of layers: preview, production and the plain reference 
     for (const { channel, trace, ...previewed } of resolveWithTrace(input)) {
       const { allowed, reasonCode, winningLayer } = production.get(channel)!;
       assert.deepEqual(previewed, { allowed, reasonCode, winningLayer });
-      assert.deepEqual(previewed, referenceResolution(input, channel, meanings));
+      assert.deepEqual(previewed, referenceResolution(input, channel, testConditions));
       assert.deepEqual(
         trace.map(({ layer }) => layer),
         [1, 2, 3, 4, 5],

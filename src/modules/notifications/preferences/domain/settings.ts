@@ -1,51 +1,51 @@
 import type { Channel } from "../../subscribers/index.ts";
 
-/** The channels, in the order in which they are always told. */
+/** All channels, in the order in which they are always listed. */
 export const channels: readonly Channel[] = ["email", "sms", "push", "chat", "in_app"];
 
-/** Who may say something about a channel, from the weakest to the strongest. */
+/** A preference layer, from the weakest to the strongest. */
 export type Layer = 1 | 2 | 3 | 4 | 5;
 
-/** What a row says about one channel. */
+/** A row's settings for one channel. */
 export interface ChannelPreference {
-  /** Undefined where the row's `all` counts. */
+  /** Undefined to use the row's `all`. */
   readonly enabled?: boolean | undefined;
-  /** Whether stronger layers have no say. */
+  /** Whether stronger layers cannot change the channel. */
   readonly readOnly: boolean;
-  /** CEL; empty for none. Only asked where the channel would be allowed. */
+  /** CEL; empty for none. Evaluated only if the channel would be allowed. */
   readonly condition: string;
 }
 
 /** A day of the week. */
 export type Day = "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun";
 
-/** Hours of some days of the week, such as 22:00 to 07:00. */
+/** A time range on some days of the week, such as 22:00 to 07:00. */
 export interface QuietRange {
   /** The days on which it starts. */
   readonly days: readonly Day[];
   readonly start: string;
-  /** Not part of it; on the next day where it is before the start. The same as the start: the whole day. */
+  /** Exclusive. Before the start, it is on the next day; equal to the start, the range is the whole day. */
   readonly end: string;
 }
 
-/** When nothing is to be sent. */
+/** Times in which nothing is sent. */
 export interface QuietHours {
-  /** An IANA name; empty for the subscriber's. */
+  /** IANA time zone name; empty for the subscriber's. */
   readonly timezone: string;
   readonly ranges: readonly QuietRange[];
 }
 
-/** What one layer says. It is stored in this form. */
+/** The settings of one layer, stored in this form. */
 export interface PreferenceSettings {
-  /** What counts for channels of which nothing is said; undefined where nothing counts. */
+  /** The setting for channels without their own; undefined for none. */
   readonly all?: boolean | undefined;
   readonly channels: { readonly [C in Channel]?: ChannelPreference | undefined };
   readonly schedule?: QuietHours | undefined;
-  /** Whether stronger layers have no say on any channel. */
+  /** Whether stronger layers cannot change any channel. */
   readonly readOnly: boolean;
-  /** CEL; empty for none. Where it does not hold, the row is as good as absent. */
+  /** CEL; empty for none. The row is ignored when it does not match. */
   readonly condition: string;
 }
 
-/** What a layer says that says nothing. */
+/** Settings without any effect. */
 export const emptySettings: PreferenceSettings = { channels: {}, readOnly: false, condition: "" };

@@ -4,10 +4,10 @@ import type { Layer, PreferenceSettings } from "./settings.ts";
 
 const applied: ReadonlySet<Effect> = new Set(["allows", "denies", "affirms", "silences"]);
 
-/** From the best to the worst. */
+/** Condition results from the best to the worst. */
 const results: readonly ConditionResult[] = ["none", "true", "false", "error"];
 
-/** A layer without a row. */
+/** The trace of a layer without a row. */
 export function absentLayer(layer: Layer): TraceItem {
   return {
     layer,
@@ -20,34 +20,34 @@ export function absentLayer(layer: Layer): TraceItem {
   };
 }
 
-/** A layer with a row: what it did, and what came of its own condition and the channel's. */
+/** The trace of a layer with a row: its effect and the results of its conditions. */
 export function presentLayer(
   layer: Layer,
   row: PreferenceSettings,
   channel: Channel,
   effect: Effect,
-  held: ConditionResult,
-  asked: ConditionResult,
+  rowResult: ConditionResult,
+  channelResult: ConditionResult,
 ): TraceItem {
-  const said = row.channels[channel];
+  const preference = row.channels[channel];
   return {
     layer,
     present: true,
     applied: applied.has(effect),
-    enabled: said?.enabled ?? row.all,
-    readOnly: row.readOnly || said?.readOnly === true,
-    condition: results.indexOf(held) < results.indexOf(asked) ? asked : held,
+    enabled: preference?.enabled ?? row.all,
+    readOnly: row.readOnly || preference?.readOnly === true,
+    condition: results.indexOf(rowResult) < results.indexOf(channelResult) ? channelResult : rowResult,
     effect,
   };
 }
 
-/** A layer once its quiet hours have decided. */
-export function silenced(item: TraceItem): TraceItem {
+/** The trace of a layer whose quiet hours decided. */
+export function silencedLayer(item: TraceItem): TraceItem {
   return { ...item, applied: true, effect: "silences" };
 }
 
-/** The layers of a channel that was decided without them. */
-export function unasked(rows: readonly (PreferenceSettings | undefined)[], channel: Channel): TraceItem[] {
+/** The traces of a channel that was decided without evaluating its layers. */
+export function skippedLayers(rows: readonly (PreferenceSettings | undefined)[], channel: Channel): TraceItem[] {
   return rows.map((row, i) => {
     const layer = (i + 1) as Layer;
     return row === undefined ? absentLayer(layer) : presentLayer(layer, row, channel, "not_asked", "none", "none");

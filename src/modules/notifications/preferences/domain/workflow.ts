@@ -3,24 +3,24 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 import type { PreferenceSettings } from "./settings.ts";
 
-/** What templates are written in. */
+/** A template language. */
 export type Engine = "handlebars" | "liquid";
 
-/** What is said on one channel; texts are templates. */
+/** A workflow's content for one channel; its texts are templates. */
 export interface ChannelContent {
   readonly engine: Engine;
   readonly subject: string;
   readonly title: string;
   readonly body: string;
   readonly textBody: string;
-  /** Whether a variable that is missing is a failure. */
+  /** Whether a missing variable fails the rendering. */
   readonly strictVariables: boolean;
   /** Empty for the channel's default. */
   readonly layoutId: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What its author says about a workflow. */
+/** The replaceable fields of a workflow. */
 export interface WorkflowContent {
   readonly name: string;
   readonly description: string;
@@ -29,13 +29,13 @@ export interface WorkflowContent {
   readonly preferences: PreferenceSettings | undefined;
 }
 
-/** What notifications of one kind say, and whom they reach by default. */
+/** The content and default preferences of one kind of notification. */
 export interface NotificationWorkflow extends WorkflowContent, Stamps {
   readonly tenantId: TenantId;
   readonly workflowKey: string;
 }
 
-/** What the author of a workflow wants for one user: layer 2. */
+/** A workflow's preferences for one user: layer 2. */
 export interface WorkflowUser extends Stamps {
   readonly tenantId: TenantId;
   readonly workflowKey: string;

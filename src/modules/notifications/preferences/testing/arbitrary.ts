@@ -3,14 +3,14 @@ import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import type { Layers, OwnRow } from "../domain/layers.ts";
 import type { ResolveInput } from "../domain/resolver.ts";
 import { type ChannelPreference, channels, type PreferenceSettings, type QuietHours } from "../domain/settings.ts";
-import type { Meaning } from "./reference-resolver.ts";
+import type { TestCondition } from "./reference-resolver.ts";
 
 function failing(): boolean {
   throw new Error("fails");
 }
 
-/** Conditions, and what each of them comes to. */
-export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+/** Conditions and their evaluation in JavaScript. */
+export const testConditions: ReadonlyMap<string, TestCondition> = new Map<string, TestCondition>([
   ["payload.yes", ({ payload }) => payload.yes as boolean],
   ["!payload.yes", ({ payload }) => !payload.yes],
   ["payload.missing == 1", failing],
@@ -37,9 +37,9 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 
 const condition = fc.oneof(
   { weight: 3, arbitrary: fc.constant("") },
-  { weight: 1, arbitrary: fc.constantFrom(...meanings.keys()) },
+  { weight: 1, arbitrary: fc.constantFrom(...testConditions.keys()) },
 );
-/** A value, so many times out of ten. */
+/** A value in `times` out of ten cases, otherwise undefined. */
 const perhaps = <T>(arbitrary: fc.Arbitrary<T>, times = 5): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: times, arbitrary }, { weight: 10 - times, arbitrary: fc.constant(undefined) });
 const rarely = fc.integer({ min: 0, max: 3 }).map((n) => n === 0);
@@ -64,7 +64,7 @@ const schedule: fc.Arbitrary<QuietHours> = fc.record({
   ),
 });
 
-/** What a layer may say. */
+/** The settings of a layer. */
 const settings: fc.Arbitrary<PreferenceSettings> = fc.record({
   all: perhaps(fc.boolean()),
   channels: fc.record(
@@ -81,7 +81,7 @@ const settings: fc.Arbitrary<PreferenceSettings> = fc.record({
 
 const row = perhaps(settings, 6);
 
-/** Moments around changes of the clock in Berlin and New York, and any others of a year. */
+/** Points in time around clock changes in Berlin and New York, and any others of a year. */
 const moment = fc.oneof(
   fc
     .constantFrom("2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z", "2026-03-08T07:00:00Z", "2026-11-01T06:00:00Z")
@@ -89,7 +89,7 @@ const moment = fc.oneof(
   fc.integer({ min: Date.parse("2026-01-01T00:00:00Z"), max: Date.parse("2027-01-01T00:00:00Z") }),
 );
 
-/** A set of layers, and somebody of whom they tell. */
+/** A set of layers and the subscriber that they apply to. */
 export const resolveInput: fc.Arbitrary<ResolveInput> = fc
   .record({
     rows: fc.tuple(row, row, row, row, row, row),
@@ -124,15 +124,15 @@ export const resolveInput: fc.Arbitrary<ResolveInput> = fc
 
 function rowOf(
   layer: OwnRow["layer"],
-  said: PreferenceSettings | undefined,
+  settings: PreferenceSettings | undefined,
   workflowKey: string,
   topicKey: string,
   contextKeys: readonly string[],
 ): OwnRow | undefined {
-  return said && { layer, workflowKey, topicKey, contextKeys, settings: said };
+  return settings && { layer, workflowKey, topicKey, contextKeys, settings };
 }
 
-/** Somebody of whom nothing is known but this. */
+/** A subscriber with default values except the given ones. */
 export function subscriberWith(known: Partial<Subscriber> = {}): Subscriber {
   return {
     tenantId: "tenant" as Subscriber["tenantId"],

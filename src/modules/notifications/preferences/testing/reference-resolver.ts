@@ -3,74 +3,74 @@ import type { ReasonCode } from "../domain/resolution.ts";
 import type { ResolveInput } from "../domain/resolver.ts";
 import type { PreferenceSettings, QuietHours } from "../domain/settings.ts";
 
-/** What a condition of the tests comes to, said in JavaScript: it throws where the condition fails. */
-export type Meaning = (input: ResolveInput, channel: Channel) => boolean;
+/** A test condition evaluated in JavaScript; throws where the condition fails. */
+export type TestCondition = (input: ResolveInput, channel: Channel) => boolean;
 
-interface Voice {
+interface ActiveRow {
   readonly layer: number;
   readonly row: PreferenceSettings;
-  /** What came of the row's own condition. */
-  readonly trust: "sound" | "failed";
+  /** Whether the row's own condition failed. */
+  readonly conditionStatus: "ok" | "failed";
 }
 
 /**
- * The rules once more, as plainly as they can be said and slowly, to hold the resolver against. It shares nothing with
- * it but types.
+ * A second, simple and slow implementation of the rules, to compare the resolver with. It shares only types with the
+ * resolver.
  */
 export function referenceResolution(
   input: ResolveInput,
   channel: Channel,
-  meanings: ReadonlyMap<string, Meaning>,
+  testConditions: ReadonlyMap<string, TestCondition>,
 ): { allowed: boolean; reasonCode: ReasonCode; winningLayer: number } {
   if (!input.subscriber.active) return denied("denied_subscriber_inactive", 0);
   if (input.channels !== undefined && !input.channels.includes(channel)) return denied("denied_not_requested", 0);
 
-  const ask = (source: string): "holds" | "does not" | "fails" => {
+  const evaluate = (source: string): "holds" | "does not" | "fails" => {
     try {
-      return meanings.get(source)!(input, channel) ? "holds" : "does not";
+      return testConditions.get(source)!(input, channel) ? "holds" : "does not";
     } catch {
       return "fails";
     }
   };
 
-  // Rows whose condition does not hold are as good as absent.
-  const voices: Voice[] = [];
+  // Rows whose condition does not match are ignored.
+  const activeRows: ActiveRow[] = [];
   for (const [layer, row] of present(input)) {
-    const answer = row.condition === "" ? "holds" : ask(row.condition);
-    if (answer !== "does not") voices.push({ layer, row, trust: answer === "fails" ? "failed" : "sound" });
+    const result = row.condition === "" ? "holds" : evaluate(row.condition);
+    if (result !== "does not") activeRows.push({ layer, row, conditionStatus: result === "fails" ? "failed" : "ok" });
   }
 
-  let standing = { allowed: true, reasonCode: "allowed_default" as ReasonCode, winningLayer: 0, readOnly: false };
-  for (const { layer, row, trust } of voices) {
+  let decision = { allowed: true, reasonCode: "allowed_default" as ReasonCode, winningLayer: 0, readOnly: false };
+  for (const { layer, row, conditionStatus } of activeRows) {
     const own = row.channels[channel];
-    const says = own?.enabled !== undefined ? own.enabled : row.all;
+    const setting = own?.enabled !== undefined ? own.enabled : row.all;
     const readOnly = row.readOnly || own?.readOnly === true;
-    const needs = own === undefined ? "" : own.condition;
-    const speaks = says !== undefined || readOnly || needs !== "";
-    if (!speaks || standing.readOnly) continue;
+    const condition = own === undefined ? "" : own.condition;
+    const applies = setting !== undefined || readOnly || condition !== "";
+    if (!applies || decision.readOnly) continue;
 
-    let verdict: ReasonCode;
-    const wouldAllow = says === undefined ? standing.allowed : says;
-    const answer = wouldAllow && needs !== "" ? ask(needs) : "holds";
-    if (!wouldAllow) verdict = readOnly ? "denied_read_only" : "denied_by_layer";
-    else if (answer === "fails") verdict = "denied_condition_error";
-    else if (answer === "does not") verdict = "denied_channel_condition";
-    else verdict = readOnly ? "allowed_read_only" : "allowed_by_layer";
+    let reason: ReasonCode;
+    const wouldAllow = setting === undefined ? decision.allowed : setting;
+    const result = wouldAllow && condition !== "" ? evaluate(condition) : "holds";
+    if (!wouldAllow) reason = readOnly ? "denied_read_only" : "denied_by_layer";
+    else if (result === "fails") reason = "denied_condition_error";
+    else if (result === "does not") reason = "denied_channel_condition";
+    else reason = readOnly ? "allowed_read_only" : "allowed_by_layer";
 
-    const allows = verdict === "allowed_read_only" || verdict === "allowed_by_layer";
-    if (trust === "failed" && allows) continue;
-    if (trust === "failed") verdict = "denied_condition_error";
-    standing = { allowed: allows, reasonCode: verdict, winningLayer: layer, readOnly };
+    const allows = reason === "allowed_read_only" || reason === "allowed_by_layer";
+    if (conditionStatus === "failed" && allows) continue;
+    if (conditionStatus === "failed") reason = "denied_condition_error";
+    decision = { allowed: allows, reasonCode: reason, winningLayer: layer, readOnly };
   }
 
-  if (standing.allowed && !standing.readOnly) {
-    const scheduled = voices.filter(({ row }) => row.schedule !== undefined).reverse();
-    const strongest = scheduled.find(({ trust }) => trust === "sound");
-    const counting = scheduled.filter((voice) => voice === strongest || voice.trust === "failed");
-    const silencing = counting.find(({ row }) => isQuiet(row.schedule!, input));
-    if (silencing !== undefined) return denied("denied_quiet_hours", silencing.layer);
+  if (decision.allowed && !decision.readOnly) {
+    const scheduled = activeRows.filter(({ row }) => row.schedule !== undefined).reverse();
+    const strongest = scheduled.find(({ conditionStatus }) => conditionStatus === "ok");
+    const counting = scheduled.filter((active) => active === strongest || active.conditionStatus === "failed");
+    const quiet = counting.find(({ row }) => isQuiet(row.schedule!, input));
+    if (quiet !== undefined) return denied("denied_quiet_hours", quiet.layer);
   }
-  const { allowed, reasonCode, winningLayer } = standing;
+  const { allowed, reasonCode, winningLayer } = decision;
   return { allowed, reasonCode, winningLayer };
 }
 
@@ -78,7 +78,7 @@ function denied(reasonCode: ReasonCode, winningLayer: number) {
   return { allowed: false, reasonCode, winningLayer };
 }
 
-/** The rows that are there, from the weakest layer to the strongest. */
+/** The existing rows, from the weakest layer to the strongest. */
 function present({ workflow, layers, userId, topicKey, contextKeys }: ResolveInput): [number, PreferenceSettings][] {
   const rows: [number, PreferenceSettings][] = [];
   if (workflow?.preferences !== undefined) rows.push([1, workflow.preferences]);
@@ -95,10 +95,10 @@ function present({ workflow, layers, userId, topicKey, contextKeys }: ResolveInp
   return rows;
 }
 
-/** Whether a schedule is quiet: by writing down every quiet stretch of this day and of the one before. */
+/** Whether a schedule is quiet, by listing the quiet ranges of this day and the day before. */
 function isQuiet({ timezone, ranges }: QuietHours, { subscriber, nowMs }: ResolveInput): boolean {
   const zone = [timezone, subscriber.timezone, "UTC"].find((name) => name !== "")!;
-  // Such as 2026-03-29 03:00:00.
+  // For example: 2026-03-29 03:00:00.
   const [date, time] = new Date(nowMs).toLocaleString("sv-SE", { timeZone: zone }).split(" ") as [string, string];
   const today = Date.parse(`${date}T00:00:00Z`);
   const now = Date.parse(`${date}T${time}Z`);

@@ -1,4 +1,4 @@
-/** Where sending can fail, and how: the codes of each phase. */
+/** The failure codes of each sending phase. */
 const failureCodes = {
   admission: ["queue_unavailable", "payload_store_failed", "manifest_failed"],
   recipient: ["subscriber_not_found", "subscriber_inactive"],
@@ -21,76 +21,76 @@ const failureCodes = {
   system: ["lease_lost", "attempts_exhausted", "cancelled", "internal"],
 } as const;
 
-/** The step in which sending failed. */
+/** The phase in which sending failed. */
 export type FailurePhase = keyof typeof failureCodes;
 
-/** What went wrong in it. */
+/** The failure within its phase. */
 export type FailureCode = (typeof failureCodes)[FailurePhase][number];
 
-/** A message that was not taken, as far as anybody can tell. */
+/** A message that the provider did not accept, as far as the service knows. */
 export interface SendFailure {
   readonly kind: "failed";
   readonly phase: FailurePhase;
   readonly code: FailureCode;
-  /** In words of our own, at most 256 characters: no address, no secret, nothing that the other side wrote. */
+  /** At most 256 characters written by this service: no address, no secret, no text from the provider. */
   readonly detail: string;
   /** Whether the same message may be sent again later. */
   readonly retryable: boolean;
-  /** How long the other side asks to be left alone. */
+  /** The provider's requested delay before a retry. */
   readonly retryAfterMs?: number;
-  /** Nothing was sent and another provider may do better: it may be tried at once. */
+  /** Nothing was sent, and another provider may be tried immediately. */
   readonly failover: boolean;
-  /** The provider may have taken it all the same: the message must not go by any other, now or later. */
+  /** The provider may have accepted the message, so no other provider may ever send it. */
   readonly mayHaveArrived: boolean;
-  /** The address is gone for good. */
+  /** The address is permanently unreachable. */
   readonly suppressEndpoint: boolean;
 }
 
-type Verdict = Omit<SendFailure, "kind" | "detail" | "retryAfterMs">;
+type FailurePolicy = Omit<SendFailure, "kind" | "detail" | "retryAfterMs">;
 
-const settled = { retryable: false, failover: false, mayHaveArrived: false, suppressEndpoint: false } as const;
-const elsewhere = { ...settled, failover: true } as const;
-const later = { ...settled, retryable: true, failover: true } as const;
+const permanent = { retryable: false, failover: false, mayHaveArrived: false, suppressEndpoint: false } as const;
+const failover = { ...permanent, failover: true } as const;
+const retryLater = { ...permanent, retryable: true, failover: true } as const;
 
-/** What each kind of failure means for the message. Whoever knows better says so in `failed`. */
-const verdicts = {
-  denied: { phase: "egress", code: "denied", ...elsewhere },
-  dns_failed: { phase: "egress", code: "dns_failed", ...later },
-  connect_failed: { phase: "egress", code: "connect_failed", ...later },
-  tls_failed: { phase: "egress", code: "tls_failed", ...later },
-  rate_limited: { phase: "provider", code: "rate_limited", ...later },
-  unavailable: { phase: "provider", code: "unavailable", ...later },
-  timeout: { phase: "provider", code: "timeout", ...later },
-  auth_rejected: { phase: "provider", code: "auth_rejected", ...elsewhere },
-  quota_exhausted: { phase: "provider", code: "quota_exhausted", ...elsewhere },
-  // Another provider would be told the same.
-  recipient_rejected: { phase: "provider", code: "recipient_rejected", ...settled },
-  content_rejected: { phase: "provider", code: "content_rejected", ...settled },
-  outcome_unknown: { phase: "provider", code: "outcome_unknown", ...settled, mayHaveArrived: true },
-  unclassified: { phase: "provider", code: "unclassified", ...settled },
-  connection_missing: { phase: "credential", code: "connection_missing", ...elsewhere },
-  refresh_failed: { phase: "credential", code: "refresh_failed", ...elsewhere },
-  cancelled: { phase: "system", code: "cancelled", ...settled, retryable: true },
-  internal: { phase: "system", code: "internal", ...settled, retryable: true },
-} as const satisfies Record<string, Verdict>;
+/** The consequences of each kind of failure. Callers of `failed` can override them. */
+const failurePolicies = {
+  denied: { phase: "egress", code: "denied", ...failover },
+  dns_failed: { phase: "egress", code: "dns_failed", ...retryLater },
+  connect_failed: { phase: "egress", code: "connect_failed", ...retryLater },
+  tls_failed: { phase: "egress", code: "tls_failed", ...retryLater },
+  rate_limited: { phase: "provider", code: "rate_limited", ...retryLater },
+  unavailable: { phase: "provider", code: "unavailable", ...retryLater },
+  timeout: { phase: "provider", code: "timeout", ...retryLater },
+  auth_rejected: { phase: "provider", code: "auth_rejected", ...failover },
+  quota_exhausted: { phase: "provider", code: "quota_exhausted", ...failover },
+  // Another provider would reject the message too.
+  recipient_rejected: { phase: "provider", code: "recipient_rejected", ...permanent },
+  content_rejected: { phase: "provider", code: "content_rejected", ...permanent },
+  outcome_unknown: { phase: "provider", code: "outcome_unknown", ...permanent, mayHaveArrived: true },
+  unclassified: { phase: "provider", code: "unclassified", ...permanent },
+  connection_missing: { phase: "credential", code: "connection_missing", ...failover },
+  refresh_failed: { phase: "credential", code: "refresh_failed", ...failover },
+  cancelled: { phase: "system", code: "cancelled", ...permanent, retryable: true },
+  internal: { phase: "system", code: "internal", ...permanent, retryable: true },
+} as const satisfies Record<string, FailurePolicy>;
 
-/** The failures that a provider can tell. */
-export type Fault = keyof typeof verdicts;
+/** The kinds of failure that a provider can report. */
+export type FailureKind = keyof typeof failurePolicies;
 
 const detailCharsMax = 256;
 
-/** A failure of a kind, with what is different about this one. */
+/** Creates a failure of a kind, with optional overrides. */
 export function failed(
-  fault: Fault,
+  failureKind: FailureKind,
   detail: string,
-  different: Partial<Omit<SendFailure, "kind" | "phase" | "code" | "detail">> = {},
+  overrides: Partial<Omit<SendFailure, "kind" | "phase" | "code" | "detail">> = {},
 ): SendFailure {
   const failure = {
     kind: "failed",
-    ...verdicts[fault],
+    ...failurePolicies[failureKind],
     detail: detail.slice(0, detailCharsMax),
-    ...different,
+    ...overrides,
   } as const;
-  // Whatever else is said of it: what may have arrived is not sent by another provider.
+  // A message that may have arrived is never sent through another provider.
   return failure.mayHaveArrived ? { ...failure, failover: false } : failure;
 }

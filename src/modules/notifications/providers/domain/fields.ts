@@ -1,21 +1,21 @@
 import type { Violation } from "../../../../errors/index.ts";
 
-/** Why a text cannot be the value of a field; undefined when it can. */
+/** Returns why a text is not a valid value; undefined when it is valid. */
 type TextRule = (text: string) => string | undefined;
 
-/** What a field of a connection must be. */
+/** The validation rule of a connection's field. */
 export interface FieldRule {
   readonly required?: boolean;
   readonly type: "text" | "number";
   readonly rule?: TextRule;
-  /** For numbers: the smallest and the largest. */
+  /** Minimum and maximum of a number. */
   readonly range?: readonly [number, number];
 }
 
-/** The fields of a connection by name. */
+/** The rules of a connection's fields by name. */
 export type FieldRules = Readonly<Record<string, FieldRule>>;
 
-/** What is wrong with the fields that are given: unknown ones, missing ones, bad ones. */
+/** The violations of the given fields: unknown, missing and invalid ones. */
 export function fieldViolations(
   group: "settings" | "credentials",
   rules: FieldRules,
@@ -25,7 +25,8 @@ export function fieldViolations(
   const add = (name: string, rule: string, message: string) =>
     violations.push({ field: `${group}.${name}`, rule, message });
   for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(rules, name)) add(name, "unknown", "is not known to this provider");
+    if (!Object.hasOwn(rules, name))
+      add(name, "unknown", `is not a field of this provider; known fields: ${Object.keys(rules).join(", ") || "none"}`);
   }
   for (const [name, rule] of Object.entries(rules)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
@@ -52,20 +53,20 @@ function problemOf({ type, rule, range }: FieldRule, value: unknown): string | u
 
 const textCharsMax = 16_384;
 
-/** A rule: one of a few words. */
+/** A rule that accepts one of the given words. */
 export function oneOf(...words: readonly string[]): TextRule {
   return (text) => (words.includes(text) ? undefined : `must be ${words.join(" or ")}`);
 }
 
-/** A rule: a text of one line that matches. */
+/** A rule that accepts texts matching a pattern. */
 export function matching(pattern: RegExp, message: string): TextRule {
   return (text) => (pattern.test(text) ? undefined : message);
 }
 
-/** A text of one line, with nothing in it that controls anything. */
+/** A rule that accepts a single line without control characters. */
 export const oneLine: TextRule = matching(/^[^\p{Cc}\u2028\u2029]+$/u, "must be one line without control characters");
 
-/** A setting as a text; empty when it is not given. */
+/** A setting as text; empty when it is absent. */
 export function textOf(values: Readonly<Record<string, unknown>>, name: string): string {
   const value = values[name];
   return typeof value === "string" ? value : "";

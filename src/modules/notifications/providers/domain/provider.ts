@@ -5,10 +5,10 @@ import type { Channel } from "../../subscribers/index.ts";
 import type { SendFailure } from "./failure.ts";
 import type { FieldRules } from "./fields.ts";
 
-/** A message as it leaves. */
+/** A message to send through a provider. */
 export interface OutgoingMessage {
   readonly deliveryId: string;
-  /** The idempotency key. It is the same at every attempt, until somebody redrives what definitely failed. */
+  /** The idempotency key. It is the same for all attempts; a redrive after a definite failure gets a new one. */
   readonly key: string;
   readonly channel: Channel;
   readonly to: { readonly identity: string; readonly metadata: Readonly<Record<string, unknown>> };
@@ -19,17 +19,17 @@ export interface OutgoingMessage {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What came of sending. */
+/** The result of sending a message. */
 export type SendResult =
   | {
       readonly kind: "accepted";
       readonly providerMessageId: string;
-      /** Whether the provider may tell later what became of it. */
+      /** Whether the provider may report later what happened to the message. */
       readonly observed: boolean;
     }
   | SendFailure;
 
-/** What a provider saw of a message that it took. */
+/** The kind of an event that a provider reports about a message. */
 export type ProviderEventKind =
   | "delivered"
   | "deferred"
@@ -45,61 +45,61 @@ export type ProviderEventKind =
   | "read"
   | "token_invalidated";
 
-/** One thing that a provider tells about a message. */
+/** An event that a provider reports about a message. */
 export interface ProviderEvent {
   readonly providerMessageId: string;
-  /** The same whenever the provider tells it again. */
+  /** The same when the provider reports the event again. */
   readonly providerEventId: string;
   readonly kind: ProviderEventKind;
   readonly occurredAtMs: number;
   readonly severity: "" | "hard" | "soft";
-  /** Whether a machine did it, not the recipient. */
+  /** Whether a machine caused the event rather than the recipient. */
   readonly machineGenerated: boolean;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** What a callback tells. refused: it does not prove to be the provider's. malformed: it does, and is not understood. */
-export type CallbackReading = readonly ProviderEvent[] | "refused" | "malformed";
+/** The events of a callback. refused: it is not authentic. malformed: it is authentic but cannot be parsed. */
+export type CallbackEvents = readonly ProviderEvent[] | "refused" | "malformed";
 
-/** What a provider sent to the address for its callbacks. */
+/** A callback request from a provider. */
 export interface ProviderCallback {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly rawBody: Buffer;
-  /** The whole URL, as the provider called it. */
+  /** The full URL that the provider called. */
   readonly url: string;
 }
 
-/** The markup that a provider reads texts as. Values that are put into them are escaped for it. */
+/** The markup in which a provider interprets texts. Values inserted into them are escaped for it. */
 export interface ProviderMarkup {
   readonly escape: Markup;
-  /** Whether a text of the message's data is markup too: a member of an object, by its name. */
+  /** Whether a property of an object in the message's data is markup too. */
   isMarkup(holder: Readonly<Record<string, unknown>>, name: string): boolean;
 }
 
-/** One way to send. */
+/** An external system that sends messages. */
 export interface Provider {
   readonly channels: readonly Channel[];
-  /** Whether it recognises a repeat by its key, so that the same message may be sent to it twice. */
+  /** Whether it deduplicates by idempotency key, so that a message can safely be sent twice. */
   readonly deduplicates: boolean;
   /**
-   * Which addresses it understands. "shared": all of its channels', such as telephone numbers. Otherwise those that were
-   * registered with it, and of those that name no provider the ones that may be its own.
+   * The addresses that it accepts. "shared": all addresses of its channels, such as telephone numbers. Otherwise: those
+   * registered with it, and those without a provider for which the function returns true.
    */
   readonly addresses: "shared" | ((identity: string) => boolean);
-  /** Undefined where texts are plain, or HTML on email. */
+  /** Undefined when texts are plain, or HTML on email. */
   readonly markup?: ProviderMarkup;
   readonly settings: FieldRules;
   readonly credentials: FieldRules;
-  /** What the rules of single fields cannot tell. */
+  /** Checks that span several fields. */
   readonly check?: (
     settings: Readonly<Record<string, unknown>>,
     credentials: Readonly<Record<string, string>>,
   ) => readonly Violation[];
-  /** Sends; whatever it throws counts as a failure within. */
+  /** Sends a message. An exception counts as an unknown outcome. */
   send(connection: OpenConnection, message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
-  /** Reads a callback that proves to come from the provider; undefined for one that makes none. */
-  readonly callback?: (connection: OpenConnection, request: ProviderCallback, nowMs: number) => CallbackReading;
-  /** Lets go of connections that were kept for later. */
+  /** Authenticates and parses a callback; undefined for a provider without callbacks. */
+  readonly callback?: (connection: OpenConnection, request: ProviderCallback, nowMs: number) => CallbackEvents;
+  /** Closes idle connections. */
   readonly close?: () => void;
 }

@@ -1,7 +1,7 @@
-/** The longest wait that another side may ask for. */
+/** The longest delay that a provider may request. */
 const waitMsMax = 15 * 60_000;
 
-/** How long a Retry-After asks to wait, in seconds or until a date; undefined for none that can be read. */
+/** Parses a Retry-After header, in seconds or as a date; undefined when it is absent or invalid. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();

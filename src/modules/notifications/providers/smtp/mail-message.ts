@@ -3,7 +3,7 @@ import MailComposer from "nodemailer/lib/mail-composer";
 import { isEmail } from "../../../../platform/validation/index.ts";
 import type { OutgoingMessage } from "../domain/provider.ts";
 
-/** A mail as it goes over the wire. */
+/** A mail in wire format. */
 export interface MailMessage {
   readonly from: string;
   readonly to: string;
@@ -11,20 +11,20 @@ export interface MailMessage {
   readonly content: Buffer;
 }
 
-/** A mailbox: an address, and whose it is. */
+/** A mail address with its display name. */
 interface Mailbox {
   readonly name: string;
   readonly address: string;
 }
 
-/** The one mailbox that a text such as `Ada <ada@example.com>` names; undefined when it names none or several. */
+/** Parses a single mailbox such as `Ada <ada@example.com>`; undefined when the text names none or several. */
 export function mailboxOf(text: string): Mailbox | undefined {
   const [mailbox, ...others] = addressparser(text, { flatten: true });
   if (mailbox === undefined || others.length > 0 || !isEmail(mailbox.address ?? "")) return undefined;
   return { name: mailbox.name ?? "", address: mailbox.address! };
 }
 
-/** Writes a mail down as MIME, in text, in HTML, or in both. Its Message-ID is the same at every attempt. */
+/** Composes a MIME mail in text, HTML or both. Its Message-ID is the same for every attempt. */
 export async function writeMail(
   { deliveryId, to, subject, title, text, html, data }: OutgoingMessage,
   sender: { readonly from: string; readonly replyTo: string },
@@ -37,13 +37,13 @@ export async function writeMail(
     from,
     to: { name: "", address: to.identity },
     ...(replyTo !== undefined && { replyTo }),
-    subject: oneLined(subject || title),
+    subject: toOneLine(subject || title),
     ...(text !== "" || html === "" ? { text } : {}),
     ...(html !== "" && { html }),
     messageId,
     date: new Date(nowMs),
     headers: unsubscribeHeaders(data),
-    // What a tenant writes is text, never the name of a file or a URL to be read.
+    // Tenant input is text, never a file name or URL to read.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
@@ -52,11 +52,11 @@ export async function writeMail(
   return { from: from.address, to: to.identity, messageId, content };
 }
 
-function oneLined(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
 }
 
-/** How a reader leaves, where the message's data names it: a URL, and whether one POST there is enough (RFC 8058). */
+/** The List-Unsubscribe headers from the message's data: a URL, and whether it supports one-click (RFC 8058). */
 function unsubscribeHeaders(data: Readonly<Record<string, unknown>>): Record<string, string> {
   const { list_unsubscribe: url, list_unsubscribe_one_click: oneClick } = data;
   if (typeof url !== "string" || !/^(https:\/\/|mailto:)[\x21-\x3b\x3d\x3f-\x7e]{1,1000}$/.test(url)) return {};

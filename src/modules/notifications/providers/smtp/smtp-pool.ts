@@ -1,78 +1,78 @@
 import type { SmtpSession } from "./smtp-session.ts";
 
-/** Sessions with mail servers that are kept for the next mail. */
+/** A pool of reusable sessions with mail servers. */
 export interface SmtpPool {
-  /** Does something with a session of a server, in turn; `keep` says of a session that it is good for another mail. */
+  /** Runs work with an idle session of a server, if there is one. `release` returns a healthy session to the pool. */
   withSession<T>(
     key: string,
     signal: AbortSignal,
-    work: (session: SmtpSession | undefined, keep: (session: SmtpSession) => void) => Promise<T>,
+    work: (session: SmtpSession | undefined, release: (session: SmtpSession) => void) => Promise<T>,
   ): Promise<T>;
   close(): void;
 }
 
-interface Lane {
+interface ServerQueue {
   busy: number;
   readonly idle: SmtpSession[];
   readonly waiting: (() => void)[];
 }
 
 interface Limits {
-  /** How many sessions with one server there are at once. */
+  /** The maximum number of concurrent sessions per server. */
   readonly sessionsMax?: number;
   readonly idleMs?: number;
-  /** How many sessions are kept in all. */
+  /** The maximum number of idle sessions in total. */
   readonly idleMax?: number;
 }
 
-/** Makes a pool. A server sees few sessions at once, and none that does nothing for long. */
+/** Creates a pool that limits concurrent sessions per server and closes idle ones. */
 export function createSmtpPool({ sessionsMax = 5, idleMs = 10_000, idleMax = 200 }: Limits = {}): SmtpPool {
-  const lanes = new Map<string, Lane>();
+  const queues = new Map<string, ServerQueue>();
   const timers = new Map<SmtpSession, NodeJS.Timeout>();
   let closed = false;
 
-  function laneOf(key: string): Lane {
-    let lane = lanes.get(key);
-    if (lane === undefined) {
-      lane = { busy: 0, idle: [], waiting: [] };
-      lanes.set(key, lane);
+  function queueOf(key: string): ServerQueue {
+    let queue = queues.get(key);
+    if (queue === undefined) {
+      queue = { busy: 0, idle: [], waiting: [] };
+      queues.set(key, queue);
     }
-    return lane;
+    return queue;
   }
 
-  async function takeTurn(lane: Lane, signal: AbortSignal): Promise<void> {
-    if (lane.busy < sessionsMax) {
-      lane.busy++;
+  async function acquireSlot(queue: ServerQueue, signal: AbortSignal): Promise<void> {
+    if (queue.busy < sessionsMax) {
+      queue.busy++;
       return;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const leave = () => {
-      const place = lane.waiting.indexOf(resolve);
-      // Not there any more: its turn has come, and it ends as every turn does.
+    const cancel = () => {
+      const place = queue.waiting.indexOf(resolve);
+      // Already removed: the slot was assigned and is released as usual.
       if (place === -1) return;
-      lane.waiting.splice(place, 1);
+      queue.waiting.splice(place, 1);
       reject(signal.reason);
     };
-    // Whoever ends hands its turn on.
-    lane.waiting.push(resolve);
-    signal.addEventListener("abort", leave, { once: true });
-    await promise.finally(() => signal.removeEventListener("abort", leave));
+    // The next released slot goes to the first waiter.
+    queue.waiting.push(resolve);
+    signal.addEventListener("abort", cancel, { once: true });
+    await promise.finally(() => signal.removeEventListener("abort", cancel));
   }
 
-  function endTurn(key: string, lane: Lane): void {
-    const next = lane.waiting.shift();
+  function releaseSlot(key: string, queue: ServerQueue): void {
+    const next = queue.waiting.shift();
     if (next === undefined) {
-      lane.busy--;
-      forgetEmpty(key, lane);
+      queue.busy--;
+      deleteIfEmpty(key, queue);
     } else next();
   }
 
-  function forgetEmpty(key: string, lane: Lane): void {
-    if (lane.busy === 0 && lane.idle.length === 0) lanes.delete(key);
+  function deleteIfEmpty(key: string, queue: ServerQueue): void {
+    if (queue.busy === 0 && queue.idle.length === 0) queues.delete(key);
   }
 
-  function takeIdle(lane: Lane): SmtpSession | undefined {
-    for (let session = lane.idle.pop(); session !== undefined; session = lane.idle.pop()) {
+  function takeIdle(queue: ServerQueue): SmtpSession | undefined {
+    for (let session = queue.idle.pop(); session !== undefined; session = queue.idle.pop()) {
       clearTimeout(timers.get(session));
       timers.delete(session);
       if (session.usable) return session;
@@ -81,17 +81,17 @@ export function createSmtpPool({ sessionsMax = 5, idleMs = 10_000, idleMax = 200
     return undefined;
   }
 
-  function keepIdle(key: string, lane: Lane, session: SmtpSession): void {
+  function returnToPool(key: string, queue: ServerQueue, session: SmtpSession): void {
     if (closed || timers.size >= idleMax || !session.usable) {
       session.close();
       return;
     }
-    lane.idle.push(session);
+    queue.idle.push(session);
     const drop = () => {
       timers.delete(session);
-      lane.idle.splice(lane.idle.indexOf(session), 1);
+      queue.idle.splice(queue.idle.indexOf(session), 1);
       session.close();
-      forgetEmpty(key, lane);
+      deleteIfEmpty(key, queue);
     };
     timers.set(session, setTimeout(drop, idleMs).unref());
   }
@@ -99,12 +99,12 @@ export function createSmtpPool({ sessionsMax = 5, idleMs = 10_000, idleMax = 200
   return {
     async withSession(key, signal, work) {
       signal.throwIfAborted();
-      const lane = laneOf(key);
-      await takeTurn(lane, signal);
+      const queue = queueOf(key);
+      await acquireSlot(queue, signal);
       try {
-        return await work(takeIdle(lane), (session) => keepIdle(key, lane, session));
+        return await work(takeIdle(queue), (session) => returnToPool(key, queue, session));
       } finally {
-        endTurn(key, lane);
+        releaseSlot(key, queue);
       }
     },
 
@@ -115,7 +115,7 @@ export function createSmtpPool({ sessionsMax = 5, idleMs = 10_000, idleMax = 200
         session.close();
       }
       timers.clear();
-      lanes.clear();
+      queues.clear();
     },
   };
 }

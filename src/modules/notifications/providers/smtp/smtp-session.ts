@@ -7,30 +7,30 @@ import { failed } from "../domain/failure.ts";
 import { type SmtpStage, smtpFailure } from "../domain/smtp-failure.ts";
 import type { MailMessage } from "./mail-message.ts";
 
-/** A mail server, and how to talk to it. */
+/** A mail server and how to connect to it. */
 export interface MailServer {
   readonly host: string;
   readonly port: number;
   readonly tls: "implicit" | "starttls" | "none";
   readonly username: string;
   readonly password: string;
-  /** Certificates of the authorities that are trusted instead of the usual ones (PEM). */
+  /** CA certificates (PEM) that replace the default ones. */
   readonly ca: string | undefined;
 }
 
-/** A connection to a mail server that takes one mail after another. */
+/** A connection to a mail server that sends mails one after another. */
 export interface SmtpSession {
-  /** Connects and logs in; undefined when that went well. */
+  /** Connects and logs in; undefined on success. */
   open(signal: AbortSignal): Promise<SendFailure | undefined>;
-  /** Sends a mail; undefined when the server accepted it. `lost`: the connection was gone before anything was answered. */
+  /** Sends a mail; undefined when the server accepted it. `lost`: the connection closed before the server replied. */
   send(mail: MailMessage, signal: AbortSignal): Promise<{ failure: SendFailure; lost: boolean } | undefined>;
   readonly usable: boolean;
   close(): void;
 }
 
 const connectMs = 15_000;
-const silenceMs = 30_000;
-const pieceBytes = 64 * 1024;
+const socketIdleMs = 30_000;
+const chunkBytes = 64 * 1024;
 
 interface SmtpError extends Error {
   readonly code?: string;
@@ -39,9 +39,9 @@ interface SmtpError extends Error {
   readonly command?: string;
 }
 
-/** Makes a session with a server at exactly one address. */
+/** Creates a session with a server at one resolved address. */
 export function createSmtpSession(server: MailServer, { address }: CheckedAddress): SmtpSession {
-  // Certificates are checked against the name, whichever address answers.
+  // Certificates are checked against the host name, not the address.
   const servername = isIP(server.host) === 0 ? server.host : undefined;
   const connection = new SMTPConnection({
     host: address,
@@ -53,19 +53,19 @@ export function createSmtpSession(server: MailServer, { address }: CheckedAddres
     tls: { minVersion: "TLSv1.2", rejectUnauthorized: true, ...(server.ca !== undefined && { ca: server.ca }) },
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
-    socketTimeout: silenceMs,
+    socketTimeout: socketIdleMs,
     logger: false,
   });
   let ended = false;
-  let giveUp: ((error: Error) => void) | undefined;
-  connection.on("error", (error: Error) => giveUp?.(error));
+  let failStep: ((error: Error) => void) | undefined;
+  connection.on("error", (error: Error) => failStep?.(error));
   connection.on("end", () => {
     ended = true;
-    // The reply that ended the session is told a moment later, and says more.
-    setImmediate(() => giveUp?.(new Error("The connection ended.")));
+    // The error with the server's final reply may follow shortly, and has more detail.
+    setImmediate(() => failStep?.(new Error("The connection ended.")));
   });
 
-  /** Runs one step of the conversation to its end, or to that of the connection or the caller's patience. */
+  /** Runs one step of the conversation until it ends, the connection closes or the signal is aborted. */
   async function step(
     signal: AbortSignal,
     start: (done: (error?: Error | null) => void) => void,
@@ -75,7 +75,7 @@ export function createSmtpSession(server: MailServer, { address }: CheckedAddres
       reject(signal.reason);
       connection.close();
     };
-    giveUp = reject;
+    failStep = reject;
     signal.addEventListener("abort", interrupt, { once: true });
     try {
       if (signal.aborted) interrupt();
@@ -85,7 +85,7 @@ export function createSmtpSession(server: MailServer, { address }: CheckedAddres
     } catch (error) {
       return error as SmtpError;
     } finally {
-      giveUp = undefined;
+      failStep = undefined;
       signal.removeEventListener("abort", interrupt);
     }
   }
@@ -106,22 +106,22 @@ export function createSmtpSession(server: MailServer, { address }: CheckedAddres
     },
 
     async open(signal) {
-      const unconnected = await step(signal, (done) => connection.connect(done));
-      if (unconnected !== undefined) return failureOf(unconnected, "connecting", signal);
+      const connectError = await step(signal, (done) => connection.connect(done));
+      if (connectError !== undefined) return failureOf(connectError, "connecting", signal);
       if (server.username === "") return undefined;
       const auth = { user: server.username, pass: server.password };
-      const unknown = await step(signal, (done) => connection.login(auth, done));
-      return unknown && failureOf(unknown, "authenticating", signal);
+      const loginError = await step(signal, (done) => connection.login(auth, done));
+      return loginError && failureOf(loginError, "authenticating", signal);
     },
 
     async send({ from, to, content }, signal) {
       const progress = { contentSent: false };
-      // The library reads the mail only once the server has asked for it.
-      const pieces = Readable.from(piecesOf(content, progress), { objectMode: false, highWaterMark: pieceBytes });
+      // The library reads the mail only after the server has accepted DATA.
+      const chunks = Readable.from(chunksOf(content, progress), { objectMode: false, highWaterMark: chunkBytes });
       const error = await step(signal, (done) =>
-        connection.send({ from, to: [to], size: content.length }, pieces, (problem) => done(problem)),
+        connection.send({ from, to: [to], size: content.length }, chunks, (problem) => done(problem)),
       );
-      pieces.destroy();
+      chunks.destroy();
       if (error === undefined) return undefined;
       const failure = failureOf(error, progress.contentSent ? "content_sent" : "envelope", signal);
       return { failure, lost: failure.code === "unavailable" && error.response === undefined };
@@ -133,10 +133,10 @@ export function createSmtpSession(server: MailServer, { address }: CheckedAddres
   };
 }
 
-/** A mail in pieces. From the moment that the last one is handed over, the server may have it all. */
-function* piecesOf(content: Buffer, progress: { contentSent: boolean }): Generator<Buffer> {
-  for (let from = 0; from < content.length; from += pieceBytes) {
-    if (from + pieceBytes >= content.length) progress.contentSent = true;
-    yield content.subarray(from, from + pieceBytes);
+/** Splits a mail into chunks. Once the last chunk is read, the server may have the whole mail. */
+function* chunksOf(content: Buffer, progress: { contentSent: boolean }): Generator<Buffer> {
+  for (let from = 0; from < content.length; from += chunkBytes) {
+    if (from + chunkBytes >= content.length) progress.contentSent = true;
+    yield content.subarray(from, from + chunkBytes);
   }
 }

@@ -15,11 +15,11 @@ interface Parts {
   readonly ca?: string | undefined;
 }
 
-/** How long one mail may take, from the name of its server to the server's last word. */
+/** Time limit for one mail, from name resolution to the server's final reply. */
 const timeoutMs = 45_000;
 const ports = { implicit: 465, starttls: 587, none: 25 } as const;
 
-/** Mail by any server that speaks SMTP. */
+/** Mail through any SMTP server. */
 export function smtp({ egress, now, ca }: Parts, url: (text: string) => string | undefined): Provider {
   const pool = createSmtpPool();
   const digest = createKeyedDigest();
@@ -31,17 +31,17 @@ export function smtp({ egress, now, ca }: Parts, url: (text: string) => string |
     signal: AbortSignal,
   ): Promise<SendFailure | undefined> {
     const key = digest(canonicalJson({ ...server, ...address }));
-    return pool.withSession(key, signal, async (kept, keep) => {
-      if (kept !== undefined) {
-        const problem = await kept.send(mail, signal);
-        if (problem === undefined) keep(kept);
-        else kept.close();
-        // A server may have hung up on a session that did nothing: that is no fault of the mail's.
+    return pool.withSession(key, signal, async (idle, release) => {
+      if (idle !== undefined) {
+        const problem = await idle.send(mail, signal);
+        if (problem === undefined) release(idle);
+        else idle.close();
+        // The server may have closed the idle session, so the mail is retried with a new one.
         if (problem === undefined || !problem.lost) return problem?.failure;
       }
       const session = createSmtpSession(server, address);
       const failure = (await session.open(signal)) ?? (await session.send(mail, signal))?.failure;
-      if (failure === undefined) keep(session);
+      if (failure === undefined) release(session);
       else session.close();
       return failure;
     });
@@ -64,15 +64,17 @@ export function smtp({ egress, now, ca }: Parts, url: (text: string) => string |
     },
     check(settings, { username, password }) {
       if (Boolean(username) !== Boolean(password)) {
-        return [{ field: "credentials", rule: "both", message: "username and password go together" }];
+        return [{ field: "credentials", rule: "both", message: "username and password must be set together" }];
       }
       if (username && settings.tls === "none") {
-        return [{ field: "settings.tls", rule: "secure", message: "must not be none where a password is sent" }];
+        return [
+          { field: "settings.tls", rule: "secure", message: "must be implicit or starttls when a password is set" },
+        ];
       }
       return [];
     },
     async send({ settings, credentials }, message, signal): Promise<SendResult> {
-      if (!isEmail(message.to.identity)) return failed("recipient_rejected", "The address is no email address.");
+      if (!isEmail(message.to.identity)) return failed("recipient_rejected", "The address is not an email address.");
       const server = serverOf(settings, credentials, ca);
       const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       try {
@@ -83,7 +85,7 @@ export function smtp({ egress, now, ca }: Parts, url: (text: string) => string |
         return failure ?? { kind: "accepted", providerMessageId: mail.messageId, observed: false };
       } catch (error) {
         if (error instanceof EgressError) return failureOf(error, false);
-        // Its turn never came: nothing was sent.
+        // The mail never got a session, so nothing was sent.
         if (signal.aborted) return failed("cancelled", "Sending was interrupted before it began.");
         if (limited.aborted) return failed("timeout", "Other mails to the same server took too long.");
         throw error;
@@ -111,12 +113,14 @@ function serverOf(
 
 function mailboxProblem(text: string): string | undefined {
   return (
-    oneLine(text) ?? (mailboxOf(text) === undefined ? "must be one address, such as Ada <ada@example.com>" : undefined)
+    oneLine(text) ??
+    (mailboxOf(text) === undefined ? "must be one mail address (for example: Ada <ada@example.com>)" : undefined)
   );
 }
 
-/** A host is held against the same rules as that of a URL. */
+/** Checks a host with the same rules as the host of a URL. */
 function hostProblem(host: string, url: (text: string) => string | undefined): string | undefined {
-  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(host)) return "must be the name or the address of a host";
+  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(host))
+    return "must be a host name or IP address (for example: smtp.example.com)";
   return url(`http://${host.includes(":") ? `[${host}]` : host}/`);
 }

@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { receiver } from "../../../../platform/egress/testing/receivers.ts";
 
-/** A request as it came. */
+/** A recorded request. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** What a server does with a request. */
+/** The server's response to a request. */
 export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown }
   | "hang up"
   | "say nothing";
 
-/** A server of a provider's on loopback that answers as it is told. */
+/** Starts a provider's HTTP server on loopback with configurable responses. */
 export async function httpServer(answer: (request: Received) => Answer = () => ({ status: 200 })) {
   const received: Received[] = [];
   const { port } = await receiver(async (request: IncomingMessage, response: ServerResponse) => {

@@ -2,10 +2,10 @@ import { createDecipheriv, createECDH, generateKeyPairSync, hkdfSync, randomByte
 import webPush from "web-push";
 import { connectionTo } from "./rig.ts";
 
-/** Keys of a sender of push messages. */
+/** VAPID keys of a push sender. */
 export const vapidKeys = webPush.generateVAPIDKeys();
 
-/** A connection with web_push. */
+/** A web_push connection. */
 export function pushConnection() {
   return connectionTo(
     "web_push",
@@ -19,7 +19,7 @@ export const serviceAccountKey = generateKeyPairSync("rsa", { modulusLength: 204
   .privateKey.export({ type: "pkcs8", format: "pem" })
   .toString();
 
-/** A browser that is subscribed at an endpoint: its address, and what it reads of a message to it (RFC 8291). */
+/** A browser's push subscription: its address, and a function that decrypts a message to it (RFC 8291). */
 export function pushSubscription(endpoint: string) {
   const own = createECDH("prime256v1");
   const p256dh = own.generateKeys();

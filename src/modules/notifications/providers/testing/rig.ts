@@ -7,13 +7,13 @@ import { createProviders, type OutgoingMessage, type SendResult } from "../index
 
 interface Options {
   readonly nowMs?: () => number;
-  /** Certificates that mail servers are trusted by. */
+  /** CA certificates for mail servers. */
   readonly ca?: string;
-  /** Whether loopback may be reached; it may unless told. */
+  /** Whether egress to loopback is allowed; true by default. */
   readonly open?: boolean;
 }
 
-/** A way out that reaches loopback; all names but those under .invalid lead there. */
+/** An egress that reaches loopback; all host names except those under .invalid resolve to it. */
 export function startEgress({ nowMs = Date.now, open = true }: Options = {}) {
   const egress = createEgress({
     mode: "enforce",
@@ -31,7 +31,7 @@ export function startEgress({ nowMs = Date.now, open = true }: Options = {}) {
   return egress;
 }
 
-/** Providers with such a way out. */
+/** Providers with an egress to loopback. */
 export function startProviders(options: Options = {}) {
   const { nowMs = Date.now, ca } = options;
   const egress = startEgress(options);
@@ -41,7 +41,7 @@ export function startProviders(options: Options = {}) {
   return providers;
 }
 
-/** A connection with a provider. */
+/** A connection to a provider. */
 export function connectionTo(
   providerKey: string,
   settings: Readonly<Record<string, unknown>>,
@@ -50,7 +50,7 @@ export function connectionTo(
   return { id: "01JZZZZZZZZZZZZZZZZZZZZZZZ" as OpenConnection["id"], providerKey, settings, credentials };
 }
 
-/** A message; whatever is not given says that it is a test. */
+/** A message with default values for fields that are not given. */
 export function message(more: Partial<Omit<OutgoingMessage, "to">> & { readonly to?: string } = {}): OutgoingMessage {
   const { to = "ada@example.com", ...rest } = more;
   return {
@@ -67,7 +67,7 @@ export function message(more: Partial<Omit<OutgoingMessage, "to">> & { readonly 
   };
 }
 
-/** What matters of a result: "accepted", or the failure with what may be done about it. */
+/** Summarises a result: "accepted", or the failure with its consequences. */
 export function outcome(result: SendResult): string {
   if (result.kind === "accepted") return "accepted";
   const { phase, code, retryable, failover, mayHaveArrived, suppressEndpoint } = result;
@@ -80,5 +80,5 @@ export function outcome(result: SendResult): string {
   return [`${phase}/${code}`, ...notes].join(" ");
 }
 
-/** A signal that nobody gives. */
+/** A signal that is never aborted. */
 export const patient = new AbortController().signal;

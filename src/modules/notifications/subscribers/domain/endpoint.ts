@@ -4,13 +4,13 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import { isPhone, type SubscriberId } from "./subscriber.ts";
 
-/** A way to reach a subscriber. */
+/** A notification channel. */
 export type Channel = "email" | "sms" | "push" | "chat" | "in_app";
 
 /** An endpoint's id. */
 export type EndpointId = string & { readonly __id: "endpoint" };
 
-/** What tells an address from all others of a tenant's. */
+/** The fields that identify an address within a tenant. */
 export interface Address {
   readonly channel: Channel;
   /** The provider that it was registered with, or `default`. */
@@ -19,11 +19,11 @@ export interface Address {
   readonly identity: string;
 }
 
-/** What else is said about an address. */
+/** The changeable fields of an endpoint. */
 interface EndpointDetails {
-  /** The connection that it is pinned to; empty when any integration may serve it. */
+  /** The connection to which it is pinned; empty when any integration may serve it. */
   readonly connectionId: string;
-  /** Whether the subscriber confirmed it. */
+  /** Whether the subscriber has confirmed the address. */
   readonly verified: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
@@ -34,25 +34,25 @@ export interface Endpoint extends Address, EndpointDetails, Stamps {
   readonly id: EndpointId;
   readonly subscriberId: SubscriberId;
   readonly lastUsedAt: Date;
-  /** Since when the other side has it that the address is gone for good. */
+  /** When the address was suppressed; null while it is in use. */
   readonly suppressedAt: Date | null;
 }
 
-/** What is to be set of an endpoint; the rest stays as it is. */
+/** A partial update of an endpoint; undefined fields stay unchanged. */
 export type EndpointChange = { readonly [Field in keyof EndpointDetails]?: EndpointDetails[Field] | undefined };
 
-/** The endpoint that nothing was said about. */
+/** The default details of an endpoint. */
 export const emptyDetails: EndpointDetails = { connectionId: "", verified: false, metadata: {} };
 
-/** The provider of addresses that name none. */
+/** The provider key of addresses that name no provider. */
 export const providerKeyDefault = "default";
 
-/** The provider that an address names; "" when it names none. */
+/** The provider that an address names; "" for none. */
 export function namedProvider({ providerKey }: Pick<Address, "providerKey">): string {
   return providerKey === providerKeyDefault ? "" : providerKey;
 }
 
-/** How many addresses a subscriber may have. */
+/** The maximum number of endpoints per subscriber. */
 export const endpointsMax = 100;
 
 const fieldNames = {
@@ -61,8 +61,8 @@ const fieldNames = {
   metadata: "metadata",
 } as const satisfies Record<keyof EndpointDetails, string>;
 
-/** The names, as messages have them, of what a change makes different. */
-export function changedNames(current: EndpointDetails, change: EndpointChange): string[] {
+/** The API names of the fields that an update changes. */
+export function changedFields(current: EndpointDetails, change: EndpointChange): string[] {
   return (Object.keys(fieldNames) as (keyof EndpointDetails)[])
     .filter((field) => change[field] !== undefined && !isDeepStrictEqual(change[field], current[field]))
     .map((field) => fieldNames[field]);
@@ -70,7 +70,7 @@ export function changedNames(current: EndpointDetails, change: EndpointChange): 
 
 const metadataBytesMax = 16 * 1024;
 
-/** Refuses an address that its channel cannot reach, and metadata that is too large. */
+/** Throws when an address is not valid for its channel or metadata is too large. */
 export function checkEndpoint(
   { channel, identity }: Address,
   { metadata = {} }: EndpointChange,
@@ -86,10 +86,10 @@ export function checkEndpoint(
 function identityProblem(channel: Channel, identity: string, isEmail: (text: string) => boolean): string | undefined {
   switch (channel) {
     case "email":
-      return isEmail(identity) ? undefined : "must be an email address";
+      return isEmail(identity) ? undefined : "must be an email address (for example: ada@example.com)";
     case "sms":
-      return isPhone(identity) ? undefined : "must be a telephone number such as +4930901820";
-    // What these are called is up to their providers.
+      return isPhone(identity) ? undefined : "must be a telephone number in E.164 format (for example: +4930901820)";
+    // The provider defines the format of these addresses.
     case "push":
     case "chat":
     case "in_app":

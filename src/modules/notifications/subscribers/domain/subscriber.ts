@@ -6,7 +6,7 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 /** A subscriber's id. */
 export type SubscriberId = string & { readonly __id: "subscriber" };
 
-/** What a tenant says about a subscriber; a text that is empty is not known. */
+/** A subscriber's profile; an empty text is unknown. */
 export interface Profile {
   readonly firstName: string;
   readonly lastName: string;
@@ -18,23 +18,23 @@ export interface Profile {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Someone who is notified. */
+/** A recipient of notifications. */
 export interface Subscriber extends Profile, Stamps {
   readonly tenantId: TenantId;
   readonly id: SubscriberId;
-  /** What the tenant calls it. */
+  /** The tenant's own id of the subscriber. */
   readonly externalId: string;
-  /** Whether anything is sent to it. */
+  /** Whether notifications are sent to it. */
   readonly active: boolean;
-  /** Since when nothing is sent to the profile's address; null where nothing speaks against it. */
+  /** When the profile's address was suppressed; null while it is in use. */
   readonly emailSuppressedAt: Date | null;
   readonly phoneSuppressedAt: Date | null;
 }
 
-/** What is to be set of a profile; the rest stays as it is. */
+/** A partial update of a profile; undefined fields stay unchanged. */
 export type ProfileChange = { readonly [Field in keyof Profile]?: Profile[Field] | undefined };
 
-/** The profile of whom nothing is known. */
+/** A profile without any values. */
 export const emptyProfile: Profile = {
   firstName: "",
   lastName: "",
@@ -46,7 +46,7 @@ export const emptyProfile: Profile = {
   data: {},
 };
 
-/** The fields of a profile, by the names that they have in messages. */
+/** The API names of the profile's fields. */
 const fieldNames = {
   firstName: "first_name",
   lastName: "last_name",
@@ -60,37 +60,40 @@ const fieldNames = {
 
 const fields = Object.keys(fieldNames) as (keyof Profile)[];
 
-/** What of a change is not so already. */
-export function differences(current: Profile, change: ProfileChange): ProfileChange {
+/** The fields of an update whose values differ from the current ones. */
+export function changedValues(current: Profile, change: ProfileChange): ProfileChange {
   const differing = fields.filter(
     (field) => change[field] !== undefined && !isDeepStrictEqual(change[field], current[field]),
   );
   return Object.fromEntries(differing.map((field) => [field, change[field]]));
 }
 
-/** The names, as messages have them, of the fields that a change sets. */
-export function namesOf(change: ProfileChange): string[] {
+/** The API names of the fields that an update sets. */
+export function fieldNamesOf(change: ProfileChange): string[] {
   return fields.filter((field) => change[field] !== undefined).map((field) => fieldNames[field]);
 }
 
 const dataBytesMax = 64 * 1024;
 const phonePattern = /^\+[1-9][0-9]{6,14}$/;
 
-/** Refuses what no single field's rules tell: texts that are not what they stand for, data that is too large. */
+/** Throws when a field has an invalid format or the data is too large. */
 export function checkProfile(change: ProfileChange, isEmail: (text: string) => boolean): void {
   const { email = "", phone = "", locale = "", timezone = "", data = {} } = change;
-  if (email !== "" && !isEmail(email)) throw invalid("email", "email", "must be an email address");
-  if (phone !== "" && !isPhone(phone)) throw invalid("phone", "e164", "must be a telephone number such as +4930901820");
-  if (locale !== "" && !isLocale(locale)) throw invalid("locale", "bcp47", "must be a BCP 47 tag such as de-CH");
+  if (email !== "" && !isEmail(email))
+    throw invalid("email", "email", "must be an email address (for example: ada@example.com)");
+  if (phone !== "" && !isPhone(phone))
+    throw invalid("phone", "e164", "must be a telephone number in E.164 format (for example: +4930901820)");
+  if (locale !== "" && !isLocale(locale))
+    throw invalid("locale", "bcp47", "must be a BCP 47 language tag (for example: de-CH)");
   if (timezone !== "" && !isTimezone(timezone)) {
-    throw invalid("timezone", "iana", "must be the IANA name of a time zone such as Europe/Berlin");
+    throw invalid("timezone", "iana", "must be an IANA time zone name (for example: Europe/Berlin)");
   }
   if (Buffer.byteLength(JSON.stringify(data)) > dataBytesMax) {
     throw invalid("data", "max_bytes", `must have at most ${dataBytesMax} bytes as JSON`);
   }
 }
 
-/** Whether a text is a telephone number in the form of E.164. */
+/** Whether a text is a telephone number in E.164 format. */
 export function isPhone(text: string): boolean {
   return phonePattern.test(text);
 }
@@ -104,7 +107,7 @@ function isLocale(text: string): boolean {
 }
 
 function isTimezone(text: string): boolean {
-  // Offsets such as +02:00 are taken for zones too, but know no summer.
+  // Intl also accepts offsets such as +02:00, but those have no daylight saving time.
   if (!/^[A-Za-z]/.test(text)) return false;
   try {
     return new Intl.DateTimeFormat("en", { timeZone: text }) !== undefined;

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-/** That a subscriber is in a topic: one stay, from joining to leaving, with the same context keys throughout. */
+/** One membership of a subscriber in a topic, from joining to leaving, with constant context keys. */
 export interface Subscription {
   readonly tenantId: TenantId;
   readonly topicKey: string;
@@ -10,10 +10,10 @@ export interface Subscription {
   readonly createdAt: Date;
 }
 
-/** A member of a topic as a broadcast sees it. */
+/** A topic member as a broadcast uses it. */
 export type TopicMember = Pick<Subscription, "id" | "subscriberId" | "contextKeys">;
 
-/** Context keys as they are kept: each once and in order, so that the same set is always the same list. */
+/** Normalizes context keys: sorted and without duplicates, so that equal sets are equal lists. */
 export function orderedKeys(contextKeys: readonly string[]): string[] {
   return [...new Set(contextKeys)].sort();
 }

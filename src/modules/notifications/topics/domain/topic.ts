@@ -5,11 +5,11 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 export interface Topic extends Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
-  /** What names it, for ever. */
+  /** Unique within the tenant and immutable. */
   readonly key: string;
   readonly name: string;
   readonly description: string;
 }
 
-/** What may be said about a topic; the key is its name when it has none. */
-export type TopicText = Pick<Topic, "name" | "description">;
+/** The changeable fields of a topic; the name defaults to the key. */
+export type TopicDetails = Pick<Topic, "name" | "description">;

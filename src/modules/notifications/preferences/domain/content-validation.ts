@@ -2,24 +2,24 @@ import { invalid } from "../../../../errors/index.ts";
 import { channels } from "./settings.ts";
 import type { ChannelContent, Engine, WorkflowContent } from "./workflow.ts";
 
-/** What is wrong with a template, for its author. */
+/** A problem in a template, reported to its author. */
 export interface TemplateProblem {
-  /** A word for programs, such as syntax_error. */
+  /** Machine-readable code, such as syntax_error. */
   readonly code: string;
   readonly message: string;
   readonly line?: number | undefined;
   readonly column?: number | undefined;
 }
 
-/** Says what is wrong with a template; undefined when it can be rendered. */
+/** Returns the problem of a template; undefined when it is valid. */
 export type CheckTemplate = (engine: Engine, source: string) => TemplateProblem | undefined;
 
-/** The parts of a content that are templates, by the names that they have in messages. */
+/** The template fields of a channel's content and their API names. */
 const templates = { subject: "subject", title: "title", body: "body", textBody: "text_body" } as const;
 
 const dataBytesMax = 16 * 1024;
 
-/** Refuses contents with a template that is none, or with more data than a message takes along. Fields stand below a path. */
+/** Throws when a template is invalid or the data is too large. Field names in errors start with the path. */
 export function checkContents(path: string, contents: WorkflowContent["channels"], checkTemplate: CheckTemplate): void {
   for (const channel of channels) {
     const content = contents[channel];
@@ -44,7 +44,7 @@ function checkContent(path: string, content: ChannelContent, checkTemplate: Chec
   checkData(`${path}.data`, content.data, check);
 }
 
-/** Checks every text within a value as a template. */
+/** Checks every text inside a value as a template. */
 function checkData(path: string, value: unknown, check: (field: string, source: string) => void): void {
   if (typeof value === "string") {
     if (value.includes("{")) check(path, value);

@@ -1,19 +1,19 @@
 import { compileTemplate, type RenderOptions } from "../../../platform/templates/index.ts";
 import { isMarkup } from "./domain/channel.ts";
 import { type Layout, placeholder } from "./domain/layout.ts";
-import { inField } from "./template-check.ts";
+import { reportTemplateErrors } from "./template-check.ts";
 
-/** What goes into a layout: rendered already, and put in as it is. */
+/** The rendered content of a notification, inserted into a layout unchanged. */
 export interface Content {
   readonly body: string;
-  /** The same without markup, where the channel has both. */
+  /** The plain-text version, on channels that have both. */
   readonly text?: string | undefined;
 }
 
 type Values = Readonly<Record<string, unknown>>;
 type Templates = Pick<Layout, "engine" | "body" | "textBody">;
 
-/** Puts content into a layout. It is never evaluated again, whatever it looks like. */
+/** Wraps content in a layout. The content itself is never evaluated as a template. */
 export function wrap(
   { engine, body, textBody }: Templates,
   content: Content,
@@ -27,7 +27,7 @@ export function wrap(
   return { body: wrapped, text: compileTemplate(engine, textBody).render(values, { ...options, escape: "none", raw }) };
 }
 
-/** A layout as it looks around a stand-in, and what of its variables a sample gave. */
+/** A layout rendered around sample content, with the variables that the sample does and does not provide. */
 export interface Preview {
   readonly body: string;
   readonly textBody: string;
@@ -35,21 +35,22 @@ export interface Preview {
   readonly unresolved: readonly string[];
 }
 
-/** What stands where the content will be; always the same, so that previews can be compared. */
-const standIn = { markup: "<div>[content]</div>", text: "[content]" } as const;
+/** The content of previews; constant, so that previews can be compared. */
+const previewContent = { markup: "<div>[content]</div>", text: "[content]" } as const;
 
-/** Renders a layout against a sample; throws when its templates do too much with it. */
+/** Renders a layout with sample values; throws when a template fails or exceeds its work budget. */
 export function preview(layout: Templates & Pick<Layout, "channel" | "variables">, sample: Values): Preview {
-  const missing = new Set<string>(layout.variables.filter((path) => !resolves(sample, path)));
+  const missing = new Set<string>(layout.variables.filter((path) => !hasPath(sample, path)));
   const onMissing = (path: string) => missing.add(path);
   const render = (source: string, asMarkup: boolean) =>
     compileTemplate(layout.engine, source).render(sample, {
       escape: asMarkup ? "html" : "none",
       onMissing,
-      raw: { [placeholder]: asMarkup ? standIn.markup : standIn.text },
+      raw: { [placeholder]: asMarkup ? previewContent.markup : previewContent.text },
     });
-  const body = inField("body", () => render(layout.body, isMarkup(layout.channel)));
-  const textBody = layout.textBody === "" ? "" : inField("text_body", () => render(layout.textBody, false));
+  const body = reportTemplateErrors("body", () => render(layout.body, isMarkup(layout.channel)));
+  const textBody =
+    layout.textBody === "" ? "" : reportTemplateErrors("text_body", () => render(layout.textBody, false));
   return {
     body,
     textBody,
@@ -58,15 +59,16 @@ export function preview(layout: Templates & Pick<Layout, "channel" | "variables"
   };
 }
 
-/** What Liquid knows of any list, and of texts. */
-const derived = new Set(["size", "first", "last", "length"]);
+/** Properties that Liquid derives from lists and texts. */
+const derivedProperties = new Set(["size", "first", "last", "length"]);
 
-/** Whether a path from the top names something in a sample. */
-function resolves(sample: Values, path: string): boolean {
+/** Whether a path resolves to a value in a sample. */
+function hasPath(sample: Values, path: string): boolean {
   let value: unknown = sample;
   for (const part of path.split(".")) {
     if (value === null || value === undefined) return false;
-    if (typeof value !== "object" || !Object.hasOwn(value, part)) return typeof value !== "number" && derived.has(part);
+    if (typeof value !== "object" || !Object.hasOwn(value, part))
+      return typeof value !== "number" && derivedProperties.has(part);
     value = (value as Values)[part];
   }
   return value !== undefined;

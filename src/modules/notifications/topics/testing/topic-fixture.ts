@@ -19,8 +19,11 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { createSubscribers as CreateSubscribers } from "../../subscribers/index.ts";
 import { createTopics } from "../index.ts";
 
-/** The module on a database of its own, with what its tests need to begin. */
-export async function topicBench(createSubscribers: typeof CreateSubscribers, clock = { now: () => Date.now() }) {
+/** Creates the module on its own database, with helpers for tests. */
+export async function createTopicFixture(
+  createSubscribers: typeof CreateSubscribers,
+  clock = { now: () => Date.now() },
+) {
   const db = await testDatabase(20);
   const events = recordedEvents();
   const cursors = createCursors(randomBytes(32));
@@ -86,7 +89,7 @@ export async function topicBench(createSubscribers: typeof CreateSubscribers, cl
       return made.subscriber!.id;
     },
 
-    /** Many subscribers in one statement; answers with their ids. */
+    /** Inserts many subscribers in one statement; returns their ids. */
     async manySubscribers(tenantId: TenantId, count: number): Promise<string[]> {
       const ids = Array.from({ length: count }, () => ulid(Date.now()));
       await db.sql`

@@ -4,16 +4,16 @@ import type { Layers, OwnRow, SubscriberLayers } from "./domain/layers.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
 import { type LayerFilter, preferenceStore } from "./preference-store.ts";
 
-/** Reads what layers 2 to 5 hold for a workflow and many subscribers, in one statement. */
-export type LayersOf = (
+/** Reads layers 2 to 5 for a workflow and many subscribers in one statement. */
+export type ReadLayers = (
   sql: Sql,
   tenantId: TenantId,
   filter: LayerFilter,
   subscriberIds: readonly string[],
 ) => Promise<SubscriberLayers>;
 
-/** Reads them from the database: rows of subscribers are too many to be kept, and change whenever somebody clicks. */
-export const layersOf: LayersOf = async (sql, tenantId, filter, subscriberIds) => {
+/** Reads layers from the database. Subscribers' rows are too many to cache and change often. */
+export const readLayers: ReadLayers = async (sql, tenantId, filter, subscriberIds) => {
   const { workflowKey } = filter;
   let user: PreferenceSettings | undefined;
   const own = new Map<string, OwnRow[]>();
@@ -26,11 +26,11 @@ export const layersOf: LayersOf = async (sql, tenantId, filter, subscriberIds) =
     if (rows === undefined) own.set(row.subscriberId, [row]);
     else rows.push(row);
   }
-  const ofOthers: Layers = { workflowKey, user, own: [] };
+  const shared: Layers = { workflowKey, user, own: [] };
   return {
     of(subscriberId) {
       const rows = own.get(subscriberId);
-      return rows === undefined ? ofOthers : { workflowKey, user, own: rows };
+      return rows === undefined ? shared : { workflowKey, user, own: rows };
     },
   };
 };
