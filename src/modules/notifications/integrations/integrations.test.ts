@@ -56,7 +56,7 @@ const { handlers } = integrations;
 
 type Request = MessageInitShape<typeof CreateIntegrationRequestSchema>;
 const wanted: Request = { channel: "email", name: "Mail", providerKey: "smtp", connectionId: "mail-1" };
-async function make(choice: ContextChoice, more: Request = {}) {
+async function createIntegration(choice: ContextChoice, more: Request = {}) {
   const request = { ...wanted, ...more } as Request;
   return (await perform(db, choice, handlers.createIntegration, CreateIntegrationRequestSchema, request)).integration!;
 }
@@ -69,7 +69,7 @@ async function remove(choice: ContextChoice, id: string) {
   return (await perform(db, choice, handlers.deleteIntegration, DeleteIntegrationRequestSchema, { id })).integration!;
 }
 const eventsOf = (tenantId: string) => events.recorded.filter((event) => event.tenantId === tenantId);
-const nobody: ReadonlySet<string> = new Set();
+const noneExcluded: ReadonlySet<string> = new Set();
 const values = {
   subscriber: { locale: "de" },
   payload: { total: 7 },
@@ -77,34 +77,37 @@ const values = {
   channel: "email",
 } as const;
 
-test("an integration is active and of priority 100 unless told; 0 is a priority", async () => {
+test("an integration is active with priority 100 by default, and 0 is a valid priority", async () => {
   const tenantId = freshTenant();
-  const made = await make({ tenantId });
+  const created = await createIntegration({ tenantId });
   assert.deepEqual(
-    [made.channel, made.name, made.providerKey, made.connectionId, made.priority, made.active],
+    [created.channel, created.name, created.providerKey, created.connectionId, created.priority, created.active],
     ["email", "Mail", "smtp", "mail-1", 100, true],
   );
-  assert.deepEqual([made.condition, made.casingOverride, made.metadata, made.recordVersion], ["", "", {}, 1n]);
+  assert.deepEqual(
+    [created.condition, created.casingOverride, created.metadata, created.recordVersion],
+    ["", "", {}, 1n],
+  );
   const data = { channel: "email", name: "Mail", provider_key: "smtp" };
-  assert.deepEqual(eventsOf(tenantId), [{ tenantId, type: "integration.created", subject: made.id, data }]);
-  const first = await make({ tenantId }, { name: "First", priority: 0, active: false });
+  assert.deepEqual(eventsOf(tenantId), [{ tenantId, type: "integration.created", subject: created.id, data }]);
+  const first = await createIntegration({ tenantId }, { name: "First", priority: 0, active: false });
   assert.deepEqual([first.priority, first.active], [0, false]);
 });
 
-test("a name is unique among those of its channel, until its integration is removed", async () => {
+test("a name is unique on its channel until its integration is deleted", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
+  const { id } = await createIntegration({ tenantId });
   const taken = (error: unknown) => failsWith("ALREADY_EXISTS", /name/)(classifyDatabaseError(error));
-  await assert.rejects(make({ tenantId }), taken);
-  await make({ tenantId }, { channel: "sms", providerKey: "http_sms", connectionId: "sms-1" });
-  await make({ tenantId: freshTenant() });
-  const other = await make({ tenantId }, { name: "Other" });
+  await assert.rejects(createIntegration({ tenantId }), taken);
+  await createIntegration({ tenantId }, { channel: "sms", providerKey: "http_sms", connectionId: "sms-1" });
+  await createIntegration({ tenantId: freshTenant() });
+  const other = await createIntegration({ tenantId }, { name: "Other" });
   await assert.rejects(replace({ tenantId }, other.id), taken);
   await remove({ tenantId }, id);
   await replace({ tenantId }, other.id);
 });
 
-test("the provider must serve the channel, with a connection of its own that was not revoked, where it needs one", async () => {
+test("the provider must serve the channel, and needs a connection that belongs to it and is not revoked", async () => {
   const tenantId = freshTenant();
   const refusals: readonly (readonly [Request, string, RegExp])[] = [
     [
@@ -120,29 +123,36 @@ test("the provider must serve the channel, with a connection of its own that was
     [{ providerKey: "development" }, "INVALID_ARGUMENT", /^connection_id: must be empty/],
     [{ metadata: { text: "x".repeat(17_000) } }, "INVALID_ARGUMENT", /^metadata/],
   ];
-  const { id } = await make({ tenantId }, { name: "Kept" });
+  const { id } = await createIntegration({ tenantId }, { name: "Kept" });
   for (const [request, code, text] of refusals) {
-    await assert.rejects(make({ tenantId }, request), failsWith(code, text));
+    await assert.rejects(createIntegration({ tenantId }, request), failsWith(code, text));
     await assert.rejects(replace({ tenantId }, id, request as Change), failsWith(code, text));
   }
   assert.equal((await integrations.find(tenantId, id))!.name, "Kept");
-  await make({ tenantId }, { name: "Development", providerKey: "development", connectionId: "" });
-  await make({ tenantId }, { channel: "in_app", providerKey: "in_app", connectionId: "" });
-  await make({ tenantId }, { name: "Waiting", connectionId: "mail-3" });
+  await createIntegration({ tenantId }, { name: "Development", providerKey: "development", connectionId: "" });
+  await createIntegration({ tenantId }, { channel: "in_app", providerKey: "in_app", connectionId: "" });
+  await createIntegration({ tenantId }, { name: "Waiting", connectionId: "mail-3" });
 });
 
-test("a condition that is none is refused, and it is said where it goes wrong", async () => {
+test("an invalid condition is refused with the position of the error", async () => {
   const tenantId = freshTenant();
   const refused = ["payload.total >", "recipient.id == '1'", "1 + 1", "workflow_key > 3"];
   for (const condition of refused) {
-    await assert.rejects(make({ tenantId }, { condition }), failsWith("INVALID_ARGUMENT", /^condition: /), condition);
+    await assert.rejects(
+      createIntegration({ tenantId }, { condition }),
+      failsWith("INVALID_ARGUMENT", /^condition: /),
+      condition,
+    );
   }
-  await make({ tenantId }, { condition: "payload.total > 5 && subscriber.locale == 'de' && channel == 'email'" });
+  await createIntegration(
+    { tenantId },
+    { condition: "payload.total > 5 && subscriber.locale == 'de' && channel == 'email'" },
+  );
 });
 
-test("a replacement says everything anew; the channel stays, and a stale version changes nothing", async () => {
+test("an update replaces all details but not the channel, and a stale version changes nothing", async () => {
   const tenantId = freshTenant();
-  const { id } = await make(
+  const { id } = await createIntegration(
     { tenantId },
     { priority: 1, condition: "true", casingOverride: "upper", metadata: { a: 1 } },
   );
@@ -161,47 +171,47 @@ test("a replacement says everything anew; the channel stays, and a stale version
   await assert.rejects(replace({ tenantId }, id, { recordVersion: 1n }), failsWith("VERSION_CONFLICT"));
   await assert.rejects(
     replace({ tenantId }, id, { channel: "sms" }),
-    failsWith("INVALID_ARGUMENT", /^channel: must stay/),
+    failsWith("INVALID_ARGUMENT", /^channel: cannot be changed/),
   );
   assert.equal((await replace({ tenantId }, id, { channel: "email" })).recordVersion, 3n);
   const { integration } = await perform(db, { tenantId }, handlers.getIntegration, GetIntegrationRequestSchema, { id });
   assert.equal(integration!.name, "Mail");
 });
 
-test("another tenant's integration is not there", async () => {
+test("another tenant's integration is not found", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
+  const { id } = await createIntegration({ tenantId });
   const other = { tenantId: freshTenant() };
   await assert.rejects(remove(other, id), failsWith("NOT_FOUND", /^No such integration\.$/));
   await assert.rejects(replace(other, id), failsWith("NOT_FOUND"));
   assert.equal(await integrations.find(other.tenantId, id), undefined);
-  assert.equal(await integrations.choose(other.tenantId, "email", values, nobody, () => true), "none_active");
+  assert.equal(await integrations.choose(other.tenantId, "email", values, noneExcluded, () => true), "none_active");
 });
 
-test("whoever calls back is looked up without anything being read into memory", async () => {
+test("the lookup for a callback fills no cache", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
-  const forgetful = createIntegrations({
+  const { id } = await createIntegration({ tenantId });
+  const uncached = createIntegrations({
     ...parts,
     side: {
       get sql(): never {
-        throw new Error("This would be kept.");
+        throw new Error("This would fill the cache.");
       },
     } as unknown as Database,
   });
-  await assert.rejects(forgetful.find(tenantId, id), /would be kept/);
-  assert.equal(await forgetful.findForCallback(db.sql, tenantId, id), undefined, "there is no such tenant");
+  await assert.rejects(uncached.find(tenantId, id), /would fill the cache/);
+  assert.equal(await uncached.findForCallback(db.sql, tenantId, id), undefined, "there is no such tenant");
   await db.sql`
     insert into tenants (id, name, slug, status, created_at, updated_at)
     values (${tenantId}, 'Callbacks', ${tenantId.toLowerCase()}, 'active', now(), now())`;
-  assert.equal((await forgetful.findForCallback(db.sql, tenantId, id))!.id, id);
+  assert.equal((await uncached.findForCallback(db.sql, tenantId, id))!.id, id);
   await db.sql`update tenants set status = 'suspended' where id = ${tenantId}`;
-  assert.equal(await forgetful.findForCallback(db.sql, tenantId, id), undefined);
+  assert.equal(await uncached.findForCallback(db.sql, tenantId, id), undefined);
 });
 
-async function chosen(
+async function selectedName(
   tenantId: Parameters<typeof integrations.choose>[0],
-  except = nobody,
+  except = noneExcluded,
   more = {},
   accepts: (providerKey: string) => boolean = () => true,
 ): Promise<string> {
@@ -209,58 +219,64 @@ async function chosen(
   return typeof found === "string" ? found : found.name;
 }
 
-test("only integrations of providers that are acceptable are chosen", async () => {
+test("only integrations of acceptable providers are selected", async () => {
   const tenantId = freshTenant();
-  const { name, providerKey } = await make({ tenantId });
-  assert.equal(await chosen(tenantId, nobody, {}, (key) => key === providerKey), name);
-  assert.equal(await chosen(tenantId, nobody, {}, (key) => key === "another"), "none_active");
+  const { name, providerKey } = await createIntegration({ tenantId });
+  assert.equal(await selectedName(tenantId, noneExcluded, {}, (key) => key === providerKey), name);
+  assert.equal(await selectedName(tenantId, noneExcluded, {}, (key) => key === "another"), "none_active");
 });
 
-test("the lowest priority wins, then the oldest, of those that are active, match and were not tried", async () => {
+test("the lowest priority wins, then the oldest, among active integrations that match and were not tried", async () => {
   const tenantId = freshTenant();
-  const late = await make({ tenantId, nowMs: 3000 }, { name: "late", priority: 5 });
-  const early = await make({ tenantId, nowMs: 2000 }, { name: "early", priority: 5 });
-  await make({ tenantId }, { name: "off", priority: 1, active: false });
-  await make({ tenantId }, { name: "for others", priority: -1, condition: "workflow_key == 'order.lost'" });
-  await make({ tenantId }, { name: "last" });
-  await make(
+  const late = await createIntegration({ tenantId, nowMs: 3000 }, { name: "late", priority: 5 });
+  const early = await createIntegration({ tenantId, nowMs: 2000 }, { name: "early", priority: 5 });
+  await createIntegration({ tenantId }, { name: "off", priority: 1, active: false });
+  await createIntegration(
+    { tenantId },
+    { name: "for others", priority: -1, condition: "workflow_key == 'order.lost'" },
+  );
+  await createIntegration({ tenantId }, { name: "last" });
+  await createIntegration(
     { tenantId },
     { channel: "sms", name: "sms", providerKey: "http_sms", connectionId: "sms-1", priority: 0 },
   );
-  assert.equal(await chosen(tenantId), "early");
-  assert.equal(await chosen(tenantId, nobody, { workflow_key: "order.lost" }), "for others");
-  assert.equal(await chosen(tenantId, new Set([early.id])), "late");
-  assert.equal(await chosen(tenantId, new Set([early.id, late.id])), "last");
+  assert.equal(await selectedName(tenantId), "early");
+  assert.equal(await selectedName(tenantId, noneExcluded, { workflow_key: "order.lost" }), "for others");
+  assert.equal(await selectedName(tenantId, new Set([early.id])), "late");
+  assert.equal(await selectedName(tenantId, new Set([early.id, late.id])), "last");
 });
 
-test("a condition that fails is passed over, and told where nothing else matches", async () => {
+test("an integration whose condition fails is skipped, and the error is reported when nothing else matches", async () => {
   const tenantId = freshTenant();
-  assert.equal(await chosen(tenantId), "none_active");
-  const failing = await make({ tenantId }, { name: "failing", priority: 1, condition: "payload.missing == 1" });
-  const never = await make({ tenantId }, { name: "never", priority: 2, condition: "payload.total > 100" });
-  assert.equal(await chosen(tenantId), "condition_error");
-  assert.equal(await chosen(tenantId, new Set([failing.id])), "condition_no_match");
-  assert.equal(await chosen(tenantId, new Set([failing.id, never.id])), "none_active");
-  await make({ tenantId }, { name: "always", priority: 3 });
-  assert.equal(await chosen(tenantId), "always");
+  assert.equal(await selectedName(tenantId), "none_active");
+  const failing = await createIntegration(
+    { tenantId },
+    { name: "failing", priority: 1, condition: "payload.missing == 1" },
+  );
+  const never = await createIntegration({ tenantId }, { name: "never", priority: 2, condition: "payload.total > 100" });
+  assert.equal(await selectedName(tenantId), "condition_error");
+  assert.equal(await selectedName(tenantId, new Set([failing.id])), "condition_no_match");
+  assert.equal(await selectedName(tenantId, new Set([failing.id, never.id])), "none_active");
+  await createIntegration({ tenantId }, { name: "always", priority: 3 });
+  assert.equal(await selectedName(tenantId), "always");
 });
 
-test("a hostile condition is passed over like one that fails, and holds up nobody", async () => {
+test("a hostile condition is skipped like a failing one and delays no other message", async () => {
   const tenantId = freshTenant();
   const items = Array.from({ length: 3000 }, (_, i) => i);
   const condition = "payload.items.all(a, payload.items.all(b, payload.items.all(c, a + b + c >= 0)))";
-  await make({ tenantId }, { name: "hostile", priority: 1, condition });
-  await make({ tenantId }, { name: "plain" });
-  assert.equal(await chosen(tenantId, nobody, { payload: { items } }), "plain");
+  await createIntegration({ tenantId }, { name: "hostile", priority: 1, condition });
+  await createIntegration({ tenantId }, { name: "plain" });
+  assert.equal(await selectedName(tenantId, noneExcluded, { payload: { items } }), "plain");
 });
 
-test("a removed integration is chosen, found and listed no more, from the same moment on", async () => {
+test("a deleted integration is no longer selected, found or listed", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
-  assert.equal(await chosen(tenantId), "Mail");
+  const { id } = await createIntegration({ tenantId });
+  assert.equal(await selectedName(tenantId), "Mail");
   const removed = await remove({ tenantId }, id);
   assert.deepEqual([removed.id, removed.active], [id, false]);
-  assert.equal(await chosen(tenantId), "none_active");
+  assert.equal(await selectedName(tenantId), "none_active");
   assert.equal(await integrations.find(tenantId, id), undefined);
   const { totalSize } = await perform(db, { tenantId }, handlers.listIntegrations, ListIntegrationsRequestSchema, {});
   assert.equal(totalSize, 0);
@@ -268,10 +284,10 @@ test("a removed integration is chosen, found and listed no more, from the same m
   assert.equal(eventsOf(tenantId).at(-1)!.type, "integration.deleted");
 });
 
-test("lists are narrowed to a channel", async () => {
+test("integrations can be listed by channel", async () => {
   const tenantId = freshTenant();
-  await make({ tenantId });
-  const sms = await make({ tenantId }, { channel: "sms", providerKey: "http_sms", connectionId: "sms-1" });
+  await createIntegration({ tenantId });
+  const sms = await createIntegration({ tenantId }, { channel: "sms", providerKey: "http_sms", connectionId: "sms-1" });
   const { integrations: found } = await perform(
     db,
     { tenantId },
@@ -285,14 +301,16 @@ test("lists are narrowed to a channel", async () => {
   );
 });
 
-test("a tenant has only so many integrations, however many make one at once", async () => {
+test("a tenant cannot exceed the limit of integrations, even with concurrent creates", async () => {
   const tenantId = freshTenant();
   await db.sql`
     insert into notification_integrations (tenant_id, id, channel, name, provider_key, created_at, updated_at)
     select ${tenantId}, lpad(n::text, 26, '0'), 'email', 'i' || n, 'development', now(), now()
     from generate_series(1, ${integrationsMax - 1}) n`;
-  // Connections that stand already: otherwise those who come at once would come one by one.
+  // Open the connections first; otherwise the concurrent calls would start one by one.
   await Promise.all(Array.from({ length: 8 }, () => db.sql`select pg_sleep(0.05)`));
-  const made = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => make({ tenantId }, { name: `n${i}` })));
-  assert.equal(made.filter(({ status }) => status === "fulfilled").length, 1);
+  const created = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, i) => createIntegration({ tenantId }, { name: `n${i}` })),
+  );
+  assert.equal(created.filter(({ status }) => status === "fulfilled").length, 1);
 });

@@ -25,7 +25,7 @@ import { createLayouts } from "./index.ts";
 const db = await testDatabase();
 const events = recordedEvents();
 const { changes, standing } = announcedChanges();
-/** The workflows that a test says a layout is named by. */
+/** The workflow keys that use a layout in a test. */
 const uses = new Map<string, string[]>();
 const layouts = createLayouts({
   side: db,
@@ -39,7 +39,7 @@ const { handlers } = layouts;
 
 const frame = "<main>{{ content }}</main>";
 
-async function make(tenantId: TenantId, fields: object = {}) {
+async function createLayout(tenantId: TenantId, fields: object = {}) {
   const request = { name: "Frame", channel: "email", body: frame, ...fields };
   const { layout } = await perform(db, { tenantId }, handlers.createLayout, CreateLayoutRequestSchema, request);
   return layout!;
@@ -58,27 +58,27 @@ async function defaultsOf(tenantId: TenantId) {
   return all.layouts.filter(({ isDefault }) => isDefault).map(({ id }) => id);
 }
 
-test("a layout starts at version 1, in Handlebars, and knows what its templates read", async () => {
+test("a layout starts at version 1 in Handlebars, and lists the variables of its templates", async () => {
   const tenantId = freshTenant();
-  const made = await make(tenantId, {
+  const created = await createLayout(tenantId, {
     body: "{{payload.logo}}{{content}}{{#each payload.links}}{{url}}{{/each}}",
     textBody: "{{subscriber.first_name}}: {{content}}",
     metadata: { team: "growth" },
   });
   assert.deepEqual(
-    [made.version, made.engine, made.isDefault, made.metadata],
+    [created.version, created.engine, created.isDefault, created.metadata],
     [1, "handlebars", false, { team: "growth" }],
   );
-  assert.deepEqual(made.variables, ["payload.links", "payload.logo", "subscriber.first_name"]);
+  assert.deepEqual(created.variables, ["payload.links", "payload.logo", "subscriber.first_name"]);
   assert.deepEqual(events.recorded.at(-1), {
     tenantId,
     type: "layout.created",
-    subject: made.id,
+    subject: created.id,
     data: { name: "Frame", channel: "email", is_default: false },
   });
 });
 
-test("a layout without a place for the content that can be reached is refused, in both engines", async () => {
+test("a layout without a rendered content placeholder is refused in both engines", async () => {
   const tenantId = freshTenant();
   const refused = [
     { body: "<main></main>" },
@@ -90,17 +90,20 @@ test("a layout without a place for the content that can be reached is refused, i
     { body: frame, textBody: "no content" },
   ];
   for (const fields of refused) {
-    await assert.rejects(make(tenantId, fields), failsWith("INVALID_ARGUMENT", /must contain \{\{ content \}\}/));
+    await assert.rejects(
+      createLayout(tenantId, fields),
+      failsWith("INVALID_ARGUMENT", /must contain \{\{ content \}\}/),
+    );
   }
   assert.equal(
-    (await make(tenantId, { engine: "liquid", body: "{% if payload.x %}{{ content }}{% endif %}" })).version,
+    (await createLayout(tenantId, { engine: "liquid", body: "{% if payload.x %}{{ content }}{% endif %}" })).version,
     1,
   );
 });
 
-test("a template that is none is refused with its place", async () => {
+test("an invalid template is refused with the position of the error", async () => {
   const tenantId = freshTenant();
-  await assert.rejects(make(tenantId, { body: "{{content}}\n {{shout 1}}" }), (error) => {
+  await assert.rejects(createLayout(tenantId, { body: "{{content}}\n {{shout 1}}" }), (error) => {
     assert.ok(error instanceof Failure);
     assert.equal(error.code, "INVALID_ARGUMENT");
     assert.deepEqual(error.violations, [
@@ -113,20 +116,20 @@ test("a template that is none is refused with its place", async () => {
     return true;
   });
   const included = { engine: "liquid", body: "{{ content }}{% include 'x' %}" };
-  await assert.rejects(make(tenantId, included), failsWith("INVALID_ARGUMENT", /line 1, column 14/));
+  await assert.rejects(createLayout(tenantId, included), failsWith("INVALID_ARGUMENT", /line 1, column 14/));
 });
 
 test("a name is unique on its channel", async () => {
   const tenantId = freshTenant();
-  await make(tenantId);
-  await make(tenantId, { channel: "sms" });
-  await assert.rejects(make(tenantId), (error) => classifyDatabaseError(error)?.code === "ALREADY_EXISTS");
-  await make(freshTenant());
+  await createLayout(tenantId);
+  await createLayout(tenantId, { channel: "sms" });
+  await assert.rejects(createLayout(tenantId), (error) => classifyDatabaseError(error)?.code === "ALREADY_EXISTS");
+  await createLayout(freshTenant());
 });
 
-test("an update replaces the text of the version that it names, and no other", async () => {
+test("an update replaces the layout only at the version that it names", async () => {
   const tenantId = freshTenant();
-  const { id } = await make(tenantId, { description: "old", metadata: { a: 1 } });
+  const { id } = await createLayout(tenantId, { description: "old", metadata: { a: 1 } });
   const update = (version: number, fields: object = {}) =>
     perform(db, { tenantId }, handlers.updateLayout, UpdateLayoutRequestSchema, {
       id,
@@ -144,9 +147,9 @@ test("an update replaces the text of the version that it names, and no other", a
   assert.deepEqual(await get(tenantId, id), layout);
 });
 
-test("of two updates of the same version one is refused", async () => {
+test("one of two updates of the same version is refused", async () => {
   const tenantId = freshTenant();
-  const { id } = await make(tenantId);
+  const { id } = await createLayout(tenantId);
   const outcomes = await Promise.allSettled(
     ["a", "b"].map((name) =>
       perform(db, { tenantId }, handlers.updateLayout, UpdateLayoutRequestSchema, {
@@ -161,12 +164,12 @@ test("of two updates of the same version one is refused", async () => {
   assert.equal((await get(tenantId, id)).version, 2);
 });
 
-test("a channel has one default at most: making another one takes it away", async () => {
+test("a channel has at most one default: setting another one clears the first", async () => {
   const tenantId = freshTenant();
   const [a, b, sms] = [
-    await make(tenantId, { name: "a", isDefault: true }),
-    await make(tenantId, { name: "b" }),
-    await make(tenantId, { name: "s", channel: "sms", isDefault: true }),
+    await createLayout(tenantId, { name: "a", isDefault: true }),
+    await createLayout(tenantId, { name: "b" }),
+    await createLayout(tenantId, { name: "s", channel: "sms", isDefault: true }),
   ];
   assert.equal((await setDefault(tenantId, b.id)).isDefault, true);
   assert.deepEqual(await defaultsOf(tenantId), [b.id, sms.id]);
@@ -174,21 +177,21 @@ test("a channel has one default at most: making another one takes it away", asyn
   const count = events.recorded.length;
   await setDefault(tenantId, b.id);
   assert.equal(events.recorded.length, count);
-  const c = await make(tenantId, { name: "c", isDefault: true });
+  const c = await createLayout(tenantId, { name: "c", isDefault: true });
   assert.deepEqual(await defaultsOf(tenantId), [sms.id, c.id]);
   assert.equal((await get(tenantId, b.id)).version, 1);
 });
 
-test("many who set a default at once all succeed, and one is left", async () => {
+test("concurrent calls that set a default all succeed and leave one default", async () => {
   const tenantId = freshTenant();
-  const made = await Promise.all(Array.from({ length: 8 }, (_, i) => make(tenantId, { name: `l${i}` })));
-  await Promise.all(made.map(({ id }) => setDefault(tenantId, id)));
+  const created = await Promise.all(Array.from({ length: 8 }, (_, i) => createLayout(tenantId, { name: `l${i}` })));
+  await Promise.all(created.map(({ id }) => setDefault(tenantId, id)));
   assert.equal((await defaultsOf(tenantId)).length, 1);
 });
 
-test("every copy is named with the suffix ` (copy)` and is never the default, even when many are made at once", async () => {
+test("every copy gets the suffix ` (copy)` and is never the default, even with concurrent calls", async () => {
   const tenantId = freshTenant();
-  const original = await make(tenantId, { name: "A", isDefault: true, body: "{{content}}{{payload.x}}" });
+  const original = await createLayout(tenantId, { name: "A", isDefault: true, body: "{{content}}{{payload.x}}" });
   const copies = await Promise.all([1, 2, 3].map(() => duplicate(tenantId, original.id)));
   assert.deepEqual(copies.map(({ name }) => name).sort(), ["A (copy)", "A (copy) (copy)", "A (copy) (copy) (copy)"]);
   for (const copy of copies) {
@@ -199,23 +202,23 @@ test("every copy is named with the suffix ` (copy)` and is never the default, ev
   assert.deepEqual(await defaultsOf(tenantId), [original.id]);
 });
 
-test("the name of a copy is never longer than a name may be, and no two are alike", () => {
+test("the names of copies never exceed the maximum length and are all different", () => {
   const names = copyNames("😀".repeat(128));
   for (const name of names) assert.equal([...name].length, 128);
   assert.ok(names[0]!.endsWith("😀 (copy)") && names[1]!.endsWith("😀 (copy) (copy)"));
   assert.equal(new Set(names).size, names.length);
 });
 
-test("when every name for a copy is taken, the caller is told to rename one", async () => {
+test("when all names for a copy are taken, the error tells the caller to rename one", async () => {
   const tenantId = freshTenant();
-  const { id } = await make(tenantId, { name: "A" });
+  const { id } = await createLayout(tenantId, { name: "A" });
   for (const _ of copyNames("A")) await duplicate(tenantId, id);
   await assert.rejects(duplicate(tenantId, id), failsWith("ALREADY_EXISTS", /rename a copy first/));
 });
 
-test("a layout in use is not deleted, says by what it is used, and does not ask to be tried again", async () => {
+test("a layout in use is not deleted, and the error lists its uses and is not retryable", async () => {
   const tenantId = freshTenant();
-  const { id } = await make(tenantId);
+  const { id } = await createLayout(tenantId);
   const remove = () => perform(db, { tenantId }, handlers.deleteLayout, DeleteLayoutRequestSchema, { id });
   uses.set(`${tenantId}|${id}`, ["invoice", "welcome"]);
   await assert.rejects(remove(), (error) => {
@@ -232,8 +235,8 @@ test("a layout in use is not deleted, says by what it is used, and does not ask 
   await assert.rejects(remove(), failsWith("NOT_FOUND"));
 });
 
-test("another tenant's layout is not found, whatever is asked of it", async () => {
-  const { id } = await make(freshTenant());
+test("another tenant's layout is not found by any operation", async () => {
+  const { id } = await createLayout(freshTenant());
   const choice = { tenantId: freshTenant() };
   const none = failsWith("NOT_FOUND", /^No such layout\.$/);
   const replaced = { id, name: "x", body: frame, version: 1 };
@@ -246,15 +249,15 @@ test("another tenant's layout is not found, whatever is asked of it", async () =
   await assert.rejects(perform(db, choice, handlers.previewLayout, PreviewLayoutRequestSchema, { id }), none);
 });
 
-test("a preview shows a layout around a stand-in and tells what the sample lacks, and changes nothing", async () => {
+test("a preview renders sample content, lists the variables that the sample lacks, and changes nothing", async () => {
   const tenantId = freshTenant();
-  const made = await make(tenantId, {
+  const created = await createLayout(tenantId, {
     body: "<h1>{{payload.title}}</h1>{{content}}{{payload.gone}}{{#each payload.links}}{{url}}{{label}}{{/each}}",
     textBody: "{{payload.title}}: {{content}}{{#if payload.maybe}}!{{/if}}",
   });
   const ask = () =>
     perform(db, { tenantId }, handlers.previewLayout, PreviewLayoutRequestSchema, {
-      id: made.id,
+      id: created.id,
       payload: { title: "A & B", links: [{ url: "x" }] },
     });
   const shown = await ask();
@@ -263,12 +266,12 @@ test("a preview shows a layout around a stand-in and tells what the sample lacks
   assert.deepEqual(shown.resolvedVariables, ["payload.links", "payload.title"]);
   assert.deepEqual(shown.unresolvedVariables, ["payload.gone", "payload.links[].label", "payload.maybe"]);
   assert.deepEqual(await ask(), shown);
-  assert.deepEqual(await get(tenantId, made.id), made);
+  assert.deepEqual(await get(tenantId, created.id), created);
 });
 
-test("a preview that does too much ends in an error about its template", async () => {
+test("a preview that exceeds its work budget fails with a template error", async () => {
   const tenantId = freshTenant();
-  const { id } = await make(tenantId, {
+  const { id } = await createLayout(tenantId, {
     engine: "liquid",
     body: "{{ content }}{% for i in (1..payload.n) %}x{% endfor %}",
   });
@@ -278,29 +281,29 @@ test("a preview that does too much ends in an error about its template", async (
   await assert.rejects(ask(1e9), failsWith("INVALID_ARGUMENT", /too much work/));
 });
 
-test("notifications find the layout that they name, or their channel's default, as it is now", async () => {
+test("notifications use the current version of the layout that they name, or of their channel's default", async () => {
   const tenantId = freshTenant();
   assert.equal(await layouts.layoutFor(tenantId, "in_app", ""), undefined);
-  const inapp = await make(tenantId, { channel: "inapp", isDefault: true });
-  const other = await make(tenantId, { channel: "inapp", name: "Other" });
+  const inapp = await createLayout(tenantId, { channel: "inapp", isDefault: true });
+  const other = await createLayout(tenantId, { channel: "inapp", name: "Other" });
   assert.equal((await layouts.layoutFor(tenantId, "in_app", ""))?.id, inapp.id);
   assert.equal((await layouts.layoutFor(tenantId, "in_app", other.id))?.name, "Other");
   assert.equal(await layouts.layoutFor(tenantId, "email", other.id), undefined);
   assert.equal(await layouts.layoutFor(freshTenant(), "in_app", other.id), undefined);
-  // No id, however it is written, is taken for none.
+  // A non-empty id never selects the default, whatever its format.
   for (const id of ["no|such|id", "|x", " "]) assert.equal(await layouts.layoutFor(tenantId, "in_app", id), undefined);
   await setDefault(tenantId, other.id);
   assert.equal((await layouts.layoutFor(tenantId, "in_app", ""))?.id, other.id);
-  // From memory while nothing changed, and never while changes may have been missed.
+  // Cached while nothing changes, and never cached while changes may have been missed.
   assert.equal(await layouts.layoutFor(tenantId, "in_app", ""), await layouts.layoutFor(tenantId, "in_app", ""));
   standing.fresh = false;
   assert.notEqual(await layouts.layoutFor(tenantId, "in_app", ""), await layouts.layoutFor(tenantId, "in_app", ""));
   standing.fresh = true;
 });
 
-test("content is put into a layout once and as it is, whatever it looks like", async () => {
+test("content is inserted into a layout unchanged and is never evaluated", async () => {
   const tenantId = freshTenant();
-  await make(tenantId, {
+  await createLayout(tenantId, {
     isDefault: true,
     body: "<b>{{payload.name}}</b>{{content}}",
     textBody: "{{payload.name}}\n{{content}}",
@@ -315,10 +318,10 @@ test("content is put into a layout once and as it is, whatever it looks like", a
   assert.throws(() => layouts.wrap(layout, content, values, { escape: "html", bytesMax: 10 }), TemplateError);
 });
 
-test("without a text of its own, a layout of mail leaves the text alone, and others have one text", async () => {
+test("without a text template, a mail layout leaves the plain text unchanged, and other channels use the body", async () => {
   const tenantId = freshTenant();
-  await make(tenantId, { isDefault: true });
-  await make(tenantId, { channel: "chat", isDefault: true, body: "[{{content}}]" });
+  await createLayout(tenantId, { isDefault: true });
+  await createLayout(tenantId, { channel: "chat", isDefault: true, body: "[{{content}}]" });
   const [mail, chat] = [
     (await layouts.layoutFor(tenantId, "email", ""))!,
     (await layouts.layoutFor(tenantId, "chat", ""))!,
@@ -330,8 +333,8 @@ test("without a text of its own, a layout of mail leaves the text alone, and oth
 
 test("layouts are listed by channel, page by page", async () => {
   const tenantId = freshTenant();
-  for (const name of ["a", "b", "c"]) await make(tenantId, { name });
-  await make(tenantId, { channel: "push" });
+  for (const name of ["a", "b", "c"]) await createLayout(tenantId, { name });
+  await createLayout(tenantId, { channel: "push" });
   const list = (request: object) => perform(db, { tenantId }, handlers.listLayouts, ListLayoutsRequestSchema, request);
   const first = await list({ channel: "email", pageSize: 2 });
   const second = await list({ channel: "email", pageSize: 2, pageToken: first.nextPageToken });
@@ -345,5 +348,5 @@ test("layouts are listed by channel, page by page", async () => {
 
 test("metadata that is too large is refused", async () => {
   const metadata = { text: "x".repeat(17_000) };
-  await assert.rejects(make(freshTenant(), { metadata }), failsWith("INVALID_ARGUMENT", /metadata/));
+  await assert.rejects(createLayout(freshTenant(), { metadata }), failsWith("INVALID_ARGUMENT", /metadata/));
 });

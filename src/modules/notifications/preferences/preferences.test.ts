@@ -47,8 +47,14 @@ const { handlers } = preferences;
 
 async function newSubscriber(choice: ContextChoice, profile: object = {}): Promise<string> {
   const message = { externalId: "ada", ...profile };
-  const made = await perform(db, choice, subscribers.handlers.upsertSubscriber, UpsertSubscriberRequestSchema, message);
-  return made.subscriber!.id;
+  const created = await perform(
+    db,
+    choice,
+    subscribers.handlers.upsertSubscriber,
+    UpsertSubscriberRequestSchema,
+    message,
+  );
+  return created.subscriber!.id;
 }
 const setRow = (choice: ContextChoice, subscriberId: string, keys: object, settings: PreferenceSettings) =>
   perform(db, choice, handlers.subscribers.upsertPreference, UpsertPreferenceRequestSchema, {
@@ -68,8 +74,8 @@ const putUser = (choice: ContextChoice, userId: string, settings: PreferenceSett
     preferences: fromSettings(settings),
   });
 
-/** Stores all that an input tells; answers with the subscriber's id. */
-async function keep(choice: ContextChoice, { workflow, layers, subscriber }: ResolveInput): Promise<string> {
+/** Stores the layers of an input; returns the subscriber's id. */
+async function storeInput(choice: ContextChoice, { workflow, layers, subscriber }: ResolveInput): Promise<string> {
   const { timezone, data } = subscriber;
   const id = await newSubscriber(choice, { timezone, data, firstName: subscriber.firstName });
   if (!subscriber.active) await db.sql`update notification_subscribers set active = false where id = ${id}`;
@@ -81,17 +87,17 @@ async function keep(choice: ContextChoice, { workflow, layers, subscriber }: Res
   return id;
 }
 
-test("what is stored is previewed as it is decided, and as the plain reference says", async () => {
+test("stored preferences are previewed as they are decided, and as the reference resolver decides", async () => {
   const sets = fc.sample(resolveInput, { numRuns: 500 });
   for (const given of sets) {
-    // What is for one user is for no other.
+    // A setting for one user applies to no other.
     const user = given.userId === "u" ? given.layers.user : undefined;
     const input = { ...given, layers: { ...given.layers, user } };
     const tenantId = freshTenant();
     const choice = { tenantId, nowMs: input.nowMs };
-    const id = await keep(choice, given);
+    const id = await storeInput(choice, given);
     const { userId, topicKey, contextKeys, channels, payload } = input;
-    // None at all is what a message cannot ask for.
+    // A request cannot express an empty list of channels.
     if (channels?.length === 0) continue;
     const { workflowKey } = input.layers;
     const previewed = await perform(
@@ -116,8 +122,8 @@ test("what is stored is previewed as it is decided, and as the plain reference s
       subscriber: (await subscribers.find(db.sql, tenantId, id))!,
     });
     assert.equal(previewed.resolverVersion, preferences.resolverVersion);
-    const elsewhere = { ...input, workflow: undefined, layers: { ...input.layers, user: undefined } };
-    const stored = workflowKey === "w" ? input : elsewhere;
+    const otherWorkflow = { ...input, workflow: undefined, layers: { ...input.layers, user: undefined } };
+    const stored = workflowKey === "w" ? input : otherWorkflow;
     for (const { channel, allowed, reasonCode, winningLayer } of previewed.channels) {
       const decision = { allowed, reasonCode, winningLayer };
       assert.deepEqual(decision, production.get(channel as never));
@@ -128,7 +134,7 @@ test("what is stored is previewed as it is decided, and as the plain reference s
 
 const off: PreferenceSettings = { all: false, channels: {}, readOnly: false, condition: "" };
 
-test("the layers of many subscribers are read at once, each with its own rows and no other tenant's", async () => {
+test("the layers of many subscribers are read in one call, each with its own rows and none of another tenant", async () => {
   const tenantId = freshTenant();
   const choice = { tenantId };
   await putWorkflow(choice, {});
@@ -165,7 +171,7 @@ test("the layers of many subscribers are read at once, each with its own rows an
   assert.equal(await user(""), undefined);
 });
 
-test("rows are told apart by context keys as long as they may be", async () => {
+test("rows are distinguished by context keys of the maximum length", async () => {
   const choice = { tenantId: freshTenant() };
   const ada = await newSubscriber(choice);
   const contextKeys = Array.from({ length: 50 }, (_, i) =>
@@ -179,7 +185,7 @@ test("rows are told apart by context keys as long as they may be", async () => {
   assert.notEqual(other!.id, preference!.id);
 });
 
-test("a workflow is read once until its tenant changes, and each time while changes are not known", async () => {
+test("a workflow is cached until its tenant changes, and never while changes may be missed", async () => {
   const tenantId = freshTenant();
   await putWorkflow({ tenantId }, { name: "one" });
   assert.equal((await preferences.workflow(tenantId, "w"))?.name, "one");
@@ -205,7 +211,7 @@ test("a workflow is read once until its tenant changes, and each time while chan
   assert.equal(await preferences.workflow(tenantId, "w"), undefined);
 });
 
-test("the workflows that name a layout are told in the order of their keys, as many as are asked for", async () => {
+test("the workflows that use a layout are listed in key order, up to the limit", async () => {
   const tenantId = freshTenant();
   const named = (layoutId: string) => ({ channels: { email: { body: "x" }, inApp: { body: "x", layoutId } } });
   for (const [workflowKey, layoutId] of [

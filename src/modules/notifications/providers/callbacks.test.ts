@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import type { ProviderEvent } from "./index.ts";
-import { connectionTo, startProviders } from "./testing/rig.ts";
+import { connectionTo, startProviders } from "./testing/provider-fixture.ts";
 
 const nowMs = Date.parse("2027-01-31T12:00:00Z");
 const providers = startProviders({ nowMs: () => nowMs });
@@ -19,7 +19,7 @@ const event = {
   attributes: { reason: "unknown number" },
 };
 
-/** A callback that is signed by an independent library. */
+/** A callback signed by an independent library. */
 function signed(body: unknown, { at = nowMs, by = secret } = {}) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const signature = new Webhook(by).sign("msg_1", new Date(at), text);
@@ -35,7 +35,7 @@ for (const key of ["http_sms", "chat_webhook"]) {
   const connection = connectionTo(key, {}, { callback_secret: secret });
   const read = (request: ReturnType<typeof signed>) => providers.callback(key, connection, request);
 
-  test(`${key}: a signed callback tells what became of messages`, () => {
+  test(`${key}: a signed callback reports events of messages`, () => {
     assert.deepEqual(read(signed({ events: [event, { ...event, event_id: "e-2", kind: "read" }] })), [
       {
         providerMessageId: "m-1",
@@ -59,13 +59,13 @@ for (const key of ["http_sms", "chat_webhook"]) {
     assert.deepEqual(read(signed({ events: [] })), []);
   });
 
-  test(`${key}: while a secret is changed, one good signature among several is enough`, () => {
+  test(`${key}: during a secret rotation, one valid signature among several is enough`, () => {
     const request = signed({ events: [event] });
     const several = `v1,${Buffer.alloc(32).toString("base64")} ${request.headers["webhook-signature"]}`;
     assert.notEqual(read({ ...request, headers: { ...request.headers, "webhook-signature": several } }), "refused");
   });
 
-  test(`${key}: what is unsigned, altered, signed by another, old or from the future is refused`, () => {
+  test(`${key}: an unsigned, altered, wrongly signed, old or future callback is refused`, () => {
     const good = signed({ events: [event] });
     const without = (name: string) => ({ ...good, headers: { ...good.headers, [name]: "" } });
     const refused = [
@@ -83,7 +83,7 @@ for (const key of ["http_sms", "chat_webhook"]) {
     assert.notEqual(read(signed({ events: [event] }, { at: nowMs - 299_000 })), "refused");
   });
 
-  test(`${key}: what is genuine and not understood, or could not be kept, is malformed as a whole`, () => {
+  test(`${key}: an authentic callback that cannot be parsed or stored is malformed as a whole`, () => {
     const malformed: Readonly<Record<string, unknown>>[] = [
       { kind: "exploded" },
       { kind: "constructor" },
@@ -109,12 +109,12 @@ for (const key of ["http_sms", "chat_webhook"]) {
     for (const body of ["no JSON", "null", { events: "none" }, { events: [event, null] }, nested]) {
       assert.equal(read(signed(body)), "malformed", JSON.stringify(body).slice(0, 80));
     }
-    // What only looks like it is kept as it is.
-    const [kept] = read(signed({ events: [{ ...event, attributes: { reason: "\\u0000 😀" } }] })) as ProviderEvent[];
-    assert.deepEqual(kept!.attributes, { reason: "\\u0000 😀" });
+    // Text that only resembles an escape is stored unchanged.
+    const [stored] = read(signed({ events: [{ ...event, attributes: { reason: "\\u0000 😀" } }] })) as ProviderEvent[];
+    assert.deepEqual(stored!.attributes, { reason: "\\u0000 😀" });
   });
 
-  test(`${key}: without a secret, or with another provider's connection, nothing is believed`, () => {
+  test(`${key}: without a secret, or with another provider's connection, every callback is refused`, () => {
     const good = signed({ events: [event] });
     assert.equal(providers.callback(key, connectionTo(key, {}), good), "refused");
     assert.equal(providers.callback(key, undefined, good), "refused");
@@ -122,7 +122,7 @@ for (const key of ["http_sms", "chat_webhook"]) {
   });
 }
 
-test("what is said about an event is left out where it is too large, the event is not", () => {
+test("attributes that are too large are dropped and the event is kept", () => {
   const connection = connectionTo("http_sms", {}, { callback_secret: secret });
   const large = { ...event, attributes: { text: "x".repeat(5000) } };
   const [read] = providers.callback("http_sms", connection, signed({ events: [large] })) as unknown as [
@@ -133,7 +133,7 @@ test("what is said about an event is left out where it is too large, the event i
 
 const twilio = connectionTo("twilio", {}, { auth_token: "a token of Twilio's" });
 
-/** A status callback as Twilio signs it: the URL, then every parameter's name and value in the order of the names. */
+/** A status callback signed like Twilio: the URL, then every parameter's name and value in name order. */
 function status(parameters: Readonly<Record<string, string>>, token = "a token of Twilio's") {
   const text =
     url +
@@ -148,7 +148,7 @@ function status(parameters: Readonly<Record<string, string>>, token = "a token o
   };
 }
 
-test("twilio: a signed status tells what became of a message, and statuses on the way tell nothing", () => {
+test("twilio: a signed final status reports an event, and intermediate statuses report none", () => {
   const read = (MessageStatus: string, ErrorCode = "") =>
     providers.callback("twilio", twilio, status({ MessageSid: "SM1", MessageStatus, ErrorCode, To: "+49 30 & more" }));
   const kinds = [
@@ -175,7 +175,7 @@ test("twilio: a signed status tells what became of a message, and statuses on th
   for (const name of ["queued", "sending", "sent"]) assert.deepEqual(read(name), []);
 });
 
-test("twilio: what is unsigned, altered, signed by another or for another URL is refused", () => {
+test("twilio: an unsigned, altered or wrongly signed callback, or one for another URL, is refused", () => {
   const parameters = { MessageSid: "SM1", MessageStatus: "delivered" };
   const good = status(parameters);
   const refused = [
@@ -190,7 +190,7 @@ test("twilio: what is unsigned, altered, signed by another or for another URL is
   assert.equal(providers.callback("twilio", connectionTo("twilio", {}), status(parameters, "")), "refused");
 });
 
-test("twilio: a status of nothing that can be named is malformed, and one that nobody knows tells nothing", () => {
+test("twilio: a status without a valid message id is malformed, and an unknown status reports no event", () => {
   const read = (parameters: Readonly<Record<string, string>>) =>
     providers.callback("twilio", twilio, status({ MessageStatus: "delivered", ...parameters }));
   for (const MessageSid of ["", "SM\u0000", "SM 1", "SM".repeat(200)]) assert.equal(read({ MessageSid }), "malformed");
@@ -198,7 +198,7 @@ test("twilio: a status of nothing that can be named is malformed, and one that n
   assert.deepEqual(read({ MessageSid: "SM1", MessageStatus: "constructor" }), []);
 });
 
-test("providers that call nobody back are believed nothing", () => {
+test("callbacks of providers without callbacks are refused", () => {
   for (const key of ["smtp", "slack", "web_push", "fcm", "in_app", "development", "nobody"]) {
     const connection = connectionTo(key, {}, { callback_secret: secret });
     assert.equal(providers.callback(key, connection, signed({ events: [event] })), "refused");

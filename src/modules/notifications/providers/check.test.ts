@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { message, neverAborted, outcome, startProviders } from "./testing/provider-fixture.ts";
 import { serviceAccountKey, vapidKeys } from "./testing/push.ts";
-import { message, outcome, patient, startProviders } from "./testing/rig.ts";
 
 const providers = startProviders({ open: false });
 
 type Fields = readonly [settings: Record<string, unknown>, credentials: Record<string, string>];
 
-/** What each provider takes. */
+/** The valid settings and credentials of each provider. */
 const valid: Readonly<Record<string, Fields>> = {
   smtp: [
     {
@@ -37,7 +37,7 @@ const problems = (key: string, settings: Record<string, unknown>, credentials: R
   providers.check(key, undefined, settings, credentials).map(({ field, rule }) => `${field} ${rule}`);
 
 for (const [key, [settings, credentials]] of Object.entries(valid)) {
-  test(`${key}: what it needs is enough, and nothing else is taken`, () => {
+  test(`${key}: the required fields are sufficient, and unknown fields are refused`, () => {
     assert.deepEqual(problems(key, settings, credentials), []);
     assert.deepEqual(problems(key, { ...settings, colour: "red" }, { ...credentials, shoe: "8" }), [
       "settings.colour unknown",
@@ -90,7 +90,7 @@ for (const [key, settings, credentials, problem] of refusals) {
   });
 }
 
-test("providers are known by the channels that they serve", () => {
+test("providers are listed by the channels that they serve", () => {
   assert.deepEqual(providers.keys, {
     email: ["smtp", "development"],
     sms: ["http_sms", "twilio", "development"],
@@ -106,7 +106,7 @@ test("providers are known by the channels that they serve", () => {
   assert.equal(providers.needsConnection("smtp"), true);
 });
 
-test("telephone numbers and mail addresses are understood by every provider, those of devices and chats by their own", () => {
+test("every provider accepts telephone numbers and mail addresses, but devices and chats need their own provider", () => {
   const { keys, acceptsAddress } = startProviders();
   const understanding = (channel: "sms" | "push" | "chat", providerKey: string, identity: string) =>
     keys[channel].filter((key) => acceptsAddress(key, { providerKey, identity }));
@@ -121,13 +121,13 @@ test("telephone numbers and mail addresses are understood by every provider, tho
   assert.deepEqual(understanding("chat", "slack", "U1"), ["slack", "development"]);
 });
 
-test("a violation never repeats what is secret", () => {
+test("a violation never contains a secret", () => {
   const violations = providers.check("fcm", undefined, valid.fcm![0], { private_key: "hunter2" });
   assert.ok(!JSON.stringify(violations).includes("hunter2"));
 });
 
-test("what the house keeps itself is not sent by anybody", async () => {
+test("built-in providers cannot send", async () => {
   for (const key of ["in_app", "development", "nobody"]) {
-    assert.equal(outcome(await providers.send(undefined, key, message(), patient)), "system/internal");
+    assert.equal(outcome(await providers.send(undefined, key, message(), neverAborted)), "system/internal");
   }
 });

@@ -6,14 +6,14 @@ import type { OpenConnection } from "../../connectors/index.ts";
 import { failed } from "./domain/failure.ts";
 import { failureOf } from "./http-send.ts";
 import type { OutgoingMessage } from "./index.ts";
-import { type Answer, httpServer } from "./testing/http-server.ts";
+import { httpServer, type StubResponse } from "./testing/http-server.ts";
+import { connectionTo, message, neverAborted, outcome, startProviders } from "./testing/provider-fixture.ts";
 import { pushConnection, pushSubscription, serviceAccountKey } from "./testing/push.ts";
-import { connectionTo, message, outcome, patient, startProviders } from "./testing/rig.ts";
 
 const accountSid = `AC${"0".repeat(32)}`;
 const chatSecret = `whsec_${Buffer.from("a secret of a chat webhook").toString("base64")}`;
 
-/** Every provider that speaks HTTP, with a connection to a server at a URL and a message that it can send. */
+/** Every HTTP provider, with a connection to a server at a URL and a message that it can send. */
 const providersOfHttp: Readonly<
   Record<string, { connection(url: string): OpenConnection; message(url: string): OutgoingMessage }>
 > = {
@@ -53,10 +53,14 @@ const providersOfHttp: Readonly<
   },
 };
 
-/** Sends by a provider to a server that answers so, tokens aside. */
-async function sendTo(key: string, answer: Answer, { open = true, nowMs = Date.now, signal = patient } = {}) {
+/** Sends through a provider to a server that returns this response to everything except token requests. */
+async function sendTo(
+  key: string,
+  response: StubResponse,
+  { open = true, nowMs = Date.now, signal = neverAborted } = {},
+) {
   const server = await httpServer(({ path }) =>
-    path === "/token" ? { status: 200, body: { access_token: "oauth-token", expires_in: 3600 } } : answer,
+    path === "/token" ? { status: 200, body: { access_token: "oauth-token", expires_in: 3600 } } : response,
   );
   const providers = startProviders({ open, nowMs });
   const { connection, message: messageFor } = providersOfHttp[key]!;
@@ -69,9 +73,11 @@ const accepted = { status: 200, body: { id: "m-1", sid: "SM1", name: "projects/a
 const idempotent = new Set(["http_sms", "chat_webhook"]);
 
 for (const key of Object.keys(providersOfHttp)) {
-  test(`${key}: what statuses mean`, async () => {
-    // Behind these the message may have been taken: it is repeated only where the provider knows it again.
-    const inDoubt = idempotent.has(key) ? "provider/unavailable retry doubt" : "provider/outcome_unknown doubt";
+  test(`${key}: statuses map to failures`, async () => {
+    // The message may have been accepted, so it is repeated only if the provider deduplicates.
+    const maybeArrived = idempotent.has(key)
+      ? "provider/unavailable retry maybe_arrived"
+      : "provider/outcome_unknown maybe_arrived";
     const meanings: readonly (readonly [number, string])[] = [
       [200, "accepted"],
       [400, "provider/content_rejected"],
@@ -82,19 +88,19 @@ for (const key of Object.keys(providersOfHttp)) {
       [413, "provider/content_rejected"],
       [425, "provider/unavailable retry failover"],
       [429, "provider/rate_limited retry failover"],
-      [500, inDoubt],
-      [502, inDoubt],
-      [504, inDoubt],
+      [500, maybeArrived],
+      [502, maybeArrived],
+      [504, maybeArrived],
       [503, "provider/unavailable retry failover"],
       [302, "provider/unclassified"],
     ];
     for (const [status, expected] of meanings) {
-      const answer = { ...accepted, status, headers: { location: "http://127.0.0.1/elsewhere" } };
-      assert.equal((await sendTo(key, answer)).outcome, expected, String(status));
+      const response = { ...accepted, status, headers: { location: "http://127.0.0.1/elsewhere" } };
+      assert.equal((await sendTo(key, response)).outcome, expected, String(status));
     }
   });
 
-  test(`${key}: a wait is honoured in seconds and until a date, up to 15 minutes`, async () => {
+  test(`${key}: Retry-After is honoured in seconds and as a date, up to 15 minutes`, async () => {
     const nowMs = () => Date.parse("2027-01-31T12:00:00Z");
     const waits = [
       ["7", 7000],
@@ -103,46 +109,48 @@ for (const key of Object.keys(providersOfHttp)) {
       ["soon", undefined],
     ] as const;
     for (const [header, expected] of waits) {
-      const answer = { status: 429, headers: { "retry-after": header } };
-      const { result } = await sendTo(key, answer, { nowMs });
+      const response = { status: 429, headers: { "retry-after": header } };
+      const { result } = await sendTo(key, response, { nowMs });
       assert.equal(result.kind === "failed" && result.retryAfterMs, expected, header);
     }
   });
 
-  test(`${key}: an answer that never came is unknown, and retried only where the provider knows the message again`, async () => {
-    const expected = idempotent.has(key) ? "provider/outcome_unknown retry doubt" : "provider/outcome_unknown doubt";
-    assert.equal((await sendTo(key, "hang up")).outcome, expected);
-    const leaving = new AbortController();
+  test(`${key}: a missing response is an unknown outcome, and is retried only if the provider deduplicates`, async () => {
+    const expected = idempotent.has(key)
+      ? "provider/outcome_unknown retry maybe_arrived"
+      : "provider/outcome_unknown maybe_arrived";
+    assert.equal((await sendTo(key, "disconnect")).outcome, expected);
+    const aborting = new AbortController();
     const server = await httpServer(({ path }) => {
       if (path === "/token") return { status: 200, body: { access_token: "oauth-token" } };
-      leaving.abort();
-      return "say nothing";
+      aborting.abort();
+      return "no response";
     });
     const providers = startProviders();
     const { connection, message: messageFor } = providersOfHttp[key]!;
-    const result = await providers.send(connection(server.url), key, messageFor(server.url), leaving.signal);
+    const result = await providers.send(connection(server.url), key, messageFor(server.url), aborting.signal);
     assert.equal(outcome(result), expected);
   });
 
-  test(`${key}: an address that may not be reached, nobody there, and no connection at all`, async () => {
+  test(`${key}: a denied address, a closed port and a missing connection are distinguished`, async () => {
     const { outcome: denied, received } = await sendTo(key, accepted, { open: false });
     assert.equal(denied, "egress/denied failover");
     assert.equal(received.length, 0);
     const providers = startProviders();
     const { connection, message: messageFor } = providersOfHttp[key]!;
-    const nobody = "http://127.0.0.1:9";
-    const result = await providers.send(connection(nobody), key, messageFor(nobody), patient);
+    const closedPort = "http://127.0.0.1:9";
+    const result = await providers.send(connection(closedPort), key, messageFor(closedPort), neverAborted);
     assert.equal(outcome(result), "egress/connect_failed retry failover");
-    const bare = await providers.send(undefined, key, messageFor(nobody), patient);
+    const bare = await providers.send(undefined, key, messageFor(closedPort), neverAborted);
     assert.equal(outcome(bare), "credential/connection_missing failover");
   });
 }
 
-test("the providers that are said to recognise a repeat are those that are sent a key", () => {
+test("the deduplicating providers are those that receive an idempotency key", () => {
   assert.deepEqual(new Set(startProviders().deduplicating), idempotent);
 });
 
-test("http_sms posts JSON with a bearer token and a key that is the same at every attempt", async () => {
+test("http_sms posts JSON with a bearer token and the same idempotency key for every attempt", async () => {
   const { result, received } = await sendTo("http_sms", accepted);
   assert.deepEqual(result, { kind: "accepted", providerMessageId: "m-1", observed: false });
   const [{ path, headers, body }] = received as [(typeof received)[0]];
@@ -155,7 +163,7 @@ test("http_sms posts JSON with a bearer token and a key that is the same at ever
   assert.equal((await sendTo("http_sms", { status: 410 })).outcome, "provider/recipient_rejected suppress");
 });
 
-test("twilio posts a form under the account, and knows numbers that are dead", async () => {
+test("twilio posts a form under the account, and suppresses unreachable numbers", async () => {
   const { result, received } = await sendTo("twilio", { ...accepted, status: 201 });
   assert.deepEqual(result, { kind: "accepted", providerMessageId: "SM1", observed: false });
   const [{ path, headers, body }] = received as [(typeof received)[0]];
@@ -173,23 +181,23 @@ test("twilio posts a form under the account, and knows numbers that are dead", a
   const other = await refused(21617);
   assert.equal(other.outcome, "provider/content_rejected");
   assert.ok(other.result.kind === "failed" && !other.result.detail.includes("+49"));
-  assert.equal((await sendTo("twilio", { status: 201 })).outcome, "provider/outcome_unknown doubt");
+  assert.equal((await sendTo("twilio", { status: 201 })).outcome, "provider/outcome_unknown maybe_arrived");
 });
 
-test("slack gets a text, and blocks where the message has some; a webhook that is gone is not the reader's fault", async () => {
+test("slack gets a text, and blocks if the message has them; a deleted webhook does not suppress the address", async () => {
   const { result, received } = await sendTo("slack", { status: 200, body: "ok" });
   assert.deepEqual(result, { kind: "accepted", providerMessageId: message().deliveryId, observed: false });
   assert.deepEqual(JSON.parse(received[0]!.body.toString()), { text: "Hello Ada" });
   const server = await httpServer();
   const blocks = [{ type: "divider" }];
   const connection = connectionTo("slack", {}, { webhook_url: `${server.url}/hook` });
-  await startProviders().send(connection, "slack", message({ channel: "chat", data: { blocks } }), patient);
+  await startProviders().send(connection, "slack", message({ channel: "chat", data: { blocks } }), neverAborted);
   assert.deepEqual(JSON.parse(server.received[0]!.body.toString()), { text: "Hello Ada", blocks });
   assert.equal((await sendTo("slack", { status: 404 })).outcome, "provider/auth_rejected failover");
   assert.equal((await sendTo("slack", { status: 410 })).outcome, "provider/auth_rejected failover");
 });
 
-test("chat_webhook signs as Standard Webhooks say", async () => {
+test("chat_webhook signs as specified by Standard Webhooks", async () => {
   const { result, received } = await sendTo("chat_webhook", accepted);
   assert.equal(result.kind, "accepted");
   const [{ headers, body }] = received as [(typeof received)[0]];
@@ -199,7 +207,7 @@ test("chat_webhook signs as Standard Webhooks say", async () => {
   assert.equal(headers["idempotency-key"], message().deliveryId);
 });
 
-test("a failure never tells what the other side wrote, nor a secret", async () => {
+test("a failure never contains the provider's text or a secret", async () => {
   for (const key of Object.keys(providersOfHttp)) {
     const echo = { status: 400, body: { message: "sms-token t-token ada@example.com", error: "echoed" } };
     const { result } = await sendTo(key, echo);
@@ -208,15 +216,15 @@ test("a failure never tells what the other side wrote, nor a secret", async () =
   }
 });
 
-test("whether an exchange that failed may be repeated depends on whether the request can have arrived", () => {
+test("a failed exchange may be repeated depending on whether the request can have arrived", () => {
   const meanings: readonly (readonly [EgressFault, arrived: boolean, idempotent: boolean, string])[] = [
     ["timeout", false, false, "provider/timeout retry failover"],
-    ["timeout", true, false, "provider/outcome_unknown doubt"],
-    ["timeout", true, true, "provider/timeout retry doubt"],
-    ["too_large", true, false, "provider/outcome_unknown doubt"],
-    ["connection_lost", true, true, "provider/outcome_unknown retry doubt"],
+    ["timeout", true, false, "provider/outcome_unknown maybe_arrived"],
+    ["timeout", true, true, "provider/timeout retry maybe_arrived"],
+    ["too_large", true, false, "provider/outcome_unknown maybe_arrived"],
+    ["connection_lost", true, true, "provider/outcome_unknown retry maybe_arrived"],
     ["cancelled", false, false, "system/cancelled retry"],
-    ["cancelled", true, false, "provider/outcome_unknown doubt"],
+    ["cancelled", true, false, "provider/outcome_unknown maybe_arrived"],
     ["tls_failed", false, false, "egress/tls_failed retry failover"],
     ["dns_failed", false, true, "egress/dns_failed retry failover"],
   ];
@@ -226,7 +234,7 @@ test("whether an exchange that failed may be repeated depends on whether the req
   }
 });
 
-test("what may have arrived is never left to another provider, whatever else is said of it", () => {
+test("a message that may have arrived never fails over, even with overrides", () => {
   const { failover, retryable } = failed("unavailable", "It broke.", { mayHaveArrived: true, failover: true });
   assert.deepEqual({ failover, retryable }, { failover: false, retryable: true });
 });

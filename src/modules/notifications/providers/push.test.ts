@@ -3,18 +3,25 @@ import { createPublicKey } from "node:crypto";
 import { test } from "node:test";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { createTokenCache } from "./google-token.ts";
-import { type Answer, httpServer } from "./testing/http-server.ts";
+import { httpServer, type StubResponse } from "./testing/http-server.ts";
+import {
+  connectionTo,
+  message,
+  neverAborted,
+  outcome,
+  startEgress,
+  startProviders,
+} from "./testing/provider-fixture.ts";
 import { pushConnection, pushSubscription, serviceAccountKey, vapidKeys } from "./testing/push.ts";
-import { connectionTo, message, outcome, patient, startEgress, startProviders } from "./testing/rig.ts";
 
-test("a browser can read what web_push sends to it, and who sends it is signed for", async () => {
+test("a browser can decrypt a web_push message, and the sender is signed", async () => {
   const { received, url } = await httpServer(() => ({
     status: 201,
     headers: { location: "https://push.example/m/1" },
   }));
   const browser = pushSubscription(`${url}/push/1`);
   const sent = message({ channel: "push", to: browser.identity, data: { link: "/orders/1" } });
-  const result = await startProviders().send(pushConnection(), "web_push", sent, patient);
+  const result = await startProviders().send(pushConnection(), "web_push", sent, neverAborted);
   assert.deepEqual(result, { kind: "accepted", providerMessageId: "https://push.example/m/1", observed: false });
   const [{ path, headers, body }] = received as [(typeof received)[0]];
   assert.equal(path, "/push/1");
@@ -38,38 +45,41 @@ test("a browser can read what web_push sends to it, and who sends it is signed f
   assert.deepEqual([payload.aud, payload.sub], [url, "mailto:push@example.org"]);
 });
 
-test("a browser that is gone is not written to again; what is no subscription or too large is never sent", async () => {
+test("an expired browser subscription is suppressed; an invalid address or oversized message is never sent", async () => {
   const providers = startProviders();
   for (const status of [404, 410]) {
     const { url } = await httpServer(() => ({ status }));
     const to = pushSubscription(`${url}/gone`).identity;
-    const result = await providers.send(pushConnection(), "web_push", message({ to }), patient);
+    const result = await providers.send(pushConnection(), "web_push", message({ to }), neverAborted);
     assert.equal(outcome(result), "provider/recipient_rejected suppress");
   }
   const { url, received } = await httpServer();
   const endpoint = `${url}/push`;
   const { keys } = JSON.parse(pushSubscription(endpoint).identity);
-  const elsewhere = JSON.stringify({ endpoint: "ftp://push.example/1", keys });
+  const otherScheme = JSON.stringify({ endpoint: "ftp://push.example/1", keys });
   for (const to of [
     "token",
     "{}",
     "null",
-    elsewhere,
+    otherScheme,
     JSON.stringify({ endpoint, keys: { p256dh: "AA", auth: "AA" } }),
   ]) {
-    const result = await providers.send(pushConnection(), "web_push", message({ to }), patient);
+    const result = await providers.send(pushConnection(), "web_push", message({ to }), neverAborted);
     assert.equal(outcome(result), "provider/recipient_rejected", to);
   }
   const long = message({ to: pushSubscription(endpoint).identity, text: "x".repeat(4000) });
-  assert.equal(outcome(await providers.send(pushConnection(), "web_push", long, patient)), "provider/content_rejected");
+  assert.equal(
+    outcome(await providers.send(pushConnection(), "web_push", long, neverAborted)),
+    "provider/content_rejected",
+  );
   assert.equal(received.length, 0);
 });
 
-/** A server of Google's: gives tokens, and takes messages that come with the one that is good now. */
+/** A Google server: issues tokens and accepts messages with the currently valid one. */
 async function google(
-  answer: (token: string) => Answer = () => ({ status: 200, body: { name: "projects/acme/messages/1" } }),
+  answer: (token: string) => StubResponse = () => ({ status: 200, body: { name: "projects/acme/messages/1" } }),
 ) {
-  const state = { tokens: 0, tokenAnswer: undefined as Answer | undefined };
+  const state = { tokens: 0, tokenAnswer: undefined as StubResponse | undefined };
   const server = await httpServer(({ path, headers }) => {
     if (path !== "/token") return answer(String(headers.authorization).replace("Bearer ", ""));
     state.tokens++;
@@ -86,16 +96,16 @@ async function google(
 
 const note = message({ channel: "push", to: "registration-token", data: { order: 7, link: "/o/7" } });
 
-test("fcm asks for one token, however many messages wait for it, and again shortly before it ends", async () => {
+test("fcm requests one token for concurrent messages, and renews it shortly before it expires", async () => {
   let nowMs = Date.now();
   const providers = startProviders({ nowMs: () => nowMs });
   const { connection, received, state, url } = await google();
-  const send = () => providers.send(connection, "fcm", note, patient);
+  const send = () => providers.send(connection, "fcm", note, neverAborted);
   const results = await Promise.all(Array.from({ length: 20 }, send));
   assert.deepEqual(new Set(results.map(outcome)), new Set(["accepted"]));
   assert.equal(state.tokens, 1);
-  const asked = new URLSearchParams(received.find(({ path }) => path === "/token")!.body.toString());
-  const assertion = asked.get("assertion")!;
+  const tokenRequest = new URLSearchParams(received.find(({ path }) => path === "/token")!.body.toString());
+  const assertion = tokenRequest.get("assertion")!;
   const { payload } = await jwtVerify(assertion, createPublicKey(serviceAccountKey), { currentDate: new Date(nowMs) });
   assert.deepEqual([payload.iss, payload.aud], ["push@acme.example", `${url}/token`]);
   assert.equal(decodeProtectedHeader(assertion).alg, "RS256");
@@ -116,23 +126,25 @@ test("fcm asks for one token, however many messages wait for it, and again short
   assert.equal(state.tokens, 2);
 });
 
-test("a token that is refused before its time is replaced once, and the message sent with the new one", async () => {
+test("a token that is refused before it expires is renewed once, and the message is sent with the new one", async () => {
   const providers = startProviders();
   const { connection, state } = await google((token) =>
     token === "token-2" ? { status: 200, body: { name: "n" } } : { status: 401 },
   );
-  const results = await Promise.all(Array.from({ length: 5 }, () => providers.send(connection, "fcm", note, patient)));
+  const results = await Promise.all(
+    Array.from({ length: 5 }, () => providers.send(connection, "fcm", note, neverAborted)),
+  );
   assert.deepEqual(results.map(outcome), Array(5).fill("accepted"));
   assert.equal(state.tokens, 2);
   const never = await google(() => ({ status: 401 }));
   assert.equal(
-    outcome(await providers.send(never.connection, "fcm", note, patient)),
+    outcome(await providers.send(never.connection, "fcm", note, neverAborted)),
     "provider/auth_rejected failover",
   );
   assert.equal(never.state.tokens, 2);
 });
 
-test("however many are refused with a token at once, one new token is asked for", async () => {
+test("concurrent refusals of one token cause one renewal", async () => {
   const { connection, state } = await google();
   const tokens = createTokenCache({ egress: startEgress(), now: Date.now });
   const { client_email, token_url } = connection.settings;
@@ -147,10 +159,10 @@ test("however many are refused with a token at once, one new token is asked for"
   assert.equal(state.tokens, 2);
 });
 
-test("no token is a failure of the credentials; whether it passes depends on why, and it is not remembered", async () => {
+test("a failed token request is a credential failure, is retryable depending on its cause, and is not cached", async () => {
   const providers = startProviders();
   const { connection, state } = await google();
-  const send = () => providers.send(connection, "fcm", note, patient).then(outcome);
+  const send = () => providers.send(connection, "fcm", note, neverAborted).then(outcome);
   state.tokenAnswer = { status: 400, body: { error: "invalid_grant" } };
   assert.equal(await send(), "credential/refresh_failed failover");
   state.tokenAnswer = { status: 503 };
@@ -161,7 +173,7 @@ test("no token is a failure of the credentials; whether it passes depends on why
   assert.equal(await send(), "accepted");
 });
 
-test("a device that is not registered any more is not written to again", async () => {
+test("an unregistered device is suppressed", async () => {
   const error = (errorCode: string) => ({ error: { code: 404, details: [{ "@type": "x", errorCode }] } });
   const meanings = [
     [404, "UNREGISTERED", "provider/recipient_rejected suppress"],
@@ -171,6 +183,6 @@ test("a device that is not registered any more is not written to again", async (
   ] as const;
   for (const [status, code, expected] of meanings) {
     const { connection } = await google(() => ({ status, body: error(code) }));
-    assert.equal(outcome(await startProviders().send(connection, "fcm", note, patient)), expected, code);
+    assert.equal(outcome(await startProviders().send(connection, "fcm", note, neverAborted)), expected, code);
   }
 });

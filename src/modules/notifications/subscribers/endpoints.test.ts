@@ -52,7 +52,7 @@ const list = (choice: ContextChoice, subscriberId: string, request: object = {})
 const eventsOf = (tenantId: string) =>
   events.recorded.filter((event) => event.tenantId === tenantId && event.type.startsWith("subscriber.endpoint."));
 
-test("an address is added unconfirmed, under the default provider, and no event carries it", async () => {
+test("an endpoint is added unverified with the default provider, and no event contains its address", async () => {
   const tenantId = freshTenant();
   const subscriberId = await newSubscriber({ tenantId });
   const endpoint = await add({ tenantId }, subscriberId);
@@ -66,7 +66,7 @@ test("an address is added unconfirmed, under the default provider, and no event 
   assert.ok(!JSON.stringify(events.recorded).includes("ada@example.com"));
 });
 
-test("adding an address again notes that it is in use, and leaves alone what is absent", async () => {
+test("adding an endpoint again updates its last use and leaves absent fields unchanged", async () => {
   const tenantId = freshTenant();
   const subscriberId = await newSubscriber({ tenantId });
   const details = { verified: true, metadata: { device: "phone" } };
@@ -78,7 +78,7 @@ test("adding an address again notes that it is in use, and leaves alone what is 
   assert.equal(eventsOf(tenantId).length, 1);
 });
 
-test("adding an address again with something new changes that, and says what", async () => {
+test("adding an endpoint again with new values updates them, and the event names the fields", async () => {
   const tenantId = freshTenant();
   const subscriberId = await newSubscriber({ tenantId });
   const { id } = await add({ tenantId }, subscriberId, { metadata: { device: "phone" } });
@@ -88,7 +88,7 @@ test("adding an address again with something new changes that, and says what", a
   assert.equal((await add({ tenantId }, subscriberId, { verified: false })).verified, false);
 });
 
-test("the same identity under another channel, provider or tenant is another address", async () => {
+test("the same identity with another channel, provider or tenant is another endpoint", async () => {
   const tenantId = freshTenant();
   const subscriberId = await newSubscriber({ tenantId });
   const identity = "token-1";
@@ -100,12 +100,12 @@ test("the same identity under another channel, provider or tenant is another add
   assert.equal((await list({ tenantId }, subscriberId)).totalSize, 3);
 });
 
-test("another subscriber's address is refused, also when that one is inactive, until it is removed there", async () => {
+test("another subscriber's address is refused, even if that subscriber is inactive, until it is deleted there", async () => {
   const choice = { tenantId: freshTenant() };
   const ada = await newSubscriber(choice, "ada");
   const bob = await newSubscriber(choice, "bob");
   const { id } = await add(choice, ada);
-  const taken = failsWith("ALREADY_EXISTS", /^identity: is the address of another subscriber/);
+  const taken = failsWith("ALREADY_EXISTS", /^identity: is already the address of another subscriber/);
   await assert.rejects(add(choice, bob), taken);
   await perform(db, choice, handlers.deleteSubscriber, DeleteSubscriberRequestSchema, { id: ada });
   await assert.rejects(add(choice, bob), taken);
@@ -114,13 +114,13 @@ test("another subscriber's address is refused, also when that one is inactive, u
   assert.equal((await add(choice, bob)).subscriberId, bob);
 });
 
-/** Has a provider say that an endpoint is gone. */
+/** Suppresses an endpoint as a provider's report does. */
 async function suppress(tenantId: TenantId, endpointId: string, nowMs: number): Promise<void> {
   const address = { endpointId, subscriberId: "", channel: "email", usedAt: new Date(nowMs) } as const;
   await subscribers.suppress(db.sql, tenantId, [address], nowMs);
 }
 
-test("a removed address is not listed, not found again, and added anew as another one", async () => {
+test("a deleted endpoint is not listed or found, and adding its address creates a new endpoint", async () => {
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   const { id } = await add(choice, subscriberId, { verified: true });
@@ -138,7 +138,7 @@ test("a removed address is not listed, not found again, and added anew as anothe
   );
 });
 
-test("an address that is gone for good stays so however often it is added, from the first time on", async () => {
+test("a suppressed endpoint stays suppressed from the first time, even when it is added again", async () => {
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   const { id } = await add(choice, subscriberId);
@@ -149,7 +149,7 @@ test("an address that is gone for good stays so however often it is added, from 
   assert.equal(timestampMs((await add(choice, subscriberId)).suppressedAt!), 1_000_000_000_000);
 });
 
-test("an address must be one that its channel can reach", async () => {
+test("an address must be valid for its channel", async () => {
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   const bad = failsWith("INVALID_ARGUMENT", /^identity: /);
@@ -159,11 +159,11 @@ test("an address must be one that its channel can reach", async () => {
   await assert.rejects(add(choice, subscriberId, { metadata }), failsWith("INVALID_ARGUMENT", /^metadata: /));
   assert.equal((await list(choice, subscriberId)).totalSize, 0);
   await add(choice, subscriberId, { channel: "sms", identity: "+49301234567" });
-  // As long as it may be, and hard to compress.
+  // The maximum length, and hard to compress.
   await add(choice, subscriberId, { channel: "push", identity: randomBytes(1024).toString("hex") });
 });
 
-test("an address names a connection of its own tenant's or none", async () => {
+test("an endpoint can only be pinned to a connection of its own tenant", async () => {
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   connections.add(`${choice.tenantId} mine`).add(`${freshTenant()} theirs`);
@@ -189,7 +189,7 @@ test("another tenant's subscriber and another subscriber's endpoint are not foun
   assert.equal((await list(choice, ada)).totalSize, 1);
 });
 
-test("addresses are listed oldest first, in pages, and by channel", async () => {
+test("endpoints are listed oldest first, in pages, and by channel", async () => {
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   for (const identity of ["a", "b", "c"]) await add(choice, subscriberId, { channel: "push", identity });
@@ -205,7 +205,7 @@ test("addresses are listed oldest first, in pages, and by channel", async () => 
   await assert.rejects(wrong, failsWith("INVALID_ARGUMENT", /page_token/));
 });
 
-test("one address wanted by many subscribers at once goes to one of them", async () => {
+test("one address added concurrently by many subscribers belongs to one of them", async () => {
   const choice = { tenantId: freshTenant() };
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => newSubscriber(choice, `s${i}`)));
   const outcomes = await Promise.allSettled(ids.map((id) => add(choice, id)));
@@ -216,7 +216,7 @@ test("one address wanted by many subscribers at once goes to one of them", async
   assert.equal(eventsOf(choice.tenantId).length, 1);
 });
 
-test("a subscriber has no more addresses than the bound, however many are added at once", async () => {
+test("a subscriber cannot exceed the limit of endpoints, even with concurrent calls", async () => {
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   for (let i = 0; i < endpointsMax - 2; i++) await add(choice, subscriberId, { channel: "push", identity: `t${i}` });
@@ -228,11 +228,11 @@ test("a subscriber has no more addresses than the bound, however many are added 
   for (const outcome of outcomes) {
     if (outcome.status === "rejected") assert.ok(failsWith("FAILED_PRECONDITION", /at most 100/)(outcome.reason));
   }
-  // What it has already may still be refreshed.
+  // Existing endpoints can still be refreshed.
   await add(choice, subscriberId, { channel: "push", identity: "t0" });
 });
 
-test("other modules get the addresses of many subscribers at once, by channel, and no removed or foreign ones", async () => {
+test("other modules read the endpoints of many subscribers by channel, without deleted or foreign ones", async () => {
   const choice = { tenantId: freshTenant() };
   const other = { tenantId: freshTenant() };
   const ada = await newSubscriber(choice, "ada");
@@ -240,11 +240,11 @@ test("other modules get the addresses of many subscribers at once, by channel, a
   const eve = await newSubscriber(choice, "eve");
   const foreign = await newSubscriber(other);
   await add(choice, ada, { channel: "push", identity: "a1" });
-  const gone = await add(choice, ada, { channel: "push", identity: "a2" });
+  const deleted = await add(choice, ada, { channel: "push", identity: "a2" });
   await add(choice, ada, { channel: "email", identity: "ada@example.com" });
   await add(choice, bob, { channel: "push", identity: "b1" });
   await add(other, foreign, { channel: "push", identity: "f1" });
-  await remove(choice, ada, gone.id);
+  await remove(choice, ada, deleted.id);
   const reached = async (channels?: readonly ("push" | "email" | "sms")[]) => {
     const found = await subscribers.endpointsOf(db.sql, choice.tenantId, [ada, bob, eve, foreign], channels);
     return [ada, bob, eve, foreign].map((id) => found.get(id)!.map(({ identity }) => identity));

@@ -64,7 +64,7 @@ function shown(subscriber: Awaited<ReturnType<typeof get>>) {
   return { firstName, lastName, email, phone, avatar, locale, timezone, data };
 }
 
-test("an upsert creates a subscriber with all that is said of it, active, and another one finds it again", async () => {
+test("an upsert creates an active subscriber with all given fields, and a second upsert finds it", async () => {
   const choice = { tenantId: freshTenant() };
   const created = await upsert(choice, profile);
   assert.deepEqual(shown(created), profile);
@@ -74,7 +74,7 @@ test("an upsert creates a subscriber with all that is said of it, active, and an
   assert.deepEqual(eventsOf(choice.tenantId), [["subscriber.created", { external_id: "ada" }]]);
 });
 
-test("an upsert sets what is present, clears what is empty, and leaves the rest alone", async () => {
+test("an upsert sets present fields, clears empty ones, and leaves the rest unchanged", async () => {
   const choice = { tenantId: freshTenant() };
   await upsert(choice, profile);
   const changed = await upsert(choice, { lastName: "King", phone: "", data: { plan: "free" } });
@@ -84,13 +84,13 @@ test("an upsert sets what is present, clears what is empty, and leaves the rest 
   assert.deepEqual(eventsOf(choice.tenantId).at(-1), ["subscriber.updated", { external_id: "ada", fields }]);
 });
 
-test("an upsert that says nothing new writes nothing and tells nobody", async () => {
+test("an upsert without changes writes nothing and records no event", async () => {
   const choice = { tenantId: freshTenant() };
   const created = await upsert(choice, profile);
-  const told = eventsOf(choice.tenantId).length;
+  const eventCount = eventsOf(choice.tenantId).length;
   const again = await upsert(choice, { ...profile, data: { tags: ["a", { b: null }], seats: 3, plan: "pro" } });
   assert.deepEqual(again, created);
-  assert.equal(eventsOf(choice.tenantId).length, told);
+  assert.equal(eventsOf(choice.tenantId).length, eventCount);
 });
 
 test("a deleted subscriber is inactive, still found and listed, and an upsert makes it active again", async () => {
@@ -110,7 +110,7 @@ test("a deleted subscriber is inactive, still found and listed, and an upsert ma
   ]);
 });
 
-test("an update replaces the whole profile, keeps the external id and does not make a subscriber active", async () => {
+test("an update replaces the whole profile, keeps the external id and does not activate a subscriber", async () => {
   const choice = { tenantId: freshTenant() };
   const { id } = await upsert(choice, profile);
   await remove(choice, id);
@@ -136,8 +136,8 @@ const refused: [field: string, value: unknown][] = [
 ];
 
 for (const [field, value] of refused) {
-  const shortly = JSON.stringify(value).slice(0, 30);
-  test(`${field} ${shortly} is refused by name, and nothing changes`, async () => {
+  const shortValue = JSON.stringify(value).slice(0, 30);
+  test(`${field} ${shortValue} is refused by name, and nothing changes`, async () => {
     const choice = { tenantId: freshTenant() };
     const named = failsWith("INVALID_ARGUMENT", new RegExp(`^${field}: `));
     await assert.rejects(upsert(choice, { [field]: value }), named);
@@ -149,7 +149,7 @@ for (const [field, value] of refused) {
   });
 }
 
-test("zones, languages and numbers as people write them are taken", async () => {
+test("common time zones, locales and telephone numbers are accepted", async () => {
   const choice = { tenantId: freshTenant() };
   const cases = [
     { timezone: "UTC", locale: "de", phone: "+4930901820" },
@@ -200,29 +200,29 @@ test("subscribers are listed newest first, in pages, and by external id, email a
   assert.deepEqual(await shownIn({ active: false }), ["c"]);
 });
 
-test("many upserts of one external id at once make one subscriber that has all that they said", async () => {
+test("concurrent upserts of one external id create one subscriber with all their fields", async () => {
   const choice = { tenantId: freshTenant() };
-  const said = Object.entries(profile);
+  const entries = Object.entries(profile);
   const many = await Promise.all(
-    Array.from({ length: 24 }, (_, i) => upsert(choice, Object.fromEntries([said[i % said.length]!]))),
+    Array.from({ length: 24 }, (_, i) => upsert(choice, Object.fromEntries([entries[i % entries.length]!]))),
   );
   assert.equal(new Set(many.map(({ id }) => id)).size, 1);
   assert.deepEqual(shown(await get(choice, many[0]!.id)), profile);
   assert.equal(eventsOf(choice.tenantId).filter(([type]) => type === "subscriber.created").length, 1);
 });
 
-test("whoever creates a subscriber that somebody else is creating adds to that one", async () => {
+test("an upsert of a subscriber that another transaction is creating updates that subscriber", async () => {
   const tenantId = freshTenant();
   const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>();
-  const { promise: hasMade, resolve: made } = Promise.withResolvers<void>();
+  const { promise: hasCreated, resolve: markCreated } = Promise.withResolvers<void>();
   const first = db.transaction(async (sql) => {
     const context = { sql, tenantId, nowMs: Date.now() };
     const created = await subscribers.upsert(context, { externalId: "ada", firstName: "Ada", email: "a@example.com" });
-    made();
+    markCreated();
     await mayCommit;
     return created;
   });
-  await hasMade;
+  await hasCreated;
   const second = upsert({ tenantId }, { firstName: "Augusta", lastName: "King" });
   await until(async () => {
     const waiting = await db.sql`
@@ -238,7 +238,7 @@ test("whoever creates a subscriber that somebody else is creating adds to that o
 test("other modules find subscribers by id, by external id and by either, and only their tenant's", async () => {
   const tenantId = freshTenant();
   const ada = await upsert({ tenantId }, profile);
-  // Called like the other's id.
+  // Its external id equals the other subscriber's id.
   const eve = await upsert({ tenantId }, { externalId: ada.id });
   const foreign = await upsert({ tenantId: freshTenant() }, { externalId: "bob" });
   const { sql } = db;
@@ -260,11 +260,11 @@ test("other modules find subscribers by id, by external id and by either, and on
   );
 });
 
-test("a trigger's own upsert needs no call, and is checked and told like any other", async () => {
+test("an upsert outside of a call is validated and records events like any other", async () => {
   const tenantId = freshTenant();
   const context = { sql: db.sql, tenantId, nowMs: Date.now() };
-  const made = await subscribers.upsert(context, { externalId: "ada", firstName: "Ada", locale: undefined });
-  assert.deepEqual([made.firstName, made.locale, made.active], ["Ada", "", true]);
+  const created = await subscribers.upsert(context, { externalId: "ada", firstName: "Ada", locale: undefined });
+  assert.deepEqual([created.firstName, created.locale, created.active], ["Ada", "", true]);
   const bad = subscribers.upsert(context, { externalId: "ada", email: "nobody" });
   await assert.rejects(bad, failsWith("INVALID_ARGUMENT", /^email: /));
   assert.deepEqual(eventsOf(tenantId), [["subscriber.created", { external_id: "ada" }]]);

@@ -8,10 +8,10 @@ import { createSubscribers } from "../subscribers/index.ts";
 import type { TopicMember } from "./index.ts";
 import { createTopicFixture } from "./testing/topic-fixture.ts";
 
-const { db, topics, createTopic, deleteTopic, add, remove, attach, manySubscribers } =
+const { db, topics, createTopic, deleteTopic, add, remove, subscribe, manySubscribers } =
   await createTopicFixture(createSubscribers);
 
-/** Everyone who was a member at a cutoff, read in pages. */
+/** All members at a cutoff, read in pages. */
 async function readAll(tenantId: TenantId, cutoff: string, pageSize: number, betweenPages = async () => {}) {
   const all: TopicMember[] = [];
   for (let page: TopicMember[] = [], more = true; more; more = page.length === pageSize) {
@@ -22,14 +22,14 @@ async function readAll(tenantId: TenantId, cutoff: string, pageSize: number, bet
   return all;
 }
 
-/** A change in a transaction that waits before it ends. */
-function underWay(change: (sql: Sql) => Promise<unknown>) {
+/** A change in a transaction that stays open until it is told to commit or roll back. */
+function openTransaction(change: (sql: Sql) => Promise<unknown>) {
   const { promise: mayEnd, resolve: end } = Promise.withResolvers<"commit" | "roll back">();
-  const { promise: isMade, resolve: made } = Promise.withResolvers<void>();
+  const { promise: isChanged, resolve: changed } = Promise.withResolvers<void>();
   const ended = db
     .transaction(async (sql) => {
       await change(sql);
-      made();
+      changed();
       if ((await mayEnd) === "roll back") throw new Error("rolled back");
     })
     .catch((error: Error) => assert.equal(error.message, "rolled back"));
@@ -37,27 +37,27 @@ function underWay(change: (sql: Sql) => Promise<unknown>) {
     end(how);
     await ended;
   };
-  return { isMade, finish };
+  return { isChanged, finish };
 }
 
 const onTopics = topics.handlers.topics as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
 
-test("what is under way at a cutoff has not happened for it, whether it is committed or rolled back after", async () => {
+test("an open transaction at a cutoff does not count, whether it commits or rolls back later", async () => {
   const tenantId = freshTenant();
   await createTopic({ tenantId }, "news");
   const ids = await manySubscribers(tenantId, 10);
-  const [stays, leaves, wouldLeave, rekeyed, joins, wouldJoin, joinsLater, leavesLater, leftBefore, cameBack] = ids;
+  const [remaining, leaves, wouldLeave, rekeyed, joins, wouldJoin, joinsLater, leavesLater, leftBefore, cameBack] = ids;
   await add(
     { tenantId },
     "news",
-    [stays!, leaves!, wouldLeave!, rekeyed!, leavesLater!, leftBefore!, cameBack!],
+    [remaining!, leaves!, wouldLeave!, rekeyed!, leavesLater!, leftBefore!, cameBack!],
     ["a"],
   );
   await remove({ tenantId }, "news", [leftBefore!, cameBack!]);
   await add({ tenantId }, "news", [cameBack!], ["b"]);
 
   const change = (operation: string, subscriberIds: string[], contextKeys: string[] = []) =>
-    underWay((sql) =>
+    openTransaction((sql) =>
       onTopics[operation]!(contextFor(db, { tenantId, sql }), { key: "news", subscriberIds, contextKeys }),
     );
   const committed = [
@@ -66,9 +66,9 @@ test("what is under way at a cutoff has not happened for it, whether it is commi
     change("addTopicSubscribers", [rekeyed!], ["z"]),
   ];
   const undone = [change("addTopicSubscribers", [wouldJoin!]), change("removeTopicSubscribers", [wouldLeave!])];
-  await Promise.all([...committed, ...undone].map(({ isMade }) => isMade));
+  await Promise.all([...committed, ...undone].map(({ isChanged }) => isChanged));
 
-  // Something later is over already: what is under way cannot be told by its number alone.
+  // A later transaction has already committed, so transaction ids alone cannot identify the open ones.
   await createTopic({ tenantId }, "later");
   const cutoff = await topics.cutoff(db.sql);
   const seen = async () => {
@@ -76,15 +76,15 @@ test("what is under way at a cutoff has not happened for it, whether it is commi
     assert.equal(await topics.countAt(db.sql, tenantId, "news", cutoff), members.length);
     return members.map(({ subscriberId, contextKeys }) => [subscriberId, ...contextKeys]);
   };
-  const expected = [...[stays, leaves, wouldLeave, rekeyed, leavesLater].map((id) => [id, "a"]), [cameBack, "b"]];
+  const expected = [...[remaining, leaves, wouldLeave, rekeyed, leavesLater].map((id) => [id, "a"]), [cameBack, "b"]];
   assert.deepEqual(await seen(), expected, "while it is under way");
   for (const { finish } of committed) await finish("commit");
   for (const { finish } of undone) await finish("roll back");
   assert.deepEqual(await seen(), expected, "when it has ended");
 
   await add({ tenantId }, "news", [joinsLater!]);
-  await remove({ tenantId }, "news", [leavesLater!, stays!]);
-  await attach({ tenantId }, stays!, "news", ["back"]);
+  await remove({ tenantId }, "news", [leavesLater!, remaining!]);
+  await subscribe({ tenantId }, remaining!, "news", ["back"]);
   assert.deepEqual(await seen(), expected, "when more has happened");
   await deleteTopic({ tenantId }, "news");
   await createTopic({ tenantId }, "news");
@@ -95,7 +95,7 @@ test("what is under way at a cutoff has not happened for it, whether it is commi
   assert.deepEqual(now.sort(), [...ids].sort());
 });
 
-test("pages of a cutoff are exactly its members, while thousands join, leave and change in any order", async () => {
+test("the pages of a cutoff are exactly its members, while thousands join, leave and change concurrently", async () => {
   const tenantId = freshTenant();
   const choice = { tenantId };
   await createTopic(choice, "news");
@@ -105,7 +105,7 @@ test("pages of a cutoff are exactly its members, while thousands join, leave and
   let commits = 0;
   let stopped = false;
   let serial = 0;
-  /** Some of the subscribers, in no order. */
+  /** Some of the subscribers, in random order. */
   const some = () => {
     serial++;
     return Array.from({ length: 1 + (serial % 60) }, (_, n) => ids[(serial * 7919 + n * 104_729) % ids.length]!);
@@ -118,7 +118,7 @@ test("pages of a cutoff are exactly its members, while thousands join, leave and
     }
   };
 
-  /** A cutoff, and who was a member in its snapshot, as the database itself tells there and then. */
+  /** A cutoff and the members that the database reports in the same snapshot. */
   const newCutoff = () =>
     db.transaction(async (sql) => {
       await sql`set transaction isolation level repeatable read`;
@@ -128,7 +128,7 @@ test("pages of a cutoff are exactly its members, while thousands join, leave and
         where tenant_id = ${tenantId} and topic_key = 'news' and left_xid is null order by id`;
       return { cutoff, members: [...members] };
     });
-  /** Waits until something was committed, so that no two pages are read in one state. */
+  /** Waits for a commit, so that no two pages are read in the same state. */
   const aChange = async () => {
     const before = commits;
     await until(async () => commits > before || stopped);
@@ -143,11 +143,11 @@ test("pages of a cutoff are exactly its members, while thousands join, leave and
       assert.ok(commits > began + members.length / pageSize - 2, "others changed the topic meanwhile");
       assert.deepEqual(await readAll(tenantId, cutoff, 5000), members, "read once more");
       const subscribers = new Set(members.map(({ subscriberId }) => subscriberId));
-      assert.equal(subscribers.size, members.length, "nobody is in it twice");
+      assert.equal(subscribers.size, members.length, "no subscriber is listed twice");
     }
   };
 
-  // A writer that fails, be it for waiting in a ring, fails the test.
+  // A writer that fails, for example with a deadlock, fails the test.
   const stop = () => {
     stopped = true;
   };

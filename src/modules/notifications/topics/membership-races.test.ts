@@ -7,8 +7,19 @@ import { createSubscribers } from "../subscribers/index.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 import { createTopicFixture } from "./testing/topic-fixture.ts";
 
-const bench = await createTopicFixture(createSubscribers);
-const { db, events, topics, createTopic, deleteTopic, members, attach, detach, newSubscriber, manySubscribers } = bench;
+const fixture = await createTopicFixture(createSubscribers);
+const {
+  db,
+  events,
+  topics,
+  createTopic,
+  deleteTopic,
+  members,
+  subscribe,
+  unsubscribe,
+  newSubscriber,
+  manySubscribers,
+} = fixture;
 const { handlers } = topics;
 
 const eventsOf = (tenantId: string) =>
@@ -18,8 +29,8 @@ const eventsOf = (tenantId: string) =>
 const idsIn = async (choice: ContextChoice, key: string) =>
   (await members(choice, key)).subscriptions.map(({ subscriberId }) => subscriberId);
 
-/** Attaches a subscriber in a transaction that ends when it is told to. */
-async function attaching(choice: ContextChoice, subscriberId: string, contextKeys: string[] = []) {
+/** Subscribes a subscriber in a transaction that the test commits. */
+async function openSubscribe(choice: ContextChoice, subscriberId: string, contextKeys: string[] = []) {
   const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>();
   const { promise: isAttached, resolve: attached } = Promise.withResolvers<void>();
   const done = db.transaction(async (sql) => {
@@ -35,7 +46,7 @@ async function attaching(choice: ContextChoice, subscriberId: string, contextKey
   };
 }
 
-/** Waits until a statement waits for somebody else's lock. */
+/** Waits until a statement waits for another transaction's lock. */
 async function untilWaiting(statement: string): Promise<void> {
   await until(async () => {
     const waiting = await db.sql`
@@ -45,10 +56,10 @@ async function untilWaiting(statement: string): Promise<void> {
   });
 }
 
-test("whoever joins while a topic is being deleted is out of it with the others", async () => {
+test("a subscriber that joins while a topic is being deleted is removed with the others", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
-  const commit = await attaching(choice, await newSubscriber(choice, "ada"));
+  const commit = await openSubscribe(choice, await newSubscriber(choice, "ada"));
   const deleting = deleteTopic(choice, "news");
   await untilWaiting("delete from notification_topics");
   await commit();
@@ -58,33 +69,33 @@ test("whoever joins while a topic is being deleted is out of it with the others"
   assert.deepEqual(await idsIn(choice, "news"), []);
 });
 
-test("whoever leaves while their context keys are being changed is out", async () => {
+test("a subscriber that leaves while its context keys are being changed is removed", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const ada = await newSubscriber(choice, "ada");
-  await attach(choice, ada, "news", ["a"]);
-  const commit = await attaching(choice, ada, ["b"]);
-  const leaving = detach(choice, ada, "news");
+  await subscribe(choice, ada, "news", ["a"]);
+  const commit = await openSubscribe(choice, ada, ["b"]);
+  const removal = unsubscribe(choice, ada, "news");
   await untilWaiting("update notification_subscriptions");
   await commit();
-  assert.deepEqual((await leaving).contextKeys, ["b"]);
+  assert.deepEqual((await removal).contextKeys, ["b"]);
   assert.deepEqual(await idsIn(choice, "news"), []);
 });
 
-test("of two who change context keys at once the later one has it", async () => {
+test("the later of two concurrent context key changes wins", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const ada = await newSubscriber(choice, "ada");
-  await attach(choice, ada, "news", ["a"]);
-  const commit = await attaching(choice, ada, ["b"]);
-  const later = attach(choice, ada, "news", ["c"]);
+  await subscribe(choice, ada, "news", ["a"]);
+  const commit = await openSubscribe(choice, ada, ["b"]);
+  const later = subscribe(choice, ada, "news", ["c"]);
   await untilWaiting("insert into notification_subscriptions");
   await commit();
   assert.deepEqual((await later).contextKeys, ["c"]);
   assert.deepEqual((await members(choice, "news")).subscriptions, [await later]);
 });
 
-test("the same subscribers added in opposite orders at once are all added, and nobody waits in a ring", async () => {
+test("the same subscribers added concurrently in opposite orders are all added without a deadlock", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const topic = { tenantId: choice.tenantId, key: "news" };

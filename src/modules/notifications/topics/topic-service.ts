@@ -148,17 +148,17 @@ export function createTopicService({ events, subscribers }: Parts) {
       contextKeys: readonly string[],
     ): Promise<Subscription> {
       const { sql, tenantId } = context;
-      const attached = await subscriberId(context, id);
+      const subscribed = await subscriberId(context, id);
       const topic = await lockTopic(context, key);
-      const [joined] = await join(context, topic, [attached], contextKeys);
-      return joined ?? (await subscriptionStore(sql).find(tenantId, key, attached))!;
+      const [joined] = await join(context, topic, [subscribed], contextKeys);
+      return joined ?? (await subscriptionStore(sql).find(tenantId, key, subscribed))!;
     },
 
     /** Unsubscribes one subscriber from a topic. */
     async deleteSubscription(context: Context, id: string, key: string): Promise<Subscription> {
-      const detached = await subscriberId(context, id);
+      const unsubscribed = await subscriberId(context, id);
       const topic = await lockTopic(context, key);
-      const [ended] = await leave(context, topic, [detached]);
+      const [ended] = await leave(context, topic, [unsubscribed]);
       if (ended === undefined) throw notFound("subscription");
       return ended;
     },

@@ -14,9 +14,10 @@ import { createSubscribers } from "../subscribers/index.ts";
 import { createTopicFixture } from "./testing/topic-fixture.ts";
 
 let nowMs: number | undefined;
-const bench = await createTopicFixture(createSubscribers, { now: () => nowMs ?? Date.now() });
-const { db, events, topics, createTopic, deleteTopic, add, remove, members, attach, detach, subscriptions } = bench;
-const { newSubscriber, manySubscribers } = bench;
+const fixture = await createTopicFixture(createSubscribers, { now: () => nowMs ?? Date.now() });
+const { db, events, topics, createTopic, deleteTopic, add, remove, members, subscribe, unsubscribe, subscriptions } =
+  fixture;
+const { newSubscriber, manySubscribers } = fixture;
 const { handlers } = topics;
 
 async function get(choice: ContextChoice, key: string) {
@@ -38,7 +39,7 @@ const idsIn = async (choice: ContextChoice, key: string) =>
 const noTopic = failsWith("NOT_FOUND", /^No such topic\.$/);
 const noSubscriber = failsWith("NOT_FOUND", /^No such subscriber\.$/);
 
-test("a key is made of lower-case words with a dot or an underscore between them, 1 to 128 characters", () => {
+test("a key is 1 to 128 lower-case letters and digits, separated by single dots or underscores", () => {
   const check = validator(CreateTopicRequestSchema);
   const isValid = (key: string) => check(create(CreateTopicRequestSchema, { key })).length === 0;
   for (const key of ["a", "0", "news", "team.red_2", "a.b.c", "x".repeat(128)]) assert.ok(isValid(key), key);
@@ -47,7 +48,7 @@ test("a key is made of lower-case words with a dot or an underscore between them
   }
 });
 
-test("a topic is called by its key unless the request says otherwise, and its key is its tenant's once", async () => {
+test("a topic's name defaults to its key, and its key is unique within its tenant", async () => {
   const choice = { tenantId: freshTenant() };
   const topic = await createTopic(choice, "team.red");
   assert.deepEqual([topic.key, topic.name, topic.description, topic.recordVersion], ["team.red", "team.red", "", 1n]);
@@ -59,7 +60,7 @@ test("a topic is called by its key unless the request says otherwise, and its ke
   assert.notEqual((await createTopic(other, "team.red", { name: "Red" })).id, topic.id);
 });
 
-test("an update replaces name and description, and refuses a version that has passed", async () => {
+test("an update replaces name and description, and refuses a stale version", async () => {
   const choice = { tenantId: freshTenant() };
   const { id } = await createTopic(choice, "news", { name: "News", description: "All of them" });
   const updated = await update(choice, "news", { name: "Bulletin" });
@@ -70,7 +71,7 @@ test("an update replaces name and description, and refuses a version that has pa
   assert.equal((await update(choice, "news", { recordVersion: 2n })).name, "news");
 });
 
-test("topics are listed in the order of their keys, in pages", async () => {
+test("topics are listed in key order, in pages", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic({ tenantId: freshTenant() }, "a");
   for (const key of ["b", "a_b", "a.b", "a"]) await createTopic(choice, key);
@@ -83,7 +84,7 @@ test("topics are listed in the order of their keys, in pages", async () => {
   assert.deepEqual([first.totalSize, second.nextPageToken], [4, ""]);
 });
 
-test("subscribers are added by id or external id, each once, and told what came of it", async () => {
+test("subscribers are added once each by id or external id, and the response counts the results", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const ada = await newSubscriber(choice, "ada");
@@ -98,7 +99,7 @@ test("subscribers are added by id or external id, each once, and told what came 
   ]);
 });
 
-test("an unknown or foreign subscriber among many is refused by its place, and nobody is added", async () => {
+test("an unknown or foreign subscriber is refused by its index, and no subscriber is added", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const ada = await newSubscriber(choice, "ada");
@@ -110,13 +111,13 @@ test("an unknown or foreign subscriber among many is refused by its place, and n
   assert.deepEqual(await idsIn(choice, "news"), []);
 });
 
-test("context keys are kept once each and in order, and are replaced by adding again", async () => {
+test("context keys are stored sorted without duplicates, and are replaced by adding again", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const ada = await newSubscriber(choice, "ada");
-  const first = await attach(choice, ada, "news", ["b", "a", "b"]);
+  const first = await subscribe(choice, ada, "news", ["b", "a", "b"]);
   assert.deepEqual([first.contextKeys, first.topicKey, first.subscriberId], [["a", "b"], "news", ada]);
-  assert.deepEqual(await attach(choice, ada, "news", ["a", "b"]), first);
+  assert.deepEqual(await subscribe(choice, ada, "news", ["a", "b"]), first);
   assert.deepEqual(await add(choice, "news", [ada], ["c"]), { added: 0, changed: 1, unchanged: 0 });
   const [now] = (await members(choice, "news")).subscriptions;
   assert.deepEqual(now!.contextKeys, ["c"]);
@@ -127,7 +128,7 @@ test("context keys are kept once each and in order, and are replaced by adding a
   ]);
 });
 
-test("members are removed by id or external id, unknown ones are ignored, and those who left can come back", async () => {
+test("members are removed by id or external id, unknown ones are ignored, and former members can rejoin", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const [ada, bob, eve] = [
@@ -141,50 +142,50 @@ test("members are removed by id or external id, unknown ones are ignored, and th
   assert.equal(await remove(choice, "news", ["ada", "nobody"]), 0);
   assert.deepEqual(await idsIn(choice, "news"), [bob]);
   assert.deepEqual(eventsOf(choice.tenantId).at(-1), ["topic.members.removed", "news", { count: 1 }]);
-  assert.notEqual((await attach(choice, ada, "news")).id, before.id);
+  assert.notEqual((await subscribe(choice, ada, "news")).id, before.id);
   assert.deepEqual(await idsIn(choice, "news"), [bob, ada]);
 });
 
-test("a subscriber is detached once, and sees its topics in the order of their keys, in pages", async () => {
+test("a subscriber is unsubscribed once, and its topics are listed in key order, in pages", async () => {
   const choice = { tenantId: freshTenant() };
   const ada = await newSubscriber(choice, "ada");
   const bob = await newSubscriber(choice, "bob");
   for (const key of ["c", "a", "b"]) {
     await createTopic(choice, key);
-    await attach(choice, ada, key);
+    await subscribe(choice, ada, key);
   }
-  await attach(choice, bob, "a");
+  await subscribe(choice, bob, "a");
   const first = await subscriptions(choice, ada, { pageSize: 2 });
   const second = await subscriptions(choice, ada, { pageSize: 2, pageToken: first.nextPageToken });
   const keys = [...first.subscriptions, ...second.subscriptions].map(({ topicKey }) => topicKey);
   assert.deepEqual([keys, first.totalSize, second.nextPageToken], [["a", "b", "c"], 3, ""]);
   await assert.rejects(subscriptions(choice, bob, { pageToken: first.nextPageToken }), failsWith("INVALID_ARGUMENT"));
-  assert.deepEqual(await detach(choice, ada, "b"), first.subscriptions[1]);
-  await assert.rejects(detach(choice, ada, "b"), failsWith("NOT_FOUND", /^No such subscription\.$/));
+  assert.deepEqual(await unsubscribe(choice, ada, "b"), first.subscriptions[1]);
+  await assert.rejects(unsubscribe(choice, ada, "b"), failsWith("NOT_FOUND", /^No such subscription\.$/));
   assert.equal((await subscriptions(choice, ada)).totalSize, 2);
 });
 
-test("what is not there, or another tenant's, is not found whatever is asked of it", async () => {
+test("a missing or foreign topic or subscriber is not found by any operation", async () => {
   const choice = { tenantId: freshTenant() };
   const other = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const ada = await newSubscriber(choice, "ada");
-  await attach(choice, ada, "news");
+  await subscribe(choice, ada, "news");
   const eve = await newSubscriber(other, "eve");
   for (const outcome of [
     () => add(other, "news", [eve]),
     () => remove(other, "news", [eve]),
     () => members(other, "news"),
     () => deleteTopic(other, "news"),
-    () => attach(other, eve, "news"),
-    () => detach(other, eve, "news"),
+    () => subscribe(other, eve, "news"),
+    () => unsubscribe(other, eve, "news"),
   ]) {
     await assert.rejects(outcome(), noTopic);
   }
   await createTopic(other, "news");
   for (const outcome of [
-    () => attach(other, ada, "news"),
-    () => detach(other, ada, "news"),
+    () => subscribe(other, ada, "news"),
+    () => unsubscribe(other, ada, "news"),
     () => subscriptions(other, ada),
   ]) {
     await assert.rejects(outcome(), noSubscriber);
@@ -193,7 +194,7 @@ test("what is not there, or another tenant's, is not found whatever is asked of 
   assert.deepEqual(await idsIn(choice, "news"), [ada]);
 });
 
-test("a deleted topic takes its subscriptions along, and one with the same key starts empty", async () => {
+test("deleting a topic ends its subscriptions, and a new topic with the same key starts empty", async () => {
   const choice = { tenantId: freshTenant() };
   const topic = await createTopic(choice, "news");
   await createTopic(choice, "other");
@@ -211,7 +212,7 @@ test("a deleted topic takes its subscriptions along, and one with the same key s
   assert.equal((await members(choice, "other")).totalSize, 5);
 });
 
-test("those who left are forgotten after seven days, those who stay or left later are not", async () => {
+test("ended subscriptions are deleted after seven days, current and recently ended ones are not", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const ids = await manySubscribers(choice.tenantId, 4);

@@ -40,7 +40,7 @@ function planInput(more: Partial<PlanInput> = {}): PlanInput {
   };
 }
 
-const told = (input: PlanInput) =>
+const planned = (input: PlanInput) =>
   planDeliveries(input).map(({ channel, target, skipped }) => [
     channel,
     target.identity,
@@ -61,23 +61,23 @@ function endpoint(more: Partial<Endpoint>): Endpoint {
 }
 
 test("the profile's address is used when the subscriber has no endpoint", () => {
-  assert.deepEqual(told(planInput()), [
+  assert.deepEqual(planned(planInput()), [
     ["email", "ada@example.com", undefined],
     ["sms", "", "no_endpoint"],
   ]);
-  assert.deepEqual(told(planInput({ endpoints: [endpoint({})] }))[0], ["email", "own@example.com", undefined]);
+  assert.deepEqual(planned(planInput({ endpoints: [endpoint({})] }))[0], ["email", "own@example.com", undefined]);
 });
 
 test("with verified addresses only, unverified endpoints and profile addresses are skipped", () => {
-  assert.deepEqual(told(planInput({ verifiedOnly: true }))[0], ["email", "", "no_endpoint"]);
+  assert.deepEqual(planned(planInput({ verifiedOnly: true }))[0], ["email", "", "no_endpoint"]);
   const endpoints = [endpoint({}), endpoint({ id: "f" as Endpoint["id"], verified: true })];
-  const codes = told(planInput({ verifiedOnly: true, endpoints })).map(([, , code]) => code);
+  const codes = planned(planInput({ verifiedOnly: true, endpoints })).map(([, , code]) => code);
   assert.deepEqual(codes, ["unverified", undefined, "no_endpoint"]);
 });
 
 test("a suppressed address is skipped, both when planned and after waiting in the queue", () => {
   const endpoints = [endpoint({ suppressedAt: new Date() })];
-  assert.equal(told(planInput({ endpoints }))[0]![2], "suppressed");
+  assert.equal(planned(planInput({ endpoints }))[0]![2], "suppressed");
   const later = { subscriber, endpoints, verifiedOnly: false };
   assert.equal((targetOf(later, "email", "e") as { code: string }).code, "suppressed");
   assert.equal((targetOf(later, "email", "another") as { code: string }).code, "removed");
@@ -85,8 +85,8 @@ test("a suppressed address is skipped, both when planned and after waiting in th
 });
 
 test("a trigger without content or requested channels plans all channels, so that missing content is reported", () => {
-  assert.equal(told(planInput({ workflow: undefined })).length, 5);
-  assert.deepEqual(told(planInput({ workflow: undefined, overrides: { in_app: { body: "Hi" } } })), [
+  assert.equal(planned(planInput({ workflow: undefined })).length, 5);
+  assert.deepEqual(planned(planInput({ workflow: undefined, overrides: { in_app: { body: "Hi" } } })), [
     ["in_app", "", undefined],
   ]);
 });

@@ -13,7 +13,7 @@ test("each template of a message is rendered in a new event-loop turn once the c
   };
   const layouts = {
     layoutFor: async () => ({ id: "layout", version: 3 }),
-    wrap: (_layout: unknown, said: { body: string; text: string }) => said,
+    wrap: (_layout: unknown, content: { body: string; text: string }) => content,
   };
   const content = {
     engine: "liquid",

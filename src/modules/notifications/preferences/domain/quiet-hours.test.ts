@@ -8,101 +8,101 @@ const hours = (start: string, end: string, days: Day[] = everyDay, timezone = ""
   timezone,
   ranges: [{ days, start, end }],
 });
-const silent = (schedule: QuietHours, at: string, zone = "") => isQuiet(schedule, zone, Date.parse(at));
+const isQuietAt = (schedule: QuietHours, at: string, zone = "") => isQuiet(schedule, zone, Date.parse(at));
 
-test("a range starts with its first minute and ends before its last", () => {
+test("a range includes its start and excludes its end", () => {
   const noon = hours("12:00", "13:30");
-  assert.equal(silent(noon, "2026-03-04T11:59:59.999Z"), false);
-  assert.equal(silent(noon, "2026-03-04T12:00:00Z"), true);
-  assert.equal(silent(noon, "2026-03-04T13:29:59.999Z"), true);
-  assert.equal(silent(noon, "2026-03-04T13:30:00Z"), false);
+  assert.equal(isQuietAt(noon, "2026-03-04T11:59:59.999Z"), false);
+  assert.equal(isQuietAt(noon, "2026-03-04T12:00:00Z"), true);
+  assert.equal(isQuietAt(noon, "2026-03-04T13:29:59.999Z"), true);
+  assert.equal(isQuietAt(noon, "2026-03-04T13:30:00Z"), false);
 });
 
-test("a range beyond midnight belongs to the day on which it starts", () => {
+test("a range across midnight belongs to the day on which it starts", () => {
   // 2026-03-02 is a Monday.
   const night = hours("22:00", "07:00", ["mon"]);
-  assert.equal(silent(night, "2026-03-02T06:59:00Z"), false);
-  assert.equal(silent(night, "2026-03-02T21:59:00Z"), false);
-  assert.equal(silent(night, "2026-03-02T22:00:00Z"), true);
-  assert.equal(silent(night, "2026-03-03T00:00:00Z"), true);
-  assert.equal(silent(night, "2026-03-03T06:59:59Z"), true);
-  assert.equal(silent(night, "2026-03-03T07:00:00Z"), false);
-  assert.equal(silent(night, "2026-03-03T22:00:00Z"), false);
+  assert.equal(isQuietAt(night, "2026-03-02T06:59:00Z"), false);
+  assert.equal(isQuietAt(night, "2026-03-02T21:59:00Z"), false);
+  assert.equal(isQuietAt(night, "2026-03-02T22:00:00Z"), true);
+  assert.equal(isQuietAt(night, "2026-03-03T00:00:00Z"), true);
+  assert.equal(isQuietAt(night, "2026-03-03T06:59:59Z"), true);
+  assert.equal(isQuietAt(night, "2026-03-03T07:00:00Z"), false);
+  assert.equal(isQuietAt(night, "2026-03-03T22:00:00Z"), false);
   const sunday = hours("23:00", "01:00", ["sun"]);
-  assert.equal(silent(sunday, "2026-03-02T00:30:00Z"), true);
-  assert.equal(silent(sunday, "2026-03-01T00:30:00Z"), false);
+  assert.equal(isQuietAt(sunday, "2026-03-02T00:30:00Z"), true);
+  assert.equal(isQuietAt(sunday, "2026-03-01T00:30:00Z"), false);
 });
 
-test("to midnight is to midnight, and a range that ends where it starts is the whole day", () => {
+test("a range can end at midnight, and a range whose end equals its start is the whole day", () => {
   const evening = hours("20:00", "00:00", ["mon"]);
-  assert.equal(silent(evening, "2026-03-02T23:59:59Z"), true);
-  assert.equal(silent(evening, "2026-03-03T00:00:00Z"), false);
+  assert.equal(isQuietAt(evening, "2026-03-02T23:59:59Z"), true);
+  assert.equal(isQuietAt(evening, "2026-03-03T00:00:00Z"), false);
   for (const start of ["00:00", "09:00"]) {
     const whole = hours(start, start, ["sat"]);
-    assert.equal(silent(whole, "2026-03-06T23:59:59Z"), false);
-    assert.equal(silent(whole, "2026-03-07T00:00:00Z"), true);
-    assert.equal(silent(whole, "2026-03-07T23:59:59Z"), true);
-    assert.equal(silent(whole, "2026-03-08T00:00:00Z"), false);
+    assert.equal(isQuietAt(whole, "2026-03-06T23:59:59Z"), false);
+    assert.equal(isQuietAt(whole, "2026-03-07T00:00:00Z"), true);
+    assert.equal(isQuietAt(whole, "2026-03-07T23:59:59Z"), true);
+    assert.equal(isQuietAt(whole, "2026-03-08T00:00:00Z"), false);
   }
 });
 
-test("any of the ranges will do, and none is never", () => {
+test("any matching range is quiet, and a schedule without ranges never is", () => {
   const ranges = [...hours("08:00", "09:00").ranges, ...hours("12:00", "13:00").ranges];
-  assert.equal(silent({ timezone: "", ranges }, "2026-03-04T12:30:00Z"), true);
-  assert.equal(silent({ timezone: "", ranges }, "2026-03-04T10:30:00Z"), false);
-  assert.equal(silent({ timezone: "", ranges: [] }, "2026-03-04T12:30:00Z"), false);
+  assert.equal(isQuietAt({ timezone: "", ranges }, "2026-03-04T12:30:00Z"), true);
+  assert.equal(isQuietAt({ timezone: "", ranges }, "2026-03-04T10:30:00Z"), false);
+  assert.equal(isQuietAt({ timezone: "", ranges: [] }, "2026-03-04T12:30:00Z"), false);
 });
 
-test("the clock is that of the schedule, else the subscriber's, else UTC", () => {
+test("the time zone is the schedule's, else the subscriber's, else UTC", () => {
   const night = "2026-01-15T22:30:00Z"; // 23:30 in Berlin, 07:30 of the next day in Tokyo
   const late = (zone: string) => hours("23:00", "00:00", everyDay, zone);
-  assert.equal(silent(late(""), night), false);
-  assert.equal(silent(late(""), night, "Europe/Berlin"), true);
-  assert.equal(silent(late("Europe/Berlin"), night, "Asia/Tokyo"), true);
-  assert.equal(silent(late("Asia/Tokyo"), night, "Europe/Berlin"), false);
-  assert.equal(silent(hours("07:00", "08:00", ["fri"], "Asia/Tokyo"), night), true);
+  assert.equal(isQuietAt(late(""), night), false);
+  assert.equal(isQuietAt(late(""), night, "Europe/Berlin"), true);
+  assert.equal(isQuietAt(late("Europe/Berlin"), night, "Asia/Tokyo"), true);
+  assert.equal(isQuietAt(late("Asia/Tokyo"), night, "Europe/Berlin"), false);
+  assert.equal(isQuietAt(hours("07:00", "08:00", ["fri"], "Asia/Tokyo"), night), true);
 });
 
-test("when clocks go forward, the hour that is missing is never silent, and what is around it is", () => {
+test("when clocks go forward, the missing hour is skipped and the times around it are quiet", () => {
   // In Berlin 02:00 becomes 03:00 on 2026-03-29, at 01:00 UTC.
   const zone = "Europe/Berlin";
   const missing = hours("02:00", "03:00", ["sun"]);
   for (const at of ["00:59:59", "01:00:00", "01:30:00"]) {
-    assert.equal(silent(missing, `2026-03-29T${at}Z`, zone), false, at);
+    assert.equal(isQuietAt(missing, `2026-03-29T${at}Z`, zone), false, at);
   }
   const night = hours("22:00", "07:00", ["sat"]);
-  assert.equal(silent(night, "2026-03-28T20:59:00Z", zone), false);
-  assert.equal(silent(night, "2026-03-28T21:00:00Z", zone), true);
-  assert.equal(silent(night, "2026-03-29T04:59:59Z", zone), true);
-  assert.equal(silent(night, "2026-03-29T05:00:00Z", zone), false);
+  assert.equal(isQuietAt(night, "2026-03-28T20:59:00Z", zone), false);
+  assert.equal(isQuietAt(night, "2026-03-28T21:00:00Z", zone), true);
+  assert.equal(isQuietAt(night, "2026-03-29T04:59:59Z", zone), true);
+  assert.equal(isQuietAt(night, "2026-03-29T05:00:00Z", zone), false);
   const across = hours("01:30", "02:30", ["sun"]);
-  assert.equal(silent(across, "2026-03-29T00:30:00Z", zone), true);
-  assert.equal(silent(across, "2026-03-29T01:00:00Z", zone), false);
+  assert.equal(isQuietAt(across, "2026-03-29T00:30:00Z", zone), true);
+  assert.equal(isQuietAt(across, "2026-03-29T01:00:00Z", zone), false);
 });
 
-test("when clocks go back, the hour that comes twice is silent both times", () => {
+test("when clocks go back, the repeated hour is quiet both times", () => {
   // In Berlin 03:00 becomes 02:00 on 2026-10-25, at 01:00 UTC.
   const zone = "Europe/Berlin";
   const twice = hours("02:00", "03:00", ["sun"]);
-  assert.equal(silent(twice, "2026-10-24T23:59:59Z", zone), false);
+  assert.equal(isQuietAt(twice, "2026-10-24T23:59:59Z", zone), false);
   for (const at of ["00:00:00", "00:59:59", "01:00:00", "01:59:59"]) {
-    assert.equal(silent(twice, `2026-10-25T${at}Z`, zone), true, at);
+    assert.equal(isQuietAt(twice, `2026-10-25T${at}Z`, zone), true, at);
   }
-  assert.equal(silent(twice, "2026-10-25T02:00:00Z", zone), false);
+  assert.equal(isQuietAt(twice, "2026-10-25T02:00:00Z", zone), false);
   const night = hours("22:00", "07:00", ["sat"]);
-  assert.equal(silent(night, "2026-10-24T19:59:59Z", zone), false);
-  assert.equal(silent(night, "2026-10-24T20:00:00Z", zone), true);
-  assert.equal(silent(night, "2026-10-25T05:59:59Z", zone), true);
-  assert.equal(silent(night, "2026-10-25T06:00:00Z", zone), false);
+  assert.equal(isQuietAt(night, "2026-10-24T19:59:59Z", zone), false);
+  assert.equal(isQuietAt(night, "2026-10-24T20:00:00Z", zone), true);
+  assert.equal(isQuietAt(night, "2026-10-25T05:59:59Z", zone), true);
+  assert.equal(isQuietAt(night, "2026-10-25T06:00:00Z", zone), false);
 });
 
-test("the day is that of the zone, in zones of half hours and beyond the date line too", () => {
-  assert.equal(silent(hours("05:15", "05:16", ["tue"]), "2026-03-02T23:30:00Z", "Asia/Kathmandu"), true);
-  assert.equal(silent(hours("13:30", "13:31", ["tue"]), "2026-03-02T23:30:00Z", "Pacific/Kiritimati"), true);
-  assert.equal(silent(hours("12:30", "12:31", ["mon"]), "2026-03-02T23:30:00Z", "Pacific/Pago_Pago"), true);
+test("the weekday is that of the time zone, also with half-hour offsets and across the date line", () => {
+  assert.equal(isQuietAt(hours("05:15", "05:16", ["tue"]), "2026-03-02T23:30:00Z", "Asia/Kathmandu"), true);
+  assert.equal(isQuietAt(hours("13:30", "13:31", ["tue"]), "2026-03-02T23:30:00Z", "Pacific/Kiritimati"), true);
+  assert.equal(isQuietAt(hours("12:30", "12:31", ["mon"]), "2026-03-02T23:30:00Z", "Pacific/Pago_Pago"), true);
 });
 
-test("a zone is known by its name only", () => {
+test("a time zone is accepted by name only", () => {
   for (const zone of ["Europe/Berlin", "UTC", "America/Argentina/Buenos_Aires"]) assert.ok(isTimezone(zone), zone);
   for (const zone of ["", "+02:00", "Europe/Atlantis", "Berlin time"]) assert.ok(!isTimezone(zone), zone);
 });

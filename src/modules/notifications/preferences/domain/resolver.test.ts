@@ -8,24 +8,28 @@ import type { OwnRow } from "./layers.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./resolver.ts";
 import { channels, emptySettings, type PreferenceSettings, type QuietHours } from "./settings.ts";
 
-type Said = Partial<PreferenceSettings>;
+type LayerSettings = Partial<PreferenceSettings>;
 
 const nowMs = Date.parse("2026-03-04T12:00:00Z");
 const always: QuietHours = { timezone: "", ranges: [{ days: ["wed"], start: "00:00", end: "00:00" }] };
 const never: QuietHours = { timezone: "", ranges: [] };
 const failing = "payload.missing == 1";
 
-/** An input in which each layer says what is given for it. */
-function inputWith(layers: { readonly [layer: number]: Said }, more: Partial<ResolveInput> = {}): ResolveInput {
-  const said = (layer: number) => (layers[layer] === undefined ? undefined : { ...emptySettings, ...layers[layer] });
+/** An input with the given settings of each layer. */
+function inputWith(
+  layers: { readonly [layer: number]: LayerSettings },
+  more: Partial<ResolveInput> = {},
+): ResolveInput {
+  const settingsOf = (layer: number) =>
+    layers[layer] === undefined ? undefined : { ...emptySettings, ...layers[layer] };
   const own = ([3, 4, 5] as const).flatMap((layer): OwnRow[] => {
-    const settings = said(layer);
+    const settings = settingsOf(layer);
     const keys = { workflowKey: layer > 3 ? "w" : "", topicKey: layer > 4 ? "t" : "", contextKeys: [] };
     return settings === undefined ? [] : [{ layer, ...keys, settings }];
   });
   return {
-    workflow: { preferences: said(1) },
-    layers: { workflowKey: "w", user: said(2), own },
+    workflow: { preferences: settingsOf(1) },
+    layers: { workflowKey: "w", user: settingsOf(2), own },
     subscriber: subscriberWith(),
     userId: "u",
     topicKey: "t",
@@ -37,11 +41,11 @@ function inputWith(layers: { readonly [layer: number]: Said }, more: Partial<Res
   };
 }
 
-const email = (preference: { enabled?: boolean; readOnly?: boolean; condition?: string }): Said => ({
+const email = (preference: { enabled?: boolean; readOnly?: boolean; condition?: string }): LayerSettings => ({
   channels: { email: { readOnly: false, condition: "", ...preference } },
 });
 
-/** What is decided of a channel: reason and winner. */
+/** The decision for a channel: reason and winning layer. */
 function decided(input: ResolveInput, channel: Channel = "email"): [string, number] {
   const { reasonCode, winningLayer, allowed } = resolve(input).get(channel)!;
   assert.equal(allowed, reasonCode.startsWith("allowed_"));
@@ -52,7 +56,7 @@ const effects = (input: ResolveInput, channel: Channel = "email") =>
     .find((each) => each.channel === channel)!
     .trace.map(({ effect }) => effect);
 
-test("10,000 random sets of layers: preview, production and the plain reference decide alike", () => {
+test("10,000 random sets of layers: preview, production and the reference resolver decide alike", () => {
   const seen = new Map<string, number>();
   const property = fc.property(resolveInput, (input) => {
     const production = resolve(input);
@@ -70,7 +74,7 @@ test("10,000 random sets of layers: preview, production and the plain reference 
     }
   });
   fc.assert(property, { numRuns: 10_000 });
-  // The sets are worth looking at: each reason is met, by every layer that can have it.
+  // The random sets are representative: every reason occurs with every layer that can cause it.
   const outcomes = ["allowed_default 0", "denied_subscriber_inactive 0", "denied_not_requested 0"];
   for (const layer of [1, 2, 3, 4, 5]) {
     outcomes.push(`allowed_by_layer ${layer}`, `allowed_read_only ${layer}`, `denied_by_layer ${layer}`);
@@ -81,12 +85,12 @@ test("10,000 random sets of layers: preview, production and the plain reference 
 });
 
 describe("layers", () => {
-  test("a channel that nobody says anything about is allowed", () => {
+  test("a channel without any setting is allowed", () => {
     assert.deepEqual(decided(inputWith({})), ["allowed_default", 0]);
     assert.deepEqual(decided(inputWith({ 3: email({ enabled: false }) }), "sms"), ["allowed_default", 0]);
   });
 
-  test("the strongest layer that speaks wins, and what it says of the channel counts before what it says of all", () => {
+  test("the strongest layer that applies wins, and its channel setting takes precedence over its `all`", () => {
     assert.deepEqual(decided(inputWith({ 1: { all: false }, 3: { all: true } })), ["allowed_by_layer", 3]);
     assert.deepEqual(decided(inputWith({ 1: { all: true }, 5: { all: false }, 4: { all: true } })), [
       "denied_by_layer",
@@ -106,15 +110,15 @@ describe("layers", () => {
     assert.deepEqual(decided(inputWith({ 5: off }, { topicKey: "" })), ["allowed_default", 0]);
     assert.deepEqual(decided(inputWith({ 5: off }, { contextKeys: ["a"] })), ["allowed_default", 0]);
     const { layers } = inputWith({ 4: off, 5: off });
-    const elsewhere = { ...layers, workflowKey: "v" };
-    assert.deepEqual(decided(inputWith({}, { layers: elsewhere })), ["allowed_default", 0]);
+    const otherWorkflow = { ...layers, workflowKey: "v" };
+    assert.deepEqual(decided(inputWith({}, { layers: otherWorkflow })), ["allowed_default", 0]);
     const own = layers.own.slice(1).map((row) => ({ ...row, contextKeys: ["a", "b"] }));
     const inContexts = (contextKeys: string[]) => decided(inputWith({}, { layers: { ...layers, own }, contextKeys }));
     assert.deepEqual(inContexts(["b", "a", "b"]), ["denied_by_layer", 5]);
     for (const other of [["a"], ["a", "b", "c"], []]) assert.deepEqual(inContexts(other), ["allowed_default", 0]);
   });
 
-  test("what a weaker layer set read-only, stronger ones cannot change", () => {
+  test("stronger layers cannot change a channel that a weaker layer set read-only", () => {
     const locked = inputWith({ 1: email({ enabled: true, readOnly: true }), 3: { all: false }, 5: { all: false } });
     assert.deepEqual(decided(locked), ["allowed_read_only", 1]);
     assert.deepEqual(effects(locked), ["allows", "absent", "locked", "absent", "locked"]);
@@ -123,32 +127,32 @@ describe("layers", () => {
     assert.deepEqual(decided(record), ["denied_read_only", 2]);
   });
 
-  test("a row that only sets read-only affirms what stands, and locks it", () => {
+  test("a row that only sets read-only confirms and locks the decision so far", () => {
     const input = inputWith({ 1: { all: false }, 2: { readOnly: true }, 4: { all: true } });
     assert.deepEqual(decided(input), ["denied_read_only", 2]);
     assert.deepEqual(effects(input), ["denies", "affirms", "absent", "locked", "absent"]);
     assert.deepEqual(decided(inputWith({ 3: email({ readOnly: true }), 4: { all: false } })), ["allowed_read_only", 3]);
   });
 
-  test("an inactive subscriber gets nothing, and channels that were not asked for are not used", () => {
+  test("an inactive subscriber receives nothing, and channels that were not requested are denied", () => {
     const inactive = inputWith({ 1: { all: true, readOnly: true } }, { subscriber: subscriberWith({ active: false }) });
     for (const channel of channels) assert.deepEqual(decided(inactive, channel), ["denied_subscriber_inactive", 0]);
     assert.deepEqual(effects(inactive), ["not_asked", "absent", "absent", "absent", "absent"]);
-    const asked = inputWith({ 1: { all: true } }, { channels: ["sms"] });
-    assert.deepEqual(decided(asked), ["denied_not_requested", 0]);
-    assert.deepEqual(decided(asked, "sms"), ["allowed_by_layer", 1]);
+    const requested = inputWith({ 1: { all: true } }, { channels: ["sms"] });
+    assert.deepEqual(decided(requested), ["denied_not_requested", 0]);
+    assert.deepEqual(decided(requested, "sms"), ["allowed_by_layer", 1]);
   });
 });
 
 describe("conditions", () => {
-  test("a row counts only where its condition holds", () => {
+  test("a row takes effect only if its condition matches", () => {
     const row = { all: false, condition: "subscriber.first_name == 'Ada' && workflow_key == 'w' && payload.n > 3" };
     assert.deepEqual(decided(inputWith({ 3: row }, { payload: { n: 4 } })), ["denied_by_layer", 3]);
     assert.deepEqual(decided(inputWith({ 3: row }, { payload: { n: 3 } })), ["allowed_default", 0]);
     assert.deepEqual(effects(inputWith({ 3: row }, { payload: { n: 3 } }))[2], "ignored");
   });
 
-  test("a channel's condition is asked where the row would allow, and must hold then", () => {
+  test("a channel's condition is evaluated only if the row would allow, and must match then", () => {
     const needs = (condition: string) => inputWith({ 1: email({ enabled: true, condition }) });
     assert.deepEqual(decided(needs("user_id == 'u'")), ["allowed_by_layer", 1]);
     assert.deepEqual(decided(needs("user_id == 'v'")), ["denied_channel_condition", 1]);
@@ -158,7 +162,7 @@ describe("conditions", () => {
     assert.equal(resolveWithTrace(denies)[0]!.trace[0]!.condition, "none");
   });
 
-  test("a row whose condition fails counts where it denies and never where it allows", () => {
+  test("a row whose condition fails takes effect only if it denies", () => {
     const allows = inputWith({ 1: { all: false }, 3: { all: true, condition: failing } });
     assert.deepEqual(decided(allows), ["denied_by_layer", 1]);
     assert.deepEqual(effects(allows), ["denies", "absent", "not_counted", "absent", "absent"]);
@@ -169,11 +173,11 @@ describe("conditions", () => {
     assert.deepEqual(decided(wouldLock), ["denied_by_layer", 4]);
   });
 
-  test("where a condition fails, nothing is allowed that would not be allowed whether it held or not", () => {
+  test("a failing condition allows only what would be allowed both with and without a match", () => {
     const property = fc.property(resolveInput, fc.constantFrom(1, 2, 3, 4, 5), (input, layer) => {
       const withCondition = (condition: string): ResolveInput => {
-        const on = (said: PreferenceSettings | undefined, of: number) =>
-          said && of === layer ? { ...said, condition } : said;
+        const on = (settingsOf: PreferenceSettings | undefined, of: number) =>
+          settingsOf && of === layer ? { ...settingsOf, condition } : settingsOf;
         const own = input.layers.own.map((row) => ({ ...row, settings: on(row.settings, row.layer)! }));
         const layers = { ...input.layers, user: on(input.layers.user, 2), own };
         return { ...input, workflow: { preferences: on(input.workflow?.preferences, 1) }, layers };
@@ -187,7 +191,7 @@ describe("conditions", () => {
     fc.assert(property, { numRuns: 3000 });
   });
 
-  test("a hostile condition fails within its budget, and keeps no other decision from being made", () => {
+  test("a hostile condition fails within its budget and does not block other decisions", () => {
     const list = `[${Array.from({ length: 60 }, (_, i) => i).join(",")}]`;
     const loop = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, a + b + c + d >= 0))))`;
     const hostile = Object.fromEntries(
@@ -198,16 +202,16 @@ describe("conditions", () => {
       4: { channels: hostile, condition: `${loop} || channel == 'y'` },
     });
     for (const channel of channels) assert.equal(decided(input, channel)[0], "denied_condition_error");
-    // Once one has gone beyond it, no other of the same decision is asked.
+    // Once one condition exceeds the budget, no other of the same decision is evaluated.
     const sms = { enabled: true, readOnly: false, condition: "true" };
     const mixed = inputWith({ 3: { channels: { email: hostile.email, sms } } });
     assert.deepEqual(decided(mixed, "sms"), ["denied_condition_error", 3]);
     assert.deepEqual(decided(inputWith({ 3: { channels: { sms } } }), "sms"), ["allowed_by_layer", 3]);
   });
 
-  test("the conditions of one decision share one bound of work, even when each of them stays within it", () => {
+  test("the conditions of one decision share one work budget, even if each stays within it", () => {
     const list = `[${Array.from({ length: 45 }, (_, i) => i).join(",")}]`;
-    // Each takes most of what all of them may do.
+    // Each uses most of the shared budget.
     const costly = (n: number) => `${list}.all(a, ${list}.all(b, a + b >= 0)) && ${n} > 0`;
     const rule = (n: number) => ({ enabled: true, readOnly: false, condition: costly(n) });
     const all = inputWith({ 3: { channels: { email: rule(1), sms: rule(2), push: rule(3) } } });
@@ -215,7 +219,7 @@ describe("conditions", () => {
     assert.deepEqual(reasons.toSorted(), ["allowed_by_layer", "allowed_by_layer", "denied_condition_error"]);
   });
 
-  test("what is stored as a condition and is none denies", () => {
+  test("a stored condition that is invalid denies", () => {
     assert.deepEqual(decided(inputWith({ 1: email({ enabled: true, condition: "no longer known()" }) })), [
       "denied_condition_error",
       1,
@@ -224,7 +228,7 @@ describe("conditions", () => {
 });
 
 describe("quiet hours", () => {
-  test("silence what is allowed, unless the layer that won set the channel read-only", () => {
+  test("deny an allowed channel, unless the winning layer set it read-only", () => {
     const silent = inputWith({ 1: email({ enabled: true, readOnly: true }), 3: { all: true, schedule: always } });
     assert.deepEqual(decided(silent), ["allowed_read_only", 1]);
     assert.deepEqual(decided(silent, "sms"), ["denied_quiet_hours", 3]);
@@ -234,7 +238,7 @@ describe("quiet hours", () => {
     assert.deepEqual(decided(inputWith({ 1: { schedule: always } })), ["denied_quiet_hours", 1]);
   });
 
-  test("of several schedules the strongest counts, even one that is never quiet", () => {
+  test("of several schedules the strongest applies, even if it is never quiet", () => {
     assert.deepEqual(decided(inputWith({ 1: { schedule: always }, 3: { schedule: never } })), ["allowed_default", 0]);
     assert.deepEqual(decided(inputWith({ 1: { schedule: never }, 3: { schedule: always } })), [
       "denied_quiet_hours",
@@ -244,14 +248,14 @@ describe("quiet hours", () => {
     assert.deepEqual(decided(ignored), ["denied_quiet_hours", 1]);
   });
 
-  test("those of a row whose condition fails silence besides the strongest, and never lift it", () => {
+  test("of a row whose condition fails apply in addition to the strongest and never replace it", () => {
     const weaker = inputWith({ 1: { schedule: always, condition: failing }, 3: { schedule: never } });
     assert.deepEqual(decided(weaker), ["denied_quiet_hours", 1]);
     const stronger = inputWith({ 1: { schedule: always }, 3: { schedule: never, condition: failing } });
     assert.deepEqual(decided(stronger), ["denied_quiet_hours", 1]);
   });
 
-  test("are told by the subscriber's clock", () => {
+  test("use the subscriber's time zone", () => {
     const schedule: QuietHours = { timezone: "", ranges: [{ days: ["wed"], start: "20:30", end: "21:30" }] };
     const inTokyo = inputWith({ 3: { schedule } }, { subscriber: subscriberWith({ timezone: "Asia/Tokyo" }) });
     assert.deepEqual(decided(inTokyo), ["denied_quiet_hours", 3]);

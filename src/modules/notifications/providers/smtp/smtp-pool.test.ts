@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { patient } from "../testing/rig.ts";
+import { neverAborted } from "../testing/provider-fixture.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
 import type { SmtpSession } from "./smtp-session.ts";
 
-/** A session that is good for any number of mails until it is closed. */
+/** A session that is usable until it is closed. */
 function session(): SmtpSession & { readonly closed: Promise<void> } {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   let usable = true;
@@ -22,46 +22,46 @@ function session(): SmtpSession & { readonly closed: Promise<void> } {
   };
 }
 
-test("a session that nobody uses is closed after a while, and never given out again", async () => {
+test("an idle session is closed after its idle time and never reused", async () => {
   const pool = createSmtpPool({ idleMs: 5 });
-  const kept = session();
-  await pool.withSession("a", patient, async (_found, keep) => keep(kept));
-  // Timers of a pool hold up no process; this one waits for it.
+  const idle = session();
+  await pool.withSession("a", neverAborted, async (_found, release) => release(idle));
+  // The pool's timers are unreferenced, so keep the process alive until the session is closed.
   const holding = setInterval(() => {}, 1000);
-  await kept.closed;
+  await idle.closed;
   clearInterval(holding);
-  assert.equal(await pool.withSession("a", patient, async (found) => found), undefined);
+  assert.equal(await pool.withSession("a", neverAborted, async (found) => found), undefined);
 });
 
-test("sessions are kept apart by server, only so many of them, and all are closed with the pool", async () => {
+test("idle sessions are separated by server, limited in number, and closed with the pool", async () => {
   const pool = createSmtpPool({ idleMax: 1 });
   const [first, second] = [session(), session()];
-  await pool.withSession("a", patient, async (_found, keep) => keep(first));
-  assert.equal(await pool.withSession("b", patient, async (found) => found), undefined);
-  await pool.withSession("b", patient, async (_found, keep) => keep(second));
+  await pool.withSession("a", neverAborted, async (_found, release) => release(first));
+  assert.equal(await pool.withSession("b", neverAborted, async (found) => found), undefined);
+  await pool.withSession("b", neverAborted, async (_found, release) => release(second));
   assert.deepEqual([first.usable, second.usable], [true, false]);
   pool.close();
   assert.equal(first.usable, false);
   const late = session();
-  await pool.withSession("a", patient, async (_found, keep) => keep(late));
+  await pool.withSession("a", neverAborted, async (_found, release) => release(late));
   assert.equal(late.usable, false);
 });
 
-test("whoever leaves while waiting for a turn takes nobody else's, and a turn that fails is handed on", async () => {
+test("a caller that cancels while waiting takes no slot, and the slot of a failed caller is passed on", async () => {
   const pool = createSmtpPool({ sessionsMax: 1 });
   const { promise: busy, reject: fail } = Promise.withResolvers<never>();
-  const first = pool.withSession("a", patient, () => busy);
-  const leaving = new AbortController();
-  const left = pool.withSession("a", leaving.signal, async () => "served");
-  const waiting = pool.withSession("a", patient, async () => "served");
-  leaving.abort(new Error("gone"));
-  await assert.rejects(left, /gone/);
+  const first = pool.withSession("a", neverAborted, () => busy);
+  const controller = new AbortController();
+  const abandoned = pool.withSession("a", controller.signal, async () => "served");
+  const waiting = pool.withSession("a", neverAborted, async () => "served");
+  controller.abort(new Error("cancelled"));
+  await assert.rejects(abandoned, /cancelled/);
   fail(new Error("broken"));
   await assert.rejects(first, /broken/);
   assert.equal(await waiting, "served");
-  assert.equal(await pool.withSession("a", patient, async () => "again"), "again");
+  assert.equal(await pool.withSession("a", neverAborted, async () => "again"), "again");
   await assert.rejects(
-    pool.withSession("a", leaving.signal, async () => "never"),
-    /gone/,
+    pool.withSession("a", controller.signal, async () => "never"),
+    /cancelled/,
   );
 });

@@ -6,7 +6,7 @@ import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { createAuthority } from "../../../../../test/harness/certificates.ts";
 import { rawReceiver } from "../../../../platform/egress/testing/receivers.ts";
-import { connectionTo, message, outcome, patient, startProviders } from "../testing/rig.ts";
+import { connectionTo, message, neverAborted, outcome, startProviders } from "../testing/provider-fixture.ts";
 
 interface Arrived {
   readonly mail: ParsedMail;
@@ -15,10 +15,10 @@ interface Arrived {
   readonly envelope: readonly unknown[];
 }
 
-/** Cuts a session's connection, as a crash of its server would. */
+/** Closes a session's connection like a server crash. */
 type Cut = (session: SMTPServerSession) => void;
 
-/** A mail server on loopback that keeps what it accepts. */
+/** Starts a mail server on loopback that records accepted mails. */
 async function mailServer(given: SMTPServerOptions | ((cut: Cut) => SMTPServerOptions) = {}) {
   const arrived: Arrived[] = [];
   const cut: Cut = ({ id }) => {
@@ -59,15 +59,15 @@ async function mailServer(given: SMTPServerOptions | ((cut: Cut) => SMTPServerOp
 const plain = (port: number, more: object = {}) =>
   connectionTo("smtp", { host: "127.0.0.1", port, tls: "none", from: "Switchyard <news@example.org>", ...more });
 
-test("a mail arrives as MIME in text and HTML, with a Message-ID that is the same at every attempt", async () => {
+test("a mail arrives as MIME in text and HTML, with the same Message-ID for every attempt", async () => {
   const providers = startProviders();
   const { port, arrived } = await mailServer();
   const text = "Grüße, Ada\n.\nA dot alone ends nothing.";
   const mail = message({ subject: "Grüße – 見て", text, html: "<p>Grüße, <b>Ada</b></p>" });
   const connection = plain(port, { reply_to: "help@example.org" });
   const results = [
-    await providers.send(connection, "smtp", mail, patient),
-    await providers.send(connection, "smtp", mail, patient),
+    await providers.send(connection, "smtp", mail, neverAborted),
+    await providers.send(connection, "smtp", mail, neverAborted),
   ];
   const messageId = `<${mail.deliveryId}@example.org>`;
   for (const result of results) {
@@ -85,12 +85,15 @@ test("a mail arrives as MIME in text and HTML, with a Message-ID that is the sam
   assert.deepEqual(envelope, ["news@example.org", "ada@example.com"]);
 });
 
-test("nothing in a message adds a header or a recipient", async () => {
+test("message content cannot add a header or a recipient", async () => {
   const providers = startProviders();
   const { port, arrived } = await mailServer();
   const subject = "Hello\r\nBcc: eve@example.com\r\n\r\nAnother body";
   const data = { list_unsubscribe: "https://example.org/leave>\r\nX-Evil: 1" };
-  assert.equal(outcome(await providers.send(plain(port), "smtp", message({ subject, data }), patient)), "accepted");
+  assert.equal(
+    outcome(await providers.send(plain(port), "smtp", message({ subject, data }), neverAborted)),
+    "accepted",
+  );
   const { mail, envelope } = arrived[0]!;
   assert.equal(mail.subject, "Hello Bcc: eve@example.com Another body");
   assert.equal(mail.headers.has("bcc") || mail.headers.has("x-evil") || mail.headers.has("list-unsubscribe"), false);
@@ -100,17 +103,17 @@ test("nothing in a message adds a header or a recipient", async () => {
     "ada@example.com\nX: 1",
     "a@b.c, eve@example.com",
   ]) {
-    const result = await providers.send(plain(port), "smtp", message({ to }), patient);
+    const result = await providers.send(plain(port), "smtp", message({ to }), neverAborted);
     assert.equal(outcome(result), "provider/recipient_rejected", to);
   }
   assert.equal(arrived.length, 1);
 });
 
-test("a mail says how to leave where its data does", async () => {
+test("a mail has List-Unsubscribe headers if its data provides them", async () => {
   const providers = startProviders();
   const { port, arrived } = await mailServer();
   const data = { list_unsubscribe: "https://example.org/leave?t=1", list_unsubscribe_one_click: true };
-  await providers.send(plain(port), "smtp", message({ data }), patient);
+  await providers.send(plain(port), "smtp", message({ data }), neverAborted);
   assert.match(arrived[0]!.raw, /^List-Unsubscribe: <https:\/\/example\.org\/leave\?t=1>\r$/m);
   assert.match(arrived[0]!.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
 });
@@ -129,7 +132,7 @@ const answers: readonly (readonly [stage: "MAIL" | "RCPT" | "DATA", code: number
   ["DATA", 550, "5.1.1 no such user", "provider/recipient_rejected suppress"],
 ];
 for (const [stage, code, text, expected] of answers) {
-  test(`a server that answers ${code} ${text} to ${stage} comes to ${expected}`, async () => {
+  test(`a server that replies ${code} ${text} to ${stage} results in ${expected}`, async () => {
     const providers = startProviders();
     const refusal = () => Object.assign(new Error(text), { responseCode: code });
     const { port } = await mailServer({
@@ -139,17 +142,17 @@ for (const [stage, code, text, expected] of answers) {
         onData: (stream, _session, done) => stream.on("end", () => done(refusal())).resume(),
       }),
     });
-    const result = await providers.send(plain(port), "smtp", message(), patient);
+    const result = await providers.send(plain(port), "smtp", message(), neverAborted);
     assert.equal(outcome(result), expected);
     assert.ok(result.kind === "failed" && result.detail.includes(String(code)) && !result.detail.includes("user"));
   });
 }
 
 const large = "A line of a long mail.\n".repeat(100_000);
-// More than the system keeps for a server that has stopped reading.
+// Larger than the socket buffers of a server that has stopped reading.
 const huge = large.repeat(10);
 const lost = "provider/unavailable retry failover";
-const unknown = "provider/outcome_unknown doubt";
+const unknown = "provider/outcome_unknown maybe_arrived";
 const cuts: readonly (readonly [
   when: string,
   outcome: string,
@@ -157,8 +160,8 @@ const cuts: readonly (readonly [
   options: (cut: Cut) => SMTPServerOptions,
 ])[] = [
   ["before it greets", "egress/connect_failed retry failover", "", (cut) => ({ onConnect: (session) => cut(session) })],
-  ["instead of answering MAIL FROM", lost, "", (cut) => ({ onMailFrom: (_address, session) => cut(session) })],
-  ["instead of answering RCPT TO", lost, "", (cut) => ({ onRcptTo: (_address, session) => cut(session) })],
+  ["instead of replying to MAIL FROM", lost, "", (cut) => ({ onMailFrom: (_address, session) => cut(session) })],
+  ["instead of replying to RCPT TO", lost, "", (cut) => ({ onRcptTo: (_address, session) => cut(session) })],
   [
     "in the middle of a long mail",
     lost,
@@ -166,13 +169,13 @@ const cuts: readonly (readonly [
     (cut) => ({ onData: (stream, session) => void stream.once("data", () => cut(session)) }),
   ],
   [
-    "instead of answering to a mail that it has",
+    "instead of replying to a complete mail",
     unknown,
     "",
     (cut) => ({ onData: (stream, session) => void stream.on("end", () => cut(session)).resume() }),
   ],
   [
-    "instead of answering to a long mail that it has",
+    "instead of replying to a complete long mail",
     unknown,
     large,
     (cut) => ({ onData: (stream, session) => void stream.on("end", () => cut(session)).resume() }),
@@ -180,17 +183,17 @@ const cuts: readonly (readonly [
 ];
 for (const hidePIPELINING of [false, true]) {
   for (const [when, expected, text, options] of cuts) {
-    const title = `a server ${hidePIPELINING ? "without" : "with"} pipelining that hangs up ${when} comes to ${expected}`;
+    const title = `a server ${hidePIPELINING ? "without" : "with"} pipelining that disconnects ${when} results in ${expected}`;
     test(title, async () => {
       const providers = startProviders();
       const { port } = await mailServer((cut) => ({ hidePIPELINING, ...options(cut) }));
-      const result = await providers.send(plain(port), "smtp", message({ text: text || "Hello" }), patient);
+      const result = await providers.send(plain(port), "smtp", message({ text: text || "Hello" }), neverAborted);
       assert.equal(outcome(result), expected);
     });
   }
 }
 
-test("a server that hangs up instead of asking for the mail has nothing of it", async () => {
+test("a server that disconnects before DATA has received nothing", async () => {
   const providers = startProviders();
   const { port } = await rawReceiver((socket) => {
     socket.write("220 here\r\n");
@@ -199,15 +202,15 @@ test("a server that hangs up instead of asking for the mail has nothing of it", 
       else socket.write("250 yes\r\n");
     });
   });
-  assert.equal(outcome(await providers.send(plain(port), "smtp", message(), patient)), lost);
+  assert.equal(outcome(await providers.send(plain(port), "smtp", message(), neverAborted)), lost);
 });
 
-test("nobody at the port, a name without an address, and a forbidden address are told apart", async () => {
+test("a closed port, an unresolvable name and a denied address are distinguished", async () => {
   const providers = startProviders();
   const { port, server } = await mailServer();
   await new Promise<void>((resolve) => server.close(() => resolve()));
   const send = (connection: ReturnType<typeof plain>, by = providers) =>
-    by.send(connection, "smtp", message(), patient);
+    by.send(connection, "smtp", message(), neverAborted);
   assert.equal(outcome(await send(plain(port))), "egress/connect_failed retry failover");
   assert.equal(outcome(await send(plain(port, { host: "mail.invalid" }))), "egress/dns_failed retry failover");
   const guarded = startProviders({ open: false });
@@ -215,7 +218,7 @@ test("nobody at the port, a name without an address, and a forbidden address are
   assert.equal(outcome(await send(plain(port, { host: "mail.example" }), guarded)), "egress/denied failover");
 });
 
-test("a password goes over a secure connection only, to a server whose certificate is good for its name", async () => {
+test("a password is sent only over TLS, to a server with a certificate that is valid for its name", async () => {
   const authority = await createAuthority("CN=Test authority");
   const identity = await authority.issue("CN=mail.example");
   const logins: string[] = [];
@@ -233,7 +236,7 @@ test("a password goes over a secure connection only, to a server whose certifica
     const { port, arrived } = await mailServer({ ...options, secure: tls === "implicit" });
     const connection = (host: string, password: string) =>
       connectionTo("smtp", { host, port, tls, from: "news@example.org" }, { username: "ada", password });
-    const send = (to: ReturnType<typeof connection>, by = trusting) => by.send(to, "smtp", message(), patient);
+    const send = (to: ReturnType<typeof connection>, by = trusting) => by.send(to, "smtp", message(), neverAborted);
     assert.equal(outcome(await send(connection("mail.example", "right"))), "accepted");
     assert.equal(arrived.length, 1);
     assert.equal(outcome(await send(connection("mail.example", "wrong"))), "provider/auth_rejected failover");
@@ -241,25 +244,25 @@ test("a password goes over a secure connection only, to a server whose certifica
     assert.equal(outcome(await send(connection("other.example", "right"))), "egress/tls_failed retry failover");
     const strict = startProviders();
     assert.equal(outcome(await send(connection("mail.example", "right"), strict)), "egress/tls_failed retry failover");
-    assert.equal(logins.length, before, "nothing is said to a server that is not known");
+    assert.equal(logins.length, before, "no login is sent to an untrusted server");
   }
 });
 
-test("a server without STARTTLS gets neither password nor mail where one is wanted", async () => {
+test("a server without STARTTLS receives neither password nor mail when STARTTLS is required", async () => {
   const providers = startProviders();
   const { port, arrived } = await mailServer();
   const connection = connectionTo("smtp", { host: "127.0.0.1", port, tls: "starttls", from: "news@example.org" });
   assert.equal(
-    outcome(await providers.send(connection, "smtp", message(), patient)),
+    outcome(await providers.send(connection, "smtp", message(), neverAborted)),
     "egress/tls_failed retry failover",
   );
   assert.equal(arrived.length, 0);
 });
 
-test("a session serves one mail after another, at most five at once, and one that was hung up on is replaced", async () => {
+test("sessions are reused, at most five are open at the same time, and a disconnected one is replaced", async () => {
   const providers = startProviders();
   const { port, arrived, connections, server } = await mailServer();
-  const send = () => providers.send(plain(port), "smtp", message(), patient);
+  const send = () => providers.send(plain(port), "smtp", message(), neverAborted);
   assert.equal(outcome(await send()), "accepted");
   assert.equal(outcome(await send()), "accepted");
   assert.equal(connections(), 1);
@@ -273,7 +276,7 @@ test("a session serves one mail after another, at most five at once, and one tha
   assert.equal(connections(), before + 1);
 });
 
-test("a kept session that breaks before anything was answered costs no mail: a new one takes its place", async () => {
+test("an idle session that breaks before the server replies loses no mail: a new session replaces it", async () => {
   const providers = startProviders();
   const served = new Set<string>();
   const { port, arrived } = await mailServer((cut) => ({
@@ -284,11 +287,11 @@ test("a kept session that breaks before anything was answered costs no mail: a n
     },
   }));
   for (let i = 0; i < 3; i++)
-    assert.equal(outcome(await providers.send(plain(port), "smtp", message(), patient)), "accepted");
+    assert.equal(outcome(await providers.send(plain(port), "smtp", message(), neverAborted)), "accepted");
   assert.deepEqual([arrived.length, served.size], [3, 3]);
 });
 
-test("whoever is interrupted before the mail was sent has sent nothing; after that nobody knows", async () => {
+test("a send aborted before the mail is transmitted has sent nothing; after that the outcome is unknown", async () => {
   const providers = startProviders();
   const early = new AbortController();
   const silent = await mailServer({ onMailFrom: () => early.abort() });

@@ -2,28 +2,28 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { receiver } from "../../../../platform/egress/testing/receivers.ts";
 
 /** A recorded request. */
-export interface Received {
+export interface RecordedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
 /** The server's response to a request. */
-export type Answer =
+export type StubResponse =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown }
-  | "hang up"
-  | "say nothing";
+  | "disconnect"
+  | "no response";
 
 /** Starts a provider's HTTP server on loopback with configurable responses. */
-export async function httpServer(answer: (request: Received) => Answer = () => ({ status: 200 })) {
-  const received: Received[] = [];
+export async function httpServer(answer: (request: RecordedRequest) => StubResponse = () => ({ status: 200 })) {
+  const received: RecordedRequest[] = [];
   const { port } = await receiver(async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray());
     const seen = { path: request.url!, headers: request.headers, body };
     received.push(seen);
     const given = answer(seen);
-    if (given === "hang up") request.socket.destroy();
-    else if (given !== "say nothing") {
+    if (given === "disconnect") request.socket.destroy();
+    else if (given !== "no response") {
       response.writeHead(given.status, { "content-type": "application/json", ...given.headers });
       response.end(typeof given.body === "string" ? given.body : JSON.stringify(given.body ?? {}));
     }

@@ -1,6 +1,6 @@
 import { createDecipheriv, createECDH, generateKeyPairSync, hkdfSync, randomBytes } from "node:crypto";
 import webPush from "web-push";
-import { connectionTo } from "./rig.ts";
+import { connectionTo } from "./provider-fixture.ts";
 
 /** VAPID keys of a push sender. */
 export const vapidKeys = webPush.generateVAPIDKeys();

@@ -67,12 +67,17 @@ export async function createTopicFixture(
     },
     members: (choice: ContextChoice, key: string, request: object = {}) =>
       perform(db, choice, onTopics.listTopicSubscribers, ListTopicSubscribersRequestSchema, { key, ...request }),
-    async attach(choice: ContextChoice, subscriberId: string, topicKey: string, contextKeys: readonly string[] = []) {
+    async subscribe(
+      choice: ContextChoice,
+      subscriberId: string,
+      topicKey: string,
+      contextKeys: readonly string[] = [],
+    ) {
       const message = { subscriberId, topicKey, contextKeys: [...contextKeys] };
       const schema = UpsertSubscriptionRequestSchema;
       return (await perform(db, choice, onSubscriptions.upsertSubscription, schema, message)).subscription!;
     },
-    async detach(choice: ContextChoice, subscriberId: string, topicKey: string) {
+    async unsubscribe(choice: ContextChoice, subscriberId: string, topicKey: string) {
       const message = { subscriberId, topicKey };
       const schema = DeleteSubscriptionRequestSchema;
       return (await perform(db, choice, onSubscriptions.deleteSubscription, schema, message)).subscription!;
@@ -85,8 +90,8 @@ export async function createTopicFixture(
 
     async newSubscriber(choice: ContextChoice, externalId: string): Promise<string> {
       const { upsertSubscriber } = subscribers.handlers;
-      const made = await perform(db, choice, upsertSubscriber, UpsertSubscriberRequestSchema, { externalId });
-      return made.subscriber!.id;
+      const created = await perform(db, choice, upsertSubscriber, UpsertSubscriberRequestSchema, { externalId });
+      return created.subscriber!.id;
     },
 
     /** Inserts many subscribers in one statement; returns their ids. */
@@ -94,7 +99,7 @@ export async function createTopicFixture(
       const ids = Array.from({ length: count }, () => ulid(Date.now()));
       await db.sql`
         insert into notification_subscribers (tenant_id, id, external_id, created_at, updated_at)
-        select ${tenantId}, id, 'of ' || id, now(), now() from unnest(${ids}::text[]) as made(id)`;
+        select ${tenantId}, id, 'of ' || id, now(), now() from unnest(${ids}::text[]) as created(id)`;
       return ids;
     },
   };

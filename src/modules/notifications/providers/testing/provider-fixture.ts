@@ -74,11 +74,11 @@ export function outcome(result: SendResult): string {
   const notes = [
     retryable && "retry",
     failover && "failover",
-    mayHaveArrived && "doubt",
+    mayHaveArrived && "maybe_arrived",
     suppressEndpoint && "suppress",
   ].filter(Boolean);
   return [`${phase}/${code}`, ...notes].join(" ");
 }
 
 /** A signal that is never aborted. */
-export const patient = new AbortController().signal;
+export const neverAborted = new AbortController().signal;
