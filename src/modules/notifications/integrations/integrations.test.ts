@@ -113,7 +113,7 @@ test("the provider must serve the channel, and needs a connection that belongs t
     [
       { providerKey: "http_sms", connectionId: "sms-1" },
       "INVALID_ARGUMENT",
-      /^provider_key: must serve email: smtp, development/,
+      /^provider_key: must be a provider that serves email: smtp, development/,
     ],
     [{ providerKey: "nobody" }, "INVALID_ARGUMENT", /^provider_key/],
     [{ connectionId: "" }, "INVALID_ARGUMENT", /^connection_id: is required by smtp/],

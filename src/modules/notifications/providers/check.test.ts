@@ -101,7 +101,7 @@ test("providers are listed by the channels that they serve", () => {
   assert.deepEqual(problems("nobody", {}, {}), ["provider_key unknown"]);
   assert.deepEqual(problems("in_app", {}, {}), ["provider_key connection"]);
   const [violation] = providers.check("smtp", "sms", ...valid.smtp!);
-  assert.equal(violation?.message, "does not serve sms; http_sms, twilio, development do");
+  assert.equal(violation?.message, "must be a provider that serves sms: http_sms, twilio, development");
   assert.equal(providers.needsConnection("development") || providers.needsConnection("in_app"), false);
   assert.equal(providers.needsConnection("smtp"), true);
 });
