@@ -57,8 +57,9 @@ export function createSubscriberService(events: EventRecorder) {
      * subscriber gets `newId` if it is given.
      */
     async upsertSubscriber(given: UpsertContext, profile: SubscriberUpsert, newId?: SubscriberId): Promise<Subscriber> {
-      const context: EventContext = { afterCommit: () => {}, ...given };
-      const { sql, tenantId, nowMs } = context;
+      // Not spread: the context of a call has getters, which a spread would lose.
+      const { sql, tenantId, nowMs, afterCommit = () => {} } = given;
+      const context: EventContext = { sql, tenantId, nowMs, afterCommit };
       const store = subscriberStore(sql);
       const existing = await store.findByExternalId(tenantId, profile.externalId);
       const id = newId ?? (ulid(nowMs) as SubscriberId);

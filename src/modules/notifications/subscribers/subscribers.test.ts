@@ -269,3 +269,16 @@ test("an upsert outside of a call is validated and records events like any other
   await assert.rejects(bad, failsWith("INVALID_ARGUMENT", /^email: /));
   assert.deepEqual(eventsOf(tenantId), [["subscriber.created", { external_id: "ada" }]]);
 });
+
+test("an upsert accepts a call context, whose sql is a getter", async () => {
+  const tenantId = freshTenant();
+  class CallContext {
+    readonly tenantId = tenantId;
+    readonly nowMs = Date.now();
+    get sql() {
+      return db.sql;
+    }
+  }
+  const created = await subscribers.upsert(new CallContext(), { externalId: "ada" });
+  assert.equal(created.externalId, "ada");
+});
