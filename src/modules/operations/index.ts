@@ -24,7 +24,7 @@ export function createOperations({ discovery, config, ...parts }: Parts) {
   const events = createEvents({
     ...parts,
     retentionDays: config["events.retention_days"],
-    ownSettings: config["dynamic_config.enabled"],
+    tenantSettingsEnabled: config["dynamic_config.enabled"],
   });
   const webhooks = createWebhooks({
     ...parts,

@@ -244,7 +244,7 @@ test("credentials are sealed anew when the master key changes, and still open; t
     events,
     cursors,
     platformTenantId: () => "",
-    furtherTables: [connectors.sealed],
+    otherTables: [connectors.sealed],
   });
   const { signal } = new AbortController();
   const { reencrypted } = await rotation.reencryptAll(signal);

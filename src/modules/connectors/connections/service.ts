@@ -50,7 +50,7 @@ export function createConnectionService({ events, changes, keyring, check }: Con
         const [{ field, message }] = violations as [Violation];
         throw fail("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations });
       }
-      const keys = needed(keyring);
+      const keys = requireKeyring(keyring);
       // Also keeps others of the tenant from adding one meanwhile, so that the count holds.
       await changed(context);
       const store = connectionStore(sql);
@@ -101,7 +101,7 @@ function eventData({ name, providerKey }: Connection) {
   return { name, provider_key: providerKey };
 }
 
-function needed(keyring: Keyring | undefined): Keyring {
+function requireKeyring(keyring: Keyring | undefined): Keyring {
   if (keyring !== undefined) return keyring;
   throw fail("FAILED_PRECONDITION", {
     public: "Connections need a master key for their credentials; the setting connector.encryption_key is not set.",

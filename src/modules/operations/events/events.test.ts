@@ -45,7 +45,7 @@ const signals: Signals = {
 };
 const clock = { now: () => Date.now() };
 const parts = { db, signals, cursors: createCursors(randomBytes(32)), clock, platformTenantId: () => "" };
-const { handlers, recorder, jobs } = createEvents({ ...parts, retentionDays: 30, ownSettings: true });
+const { handlers, recorder, jobs } = createEvents({ ...parts, retentionDays: 30, tenantSettingsEnabled: true });
 
 type Published = MessageInitShape<typeof PublishEventRequestSchema>;
 
@@ -381,7 +381,7 @@ test("events are forgotten when they are older than their tenant keeps them, and
     ],
   );
   // Where tenants may set nothing, what they set once is not in force.
-  const [without] = createEvents({ ...parts, retentionDays: 30, ownSettings: false }).jobs;
+  const [without] = createEvents({ ...parts, retentionDays: 30, tenantSettingsEnabled: false }).jobs;
   await without!.handler(job);
   assert.deepEqual(await left(longer), ["ancient", "29"]);
 });

@@ -58,7 +58,7 @@ interface Parts {
   readonly clock: Clock;
   readonly retentionDays: number;
   /** Whether what tenants set for themselves is in force. */
-  readonly ownSettings: boolean;
+  readonly tenantSettingsEnabled: boolean;
   readonly platformTenantId: () => string;
 }
 

@@ -21,7 +21,7 @@ import type { Member } from "./domain/member.ts";
 import type { MemberService } from "./service.ts";
 import { memberStore } from "./store.ts";
 
-/** The operations of MemberService. */
+/** Creates the handlers of MemberService. */
 export function memberHandlers(service: MemberService, cursors: Cursors): Handlers<typeof Rpc> {
   async function page(context: Context, request: Parameters<typeof readPage>[1]) {
     const { tenantId, sql, operation } = context;

@@ -1,7 +1,7 @@
 import type { KeyedCall } from "../../../../chain/call.ts";
 import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
 import { claim, keyName, usedKeys } from "../../../../platform/idempotency/index.ts";
-import type { Quotas, QuotaTake } from "../../../tenancy/index.ts";
+import type { QuotaRequest, Quotas } from "../../../tenancy/index.ts";
 import { type Reporting, reportsOf } from "../delivery/delivery-report.ts";
 import { keepParcels, type Parcel } from "../delivery/delivery-store.ts";
 
@@ -20,7 +20,7 @@ type Written = "kept" | "duplicate" | "over_quota";
 interface Parts {
   readonly db: Database;
   readonly reporting: Reporting;
-  readonly quotas: Pick<Quotas, "takeIn" | "giveBackIn" | "isUsedUp" | "exceeded">;
+  readonly quotas: Pick<Quotas, "takeIn" | "refundIn" | "isUsedUp" | "exceeded">;
 }
 
 /**
@@ -61,7 +61,7 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
       within.map(({ parcel }) => parcel),
     );
     const duplicates = new Set(within.filter((_, at) => refused.has(at)));
-    await quotas.giveBackIn(tx, [...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
+    await quotas.refundIn(tx, [...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
     const kept = within.filter((input) => !duplicates.has(input));
     const reports = kept.flatMap(({ parcel: { tenantId, rows } }) => reportsOf(tenantId, rows));
     const told = await reporting.record(tx, reports);
@@ -109,11 +109,13 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
       keyed: KeyedCall | undefined,
     ): Promise<"admitted" | "duplicate"> {
       const takes =
-        quota === undefined ? [] : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaTake];
+        quota === undefined
+          ? []
+          : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaRequest];
       const { granted } = await quotas.takeIn(tx, takes);
       if (granted.includes(false)) return refuse(tx, quota!, keyed);
       if (keyed === undefined || (await claim(tx, keyed.claim))) return "admitted";
-      await quotas.giveBackIn(tx, takes);
+      await quotas.refundIn(tx, takes);
       return "duplicate";
     },
 
@@ -124,7 +126,7 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
   };
 }
 
-function takeOf({ parcel, quota }: CountedParcel): QuotaTake {
+function takeOf({ parcel, quota }: CountedParcel): QuotaRequest {
   return { tenantId: parcel.tenantId, operation: triggerQuota, limit: quota!, count: 1 };
 }
 

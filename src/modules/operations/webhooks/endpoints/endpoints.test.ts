@@ -231,7 +231,7 @@ test("secrets are sealed anew when the master key changes, and still sign", asyn
     events: rig.events.recorder,
     cursors: {} as never,
     platformTenantId: () => "",
-    furtherTables: [rig.webhooks.sealed],
+    otherTables: [rig.webhooks.sealed],
   });
   const { reencrypted, unreadable } = await secrets.reencryptAll(new AbortController().signal);
   assert.ok(reencrypted > 0);
