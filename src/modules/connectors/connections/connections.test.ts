@@ -80,7 +80,7 @@ const sealedOf = async (id: string) =>
     select ciphertext, key_id from connector_connections where id = ${id}`
   )[0]!;
 
-test("a connection is made and read without its credentials, which are stored sealed and in no event", async () => {
+test("a connection is returned without its credentials, which are stored sealed and absent from events", async () => {
   const tenantId = freshTenant();
   const endUser = { id: "u1", email: "ada@example.com", displayName: "Ada" };
   const made = await make({ tenantId }, { endUser, scopes: ["send"] });
@@ -104,7 +104,7 @@ test("a connection is made and read without its credentials, which are stored se
   assert.ok(!JSON.stringify(events.recorded).includes("hunter2"));
 });
 
-test("what its provider objects to, and what is too large or over already, is refused", async () => {
+test("fields that the provider rejects, that are too large or that have expired are invalid", async () => {
   const tenantId = freshTenant();
   const past = timestampFromMs(nowMs - 1);
   const refusals: readonly (readonly [Request, RegExp])[] = [
@@ -120,7 +120,7 @@ test("what its provider objects to, and what is too large or over already, is re
   assert.equal(totalSize, 0);
 });
 
-test("without a master key no connection can be made", async () => {
+test("without a master key no connection can be created", async () => {
   const keyless = nodeWith(undefined).connectors.handlers;
   await assert.rejects(
     make({ tenantId: freshTenant() }, {}, keyless),
@@ -128,7 +128,7 @@ test("without a master key no connection can be made", async () => {
   );
 });
 
-test("whoever opens a connection gets its credentials, and only in its own tenant", async () => {
+test("opening a connection returns its credentials, and only for its own tenant", async () => {
   const tenantId = freshTenant();
   const { id } = await make({ tenantId });
   assert.deepEqual(await connectors.open(tenantId, id), {
@@ -147,7 +147,7 @@ test("whoever opens a connection gets its credentials, and only in its own tenan
   );
 });
 
-test("a ciphertext that was moved to another record does not open there", async () => {
+test("a ciphertext moved to another record cannot be decrypted", async () => {
   const tenantId = freshTenant();
   const [first, second] = [await make({ tenantId }), await make({ tenantId })];
   await db.sql`
@@ -157,7 +157,7 @@ test("a ciphertext that was moved to another record does not open there", async 
   assert.equal(typeof (await connectors.open(tenantId, first.id)), "object");
 });
 
-test("revoking wipes the credentials, closes the connection at once, and may be repeated", async () => {
+test("revocation erases the credentials, takes effect immediately and is idempotent", async () => {
   const tenantId = freshTenant();
   const { id } = await make({ tenantId });
   await connectors.open(tenantId, id);
@@ -171,7 +171,7 @@ test("revoking wipes the credentials, closes the connection at once, and may be 
   assert.equal(told.length, 1);
 });
 
-test("a connection that has ended, or needs access to be granted again, does not open", async () => {
+test("a connection that has expired or needs reauthorization cannot be opened", async () => {
   const tenantId = freshTenant();
   const { id } = await make({ tenantId }, { expiresAt: timestampFromMs(nowMs + 1000) });
   assert.equal(typeof (await connectors.open(tenantId, id)), "object");
@@ -182,7 +182,7 @@ test("a connection that has ended, or needs access to be granted again, does not
   assert.equal(await connectors.open(tenantId, other.id), "refresh_failed");
 });
 
-test("connections open from memory until their tenant changes, and never from memory that is not trusted", async () => {
+test("connections are opened from the cache until their tenant changes, and never from a stale cache", async () => {
   const keyring = createKeyring({ activeKeyId: "k1", keys: { k1: masterKeys.k1 } });
   const node = nodeWith(keyring);
   const tenantId = freshTenant();
@@ -192,7 +192,7 @@ test("connections open from memory until their tenant changes, and never from me
     db.sql`update connector_connections set settings = ${db.sql.json({ host: value })} where id = ${id}`;
   assert.equal(await host(), "h");
   await change("second");
-  assert.equal(await host(), "h", "nobody said that it changed");
+  assert.equal(await host(), "h", "no change was published");
   node.changes.published(tenantId);
   assert.equal(await host(), "second");
   node.standing.fresh = false;
@@ -200,7 +200,7 @@ test("connections open from memory until their tenant changes, and never from me
   assert.equal(await host(), "third");
 });
 
-test("lists are narrowed to a provider and a status, and paged", async () => {
+test("lists are filtered by provider and status, and paged", async () => {
   const tenantId = freshTenant();
   const made = [await make({ tenantId }), await make({ tenantId }), await make({ tenantId })];
   await db.sql`update connector_connections set provider_key = 'other' where id = ${made[1]!.id}`;
@@ -219,13 +219,13 @@ test("lists are narrowed to a provider and a status, and paged", async () => {
   assert.deepEqual(await ids({ pageSize: 2, pageToken: first.nextPageToken }), [made[2]!.id]);
 });
 
-test("a tenant has only so many connections in use, however many make one at once", async () => {
+test("the maximum number of connections per tenant holds under concurrent creation", async () => {
   const tenantId = freshTenant();
   await db.sql`
     insert into connector_connections (tenant_id, id, name, provider_key, status, ciphertext, key_id, created_at, updated_at)
     select ${tenantId}, lpad(n::text, 26, '0'), 'c', 'mail', 'active', 'xc1:k9:AAAA', 'k1', now(), now()
     from generate_series(1, ${connectionsMax - 1}) n`;
-  // Connections that stand already: otherwise those who come at once would come one by one.
+  // Open the database connections first, so that the calls below really run concurrently.
   await Promise.all(Array.from({ length: 8 }, () => db.sql`select pg_sleep(0.05)`));
   const made = await Promise.allSettled(Array.from({ length: 8 }, () => make({ tenantId })));
   assert.equal(made.filter(({ status }) => status === "fulfilled").length, 1);
@@ -234,7 +234,7 @@ test("a tenant has only so many connections in use, however many make one at onc
   await db.sql`delete from connector_connections where tenant_id = ${tenantId}`;
 });
 
-test("credentials are sealed anew when the master key changes, and still open; those of revoked ones stay wiped", async () => {
+test("credentials are re-encrypted when the master key changes and still open; those of revoked connections stay erased", async () => {
   const tenantId = freshTenant();
   const [{ id }, gone] = [await make({ tenantId }), await make({ tenantId })];
   await revoke(tenantId, gone.id);
