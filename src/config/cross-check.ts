@@ -50,7 +50,7 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   return { loaded: hardened, problems };
 }
 
-/** The format of an API key: prefix, then secret. bcrypt ignores everything after 72 bytes, so longer secrets are invalid. */
+/** The format of an API key: prefix, then secret. bcrypt ignores bytes after the 72nd, so longer secrets are invalid. */
 export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~-]{8,72})$/;
 
 function checkInternalPlane(config: Config, refuse: Refuse): void {

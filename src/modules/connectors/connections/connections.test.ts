@@ -53,14 +53,14 @@ const { connectors } = nodeWith(createKeyring({ activeKeyId: "k1", keys: { k1: m
 const { handlers } = connectors;
 
 type Request = MessageInitShape<typeof CreateConnectionRequestSchema>;
-const wanted: Request = {
+const defaults: Request = {
   name: "Mail",
   providerKey: "mail",
   settings: { host: "h" },
   credentials: { password: "hunter2" },
 };
-async function make(choice: ContextChoice, more: Request = {}, by = handlers) {
-  const request = { ...wanted, ...more } as Request;
+async function createConnection(choice: ContextChoice, more: Request = {}, by = handlers) {
+  const request = { ...defaults, ...more } as Request;
   return (await perform(db, { nowMs, ...choice }, by.createConnection, CreateConnectionRequestSchema, request))
     .connection!;
 }
@@ -83,7 +83,7 @@ const sealedOf = async (id: string) =>
 test("a connection is returned without its credentials, which are stored sealed and absent from events", async () => {
   const tenantId = freshTenant();
   const endUser = { id: "u1", email: "ada@example.com", displayName: "Ada" };
-  const made = await make({ tenantId }, { endUser, scopes: ["send"] });
+  const made = await createConnection({ tenantId }, { endUser, scopes: ["send"] });
   assert.deepEqual(
     [made.name, made.providerKey, made.status, made.settings],
     ["Mail", "mail", "active", { host: "h" }],
@@ -114,7 +114,7 @@ test("fields that the provider rejects, that are too large or that have expired 
     [{ expiresAt: past }, /^expires_at:/],
   ];
   for (const [request, text] of refusals) {
-    await assert.rejects(make({ tenantId }, request), failsWith("INVALID_ARGUMENT", text));
+    await assert.rejects(createConnection({ tenantId }, request), failsWith("INVALID_ARGUMENT", text));
   }
   const { totalSize } = await perform(db, { tenantId }, handlers.listConnections, ListConnectionsRequestSchema, {});
   assert.equal(totalSize, 0);
@@ -123,14 +123,14 @@ test("fields that the provider rejects, that are too large or that have expired 
 test("without a master key no connection can be created", async () => {
   const keyless = nodeWith(undefined).connectors.handlers;
   await assert.rejects(
-    make({ tenantId: freshTenant() }, {}, keyless),
+    createConnection({ tenantId: freshTenant() }, {}, keyless),
     failsWith("FAILED_PRECONDITION", /connector\.encryption_key/),
   );
 });
 
 test("opening a connection returns its credentials, and only for its own tenant", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
+  const { id } = await createConnection({ tenantId });
   assert.deepEqual(await connectors.open(tenantId, id), {
     id,
     providerKey: "mail",
@@ -149,7 +149,7 @@ test("opening a connection returns its credentials, and only for its own tenant"
 
 test("a ciphertext moved to another record cannot be decrypted", async () => {
   const tenantId = freshTenant();
-  const [first, second] = [await make({ tenantId }), await make({ tenantId })];
+  const [first, second] = [await createConnection({ tenantId }), await createConnection({ tenantId })];
   await db.sql`
     update connector_connections set ciphertext = (select ciphertext from connector_connections where id = ${first.id})
     where id = ${second.id}`;
@@ -159,7 +159,7 @@ test("a ciphertext moved to another record cannot be decrypted", async () => {
 
 test("revocation erases the credentials, takes effect immediately and is idempotent", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
+  const { id } = await createConnection({ tenantId });
   await connectors.open(tenantId, id);
   const revoked = await revoke(tenantId, id);
   assert.equal(revoked.status, "revoked");
@@ -167,17 +167,17 @@ test("revocation erases the credentials, takes effect immediately and is idempot
   assert.deepEqual(await sealedOf(id), { ciphertext: "", keyId: "" });
   assert.equal(await connectors.open(tenantId, id), "revoked");
   assert.deepEqual(await revoke(tenantId, id), revoked);
-  const told = events.recorded.filter(({ subject, type }) => subject === id && type === "connection.revoked");
-  assert.equal(told.length, 1);
+  const revocations = events.recorded.filter(({ subject, type }) => subject === id && type === "connection.revoked");
+  assert.equal(revocations.length, 1);
 });
 
 test("a connection that has expired or needs reauthorization cannot be opened", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId }, { expiresAt: timestampFromMs(nowMs + 1000) });
+  const { id } = await createConnection({ tenantId }, { expiresAt: timestampFromMs(nowMs + 1000) });
   assert.equal(typeof (await connectors.open(tenantId, id)), "object");
   nowMs += 1000;
   assert.equal(await connectors.open(tenantId, id), "refresh_failed");
-  const other = await make({ tenantId });
+  const other = await createConnection({ tenantId });
   await db.sql`update connector_connections set status = 'needs_reauth' where id = ${other.id}`;
   assert.equal(await connectors.open(tenantId, other.id), "refresh_failed");
 });
@@ -186,7 +186,7 @@ test("connections are opened from the cache until their tenant changes, and neve
   const keyring = createKeyring({ activeKeyId: "k1", keys: { k1: masterKeys.k1 } });
   const node = nodeWith(keyring);
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
+  const { id } = await createConnection({ tenantId });
   const host = async () => ((await node.connectors.open(tenantId, id)) as OpenConnection).settings.host;
   const change = (value: string) =>
     db.sql`update connector_connections set settings = ${db.sql.json({ host: value })} where id = ${id}`;
@@ -202,7 +202,11 @@ test("connections are opened from the cache until their tenant changes, and neve
 
 test("lists are filtered by provider and status, and paged", async () => {
   const tenantId = freshTenant();
-  const made = [await make({ tenantId }), await make({ tenantId }), await make({ tenantId })];
+  const made = [
+    await createConnection({ tenantId }),
+    await createConnection({ tenantId }),
+    await createConnection({ tenantId }),
+  ];
   await db.sql`update connector_connections set provider_key = 'other' where id = ${made[1]!.id}`;
   await revoke(tenantId, made[2]!.id);
   const list = (request: object) =>
@@ -227,16 +231,16 @@ test("the maximum number of connections per tenant holds under concurrent creati
     from generate_series(1, ${connectionsMax - 1}) n`;
   // Open the database connections first, so that the calls below really run concurrently.
   await Promise.all(Array.from({ length: 8 }, () => db.sql`select pg_sleep(0.05)`));
-  const made = await Promise.allSettled(Array.from({ length: 8 }, () => make({ tenantId })));
+  const made = await Promise.allSettled(Array.from({ length: 8 }, () => createConnection({ tenantId })));
   assert.equal(made.filter(({ status }) => status === "fulfilled").length, 1);
   await revoke(tenantId, "1".padStart(26, "0"));
-  await make({ tenantId });
+  await createConnection({ tenantId });
   await db.sql`delete from connector_connections where tenant_id = ${tenantId}`;
 });
 
 test("credentials are re-encrypted when the master key changes and still open; those of revoked connections stay erased", async () => {
   const tenantId = freshTenant();
-  const [{ id }, gone] = [await make({ tenantId }), await make({ tenantId })];
+  const [{ id }, gone] = [await createConnection({ tenantId }), await createConnection({ tenantId })];
   await revoke(tenantId, gone.id);
   const rotation = createSecrets({
     db,

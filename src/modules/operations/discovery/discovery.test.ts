@@ -108,7 +108,7 @@ test("postures of all visible capabilities are listed, ordered by id", async () 
   );
 });
 
-test("the catalogue matchesFilter what runs, and each switch adds or drops its own mode", async () => {
+test("the catalogue lists active capabilities, and each flag adds or removes its mode", async () => {
   const table = [
     [{}, ["a_active", "d_degraded"]],
     [{ includeDegraded: false }, ["a_active"]],

@@ -107,9 +107,9 @@ test("a published event can be read immediately, as CloudEvents 1.0, and only by
     [tenantId, "nothing"],
     [tenantId, "\u0000"],
   ] as const) {
-    const asked = perform(db, { tenantId: other }, handlers.getEvent, GetEventRequestSchema, { eventId });
+    const reading = perform(db, { tenantId: other }, handlers.getEvent, GetEventRequestSchema, { eventId });
     await assert.rejects(
-      asked,
+      reading,
       (error) => failsWith("NOT_FOUND")(error) || (error as { code: string }).code === "22021",
     );
   }
@@ -197,14 +197,14 @@ test("an event that cannot be stored fails alone, and its key is not stored", as
 test("a list is filtered by type, family, subject and time, newest first", async () => {
   const tenantId = freshTenant();
   const at = (minute: number) => timestampFromDate(new Date(Date.UTC(2024, 0, 1, 0, minute)));
-  const make = async (type: string, subject: string, minute: number) =>
+  const publishAt = async (type: string, subject: string, minute: number) =>
     (await publish(tenantId, { type, subject, time: at(minute) })).event.id;
-  const paid = await make("order.paid", "1", 1);
-  const shipped = await make("order.shipped", "1", 2);
-  const partly = await make("order.shipped.partly", "2", 3);
-  const lookalike = await make("orders.paid", "1", 4);
-  const underscored = await make("order_x.paid", "2", 5);
-  const unlike = await make("orderax.paid", "3", 6);
+  const paid = await publishAt("order.paid", "1", 1);
+  const shipped = await publishAt("order.shipped", "1", 2);
+  const partly = await publishAt("order.shipped.partly", "2", 3);
+  const lookalike = await publishAt("orders.paid", "1", 4);
+  const underscored = await publishAt("order_x.paid", "2", 5);
+  const unlike = await publishAt("orderax.paid", "3", 6);
   const cases: [MessageInitShape<typeof ListEventsRequestSchema>, string[]][] = [
     [{}, [unlike, underscored, lookalike, partly, shipped, paid]],
     [{ types: ["order.paid"] }, [paid]],

@@ -89,10 +89,10 @@ export function eventStore(sql: Sql) {
     },
 
     /** Reads events in one statement; omits those that do not exist. */
-    async findMany(wanted: readonly { tenantId: TenantId; id: string }[]): Promise<Event[]> {
+    async findMany(ids: readonly { tenantId: TenantId; id: string }[]): Promise<Event[]> {
       return sql<Event[]>`
         select ${columns} from events where (tenant_id, id) in (
-          select * from unnest(${wanted.map((each) => each.tenantId)}::text[], ${wanted.map((each) => each.id)}::text[]))`;
+          select * from unnest(${ids.map((each) => each.tenantId)}::text[], ${ids.map((each) => each.id)}::text[]))`;
     },
 
     async list(tenantId: TenantId, filter: ListFilter, page: Page): Promise<PageRows<Event>> {

@@ -64,8 +64,8 @@ async function replayBatch(
   let next: Replay;
   if (endpoint?.status === "active") {
     const events = await reader.headsBetween(tx, tenantId, { ...replay, after: replay.position }, eventBatchSize);
-    const wanted = replay.selection === "failed" ? events : events.filter((event) => isSubscribed(endpoint, event));
-    const count = await deliveryStore(tx).replayMany(replay, wanted, replay.selection);
+    const selected = replay.selection === "failed" ? events : events.filter((event) => isSubscribed(endpoint, event));
+    const count = await deliveryStore(tx).replayMany(replay, selected, replay.selection);
     const isLast = events.length < eventBatchSize;
     next = {
       ...(isLast ? ended : replay),

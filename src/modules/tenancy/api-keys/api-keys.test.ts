@@ -316,13 +316,13 @@ test("revoking again changes nothing and reports who revoked it first", async ()
   const tenantId = freshTenant();
   const { apiKey } = await create({ tenantId });
   await revoke({ tenantId, subject: "key:first" }, apiKey!.id);
-  const told = events.recorded.length;
+  const eventCount = events.recorded.length;
   const again = await revoke({ tenantId, subject: "key:second" }, apiKey!.id);
   assert.deepEqual(
     [again.apiKey!.revokedBy, again.apiKey!.recordVersion, again.apiKey!.status],
     ["key:first", 2n, Status.REVOKED],
   );
-  assert.equal(events.recorded.length, told);
+  assert.equal(events.recorded.length, eventCount);
 });
 
 test("a caller cannot grant a key roles, scopes or environments that it does not have", async () => {
@@ -387,8 +387,8 @@ test("only the platform tenant can verify keys of other tenants", async () => {
     perform(db, choice, handlers.verifyApiKey, VerifyApiKeyRequestSchema, { secret });
   assert.equal((await ask({ tenantId })).valid, true);
   assert.equal((await ask({ platform: true })).valid, true);
-  const stranger = await ask({});
-  assert.deepEqual([stranger.valid, stranger.apiKey, stranger.grantedScopes], [false, undefined, []]);
+  const foreign = await ask({});
+  assert.deepEqual([foreign.valid, foreign.apiKey, foreign.grantedScopes], [false, undefined, []]);
 });
 
 test("the last use of many keys is stored in one statement", async () => {

@@ -1,8 +1,9 @@
 /**
  * API keys: credentials of programs.
  *
- * Key: `sk_<env>_<key id>_<secret>`. Prefix: the part before the secret, which identifies the key. Verifier: checks presented
- * keys, from a cache for most calls. Bootstrap key: an admin key whose text the operator chooses in the settings.
+ * Key: `sk_<env>_<key id>_<secret>`. Prefix: the part before the secret, which identifies the key.
+ * Verifier: checks presented keys, from a cache for most calls.
+ * Bootstrap key: an admin key whose text the operator sets in `auth.bootstrap_api_key`.
  */
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";

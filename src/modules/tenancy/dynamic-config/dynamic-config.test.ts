@@ -73,11 +73,11 @@ test("pages of values are ordered by key", async () => {
 
 test("a change reaches the chain's snapshots, and its event contains the key but not the value", async () => {
   const tenantId = freshTenant();
-  const told: string[] = [];
-  const stop = changes.onChange((changed) => told.push(changed));
+  const notified: string[] = [];
+  const stop = changes.onChange((changed) => notified.push(changed));
   await set({ tenantId }, "ratelimit.tenant_rps", 25);
   stop();
-  assert.deepEqual(told, [tenantId]);
+  assert.deepEqual(notified, [tenantId]);
   assert.equal((await db.sql`select from tenant_versions where tenant_id = ${tenantId}`).count, 1);
   const event = { tenantId, type: "config.changed", subject: "ratelimit.tenant_rps" };
   assert.deepEqual(events.recorded.at(-1), { ...event, data: { key: "ratelimit.tenant_rps" } });
@@ -97,8 +97,8 @@ test("an update can require a version: 0 for an unset value, incremented by each
 test("of many concurrent updates that require the same version, one succeeds", async () => {
   const tenantId = freshTenant();
   const tries = Array.from({ length: 8 }, (_, n) => set({ tenantId }, "events.retention_days", n + 1, 0n));
-  const made = (await Promise.allSettled(tries)).filter((each) => each.status === "fulfilled");
-  assert.equal(made.length, 1);
+  const succeeded = (await Promise.allSettled(tries)).filter((each) => each.status === "fulfilled");
+  assert.equal(succeeded.length, 1);
 });
 
 test("a reset restores the default, and a second reset changes nothing", async () => {

@@ -73,14 +73,14 @@ export function createConfigService({ enabled, changes, events, instance = {} }:
       const violation = findViolation(setting, value);
       if (violation !== undefined) throw invalid("value", violation.rule, violation.message);
       const { sql, tenantId, principal, nowMs } = context;
-      const wanted = {
+      const newValue = {
         key,
         value: value as SettingValue,
         updatedBy: principal.subject,
         updatedAt: new Date(nowMs),
       };
       const store = configStore(sql);
-      const stored = await store.set(tenantId, wanted, expectedVersion);
+      const stored = await store.set(tenantId, newValue, expectedVersion);
       if (stored === undefined) {
         throw updateRefusal((await store.find(tenantId, key)) ?? { recordVersion: 0 }, "setting");
       }

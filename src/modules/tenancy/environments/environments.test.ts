@@ -92,11 +92,17 @@ test("every operation reports a deleted environment and another tenant's environ
   const tenantId = await newTenant();
   const environmentId = await idOf(tenantId, "staging");
   const refused = async (choice: ContextChoice) => {
-    const asked = { environmentId };
+    const request = { environmentId };
     const none = failsWith("NOT_FOUND", /^No such environment\.$/);
-    await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, asked), none);
-    await assert.rejects(perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, asked), none);
-    await assert.rejects(perform(db, choice, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, asked), none);
+    await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, request), none);
+    await assert.rejects(
+      perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, request),
+      none,
+    );
+    await assert.rejects(
+      perform(db, choice, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, request),
+      none,
+    );
   };
   await refused({ tenantId: await newTenant() });
   await perform(db, { tenantId }, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, { environmentId });
@@ -147,15 +153,15 @@ test("a caller restricted to some environments can neither see nor change others
       seen,
     );
     assert.equal(page.totalSize, 1);
-    const asked = { environmentId: forbidden };
+    const request = { environmentId: forbidden };
     const denied = failsWith("PERMISSION_DENIED");
-    await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, asked), denied);
+    await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, request), denied);
     await assert.rejects(
-      perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, asked),
+      perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, request),
       denied,
     );
     await assert.rejects(
-      perform(db, choice, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, asked),
+      perform(db, choice, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, request),
       denied,
     );
     await assert.rejects(

@@ -29,15 +29,15 @@ export function createEnvironmentService(events: EventRecorder) {
   async function change(
     context: Context,
     id: string,
-    wanted: EnvironmentChange,
+    update: EnvironmentChange,
     expectedVersion: number | undefined,
   ): Promise<Environment> {
     const { sql, tenantId, nowMs } = context;
     const current = await getEnvironment(context, id);
-    if (wanted.status !== undefined && !canChangeStatus(current, wanted.status))
-      throw productionIsProtected(wanted.status);
+    if (update.status !== undefined && !canChangeStatus(current, update.status))
+      throw productionIsProtected(update.status);
     const store = environmentStore(sql);
-    const changed = await store.update(tenantId, id, wanted, expectedVersion, new Date(nowMs));
+    const changed = await store.update(tenantId, id, update, expectedVersion, new Date(nowMs));
     if (changed === undefined) throw updateRefusal(await store.find(tenantId, id), "environment");
     return changed;
   }
@@ -64,14 +64,14 @@ export function createEnvironmentService(events: EventRecorder) {
     async updateEnvironment(
       context: Context,
       id: string,
-      wanted: EnvironmentChange,
+      update: EnvironmentChange,
       expectedVersion: number | undefined,
     ): Promise<Environment> {
-      if (isEmptyChange(wanted)) {
+      if (isEmptyChange(update)) {
         return unchangedRecord(await getEnvironment(context, id), expectedVersion, "environment");
       }
-      const updated = await change(context, id, wanted, expectedVersion);
-      await events.record(context, "environment.updated", id, { fields: changedFields(wanted) });
+      const updated = await change(context, id, update, expectedVersion);
+      await events.record(context, "environment.updated", id, { fields: changedFields(update) });
       return updated;
     },
 

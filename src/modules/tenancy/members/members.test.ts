@@ -120,10 +120,10 @@ test("every operation reports a removed member and another tenant's member as no
 
 test("both list operations return the tenant's own members, without removed ones", async () => {
   const tenantId = freshTenant();
-  await invite({}, { email: "stranger@example.com" });
-  const gone = await invite({ tenantId }, { email: "gone@example.com" });
+  await invite({}, { email: "other@example.com" });
+  const removed = await invite({ tenantId }, { email: "removed@example.com" });
   for (const name of ["a", "b", "c"]) await invite({ tenantId }, { email: `${name}@example.com` });
-  await remove({ tenantId }, gone.id);
+  await remove({ tenantId }, removed.id);
   const first = await perform(db, { tenantId }, handlers.listMembers, ListMembersRequestSchema, { pageSize: 2 });
   const rest = { pageSize: 2, pageToken: first.nextPageToken };
   const second = await perform(db, { tenantId }, handlers.listMembers, ListMembersRequestSchema, rest);

@@ -48,9 +48,9 @@ const stored = async (memberId: string) =>
 /** Resolves without a query, after every earlier change has been received. */
 async function remembered(...bearer: Parameters<typeof resolve>) {
   for (;;) {
-    const told = resolve(...bearer);
-    if (!(told instanceof Promise)) return told;
-    await told;
+    const resolved = resolve(...bearer);
+    if (!(resolved instanceof Promise)) return resolved;
+    await resolved;
   }
 }
 

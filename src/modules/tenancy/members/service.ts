@@ -67,23 +67,23 @@ export function createMemberService({ changes, events }: MemberParts) {
     async updateMember(
       context: Context,
       id: string,
-      wanted: MemberUpdate,
+      update: MemberUpdate,
       expectedVersion: number | undefined,
     ): Promise<Member> {
       const { sql, tenantId, nowMs } = context;
-      requireKnownRoles("role_set.roles", wanted.roles ?? []);
-      requireFutureExpiry(wanted.expiresAt, nowMs);
+      requireKnownRoles("role_set.roles", update.roles ?? []);
+      requireFutureExpiry(update.expiresAt, nowMs);
       const store = memberStore(sql);
       const current = await store.lock(tenantId, id);
       if (current === undefined) throw notFound("member");
-      if (isEmptyChange(wanted)) return unchangedRecord(current, expectedVersion, "member");
-      const change = { ...wanted, status: wanted.status && nextStatus(current, wanted.status) };
+      if (isEmptyChange(update)) return unchangedRecord(current, expectedVersion, "member");
+      const change = { ...update, status: update.status && nextStatus(current, update.status) };
       const grant = grantOf(current, change);
       if (grant !== undefined) requireWithinCeiling(context, grant);
       const member = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (member === undefined) throw updateRefusal(current, "member");
       await changed(context);
-      await events.record(context, "member.updated", id, { fields: changedFields(wanted) });
+      await events.record(context, "member.updated", id, { fields: changedFields(update) });
       return member;
     },
 
@@ -117,8 +117,8 @@ function requireWithinCeiling({ principal }: Context, grant: Parameters<typeof b
   if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
 }
 
-function nextStatus(member: Member, wanted: "active" | "suspended"): MemberStatus {
-  const status = statusAfter(member, wanted);
+function nextStatus(member: Member, update: "active" | "suspended"): MemberStatus {
+  const status = statusAfter(member, update);
   if (status !== undefined) return status;
   throw fail("FAILED_PRECONDITION", {
     public: "An invited member cannot be set to active: the member's first call activates the membership.",

@@ -75,8 +75,8 @@ export function createSecretService({ events, keyring }: SecretParts) {
       const store = secretStore(sql);
       if (isEmptyChange(change)) return unchangedRecord(await store.find(tenantId, id), expectedVersion, "secret");
       const sealed = change.value === undefined ? undefined : seal(tenantId, id, change.value);
-      const wanted = { metadata: change.metadata, sealed };
-      const secret = await store.update(tenantId, id, wanted, expectedVersion, new Date(nowMs));
+      const sealedChange = { metadata: change.metadata, sealed };
+      const secret = await store.update(tenantId, id, sealedChange, expectedVersion, new Date(nowMs));
       if (secret === undefined) throw updateRefusal(await store.find(tenantId, id), "secret");
       const { name, version } = secret;
       await events.record(context, "secret.updated", id, { name, version, fields: changedFields(change) });

@@ -51,8 +51,8 @@ const tenants = createTenants({
   tenantSettingsEnabled: true,
 });
 const { handlers } = tenants;
-const made = await Promise.all(Array.from({ length: 5 }, () => tenants.ensurePlatform()));
-const platform = made[0]!;
+const created = await Promise.all(Array.from({ length: 5 }, () => tenants.ensurePlatform()));
+const platform = created[0]!;
 const asPlatform: ContextChoice = { tenantId: platform.id, platform: true };
 
 const create = (request: MessageInitShape<typeof CreateTenantRequestSchema> = {}, choice = asPlatform) =>
@@ -70,7 +70,7 @@ async function newTenant(request = {}): Promise<{ id: TenantId; own: ContextChoi
 }
 
 test("concurrent nodes create one platform tenant", async () => {
-  assert.deepEqual(new Set(made.map((each) => each.id)), new Set([platform.id]));
+  assert.deepEqual(new Set(created.map((each) => each.id)), new Set([platform.id]));
   assert.equal((await tenants.ensurePlatform()).id, platform.id);
 });
 
@@ -94,13 +94,13 @@ test("only the platform tenant creates and deletes tenants; the internal plane c
 
 test("every operation reports another tenant as not found, except to the platform tenant", async () => {
   const { id } = await newTenant();
-  const { own: stranger } = await newTenant();
+  const { own: otherTenant } = await newTenant();
   const none = failsWith("NOT_FOUND", /^No such tenant\.$/);
-  await assert.rejects(get(id, stranger), none);
-  await assert.rejects(update(id, stranger, { name: "Mine" }), none);
-  await assert.rejects(remove(id, stranger), none);
-  const asked = { tenantId: id, operation: "api.call" };
-  await assert.rejects(perform(db, stranger, handlers.getTenantQuota, GetTenantQuotaRequestSchema, asked), none);
+  await assert.rejects(get(id, otherTenant), none);
+  await assert.rejects(update(id, otherTenant, { name: "Mine" }), none);
+  await assert.rejects(remove(id, otherTenant), none);
+  const request = { tenantId: id, operation: "api.call" };
+  await assert.rejects(perform(db, otherTenant, handlers.getTenantQuota, GetTenantQuotaRequestSchema, request), none);
   assert.equal((await get(id, asPlatform)).tenant!.id, id);
 });
 
@@ -163,7 +163,7 @@ test("the standing of a tenant follows its changes", async () => {
     quotas: { "api.call": 5 },
     settings: {},
   });
-  assert.ok(!(tenants.standings(id) instanceof Promise), "kept");
+  assert.ok(!(tenants.standings(id) instanceof Promise), "cached");
   await update(id, asPlatform, { status: Status.SUSPENDED });
   assert.equal((await tenants.standings(id))!.status, "suspended");
   assert.equal(await tenants.standings(freshTenant()), undefined);
@@ -230,24 +230,24 @@ function purge(tenantId: TenantId, id = ulidNow(), signal = new AbortController(
 }
 
 test("a purge deletes every row of its tenant in every table, and no row of another tenant", async () => {
-  const [gone, kept] = [await create({ issueAdminKey: true }), await create({ issueAdminKey: true })].map(
+  const [purged, retained] = [await create({ issueAdminKey: true }), await create({ issueAdminKey: true })].map(
     ({ tenant }) => tenant!.id as TenantId,
   ) as [TenantId, TenantId];
-  for (const each of [gone, kept]) await fillAllTables(each);
-  const before = await rowsOf(kept);
+  for (const each of [purged, retained]) await fillAllTables(each);
+  const before = await rowsOf(retained);
   assert.deepEqual(
     Object.keys(before).filter((table) => before[table] === 0),
     [],
   );
-  await remove(gone, asPlatform);
-  const [job] = await db.sql`select id from jobs where tenant_id = ${gone} and kind = 'tenant.purge'`;
-  await purge(gone, job!.id);
-  const left = await rowsOf(gone);
+  await remove(purged, asPlatform);
+  const [job] = await db.sql`select id from jobs where tenant_id = ${purged} and kind = 'tenant.purge'`;
+  await purge(purged, job!.id);
+  const left = await rowsOf(purged);
   // The job runner deletes the job itself.
   assert.deepEqual({ ...left, jobs: 0 }, Object.fromEntries(Object.keys(left).map((table) => [table, 0])));
   assert.equal(left.jobs, 1);
-  assert.deepEqual(await rowsOf(kept), before);
-  await purge(gone, job!.id);
+  assert.deepEqual(await rowsOf(retained), before);
+  await purge(purged, job!.id);
 });
 
 test("a purge handles any number of rows, stops with its node, and continues at the next attempt", async () => {
@@ -308,9 +308,9 @@ test("an exhausted quota costs no statements for a second, and is available agai
   const tenantId = freshTenant();
   await quotas.take(tenantId, "route", 1);
   await assert.rejects(quotas.take(tenantId, "route", 1), failsWith("QUOTA_EXCEEDED", /2030-01-02T00:00:00/));
-  const asked = statements;
+  const before = statements;
   await assert.rejects(quotas.take(tenantId, "route", 1), failsWith("QUOTA_EXCEEDED"));
-  assert.equal(statements, asked);
+  assert.equal(statements, before);
   await quotas.take(tenantId, "route", 2);
   await assert.rejects(quotas.take(tenantId, "route", 2), failsWith("QUOTA_EXCEEDED"));
   time.nowMs += 60_000;

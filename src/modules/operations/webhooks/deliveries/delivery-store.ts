@@ -60,7 +60,7 @@ export function deliveryStore(sql: Sql) {
       return readKeyset<Delivery>(sql, selection, page);
     },
 
-    /** Up to `limit` endpoints with due deliveries, after an endpoint. Skips from endpoint to endpoint, not over all rows. */
+    /** Up to `limit` endpoints with due deliveries, after an endpoint. A skip scan that does not read all rows. */
     async dueEndpoints(after: EndpointRef | undefined, limit: number): Promise<EndpointRef[]> {
       return sql<EndpointRef[]>`
         with recursive waiting as (

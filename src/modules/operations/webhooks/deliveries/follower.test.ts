@@ -100,18 +100,18 @@ test("an event that commits after later ones were followed is not skipped", asyn
 test("an endpoint gets an event whose transaction started before and committed after its creation", async () => {
   const tenantId = await rig.tenant();
   await rig.endpoint(tenantId, url);
-  const made = Promise.withResolvers<void>();
+  const created = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<string>();
   const spanning = rig.db.transaction(async (sql) => {
     const eventId = ulid(rig.clock.now());
     const context = contextFor(rig.db, { tenantId, sql, nowMs: rig.clock.now() });
     await rig.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
     begun.resolve(eventId);
-    await made.promise;
+    await created.promise;
   });
   const eventId = await begun.promise;
   const { id } = await rig.endpoint(tenantId, url);
-  made.resolve();
+  created.resolve();
   await spanning;
   await followToEnd(tenantId);
   assert.deepEqual(await deliveredTo(id), [eventId]);
@@ -153,17 +153,17 @@ test("endpoints created during concurrent events each get exactly the events com
     while (pouring) await follower.follow(tenantId);
   };
   const background = [pour(), pour(), pour(), follow(), follow()];
-  const made: { id: string; atLeast: number; acknowledged: Set<string> }[] = [];
+  const created: { id: string; atLeast: number; acknowledged: Set<string> }[] = [];
   for (let i = 0; i < 15; i++) {
     const acknowledged = new Set(published);
     const { id } = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
-    made.push({ id, acknowledged, atLeast: published.length });
+    created.push({ id, acknowledged, atLeast: published.length });
   }
-  await until(() => published.length > made.at(-1)!.atLeast + 20);
+  await until(() => published.length > created.at(-1)!.atLeast + 20);
   pouring = false;
   await Promise.all(background);
   await followToEnd(tenantId);
-  for (const { id, acknowledged, atLeast } of made) {
+  for (const { id, acknowledged, atLeast } of created) {
     const got = new Set(await deliveredTo(id));
     for (const eventId of acknowledged) assert.ok(!got.has(eventId), "known before the endpoint was asked for");
     for (const eventId of published.slice(atLeast + 3))

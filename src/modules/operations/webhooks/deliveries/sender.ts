@@ -106,10 +106,10 @@ export function createSender(parts: Parts): Sender {
   async function dispatch(leased: readonly LeasedDelivery[]): Promise<void> {
     try {
       const endpoints = [...new Map(leased.map((each) => [keyOf(each), each])).values()];
-      const wanted = leased.map(({ tenantId, eventId }) => ({ tenantId, id: eventId }));
+      const eventIds = leased.map(({ tenantId, eventId }) => ({ tenantId, id: eventId }));
       const [found, read] = await Promise.all([
         endpointStore(db.sql).destinations(endpoints),
-        reader.findMany(db.sql, wanted),
+        reader.findMany(db.sql, eventIds),
       ]);
       const destinations = new Map(found.map((each) => [keyOf(each), each]));
       const events = new Map(read.map((each) => [each.tenantId + each.id, each]));
