@@ -277,7 +277,7 @@ test("concurrent callers on several nodes take exactly the quota", async () => {
     const outcomes = await Promise.allSettled(takes);
     assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, limit);
     for (const outcome of outcomes) {
-      if (outcome.status === "rejected") assert.ok(failsWith("QUOTA_EXCEEDED", /used up/)(outcome.reason));
+      if (outcome.status === "rejected") assert.ok(failsWith("QUOTA_EXCEEDED", /exceeded/)(outcome.reason));
     }
     assert.equal((await nodes[0]!.used(db.sql, tenantId, "route")).used, limit);
   }

@@ -153,7 +153,7 @@ test("a replay sends the failed, the missing or all events of a time range", asy
 
   const first = await startReplay(tenantId, id, Selection.UNSPECIFIED);
   assert.deepEqual([first.status, first.selection], [ReplayStatus.RUNNING, Selection.FAILED]);
-  await assert.rejects(startReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /under way/));
+  await assert.rejects(startReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /still running/));
   await runJobs("webhooks.replay");
   await arrived([failed]);
   const done = await readReplay(tenantId, id, first.id);
