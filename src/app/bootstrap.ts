@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Config, keyFormat } from "../config/index.ts";
-import { type ApiKeys, newKeyText } from "../modules/tenancy/index.ts";
+import { type ApiKeys, createKeyText } from "../modules/tenancy/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Database } from "../platform/db/index.ts";
 import { keptText } from "./kept-text.ts";
@@ -32,7 +32,7 @@ export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Pro
   const nowMs = Date.now();
   const chosen = config["auth.bootstrap_api_key"];
   if (chosen !== "") {
-    await apiKeys.keep(db, tenantId, chosen, nowMs);
+    await apiKeys.ensureBootstrapKey(db, tenantId, chosen, nowMs);
   }
   if (config["database.url"] !== "") return undefined;
   const isValid = async (key: string) => (await apiKeys.verifier.verify(key)) !== undefined;
@@ -41,8 +41,8 @@ export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Pro
   // only the file, so that the key in it is stored at every start; one that was revoked stays so.
   const file = resolve(config["data.dir"], "admin.key");
   const isNew = !existsSync(file);
-  const key = keptText(file, () => newKeyText("dev", nowMs));
+  const key = keptText(file, () => createKeyText("dev", nowMs));
   if (!keyFormat.test(key)) throw new Error(`${file} holds no key: remove it, and the next start makes another.`);
-  await apiKeys.keep(db, tenantId, key, nowMs);
+  await apiKeys.ensureBootstrapKey(db, tenantId, key, nowMs);
   return (await isValid(key)) ? { key, file, isNew } : undefined;
 }

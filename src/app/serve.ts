@@ -99,7 +99,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
         await worker.start();
         closers.push(() => worker.stop());
       }
-      await secrets.planReencryption(systemClock.now());
+      await secrets.scheduleReencryption(systemClock.now());
     }
     closers.push(() => operations.idle());
 

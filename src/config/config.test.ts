@@ -22,7 +22,7 @@ function refuses(inputs: Parameters<typeof loadConfig>[0], message: RegExp): voi
   );
 }
 
-test("the command line goes before the environment, that before the file, that before the default", () => {
+test("the command line overrides the environment, which overrides the file, which overrides the default", () => {
   const file = fileWith("server: { internal_addr: '127.0.0.1:1' }\nlog.level: warn\nratelimit:\n  tenant_rps: 5\n");
   const environment = { SERVICE_LOG_LEVEL: "error", SERVICE_RATELIMIT_TENANT_RPS: "6", HOME: "/" };
   const { config, sources } = loadConfig({ file, environment, overrides: ["ratelimit.tenant_rps=7"] });
@@ -42,7 +42,7 @@ test("every setting can be set from the environment under its own name", () => {
   assert.equal(environmentName("dynamic_config.enabled"), "SERVICE_DYNAMIC_CONFIG_ENABLED");
 });
 
-test("lists and maps can be written in one line", () => {
+test("lists and maps can be written on one line", () => {
   const { config } = loadConfig({
     overrides: [...loopback, "api.allowed_hosts=a.example, b.example", "connector.rotation_keys=k0=QUJD=,k1=WFla"],
   });
@@ -50,7 +50,7 @@ test("lists and maps can be written in one line", () => {
   assert.deepEqual(config["connector.rotation_keys"], { k0: "QUJD=", k1: "WFla" });
 });
 
-test("an unknown key, a bad value or a contradiction stops the start and is named", () => {
+test("an unknown key, an invalid value or a contradiction is an error that names the setting", () => {
   refuses({ overrides: ["api.adr=x"] }, /^api\.adr: there is no such setting/);
   refuses({ environment: { SERVICE_API_ADR: "x" } }, /^SERVICE_API_ADR: /);
   refuses({ file: fileWith("api: { adr: x }") }, /^api\.adr: /);
@@ -72,7 +72,7 @@ test("an unknown key, a bad value or a contradiction stops the start and is name
   refuses({ file: "/nowhere/settings.yaml" }, /cannot be read/);
 });
 
-test("every setting that is wrong is named at once, whichever source it came from", () => {
+test("all invalid settings are reported together, from every source", () => {
   const inputs = {
     file: fileWith("log: { level: loud }\nnot: { known: 1 }\n"),
     environment: { SERVICE_AUTH_ENABLED: "perhaps", SERVICE_NO_SUCH: "1" },
@@ -104,13 +104,13 @@ test("every setting that is wrong is named at once, whichever source it came fro
   );
 });
 
-test("a mistyped setting is answered with the one that was meant", () => {
+test("the error about a mistyped setting suggests the nearest known one", () => {
   refuses({ overrides: ["server.htpp_addr=:1"] }, /^server\.htpp_addr: .*did you mean server\.http_addr\?/);
   refuses({ environment: { SERVICE_LOG_LEVLE: "warn" } }, /^SERVICE_LOG_LEVLE: .*did you mean SERVICE_LOG_LEVEL\?/);
-  refuses({ overrides: ["nothing.like.it=1"] }, /^nothing\.like\.it: there is no such setting$/m);
+  refuses({ overrides: ["nothing.like.it=1"] }, /^nothing\.like\.it: there is no such setting; `service config show`/m);
 });
 
-test("networks and domains that may be reached are taken as they are written", () => {
+test("allowed networks and domains are accepted in every valid form", () => {
   const { config } = loadConfig({
     overrides: [
       ...loopback,
@@ -122,7 +122,7 @@ test("networks and domains that may be reached are taken as they are written", (
   assert.equal(config["egress.allowed_domains"].length, 3);
 });
 
-test("the internal plane stays on loopback unless it asks for certificates", () => {
+test("the internal plane must listen on loopback unless it requires client certificates", () => {
   for (const address of [":8081", "0.0.0.0:8081", "[::]:8081", "10.0.0.1:8081", "127.example:8081"]) {
     refuses({ overrides: [`server.internal_addr=${address}`] }, /^server\.internal_addr: .*internal_require_mtls/);
   }
@@ -133,13 +133,13 @@ test("the internal plane stays on loopback unless it asks for certificates", () 
   refuses({ overrides: mtls }, /^server\.internal_tls_cert_file: /);
 });
 
-test("the enterprise profile closes what stands open, and refuses what contradicts it", () => {
+test("the enterprise profile hardens defaults, and rejects settings that weaken security", () => {
   const { config, sources } = loadConfig({ overrides: enterprise });
   assert.equal(config["authz.allow_when_unconfigured"], false);
   assert.equal(config["ratelimit.fail_mode"], "closed");
   assert.equal(sources["ratelimit.fail_mode"], "security profile");
   assert.equal(config["egress.mode"], "enforce");
-  for (const open of [
+  for (const insecure of [
     "auth.enabled=false",
     "auth.allow_anonymous=true",
     "authz.provider=none",
@@ -155,22 +155,26 @@ test("the enterprise profile closes what stands open, and refuses what contradic
     "auth.bootstrap_api_key=sk_live_boss_short-one",
   ]) {
     refuses(
-      { overrides: [...enterprise, open] },
-      new RegExp(`^${open.split("=")[0]!.replace(".", "\\.")}: must (be|end)`),
+      { overrides: [...enterprise, insecure] },
+      new RegExp(`^${insecure.split("=")[0]!.replace(".", "\\.")}: must (be|end)`),
     );
   }
-  for (const open of ["api.allowed_hosts=a.example,*", "cors.allowed_origins=*", "egress.allowed_ip_nets=0.0.0.0/0"]) {
+  for (const insecure of [
+    "api.allowed_hosts=a.example,*",
+    "cors.allowed_origins=*",
+    "egress.allowed_ip_nets=0.0.0.0/0",
+  ]) {
     refuses(
-      { overrides: [...enterprise, open] },
-      new RegExp(`^${open.split("=")[0]!.replace(".", "\\.")}: must not hold`),
+      { overrides: [...enterprise, insecure] },
+      new RegExp(`^${insecure.split("=")[0]!.replace(".", "\\.")}: must not contain`),
     );
   }
   const issuer = (url: string) => [...enterprise, "api.oidc_audience=a", `api.oidc_issuer=${url}`];
   for (const url of ["http://id.example", "HTTP://id.example", "http://127.0.0.1:9"]) {
-    refuses({ overrides: issuer(url) }, /^api\.oidc_issuer: must be an https:\/\/ address in the enterprise/);
+    refuses({ overrides: issuer(url) }, /^api\.oidc_issuer: must be an https:\/\/ URL in the enterprise/);
   }
   loadConfig({ overrides: [...issuer("https://id.example"), "auth.bcrypt_cost=10", "cache.backend=memory"] });
-  refuses({ overrides: [...loopback, "security_profile=enterprise"] }, /^audit\.sink: must be set/);
+  refuses({ overrides: [...loopback, "security_profile=enterprise"] }, /^audit\.sink: must be stderr, stdout or file/);
   const flat = "notification.dispatch.queue=flat";
   refuses({ overrides: [...enterprise, flat] }, /^notification\.dispatch\.queue: must be tiered/);
   loadConfig({ overrides: [...enterprise, flat, "notification.dispatch.enabled=false"] });

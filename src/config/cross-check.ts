@@ -1,30 +1,34 @@
 import { isIP } from "node:net";
-import type { LoadedConfig } from "./loaded.ts";
-import { openSettings } from "./open-settings.ts";
+import { insecureSettings } from "./insecure-settings.ts";
+import type { LoadedConfig } from "./loaded-config.ts";
 import type { Config, SettingKey } from "./settings.ts";
 
-/** Records that a setting contradicts another, or what the security profile demands. */
+/** Reports that a setting contradicts another one or the security profile. */
 type Refuse = (key: SettingKey, why: string) => void;
 
-/** Finds all contradictions between settings, and closes what the enterprise profile closes. */
+/** Finds every contradiction between settings, and applies the values that the enterprise profile requires. */
 export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfig; readonly problems: string[] } {
   const problems: string[] = [];
   const refuse: Refuse = (key, why) => void problems.push(`${key}: ${why}`);
-  const closed = applyProfile(loaded, refuse);
-  const { config } = closed;
+  const hardened = applyProfile(loaded, refuse);
+  const { config } = hardened;
   if (config["cache.backend"] === "redis" && config["cache.redis_url"] === "") {
-    refuse("cache.redis_url", "must be set when cache.backend is redis");
+    refuse("cache.redis_url", "must be set when cache.backend is redis (for example: redis://127.0.0.1:6379)");
   }
   if (config["api.oidc_issuer"] !== "" && config["api.oidc_audience"] === "") {
-    refuse("api.oidc_audience", "must be set when api.oidc_issuer is");
+    refuse("api.oidc_audience", "must be set when api.oidc_issuer is set (for example: switchyard)");
   }
   if (config["api.oidc_issuer"] !== "" && !URL.canParse(config["api.oidc_issuer"]))
-    refuse("api.oidc_issuer", "must be a URL");
+    refuse("api.oidc_issuer", "must be a URL (for example: https://id.example.com)");
   const secret = config["auth.service_token_secret"];
-  if (secret !== "" && secret.length < 32) refuse("auth.service_token_secret", "must have 32 characters or more");
+  if (secret !== "" && secret.length < 32)
+    refuse("auth.service_token_secret", "must have at least 32 characters (create one with: openssl rand -hex 32)");
   const bootstrap = config["auth.bootstrap_api_key"];
   if (bootstrap !== "" && !keyFormat.test(bootstrap)) {
-    refuse("auth.bootstrap_api_key", "must look like sk_<env>_<key id>_<secret>");
+    refuse(
+      "auth.bootstrap_api_key",
+      "must be sk_<env>_<key id>_<secret>, with a secret of 8 to 72 characters (for example: sk_live_ci_4f9c1d27b8e6a350)",
+    );
   }
   if (
     config.security_profile === "enterprise" &&
@@ -33,19 +37,20 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   ) {
     refuse(
       "notification.dispatch.queue",
-      "must be tiered in the enterprise security profile while notifications are sent",
+      "must be tiered in the enterprise security profile, unless notification.dispatch.enabled is false",
     );
   }
   checkInternalPlane(config, refuse);
   checkEgress(config, refuse);
   checkNetworks(config, "server.proxy_networks", refuse);
   for (const [operation, date] of Object.entries(config["api.sunset_dates"])) {
-    if (Number.isNaN(Date.parse(date))) refuse("api.sunset_dates", `${operation}: ${date} is not a date`);
+    if (Number.isNaN(Date.parse(date)))
+      refuse("api.sunset_dates", `${operation}: ${date} is not a date (for example: 2027-01-31)`);
   }
-  return { loaded: closed, problems };
+  return { loaded: hardened, problems };
 }
 
-/** The form of an API key; the key id and the secret are free within it. What bcrypt does not look at is no secret: 72. */
+/** The format of an API key: prefix, then secret. bcrypt ignores bytes after the 72nd, so longer secrets are invalid. */
 export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~-]{8,72})$/;
 
 function checkInternalPlane(config: Config, refuse: Refuse): void {
@@ -63,7 +68,7 @@ function checkInternalPlane(config: Config, refuse: Refuse): void {
       "server.internal_tls_key_file",
       "server.internal_client_ca_file",
     ] as const) {
-      if (config[key] === "") refuse(key, "must be set when server.internal_require_mtls is");
+      if (config[key] === "") refuse(key, "must be the path of a PEM file when server.internal_require_mtls is true");
     }
   }
 }
@@ -72,7 +77,7 @@ function checkEgress(config: Config, refuse: Refuse): void {
   for (const domain of config["egress.allowed_domains"]) {
     const name = domain.replace(/^\*\./, "");
     if (!/^[^\s*:/@%[\]]+$/.test(name) || isIP(name) !== 0 || !URL.canParse(`http://${name}`)) {
-      refuse("egress.allowed_domains", `${domain} is not a name such as example.com or *.example.com`);
+      refuse("egress.allowed_domains", `${domain} is not a domain name (for example: example.com or *.example.com)`);
     }
   }
   checkNetworks(config, "egress.allowed_ip_nets", refuse);
@@ -85,12 +90,12 @@ function checkNetworks(config: Config, key: "egress.allowed_ip_nets" | "server.p
     const bits = length === undefined ? bitsMax : Number(length);
     const isNet = rest.length === 0 && bitsMax > 0 && /^\d{1,3}$/.test(length ?? "0") && bits <= bitsMax;
     if (!isNet || address.includes("%")) {
-      refuse(key, `${net} is not a network such as 10.1.0.0/16 or fd12::/16`);
+      refuse(key, `${net} is not an IP address or network (for example: 10.1.0.0/16 or fd12::/16)`);
     }
   }
 }
 
-/** Whether an address `host:port` is reachable from this machine only. */
+/** Whether an address `host:port` is reachable only from the same machine. */
 export function isLoopback(address: string): boolean {
   const host = address.slice(0, address.lastIndexOf(":"));
   return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
@@ -98,18 +103,18 @@ export function isLoopback(address: string): boolean {
 
 function applyProfile({ config, sources }: LoadedConfig, refuse: Refuse): LoadedConfig {
   if (config.security_profile !== "enterprise") return { config, sources };
-  const closed: Record<string, unknown> = { ...config };
-  const closedSources: Record<string, string> = { ...sources };
-  for (const { key, open, demand } of openSettings) {
-    if (demand === undefined || !open(config)) continue;
+  const hardened: Record<string, unknown> = { ...config };
+  const hardenedSources: Record<string, string> = { ...sources };
+  for (const { key, isInsecure, requirement } of insecureSettings) {
+    if (requirement === undefined || !isInsecure(config)) continue;
     const isDefault = sources[key] === "default";
-    if ("value" in demand && isDefault) {
-      closed[key] = demand.value;
-      closedSources[key] = "security profile";
+    if ("value" in requirement && isDefault) {
+      hardened[key] = requirement.value;
+      hardenedSources[key] = "security profile";
     } else {
-      const rule = "value" in demand ? `must be ${demand.value}` : demand.rule;
+      const rule = "value" in requirement ? `must be ${requirement.value}` : requirement.rule;
       refuse(key, `${rule} in the enterprise security profile`);
     }
   }
-  return { config: closed as unknown as Config, sources: closedSources as LoadedConfig["sources"] };
+  return { config: hardened as unknown as Config, sources: hardenedSources as LoadedConfig["sources"] };
 }

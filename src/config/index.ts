@@ -1,7 +1,7 @@
-/** Settings: every key with its type, default and meaning, and how they are resolved. */
+/** Settings: every key with its type, default and description, and how values are resolved and validated. */
 export { isLoopback, keyFormat } from "./cross-check.ts";
+export { insecureSettings } from "./insecure-settings.ts";
 export { loadConfig } from "./load.ts";
-export { ConfigError, type LoadedConfig, type Source } from "./loaded.ts";
-export { openSettings } from "./open-settings.ts";
+export { ConfigError, type LoadedConfig, type Source } from "./loaded-config.ts";
 export { environmentName, type Setting } from "./setting.ts";
 export { type Config, type SettingKey, settings } from "./settings.ts";

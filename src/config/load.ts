@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { nearestName } from "../platform/text/index.ts";
 import { crossCheck } from "./cross-check.ts";
-import { ConfigError, type LoadedConfig, type Source } from "./loaded.ts";
+import { ConfigError, type LoadedConfig, type Source } from "./loaded-config.ts";
 import { environmentName, type Setting } from "./setting.ts";
 import { type Config, type SettingKey, settings } from "./settings.ts";
 
@@ -12,7 +12,7 @@ interface Inputs {
   readonly overrides?: readonly string[];
 }
 
-/** Resolves every setting: defaults, then the file, the environment and `--set`. Reports all wrong ones together. */
+/** Resolves every setting: defaults, then the file, the environment and `--set`. Reports all problems together. */
 export function loadConfig({ file, environment = {}, overrides = [] }: Inputs): LoadedConfig {
   const values: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
@@ -46,7 +46,7 @@ export function loadConfig({ file, environment = {}, overrides = [] }: Inputs): 
   }
   for (const pair of overrides) {
     const at = pair.indexOf("=");
-    if (at < 0) problems.push(`--set ${pair}: write key=value, for example --set log.level=debug`);
+    if (at < 0) problems.push(`--set ${pair}: must be key=value (for example: --set log.level=debug)`);
     else assign(pair.slice(0, at), pair.slice(at + 1), "command line");
   }
   const loaded = { config: values as unknown as Config, sources: sources as Record<SettingKey, Source> };
@@ -58,7 +58,8 @@ export function loadConfig({ file, environment = {}, overrides = [] }: Inputs): 
 
 function unknownSetting(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
-  return `${name}: there is no such setting${nearest === undefined ? "" : `, did you mean ${nearest}?`}`;
+  const advice = nearest === undefined ? "; `service config show` lists them" : `, did you mean ${nearest}?`;
+  return `${name}: there is no such setting${advice}`;
 }
 
 function readYaml(file: string): unknown {
@@ -66,7 +67,7 @@ function readYaml(file: string): unknown {
   try {
     content = readFileSync(file, "utf8");
   } catch (cause) {
-    throw new ConfigError(`${file}: cannot be read`, { cause });
+    throw new ConfigError(`${file}: cannot be read: ${(cause as Error).message}`, { cause });
   }
   try {
     return parse(content) ?? {};
@@ -75,7 +76,7 @@ function readYaml(file: string): unknown {
   }
 }
 
-/** Yields dotted keys of nested maps, stopping where a setting takes a map itself. */
+/** Yields nested maps as dotted keys. A setting whose own type is a map is yielded as a whole. */
 function* flatten(node: unknown, prefix = ""): Generator<[string, unknown]> {
   const setting = (settings as Record<string, Setting>)[prefix];
   if (setting !== undefined || node === null || typeof node !== "object" || Array.isArray(node)) {
@@ -88,7 +89,7 @@ function* flatten(node: unknown, prefix = ""): Generator<[string, unknown]> {
 function parseValue(name: string, setting: Setting, raw: unknown): unknown {
   switch (setting.type) {
     case "text":
-      if (typeof raw !== "string") throw new ConfigError(`${name}: must be text`);
+      if (typeof raw !== "string") throw new ConfigError(`${name}: must be text; put numbers and booleans in quotes`);
       return raw;
     case "choice":
       if (!setting.choices!.includes(String(raw))) {
@@ -108,16 +109,17 @@ function parseValue(name: string, setting: Setting, raw: unknown): unknown {
           .map((each) => each.trim())
           .filter((each) => each !== "");
       if (Array.isArray(raw) && raw.every((each) => typeof each === "string")) return raw;
-      throw new ConfigError(`${name}: must be a list`);
+      throw new ConfigError(`${name}: must be a list of texts (for example: [a, b] in YAML, or a,b on one line)`);
     case "map":
       return parseMap(name, raw);
   }
 }
 
-function parseInteger(name: string, { minimum = -Infinity, maximum = Infinity }: Setting, raw: unknown): number {
+function parseInteger(name: string, setting: Setting, raw: unknown): number {
+  const { minimum = -Infinity, maximum = Infinity } = setting;
   const value = typeof raw === "string" && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw;
   if (typeof value !== "number" || !Number.isSafeInteger(value))
-    throw new ConfigError(`${name}: must be a whole number`);
+    throw new ConfigError(`${name}: must be a whole number (for example: ${setting.default})`);
   if (value < minimum || value > maximum) {
     const range = maximum === Infinity ? `at least ${minimum}` : `from ${minimum} to ${maximum}`;
     throw new ConfigError(`${name}: must be ${range}`);
@@ -131,7 +133,8 @@ function parseMap(name: string, raw: unknown): Record<string, string> {
     return Object.fromEntries(
       pairs.map((pair) => {
         const at = pair.indexOf("=");
-        if (at < 1) throw new ConfigError(`${name}: must be written name=value,name=value`);
+        if (at < 1)
+          throw new ConfigError(`${name}: must be name=value pairs, separated by commas (for example: a=1,b=2)`);
         return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
       }),
     );
@@ -139,5 +142,5 @@ function parseMap(name: string, raw: unknown): Record<string, string> {
   if (raw !== null && typeof raw === "object" && !Array.isArray(raw)) {
     return Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, String(value)]));
   }
-  throw new ConfigError(`${name}: must be a map`);
+  throw new ConfigError(`${name}: must be a map (for example: {a: x, b: y} in YAML, or a=x,b=y on one line)`);
 }

@@ -1,9 +1,9 @@
-/** A setting: its type, default and meaning. The environment name follows from the key. */
+/** A setting: its type, default and description. The name of its environment variable is derived from its key. */
 export interface Setting<T = unknown> {
   readonly type: "text" | "integer" | "boolean" | "list" | "map" | "choice";
   readonly default: T;
   readonly description: string;
-  /** Never shown in full. */
+  /** A secret's value is never shown in full. */
   readonly secret: boolean;
   readonly choices?: readonly string[];
   readonly minimum?: number;

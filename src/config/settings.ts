@@ -1,65 +1,72 @@
 import { choice, flag, integer, list, map, type Setting, text } from "./setting.ts";
 
-/** Every setting of the service, by its dotted key. The reference page is made from this table. */
+/** Every setting of the service, by its dotted key. The reference page is generated from this table. */
 export const settings = {
   security_profile: choice(
     ["standard", "enterprise"],
     "standard",
-    "`enterprise` closes every control that could fail open, and refuses settings that contradict it.",
+    "`enterprise` sets every security control to its strict value and rejects settings that weaken one.",
   ),
 
-  "server.http_addr": text(":8080", "Where the external plane listens: REST, Connect, gRPC, docs, health."),
-  "server.grpc_addr": text("", "A further listener of the external plane for gRPC; none when empty."),
-  "api.addr": text(":50052", "The native Connect and gRPC listener of the external plane; none when empty."),
-  "server.metrics_addr": text(":9090", "Where `/metrics` is also served by itself; none when empty."),
+  "server.http_addr": text(
+    ":8080",
+    "Address (`host:port`) of the external plane: REST, Connect, gRPC, API docs and health checks.",
+  ),
+  "server.grpc_addr": text("", "Additional address of the external plane for gRPC. Empty: no additional listener."),
+  "api.addr": text(":50052", "Address of the external plane's native Connect and gRPC listener. Empty: no listener."),
+  "server.metrics_addr": text(":9090", "Address of a listener that serves only `/metrics`. Empty: no listener."),
   "server.internal_addr": text(
     ":8081",
-    "Where the internal plane listens; none when empty. Other than loopback only with `server.internal_require_mtls`.",
+    "Address of the internal plane. Empty: no listener. An address other than loopback requires `server.internal_require_mtls`.",
   ),
   "server.internal_require_mtls": flag(
     false,
-    "The internal plane takes only callers with a verified client certificate.",
+    "Whether callers of the internal plane must present a verified client certificate.",
   ),
-  "server.internal_tls_cert_file": text("", "The internal plane's certificate (PEM)."),
-  "server.internal_tls_key_file": text("", "The internal plane's private key (PEM)."),
+  "server.internal_tls_cert_file": text("", "Path of the internal plane's TLS certificate (PEM)."),
+  "server.internal_tls_key_file": text("", "Path of the internal plane's TLS private key (PEM)."),
   "server.internal_client_ca_file": text(
     "",
-    "The authority that signs client certificates of the internal plane (PEM).",
+    "Path of the CA certificate (PEM) that verifies client certificates on the internal plane.",
   ),
   "server.header_timeout_s": integer(
     15,
-    "How long a connection may take for its TLS handshake, its HTTP/2 preface or the headers of a request.",
+    "Time limit for a TLS handshake, an HTTP/2 preface, or a request's headers, in seconds.",
     { minimum: 1 },
   ),
   "server.body_timeout_s": integer(
     30,
-    "How long a request's body may take to arrive, and a whole answer to be read. A late body is answered with 408.",
+    "Time limit for receiving a request's body, and for a caller to read a whole response, in seconds. A body that takes longer gets HTTP 408.",
     { minimum: 1 },
   ),
   "server.idle_timeout_s": integer(
     75,
-    "How long a connection without a request is kept. Longer than a proxy in front keeps its own, so that it never uses one that is being closed.",
+    "Seconds before an idle connection is closed. Set it higher than the idle timeout of a proxy in front, so that the proxy never reuses a connection that is being closed.",
     { minimum: 1 },
   ),
-  "server.max_connections": integer(10_000, "How many connections each plane of a node has at once.", { minimum: 1 }),
+  "server.max_connections": integer(10_000, "Maximum number of open connections per node and plane.", { minimum: 1 }),
   "server.max_connections_per_address": integer(
     1000,
-    "How many of them come from one address, other than those in `server.proxy_networks`.",
+    "Maximum number of open connections from one IP address. Addresses in `server.proxy_networks` are exempt.",
     { minimum: 1 },
   ),
   "server.proxy_networks": list(
     ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"],
-    "Networks in CIDR form whose addresses may be proxies, which connect for many callers: only `server.max_connections` holds for them.",
+    "Networks (CIDR) of proxies, which connect on behalf of many callers. Only `server.max_connections` limits their connections.",
   ),
   "server.drain_s": integer(
     1,
-    "How long an instance that gets SIGTERM goes on serving new connections while `/ready` answers 503, so that a balancer in front learns of it. Ctrl-C skips it.",
+    "Seconds that an instance continues to accept connections after SIGTERM. `/ready` returns 503 meanwhile, so that load balancers stop routing to it. Ctrl-C skips the wait.",
   ),
-  "server.shutdown_grace_s": integer(20, "How long a stopping instance waits for calls in flight."),
+  "server.shutdown_grace_s": integer(20, "Seconds that a stopping instance waits for calls in flight."),
 
-  "data.dir": text("./.data", "Where the embedded PostgreSQL and generated keys are kept."),
-  "database.url": text("", "An external PostgreSQL (15 or newer); the embedded one when empty.", { secret: true }),
-  "database.max_connections": integer(16, "How many connections this node opens at most.", {
+  "data.dir": text("./.data", "Directory of the embedded PostgreSQL's data and of generated keys."),
+  "database.url": text(
+    "",
+    "URL of an external PostgreSQL 15 or newer, for example `postgres://user:password@db.example:5432/switchyard`. Empty: the embedded PostgreSQL.",
+    { secret: true },
+  ),
+  "database.max_connections": integer(16, "Maximum number of database connections per node.", {
     minimum: 3,
     maximum: 500,
   }),
@@ -67,157 +74,195 @@ export const settings = {
   "cache.backend": choice(
     ["memory", "redis", "none"],
     "memory",
-    "What counts rate limits: this node's memory, a Redis that all nodes share, or nothing.",
+    "Where rate limits are counted. `memory`: on each node separately. `redis`: in a Redis shared by all nodes. `none`: nowhere, so that no rate limit applies.",
   ),
-  "cache.redis_url": text("", "The Redis or Valkey to use, for example redis://127.0.0.1:6379.", { secret: true }),
+  "cache.redis_url": text(
+    "",
+    "URL of the Redis or Valkey server, for example `redis://127.0.0.1:6379`. Required when `cache.backend` is `redis`.",
+    { secret: true },
+  ),
 
   "auth.enabled": flag(
     true,
-    "Callers must authenticate. `false` is for development: every caller is an admin of the first tenant.",
+    "Whether callers must authenticate. `false` is for development only: every caller is an admin of the first tenant.",
   ),
-  "auth.api_key_enabled": flag(false, "API keys in `X-API-Key` are accepted."),
-  "auth.allow_anonymous": flag(false, "For development: callers without credentials may read the first tenant."),
-  "auth.tenant_claim": text("tenant_id", "The token claim that names the tenant."),
-  "auth.roles_claim": text("roles", "The token claim that lists roles."),
+  "auth.api_key_enabled": flag(false, "Whether API keys in the `X-API-Key` header are accepted."),
+  "auth.allow_anonymous": flag(
+    false,
+    "Whether callers without credentials can read the first tenant's data. For development only.",
+  ),
+  "auth.tenant_claim": text("tenant_id", "Name of the token claim that contains the tenant id."),
+  "auth.roles_claim": text("roles", "Name of the token claim that contains the roles."),
   "auth.service_token_secret": text(
     "",
-    "The secret of HS256 service tokens on the internal plane, 32 characters or more.",
+    "Secret that verifies HS256 service tokens on the internal plane. At least 32 characters.",
     {
       secret: true,
     },
   ),
   "auth.bootstrap_api_key": text(
     "",
-    "A key `sk_<env>_<key id>_<secret>` that becomes an admin of the first tenant at the start.",
+    "API key, written `sk_<env>_<key id>_<secret>`, that is registered at startup as an admin of the first tenant.",
     {
       secret: true,
     },
   ),
-  "auth.bcrypt_cost": integer(10, "The cost of hashing API keys.", { minimum: 4, maximum: 15 }),
+  "auth.bcrypt_cost": integer(10, "Cost factor of the bcrypt hashes of API keys.", { minimum: 4, maximum: 15 }),
   "authz.provider": choice(
     ["builtin", "none"],
     "builtin",
-    "What decides on authorization: the built-in roles and scopes, or nothing.",
+    "Authorization provider. `builtin`: roles and scopes. `none`: no provider; `authz.allow_when_unconfigured` decides.",
   ),
-  "authz.allow_when_unconfigured": flag(true, "Whether calls are allowed when `authz.provider` is `none`."),
+  "authz.allow_when_unconfigured": flag(
+    true,
+    "Whether calls are allowed (`true`) or denied (`false`) when `authz.provider` is `none`.",
+  ),
 
-  "api.oidc_issuer": text("", "The OpenID Connect issuer whose tokens are accepted; none when empty."),
-  "api.oidc_audience": text("", "The audience that tokens must name."),
+  "api.oidc_issuer": text(
+    "",
+    "URL of the OpenID Connect issuer whose tokens are accepted, for example `https://id.example.com`. Empty: no tokens are accepted.",
+  ),
+  "api.oidc_audience": text("", "Audience that tokens must contain. Required when `api.oidc_issuer` is set."),
   "api.allowed_hosts": list(
     ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"],
-    "Requests whose Host is not listed are refused; `*` allows any.",
+    "Allowed values of the Host header, without the port. Other requests are rejected. `*` allows every host.",
   ),
-  "api.max_request_body_size": integer(4 * 1024 * 1024, "The largest request body, in bytes.", { minimum: 1024 }),
-  "api.max_concurrent_requests": integer(0, "How many calls run at once on this node; 0 for no limit."),
+  "api.max_request_body_size": integer(4 * 1024 * 1024, "Maximum size of a request body, in bytes.", { minimum: 1024 }),
+  "api.max_concurrent_requests": integer(0, "Maximum number of concurrent calls per node. 0: no limit."),
   "api.max_concurrent_requests_per_tenant": integer(
     0,
-    "How many calls of one tenant run at once on this node; 0 for no limit.",
+    "Maximum number of concurrent calls per tenant and node. 0: no limit.",
   ),
   "api.request_timeout_s": integer(
     30,
-    "How long a call may take: a statement that takes longer is ended, a call that waits longer for a connection to the database is refused, and what is not done by then is undone.",
+    "Time limit of a call, in seconds, including its wait for a database connection. A call that exceeds it is cancelled and its transaction is rolled back.",
     { minimum: 1 },
   ),
-  "api.slow_request_ms": integer(1000, "Calls that take longer are logged as slow."),
-  "api.public_url": text("", "The address that callers use; the listener's own when empty."),
-  "api.staging_url": text("", "The address of the staging installation, for the OpenAPI document."),
-  "api.errors_url": text("", "Where error types are explained; `/errors` of this instance when empty."),
-  "api.sunset_dates": map(
-    "Removal dates of deprecated operations: `service.api.MemberService/ListTenantMembers=2027-01-31`.",
+  "api.slow_request_ms": integer(1000, "Calls that take longer than this many milliseconds are logged as slow."),
+  "api.public_url": text(
+    "",
+    "Public base URL of the service, for example `https://api.example.com`. Empty: the address of the listener.",
   ),
-  "cors.allowed_origins": list([], "Origins whose browsers may call; `*` for any."),
+  "api.staging_url": text("", "Base URL of the staging installation, listed as a server in the OpenAPI document."),
+  "api.errors_url": text(
+    "",
+    "Base URL of the error documentation, used for the `type` of problems. Empty: `/errors` of this instance.",
+  ),
+  "api.sunset_dates": map(
+    "Removal dates of deprecated operations, for example `service.api.MemberService/ListTenantMembers=2027-01-31`.",
+  ),
+  "cors.allowed_origins": list(
+    [],
+    "Origins that browsers can call from, for example `https://app.example.com`. `*` allows every origin.",
+  ),
 
   "egress.mode": choice(
     ["shadow", "enforce", "disabled"],
     "shadow",
-    "What becomes of calls to addresses that tenants choose and that are not public: `enforce` refuses them, `shadow` logs and counts them, `disabled` does not look. The cloud's metadata addresses are refused in `shadow` too.",
+    "Policy for requests to tenant-supplied addresses that are not public. `enforce` blocks them, `shadow` logs and counts them, `disabled` does not check them. `shadow` also blocks cloud metadata addresses.",
   ),
   "egress.allowed_domains": list(
     [],
-    "When set, only these names (`example.com`, `*.example.com`) and `egress.allowed_ip_nets` are to be reached.",
+    "If set, outbound requests can reach only these domains (`example.com`, `*.example.com`) and `egress.allowed_ip_nets`.",
   ),
   "egress.allowed_ip_nets": list(
     [],
-    "Networks in CIDR form that may be reached although they are private, for example 10.1.0.0/16.",
+    "Networks (CIDR) that outbound requests can reach although they are private, for example `10.1.0.0/16`.",
   ),
 
   "ratelimit.global_rps": integer(
     0,
-    "Tokens a second for the whole instance; 0 for no limit. A call costs what its operation says, and one more for each 64 KiB of its body.",
+    "Rate limit of the whole instance, in tokens per second. 0: no limit. A call costs its operation's tokens plus one token per 64 KiB of request body.",
   ),
   "ratelimit.tenant_rps": integer(
     0,
-    "Tokens a second for each tenant; 0 for no limit. A call costs what its operation says, and one more for each 64 KiB of its body.",
+    "Rate limit of each tenant, in tokens per second. 0: no limit. A call costs its operation's tokens plus one token per 64 KiB of request body.",
   ),
-  "ratelimit.burst_s": integer(2, "How many seconds' worth of tokens may be taken at once.", {
+  "ratelimit.burst_s": integer(2, "Burst size of the rate limits, in seconds' worth of tokens.", {
     minimum: 1,
     maximum: 3600,
   }),
   "ratelimit.fail_mode": choice(
     ["open", "closed"],
     "open",
-    "Whether calls pass or are refused while the rate limiter cannot answer.",
+    "Behaviour while the rate limiter is unavailable. `open`: calls are allowed. `closed`: calls are rejected.",
   ),
 
   "connector.encryption_key": text(
     "",
-    "The base64 32-byte master key of secrets and credentials; made and kept under `data.dir` with the embedded PostgreSQL.",
+    "Master key for secrets and credentials: 32 bytes, base64-encoded (`openssl rand -base64 32`). Empty: with the embedded PostgreSQL a key is generated and stored in `data.dir`.",
     { secret: true },
   ),
-  "connector.encryption_key_id": text("k1", "The id of the active master key."),
-  "connector.rotation_keys": map("Retired master keys that still decrypt: `id=base64key`.", { secret: true }),
+  "connector.encryption_key_id": text("k1", "Id of the active master key. Every new master key needs a new id."),
+  "connector.rotation_keys": map("Retired master keys, used only to decrypt, written `id=base64key`.", {
+    secret: true,
+  }),
 
-  "notification.dispatch.enabled": flag(true, "Whether notifications are sent; managing them works either way."),
+  "notification.dispatch.enabled": flag(
+    true,
+    "Whether notifications are sent. The management operations work in either case.",
+  ),
   "notification.dispatch.queue": choice(
     ["tiered", "flat", "none"],
     "tiered",
-    "What keeps notifications that wait: `tiered` serves what is sent to one apart from broadcasts, `flat` serves both together, `none` keeps nothing, so that topics cannot be notified and nothing is tried twice. The enterprise profile demands `tiered`.",
+    "Queue of pending notifications. `tiered`: notifications to one subscriber and broadcasts are queued separately. `flat`: both share one queue. `none`: no queue, so that topics cannot be notified and nothing is retried. The enterprise profile requires `tiered`.",
   ),
   "notification.verified_endpoints_only": flag(
     false,
-    "Whether notifications go only to addresses that subscribers have confirmed.",
+    "Whether notifications are sent only to addresses that subscribers have confirmed.",
   ),
   "notification.outbox.enabled": flag(
     false,
-    "For development: what no integration serves is kept in the outbox and shown on `/outbox`, instead of failing.",
+    "For development: notifications without a matching integration are stored and shown on `/outbox` instead of failing.",
   ),
   "notification.payload_retention_days": integer(
     7,
-    "How long what a notification carries is kept for later attempts; no longer than it is known who was in a topic.",
+    "Days that a notification's payload is stored for retries. At most as long as topic membership snapshots are stored (7 days).",
     { minimum: 1, maximum: 7 },
   ),
-  "notification.retention_days": integer(30, "How long deliveries, inboxes and observations are kept.", { minimum: 1 }),
+  "notification.retention_days": integer(30, "Days that deliveries, inbox messages and observations are stored.", {
+    minimum: 1,
+  }),
 
-  "audit.sink": choice(["", "stderr", "stdout", "file"], "", "Where the audit log goes; nowhere when empty."),
-  "audit.path": text("", "The audit log's file; `audit.log` under `data.dir` when empty."),
-  "audit.hash_chain": flag(true, "Each audit line carries a SHA-256 over itself and the line before."),
-  "audit.redact_pii": flag(false, "Addresses, phone numbers and IP addresses are redacted in the audit log."),
+  "audit.sink": choice(["", "stderr", "stdout", "file"], "", "Destination of the audit log. Empty: no audit log."),
+  "audit.path": text("", "Path of the audit log file. Empty: `audit.log` in `data.dir`."),
+  "audit.hash_chain": flag(
+    true,
+    "Whether each audit line contains a SHA-256 hash of itself and of the previous line, so that edits can be detected.",
+  ),
+  "audit.redact_pii": flag(
+    false,
+    "Whether email addresses, phone numbers and IP addresses are redacted in the audit log.",
+  ),
 
-  "dynamic_config.enabled": flag(false, "Tenants may change their own settings while the service runs."),
-  "tenant.purge_after_days": integer(30, "How long a deleted tenant's data is kept."),
-  "queue.ended_retention_hours": integer(24, "How long items are kept after their end.", { minimum: 1 }),
+  "dynamic_config.enabled": flag(false, "Whether tenants can change their own settings at runtime."),
+  "tenant.purge_after_days": integer(30, "Days after which the data of a deleted tenant is removed."),
+  "queue.ended_retention_hours": integer(24, "Hours that items are stored after they have ended.", { minimum: 1 }),
   "routing.assign_poll_ms": integer(
     1000,
-    "How often waiting items without a recipient are looked for; freed places and changes of pools do not wait for it.",
+    "Milliseconds between scans for waiting items without a recipient. Freed capacity and pool changes trigger a scan immediately.",
     { minimum: 100 },
   ),
-  "routing.retention_days": integer(30, "How long decisions and outcomes are kept.", { minimum: 1 }),
-  "events.retention_days": integer(30, "How long events are kept.", { minimum: 1 }),
-  "webhooks.retention_days": integer(30, "How long webhook deliveries are kept after they have ended.", { minimum: 1 }),
-  "idempotency.ttl_hours": integer(24, "How long answers are kept for repeated idempotency keys.", { minimum: 1 }),
+  "routing.retention_days": integer(30, "Days that routing decisions and outcomes are stored.", { minimum: 1 }),
+  "events.retention_days": integer(30, "Days that events are stored.", { minimum: 1 }),
+  "webhooks.retention_days": integer(30, "Days that webhook deliveries are stored after they have ended.", {
+    minimum: 1,
+  }),
+  "idempotency.ttl_hours": integer(24, "Hours that responses are stored for repeated idempotency keys.", {
+    minimum: 1,
+  }),
 
-  "telemetry.otlp_endpoint": text("", "Where OpenTelemetry traces go (OTLP over HTTP); none when empty."),
-  "log.level": choice(
-    ["debug", "info", "warn", "error", "silent"],
-    "info",
-    "The least important log lines that are written.",
+  "telemetry.otlp_endpoint": text(
+    "",
+    "OTLP/HTTP endpoint for OpenTelemetry traces, for example `http://127.0.0.1:4318`. Empty: no traces.",
   ),
+  "log.level": choice(["debug", "info", "warn", "error", "silent"], "info", "Minimum level of log lines."),
 } as const satisfies Record<string, Setting>;
 
-/** A setting's key. */
+/** The dotted key of a setting. */
 export type SettingKey = keyof typeof settings;
 
-/** The resolved settings. */
+/** The resolved value of every setting. */
 export type Config = { readonly [K in SettingKey]: (typeof settings)[K]["default"] extends infer D ? Widen<D> : never };
 
 type Widen<T> = T extends string

@@ -1,7 +1,7 @@
 import type { AnyDesc } from "@bufbuild/protobuf";
 import { comments } from "../../gen/comments.ts";
 
-/** The comment that stands above a declaration in the definitions, "" when there is none. */
+/** The comment above a declaration in the .proto files; "" without one. */
 export function commentOf(desc: AnyDesc): string {
   return comments[fullNameOf(desc)] ?? "";
 }

@@ -1,7 +1,7 @@
 /**
- * Definitions: what the .proto files say, in the form that the surfaces use.
+ * Definitions: the API as declared in the .proto files, in the form that the protocols use.
  *
- * operation: a method with its REST bindings, governance and paging.
+ * Operation: an RPC method with its REST bindings, governance options and paging.
  */
 import { services } from "../../gen/services.ts";
 import { type Operation, operationOf } from "./operation.ts";
@@ -9,7 +9,7 @@ import { type Operation, operationOf } from "./operation.ts";
 export type { HttpBinding, Operation, Paging } from "./operation.ts";
 export { services };
 
-/** Reads every operation of the API from the definitions. */
+/** Reads all operations of the API from the definitions. */
 export function readOperations(): Operation[] {
   return services.flatMap((service) => service.methods.map((method) => operationOf(service, method)));
 }

@@ -3,14 +3,14 @@ import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { command, type Governance, governance } from "../../gen/service/options/governance_pb.ts";
 
-/** One way in which REST reaches an operation. */
+/** A REST route of an operation. */
 export interface HttpBinding {
   readonly verb: string;
   /** The path template, for example `/api/tenants/{tenant_id}`. */
   readonly path: string;
-  /** The request field that the body fills, "*" for the whole message, "" for none. */
+  /** The request field that the body is decoded into: "*" for the whole message, "" for none. */
   readonly body: string;
-  /** The response field that answers, "" for the whole message. */
+  /** The response field that becomes the body: "" for the whole message. */
   readonly responseBody: string;
 }
 
@@ -19,29 +19,29 @@ export interface Paging {
   readonly items: DescField;
 }
 
-/** An operation as every surface sees it, read from its definition. */
+/** An operation of the API, independent of the protocol. */
 export interface Operation {
-  /** `service.api.TenantService/CreateTenant`. */
+  /** The full method name, for example `service.api.TenantService/CreateTenant`. */
   readonly id: string;
   readonly method: DescMethod;
   readonly service: DescService;
   readonly governance: Governance;
-  /** The command that the definition names, "" where it follows from the method's name. */
+  /** The CLI command in the definition; "" if it is derived from the method's name. */
   readonly command: string;
   readonly bindings: readonly HttpBinding[];
-  /** Every scope that a caller needs: resource:action and the additional ones. */
+  /** Every scope that a caller needs: `resource:action` and any additional scopes. */
   readonly scopes: readonly string[];
-  /** Set for lists. */
+  /** Set only for paged lists. */
   readonly paging: Paging | undefined;
   readonly streaming: boolean;
-  /** What a call takes from the rate limit. */
+  /** The rate-limit tokens that a call costs. */
   readonly tokenCost: number;
 }
 
-/** Reads an operation from its definition; throws when the definition leaves out what every operation must say. */
+/** Reads an operation from its definition; throws if a required option is missing. */
 export function operationOf(service: DescService, method: DescMethod): Operation {
   const id = `${service.typeName}/${method.name}`;
-  if (!hasOption(method, governance)) throw new Error(`${id} has no governance`);
+  if (!hasOption(method, governance)) throw new Error(`${id} has no governance option`);
   if (!hasOption(method, http)) throw new Error(`${id} has no HTTP binding`);
   const rule = getOption(method, http);
   const governed = getOption(method, governance);
@@ -70,6 +70,6 @@ function bindingOf(id: string, rule: HttpRule): HttpBinding {
 function pagingOf(method: DescMethod): Paging | undefined {
   if (method.output.field.nextPageToken === undefined) return undefined;
   const items = method.output.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
-  if (items === undefined) throw new Error(`${method.name} is paged but has no list of messages`);
+  if (items === undefined) throw new Error(`${method.name} has next_page_token but no repeated message field`);
   return { items };
 }

@@ -1,6 +1,6 @@
 import { catalogue, type ErrorCode, type ErrorEntry } from "./catalogue.ts";
 
-/** One broken rule of one field. */
+/** A rule that a field violates. */
 export interface Violation {
   /** The field's path, for example `quotas["route"].limit_per_day`. */
   readonly field: string;
@@ -11,18 +11,18 @@ export interface Violation {
 }
 
 interface FailureDetails {
-  /** What callers may read. */
+  /** The message that callers see. */
   readonly public?: string;
-  /** What only the log may hold. */
+  /** The cause, which only the log contains. */
   readonly cause?: unknown;
   readonly violations?: readonly Violation[];
   /** Response headers that belong to the error, such as Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further public members of the problem document. */
+  /** Additional public members of the problem document. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** The only error that is thrown on purpose: a code of the catalogue, a public half and a cause for the log. */
+/** The only error that code throws deliberately: a code, a public message, and a cause that stays in the log. */
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly violations: readonly Violation[];
@@ -43,17 +43,17 @@ export class Failure extends Error {
   }
 }
 
-/** Makes a failure to throw: `throw fail("NOT_FOUND", { public: "No such tenant." })`. */
+/** Creates a failure to throw: `throw fail("NOT_FOUND", { public: "No such tenant." })`. */
 export function fail(code: ErrorCode, details?: FailureDetails): Failure {
   return new Failure(code, details);
 }
 
-/** An INVALID_ARGUMENT about one field. */
+/** Creates an INVALID_ARGUMENT failure about one field. */
 export function invalid(field: string, rule: string, message: string): Failure {
   return new Failure("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations: [{ field, rule, message }] });
 }
 
-/** Ends a switch over a closed union. */
+/** Makes a switch over a closed union exhaustive: its default branch returns this. */
 export function unreachable(value: never): never {
   throw new Error(`Unreachable: ${String(value)}`);
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after } from "node:test";
-import { openSettings } from "../../src/config/index.ts";
+import { insecureSettings } from "../../src/config/index.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { cli } from "./cli-run.ts";
 import { startStub } from "./stub-service.ts";
@@ -63,9 +63,9 @@ test("every setting that stands open is listed with what it means", async () => 
   assert.doesNotMatch(out, /short-one/, "secrets are not shown");
   const { ok, findings } = JSON.parse(out);
   assert.equal(ok, true);
-  for (const { key, meaning } of openSettings) {
+  for (const { key, risk } of insecureSettings) {
     const finding = findings.find(
-      ({ check, message }: { check: string; message: string }) => check === key && message.includes(meaning),
+      ({ check, message }: { check: string; message: string }) => check === key && message.includes(risk),
     );
     assert.equal(finding?.status, "warn", key);
     assert.ok(finding.remedy.includes(key));

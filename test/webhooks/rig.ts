@@ -56,7 +56,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
     cursors,
     clock,
     retentionDays: 30,
-    ownSettings: false,
+    tenantSettingsEnabled: false,
     platformTenantId: () => "",
   });
   const stops: (() => Promise<void>)[] = [];

@@ -52,12 +52,12 @@ async function examine(io: Io, options: DoctorOptions): Promise<Finding[]> {
 }
 
 async function openControls({ config, sources }: LoadedConfig): Promise<Finding[]> {
-  const { openSettings, settings } = await import("../../config/index.ts");
-  const open = openSettings.filter((each) => each.open(config));
+  const { insecureSettings, settings } = await import("../../config/index.ts");
+  const open = insecureSettings.filter((each) => each.isInsecure(config));
   if (open.length === 0) return [ok("controls", "no control stands open")];
-  return open.map(({ key, meaning }) => {
+  return open.map(({ key, risk }) => {
     const value = settings[key].secret ? "set" : JSON.stringify(config[key]);
-    return warn(key, `${value} (${sources[key]}): ${meaning}`, `Change ${key} unless this is meant.`);
+    return warn(key, `${value} (${sources[key]}): ${risk}`, `Change ${key} unless this is meant.`);
   });
 }
 

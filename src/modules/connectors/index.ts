@@ -1,7 +1,7 @@
 /**
- * Connectors: how the service acts for a tenant in other systems.
+ * Connectors: access to other systems on behalf of a tenant.
  *
- * connection: the settings and sealed credentials that a tenant uses another system with.
+ * Connection: the settings and sealed credentials of a tenant's account in another system.
  */
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";

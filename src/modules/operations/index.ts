@@ -1,8 +1,8 @@
 /**
- * Operations: what operators and other systems see of the service.
+ * Operations: the interfaces for operators and other systems.
  *
- * events: the log of everything that happened. webhooks: events sent to HTTP endpoints of tenants.
- * discovery: what this instance can do.
+ * Events: the log of everything that happened. Webhooks: events sent to HTTP endpoints of tenants.
+ * Discovery: the capabilities of this instance.
  */
 import type { Area, AreaParts } from "../area.ts";
 import { createDiscovery, type DiscoveryParts } from "./discovery/index.ts";
@@ -24,7 +24,7 @@ export function createOperations({ discovery, config, ...parts }: Parts) {
   const events = createEvents({
     ...parts,
     retentionDays: config["events.retention_days"],
-    ownSettings: config["dynamic_config.enabled"],
+    tenantSettingsEnabled: config["dynamic_config.enabled"],
   });
   const webhooks = createWebhooks({
     ...parts,

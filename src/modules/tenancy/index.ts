@@ -1,9 +1,9 @@
 /**
- * Tenancy: who may use the service, and with what.
+ * Tenancy: tenants, their members and credentials, and their settings.
  *
- * tenant: the unit of isolation; every record belongs to one. environment: a part of a tenant, such as production.
- * member: a person with roles in a tenant. API key: a credential of a program. secret: a value that callers can set and
- * use but never read. dynamic configuration: settings that a tenant changes for itself.
+ * Tenant: the unit of isolation; every record belongs to one. Environment: a part of a tenant, such as production.
+ * Member: a person with roles in a tenant. API key: a credential of a program. Secret: a value that callers can set and
+ * use but never read. Dynamic configuration: settings that a tenant changes for itself.
  */
 import type { Reencryptable } from "../../platform/crypto/index.ts";
 import type { Area, AreaParts } from "../area.ts";
@@ -15,16 +15,16 @@ import { createMembers } from "./members/index.ts";
 import { createSecrets } from "./secrets/index.ts";
 import { createTenants } from "./tenants/index.ts";
 
-export { type ApiKeys, type ApiKeyVerifier, createApiKeys, newKeyText } from "./api-keys/index.ts";
+export { type ApiKeys, type ApiKeyVerifier, createApiKeys, createKeyText } from "./api-keys/index.ts";
 export type { Members } from "./members/index.ts";
 export { createSecrets } from "./secrets/index.ts";
-export type { Quotas, QuotaTake, Tenant } from "./tenants/index.ts";
+export type { QuotaRequest, Quotas, Tenant } from "./tenants/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
-  /** The scopes that a key can be given. */
+  /** The scopes that a key can be granted. */
   readonly scopes: ReadonlySet<string>;
-  /** Tables of other areas that are sealed with the same master keys. */
+  /** Tables of other areas that are encrypted with the same master keys. */
   readonly sealed: readonly Reencryptable[];
 }
 
@@ -33,17 +33,17 @@ export type Tenancy = ReturnType<typeof createTenancy>;
 
 /** Creates the area. */
 export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
-  const ownSettings = config["dynamic_config.enabled"];
+  const tenantSettingsEnabled = config["dynamic_config.enabled"];
   const environments = createEnvironments(parts);
   const apiKeys = createApiKeys({ ...parts, bcryptCost: config["auth.bcrypt_cost"], scopes });
   const purgeAfterDays = config["tenant.purge_after_days"];
-  const tenants = createTenants({ ...parts, apiKeys, environments, purgeAfterDays, ownSettings });
+  const tenants = createTenants({ ...parts, apiKeys, environments, purgeAfterDays, tenantSettingsEnabled });
   const members = createMembers(parts);
-  const secrets = createSecrets({ ...parts, furtherTables: sealed });
+  const secrets = createSecrets({ ...parts, otherTables: sealed });
   const dynamicConfig = createDynamicConfig({
     ...parts,
     instance: { "events.retention_days": config["events.retention_days"] },
-    enabled: ownSettings,
+    enabled: tenantSettingsEnabled,
   });
   return {
     handlers: {

@@ -1,4 +1,4 @@
-/** The known name that differs least from a mistyped one; undefined when none is close. */
+/** Returns the known name that is closest to a mistyped one; undefined when none is close. */
 export function nearestName(typed: string, known: readonly string[]): string | undefined {
   const distanceMax = Math.max(2, Math.floor(typed.length / 5));
   let best: { readonly name: string; readonly distance: number } | undefined;
@@ -9,7 +9,7 @@ export function nearestName(typed: string, known: readonly string[]): string | u
   return best?.name;
 }
 
-/** How many letters must be added, removed or changed (Levenshtein). */
+/** The Levenshtein distance between two texts. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

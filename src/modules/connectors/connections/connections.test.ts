@@ -53,14 +53,14 @@ const { connectors } = nodeWith(createKeyring({ activeKeyId: "k1", keys: { k1: m
 const { handlers } = connectors;
 
 type Request = MessageInitShape<typeof CreateConnectionRequestSchema>;
-const wanted: Request = {
+const defaults: Request = {
   name: "Mail",
   providerKey: "mail",
   settings: { host: "h" },
   credentials: { password: "hunter2" },
 };
-async function make(choice: ContextChoice, more: Request = {}, by = handlers) {
-  const request = { ...wanted, ...more } as Request;
+async function createConnection(choice: ContextChoice, more: Request = {}, by = handlers) {
+  const request = { ...defaults, ...more } as Request;
   return (await perform(db, { nowMs, ...choice }, by.createConnection, CreateConnectionRequestSchema, request))
     .connection!;
 }
@@ -80,10 +80,10 @@ const sealedOf = async (id: string) =>
     select ciphertext, key_id from connector_connections where id = ${id}`
   )[0]!;
 
-test("a connection is made and read without its credentials, which are stored sealed and in no event", async () => {
+test("a connection is returned without its credentials, which are stored sealed and absent from events", async () => {
   const tenantId = freshTenant();
   const endUser = { id: "u1", email: "ada@example.com", displayName: "Ada" };
-  const made = await make({ tenantId }, { endUser, scopes: ["send"] });
+  const made = await createConnection({ tenantId }, { endUser, scopes: ["send"] });
   assert.deepEqual(
     [made.name, made.providerKey, made.status, made.settings],
     ["Mail", "mail", "active", { host: "h" }],
@@ -104,7 +104,7 @@ test("a connection is made and read without its credentials, which are stored se
   assert.ok(!JSON.stringify(events.recorded).includes("hunter2"));
 });
 
-test("what its provider objects to, and what is too large or over already, is refused", async () => {
+test("fields that the provider rejects, that are too large or that have expired are invalid", async () => {
   const tenantId = freshTenant();
   const past = timestampFromMs(nowMs - 1);
   const refusals: readonly (readonly [Request, RegExp])[] = [
@@ -114,23 +114,23 @@ test("what its provider objects to, and what is too large or over already, is re
     [{ expiresAt: past }, /^expires_at:/],
   ];
   for (const [request, text] of refusals) {
-    await assert.rejects(make({ tenantId }, request), failsWith("INVALID_ARGUMENT", text));
+    await assert.rejects(createConnection({ tenantId }, request), failsWith("INVALID_ARGUMENT", text));
   }
   const { totalSize } = await perform(db, { tenantId }, handlers.listConnections, ListConnectionsRequestSchema, {});
   assert.equal(totalSize, 0);
 });
 
-test("without a master key no connection can be made", async () => {
+test("without a master key no connection can be created", async () => {
   const keyless = nodeWith(undefined).connectors.handlers;
   await assert.rejects(
-    make({ tenantId: freshTenant() }, {}, keyless),
+    createConnection({ tenantId: freshTenant() }, {}, keyless),
     failsWith("FAILED_PRECONDITION", /connector\.encryption_key/),
   );
 });
 
-test("whoever opens a connection gets its credentials, and only in its own tenant", async () => {
+test("opening a connection returns its credentials, and only for its own tenant", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
+  const { id } = await createConnection({ tenantId });
   assert.deepEqual(await connectors.open(tenantId, id), {
     id,
     providerKey: "mail",
@@ -147,9 +147,9 @@ test("whoever opens a connection gets its credentials, and only in its own tenan
   );
 });
 
-test("a ciphertext that was moved to another record does not open there", async () => {
+test("a ciphertext moved to another record cannot be decrypted", async () => {
   const tenantId = freshTenant();
-  const [first, second] = [await make({ tenantId }), await make({ tenantId })];
+  const [first, second] = [await createConnection({ tenantId }), await createConnection({ tenantId })];
   await db.sql`
     update connector_connections set ciphertext = (select ciphertext from connector_connections where id = ${first.id})
     where id = ${second.id}`;
@@ -157,9 +157,9 @@ test("a ciphertext that was moved to another record does not open there", async 
   assert.equal(typeof (await connectors.open(tenantId, first.id)), "object");
 });
 
-test("revoking wipes the credentials, closes the connection at once, and may be repeated", async () => {
+test("revocation erases the credentials, takes effect immediately and is idempotent", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
+  const { id } = await createConnection({ tenantId });
   await connectors.open(tenantId, id);
   const revoked = await revoke(tenantId, id);
   assert.equal(revoked.status, "revoked");
@@ -167,32 +167,32 @@ test("revoking wipes the credentials, closes the connection at once, and may be 
   assert.deepEqual(await sealedOf(id), { ciphertext: "", keyId: "" });
   assert.equal(await connectors.open(tenantId, id), "revoked");
   assert.deepEqual(await revoke(tenantId, id), revoked);
-  const told = events.recorded.filter(({ subject, type }) => subject === id && type === "connection.revoked");
-  assert.equal(told.length, 1);
+  const revocations = events.recorded.filter(({ subject, type }) => subject === id && type === "connection.revoked");
+  assert.equal(revocations.length, 1);
 });
 
-test("a connection that has ended, or needs access to be granted again, does not open", async () => {
+test("a connection that has expired or needs reauthorization cannot be opened", async () => {
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId }, { expiresAt: timestampFromMs(nowMs + 1000) });
+  const { id } = await createConnection({ tenantId }, { expiresAt: timestampFromMs(nowMs + 1000) });
   assert.equal(typeof (await connectors.open(tenantId, id)), "object");
   nowMs += 1000;
   assert.equal(await connectors.open(tenantId, id), "refresh_failed");
-  const other = await make({ tenantId });
+  const other = await createConnection({ tenantId });
   await db.sql`update connector_connections set status = 'needs_reauth' where id = ${other.id}`;
   assert.equal(await connectors.open(tenantId, other.id), "refresh_failed");
 });
 
-test("connections open from memory until their tenant changes, and never from memory that is not trusted", async () => {
+test("connections are opened from the cache until their tenant changes, and never from a stale cache", async () => {
   const keyring = createKeyring({ activeKeyId: "k1", keys: { k1: masterKeys.k1 } });
   const node = nodeWith(keyring);
   const tenantId = freshTenant();
-  const { id } = await make({ tenantId });
+  const { id } = await createConnection({ tenantId });
   const host = async () => ((await node.connectors.open(tenantId, id)) as OpenConnection).settings.host;
   const change = (value: string) =>
     db.sql`update connector_connections set settings = ${db.sql.json({ host: value })} where id = ${id}`;
   assert.equal(await host(), "h");
   await change("second");
-  assert.equal(await host(), "h", "nobody said that it changed");
+  assert.equal(await host(), "h", "no change was published");
   node.changes.published(tenantId);
   assert.equal(await host(), "second");
   node.standing.fresh = false;
@@ -200,9 +200,13 @@ test("connections open from memory until their tenant changes, and never from me
   assert.equal(await host(), "third");
 });
 
-test("lists are narrowed to a provider and a status, and paged", async () => {
+test("lists are filtered by provider and status, and paged", async () => {
   const tenantId = freshTenant();
-  const made = [await make({ tenantId }), await make({ tenantId }), await make({ tenantId })];
+  const made = [
+    await createConnection({ tenantId }),
+    await createConnection({ tenantId }),
+    await createConnection({ tenantId }),
+  ];
   await db.sql`update connector_connections set provider_key = 'other' where id = ${made[1]!.id}`;
   await revoke(tenantId, made[2]!.id);
   const list = (request: object) =>
@@ -219,24 +223,24 @@ test("lists are narrowed to a provider and a status, and paged", async () => {
   assert.deepEqual(await ids({ pageSize: 2, pageToken: first.nextPageToken }), [made[2]!.id]);
 });
 
-test("a tenant has only so many connections in use, however many make one at once", async () => {
+test("the maximum number of connections per tenant holds under concurrent creation", async () => {
   const tenantId = freshTenant();
   await db.sql`
     insert into connector_connections (tenant_id, id, name, provider_key, status, ciphertext, key_id, created_at, updated_at)
     select ${tenantId}, lpad(n::text, 26, '0'), 'c', 'mail', 'active', 'xc1:k9:AAAA', 'k1', now(), now()
     from generate_series(1, ${connectionsMax - 1}) n`;
-  // Connections that stand already: otherwise those who come at once would come one by one.
+  // Open the database connections first, so that the calls below really run concurrently.
   await Promise.all(Array.from({ length: 8 }, () => db.sql`select pg_sleep(0.05)`));
-  const made = await Promise.allSettled(Array.from({ length: 8 }, () => make({ tenantId })));
+  const made = await Promise.allSettled(Array.from({ length: 8 }, () => createConnection({ tenantId })));
   assert.equal(made.filter(({ status }) => status === "fulfilled").length, 1);
   await revoke(tenantId, "1".padStart(26, "0"));
-  await make({ tenantId });
+  await createConnection({ tenantId });
   await db.sql`delete from connector_connections where tenant_id = ${tenantId}`;
 });
 
-test("credentials are sealed anew when the master key changes, and still open; those of revoked ones stay wiped", async () => {
+test("credentials are re-encrypted when the master key changes and still open; those of revoked connections stay erased", async () => {
   const tenantId = freshTenant();
-  const [{ id }, gone] = [await make({ tenantId }), await make({ tenantId })];
+  const [{ id }, gone] = [await createConnection({ tenantId }), await createConnection({ tenantId })];
   await revoke(tenantId, gone.id);
   const rotation = createSecrets({
     db,
@@ -244,7 +248,7 @@ test("credentials are sealed anew when the master key changes, and still open; t
     events,
     cursors,
     platformTenantId: () => "",
-    furtherTables: [connectors.sealed],
+    otherTables: [connectors.sealed],
   });
   const { signal } = new AbortController();
   const { reencrypted } = await rotation.reencryptAll(signal);

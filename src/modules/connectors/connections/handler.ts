@@ -16,7 +16,7 @@ import type { Connection } from "./domain/connection.ts";
 import type { ConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
 
-/** The operations of ConnectionService. */
+/** Creates the handlers of ConnectionService. */
 export function connectionHandlers(service: ConnectionService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createConnection(context, { name, providerKey, endUser, scopes, settings, credentials, expiresAt }) {

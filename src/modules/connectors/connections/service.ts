@@ -16,13 +16,13 @@ import {
 } from "./domain/connection.ts";
 import { connectionStore } from "./store.ts";
 
-/** What the use cases stand on. */
+/** Dependencies of the service. */
 export interface ConnectionParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
-  /** Undefined when the instance has no master key: no connection can be made then. */
+  /** Undefined if the instance has no master key. Then no connection can be created. */
   readonly keyring: Keyring | undefined;
-  /** What a provider has against the settings and credentials that it is to be used with. */
+  /** Validates settings and credentials against the provider's rules. */
   readonly check: (
     providerKey: string,
     settings: Readonly<Record<string, unknown>>,
@@ -30,13 +30,13 @@ export interface ConnectionParts {
   ) => readonly Violation[];
 }
 
-/** The use cases of connections. */
+/** The operations on connections. */
 export type ConnectionService = ReturnType<typeof createConnectionService>;
 
-/** Makes the use cases of connections. */
+/** Creates the service of connections. */
 export function createConnectionService({ events, changes, keyring, check }: ConnectionParts) {
-  /** Has every node look again at what it knows of the tenant. */
-  async function changed({ sql, tenantId, afterCommit }: Context): Promise<void> {
+  /** Invalidates the tenant's cache entries on every node. */
+  async function invalidateCaches({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
     afterCommit(() => changes.published(tenantId));
   }
@@ -50,12 +50,14 @@ export function createConnectionService({ events, changes, keyring, check }: Con
         const [{ field, message }] = violations as [Violation];
         throw fail("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations });
       }
-      const keys = needed(keyring);
-      // Also keeps others of the tenant from adding one meanwhile, so that the count holds.
-      await changed(context);
+      const keys = requireKeyring(keyring);
+      // Also locks out concurrent creation in the tenant, so that the count stays correct.
+      await invalidateCaches(context);
       const store = connectionStore(sql);
       if ((await store.count(tenantId)) >= connectionsMax) {
-        throw fail("FAILED_PRECONDITION", { public: `A tenant has at most ${connectionsMax} connections in use.` });
+        throw fail("FAILED_PRECONDITION", {
+          public: `A tenant can have at most ${connectionsMax} connections. Revoke one first.`,
+        });
       }
       const id = ulid(nowMs) as ConnectionId;
       const connection = await store.insert({
@@ -80,7 +82,7 @@ export function createConnectionService({ events, changes, keyring, check }: Con
       return connection;
     },
 
-    /** Ends a connection for good; one that has ended stays as it is. */
+    /** Revokes a connection permanently. A second revocation changes nothing. */
     async revokeConnection(context: Context, id: string): Promise<Connection> {
       const { sql, tenantId, nowMs } = context;
       const store = connectionStore(sql);
@@ -90,7 +92,7 @@ export function createConnectionService({ events, changes, keyring, check }: Con
         if (current === undefined) throw notFound("connection");
         return current;
       }
-      await changed(context);
+      await invalidateCaches(context);
       await events.record(context, "connection.revoked", id, eventData(revoked));
       return revoked;
     },
@@ -101,9 +103,10 @@ function eventData({ name, providerKey }: Connection) {
   return { name, provider_key: providerKey };
 }
 
-function needed(keyring: Keyring | undefined): Keyring {
+function requireKeyring(keyring: Keyring | undefined): Keyring {
   if (keyring !== undefined) return keyring;
   throw fail("FAILED_PRECONDITION", {
-    public: "Connections need a master key for their credentials; the setting connector.encryption_key is not set.",
+    public:
+      "Connections require a master key: the operator must set connector.encryption_key (for example to the output of: openssl rand -base64 32).",
   });
 }

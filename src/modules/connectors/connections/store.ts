@@ -4,7 +4,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { bindingOf, type Connection, type SealedConnection } from "./domain/connection.ts";
 
-/** What a list is narrowed to. */
+/** The filter of a list of connections. */
 export interface ConnectionFilter {
   readonly providerKey: string | undefined;
   readonly status: string | undefined;
@@ -12,7 +12,7 @@ export interface ConnectionFilter {
 
 type Row = Omit<Connection, "endUser"> & { readonly endUser: Partial<NonNullable<Connection["endUser"]>> };
 
-/** The SQL of connections. Ciphertexts are read only where they are needed. */
+/** The SQL queries of connections. Only queries that need ciphertexts read them. */
 export function connectionStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, name, provider_key, provider_config_id, end_user, status, scopes, settings, expires_at,
@@ -50,7 +50,7 @@ export function connectionStore(sql: Sql) {
       return row && { ...asConnection(row), ciphertext: row.ciphertext, keyId: row.keyId };
     },
 
-    /** Revokes a connection and wipes its credentials; undefined when it is revoked already or not there. */
+    /** Revokes a connection and erases its credentials; undefined if it is already revoked or does not exist. */
     async revoke(tenantId: TenantId, id: string, now: Date): Promise<Connection | undefined> {
       const [row] = await sql<Row[]>`
         update connector_connections set status = 'revoked', ciphertext = '', key_id = '', revoked_at = ${now},
@@ -75,13 +75,13 @@ function asConnection({ endUser, ...row }: Row): Connection {
   return { ...row, endUser: id === "" ? undefined : { id, email, displayName } };
 }
 
-/** All tenants' credentials, to be sealed anew when the master key changes. Those of revoked connections are gone. */
+/** The credentials of all tenants, for re-encryption. Revoked connections have none. */
 export function reencryptableConnections(sql: Sql): Reencryptable {
   return {
     bindingOf,
 
     async next(activeKeyId, after, limit) {
-      // Smaller or larger, not unequal: an index can answer that, and mostly with "none".
+      // An index supports < and > but not <>. Mostly no row matches.
       return sql`
         select tenant_id, id, ciphertext from connector_connections
         where (key_id < ${activeKeyId} or key_id > ${activeKeyId}) and ciphertext <> ''
@@ -90,7 +90,7 @@ export function reencryptableConnections(sql: Sql): Reencryptable {
     },
 
     async replace(activeKeyId, replacements) {
-      // Rows are locked in one order everywhere, so that two nodes never wait for each other.
+      // Lock rows in the global order to avoid deadlocks between nodes.
       const { count } = await sql`
         with unchanged as (
           select connection.tenant_id, connection.id, sealed.replacement

@@ -32,7 +32,7 @@ const capabilities = [
   source("hidden", () => ({ mode: "active" }), true),
 ];
 
-/** The handlers, called as the chain calls them; none of them uses the database. */
+/** Creates the handlers with a context like the chain's. None of them uses the database. */
 function discoveryOf(sources: readonly CapabilitySource[]) {
   const cursors = createCursors(randomBytes(32));
   const { handlers } = createDiscovery({ capabilities: sources, operationsOf, apiVersion: "2024-01-01", cursors });
@@ -54,7 +54,7 @@ function discoveryOf(sources: readonly CapabilitySource[]) {
 const discovery = discoveryOf(capabilities);
 const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
-test("the report holds every operation of the caller's plane, and internal ones on the internal plane only", async () => {
+test("the report contains every operation of the caller's plane, and internal ones only on the internal plane", async () => {
   for (const plane of ["external", "internal"] as const) {
     const report = await discovery.report(plane);
     const reported = report.services.flatMap(({ name, methods }) => methods.map((method) => `${name}/${method.name}`));
@@ -67,7 +67,7 @@ test("the report holds every operation of the caller's plane, and internal ones 
   }
 });
 
-test("a method is reported with its verb, path, scopes, roles and cost, and everything with a description", async () => {
+test("a method is reported with its HTTP method, path, scopes, roles and cost, and everything has a description", async () => {
   const { services } = await discovery.report("external");
   const find = (service: string, method: string) =>
     services.find(({ name }) => name === `service.api.${service}`)!.methods.find(({ name }) => name === method)!;
@@ -95,7 +95,7 @@ test("a method is reported with its verb, path, scopes, roles and cost, and ever
   }
 });
 
-test("postures are of every capability that is not hidden, in the order of ids", async () => {
+test("postures of all visible capabilities are listed, ordered by id", async () => {
   const postures = await discovery.postures();
   assert.deepEqual(
     postures.map(({ id, mode, reason }) => [id, mode, reason]),
@@ -108,7 +108,7 @@ test("postures are of every capability that is not hidden, in the order of ids",
   );
 });
 
-test("the catalogue shows what runs, and each switch adds or drops its own mode", async () => {
+test("the catalogue lists active capabilities, and each flag adds or removes its mode", async () => {
   const table = [
     [{}, ["a_active", "d_degraded"]],
     [{ includeDegraded: false }, ["a_active"]],
@@ -131,7 +131,7 @@ test("the catalogue shows what runs, and each switch adds or drops its own mode"
   }
 });
 
-test("pages of capabilities follow each other, and a cursor is good for its own filter only", async () => {
+test("capabilities are paged, and a cursor is valid only for its own filter", async () => {
   const first = await discovery.list({ pageSize: 2, includeDisabled: true });
   const rest = { pageSize: 2, pageToken: first.nextPageToken };
   const second = await discovery.list({ ...rest, includeDisabled: true });
@@ -140,7 +140,7 @@ test("pages of capabilities follow each other, and a cursor is good for its own 
   await assert.rejects(discovery.list(rest), failsWith("INVALID_ARGUMENT", /page_token/));
 });
 
-test("a capability is read by id; one that is hidden or unknown is not found", async () => {
+test("a capability is read by id; a hidden or unknown one is not found", async () => {
   const { $typeName, ...capability } = await discovery.get("c_unwired");
   assert.deepEqual(capability, {
     id: "c_unwired",
@@ -155,7 +155,7 @@ test("a capability is read by id; one that is hidden or unknown is not found", a
   for (const id of ["hidden", "none"]) await assert.rejects(discovery.get(id), failsWith("NOT_FOUND"));
 });
 
-test("modes are asked at every call, and one that cannot be told does not hide the others", async () => {
+test("modes are determined on every call, and one that fails does not hide the others", async () => {
   let mode: CapabilityMode = "unwired";
   const changing = discoveryOf([
     source("changing", async () => ({ mode })),

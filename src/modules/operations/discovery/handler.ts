@@ -17,12 +17,12 @@ import { commentOf } from "../../../definitions/comments.ts";
 import type { Operation } from "../../../definitions/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
-import { type Capability, type CapabilityFilter, modesShown } from "./domain/capability.ts";
+import { type Capability, type CapabilityFilter, visibleModes } from "./domain/capability.ts";
 import type { DiscoveryService } from "./service.ts";
 
 const capabilityId = (capability: Capability) => capability.id;
 
-/** The operations of DiscoveryService. */
+/** Creates the handlers of DiscoveryService. */
 export function discoveryHandlers(
   service: DiscoveryService,
   cursors: Cursors,
@@ -50,7 +50,7 @@ export function discoveryHandlers(
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [[...modesShown(filter)].sort(), filter.query] },
+        { tenantId, operation: operation.id, filter: [[...visibleModes(filter)].sort(), filter.query] },
         capabilityId,
         async (wanted) => pageOf(await service.listCapabilities(filter), capabilityId, wanted),
       );

@@ -1,8 +1,8 @@
 /**
- * Discovery: what this instance offers, and in which state.
+ * Discovery: the capabilities of this instance and their state.
  *
- * capability: something that the instance can do. mode: how it stands right now. hidden: never shown to callers.
- * source: a capability together with the way to tell its mode.
+ * Capability: a feature of the instance. Mode: its current state. Posture: the mode with a reason. Hidden: never shown to
+ * callers. Source: a capability with the function that determines its posture.
  */
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { discoveryHandlers } from "./handler.ts";
@@ -10,13 +10,13 @@ import { createDiscoveryService, type DiscoveryServiceParts } from "./service.ts
 
 export type { CapabilityMode, CapabilitySource, Posture } from "./domain/capability.ts";
 
-/** What discovery is built on. */
+/** Dependencies of the module. */
 export interface DiscoveryParts extends DiscoveryServiceParts {
   readonly cursors: Cursors;
   readonly apiVersion: string;
 }
 
-/** Makes the module. */
+/** Creates the module. */
 export function createDiscovery({ cursors, apiVersion, ...parts }: DiscoveryParts) {
   return { handlers: discoveryHandlers(createDiscoveryService(parts), cursors, apiVersion) };
 }

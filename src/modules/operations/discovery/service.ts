@@ -5,27 +5,27 @@ import {
   type Capability,
   type CapabilityFilter,
   type CapabilitySource,
+  matchesFilter,
   type Posture,
-  shows,
 } from "./domain/capability.ts";
 
-/** What the use cases stand on. */
+/** Dependencies of the service. */
 export interface DiscoveryServiceParts {
   readonly capabilities: readonly CapabilitySource[];
   /** The operations that are mounted on a plane. */
   readonly operationsOf: (plane: Plane) => readonly Operation[];
 }
 
-/** The use cases of discovery. */
+/** The operations of discovery. */
 export type DiscoveryService = ReturnType<typeof createDiscoveryService>;
 
-/** Makes the use cases of discovery. */
+/** Creates the service of discovery. */
 export function createDiscoveryService({ capabilities, operationsOf }: DiscoveryServiceParts) {
   const visible = capabilities
     .filter((source) => source.hidden !== true)
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
-  /** Every capability that is not hidden, as it stands now, in the order of their ids. */
+  /** Returns every visible capability with its current posture, ordered by id. */
   async function listCapabilityPostures(): Promise<Capability[]> {
     return Promise.all(visible.map(capabilityOf));
   }
@@ -33,11 +33,11 @@ export function createDiscoveryService({ capabilities, operationsOf }: Discovery
   return {
     listCapabilityPostures,
 
-    /** The operations of each service that is mounted on a plane, in the order of the definitions. */
+    /** The operations of each service mounted on a plane, in the order of the definitions. */
     servicesOf: (plane: Plane) => Map.groupBy(operationsOf(plane), (operation) => operation.service),
 
     async listCapabilities(filter: CapabilityFilter): Promise<Capability[]> {
-      return (await listCapabilityPostures()).filter((capability) => shows(filter, capability));
+      return (await listCapabilityPostures()).filter((capability) => matchesFilter(filter, capability));
     },
 
     async getCapability(id: string): Promise<Capability> {
@@ -57,7 +57,7 @@ async function postureOf(source: CapabilitySource): Promise<Posture> {
   try {
     return await source.mode();
   } catch {
-    // One thing that cannot say how it stands must not hide how the others do.
-    return { mode: "degraded", reason: "how it stands cannot be told" };
+    // A capability whose mode cannot be determined must not hide the others.
+    return { mode: "degraded", reason: "its state cannot be determined" };
   }
 }

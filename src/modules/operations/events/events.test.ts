@@ -45,7 +45,7 @@ const signals: Signals = {
 };
 const clock = { now: () => Date.now() };
 const parts = { db, signals, cursors: createCursors(randomBytes(32)), clock, platformTenantId: () => "" };
-const { handlers, recorder, jobs } = createEvents({ ...parts, retentionDays: 30, ownSettings: true });
+const { handlers, recorder, jobs } = createEvents({ ...parts, retentionDays: 30, tenantSettingsEnabled: true });
 
 type Published = MessageInitShape<typeof PublishEventRequestSchema>;
 
@@ -83,17 +83,17 @@ function follow(t: TestContext, tenantId: TenantId, request: Subscription = {}) 
   const ended = (async () => {
     for await (const { event } of await subscribe({ tenantId, signal: leaving.signal }, request)) seen.push(event!.id);
   })();
-  // The next test begins when nobody follows any more.
+  // The next test starts after all followers have stopped.
   t.after(async () => {
     leaving.abort();
     await ended.catch(() => {});
   });
   return { seen, ended, leaving };
 }
-/** Whoever follows waits for a wake: it has read up to the end. */
+/** Resolves when the followers wait for a wake, and so have read up to the end. */
 const waiting = (count = 1) => until(() => listeners.size >= count);
 
-test("a published event can be read at once, as CloudEvents 1.0, by its own tenant only", async () => {
+test("a published event can be read immediately, as CloudEvents 1.0, and only by its own tenant", async () => {
   const tenantId = freshTenant();
   const { event } = await publish(tenantId, { subject: "order-1", data: { amount: 42 } });
   const read = await perform(db, { tenantId }, handlers.getEvent, GetEventRequestSchema, { eventId: event.id });
@@ -107,15 +107,15 @@ test("a published event can be read at once, as CloudEvents 1.0, by its own tena
     [tenantId, "nothing"],
     [tenantId, "\u0000"],
   ] as const) {
-    const asked = perform(db, { tenantId: other }, handlers.getEvent, GetEventRequestSchema, { eventId });
+    const reading = perform(db, { tenantId: other }, handlers.getEvent, GetEventRequestSchema, { eventId });
     await assert.rejects(
-      asked,
+      reading,
       (error) => failsWith("NOT_FOUND")(error) || (error as { code: string }).code === "22021",
     );
   }
 });
 
-test("types of the service's own families cannot be published, and all its own types are in such a family", async () => {
+test("types of reserved families cannot be published, and all types of the service are in a reserved family", async () => {
   for (const type of [...Object.keys(eventTypes), "tenant.renamed", "api_key.x.y"]) {
     await assert.rejects(publish(freshTenant(), { type }), failsWith("INVALID_ARGUMENT", /type: must not start with/));
   }
@@ -147,7 +147,7 @@ test("types of the service's own families cannot be published, and all its own t
   ]);
 });
 
-test("data of more than 64 KiB is refused, counted in bytes", async () => {
+test("data of more than 64 KiB, counted in bytes, is rejected", async () => {
   const sized = (text: string) => ({ data: { text } });
   const overhead = '{"text":""}'.length;
   await publish(freshTenant(), sized("x".repeat(65_536 - overhead)));
@@ -158,7 +158,7 @@ test("data of more than 64 KiB is refused, counted in bytes", async () => {
   await assert.rejects(publish(freshTenant(), sized("€".repeat(30_000))), failsWith("INVALID_ARGUMENT", /data/));
 });
 
-test("many events that are published at once are all there, each with its own answer", async () => {
+test("concurrently published events are all stored, and each call gets its own response", async () => {
   const tenantId = freshTenant();
   const published = await Promise.all(Array.from({ length: 600 }, (_, n) => publish(tenantId, { subject: `${n}` })));
   const rows = await db.sql`select id, subject from events where tenant_id = ${tenantId} order by id`;
@@ -168,7 +168,7 @@ test("many events that are published at once are all there, each with its own an
   );
 });
 
-test("an event and its idempotency key are written together; repeats, in one batch or later, get the first answer", async () => {
+test("an event and its idempotency key are stored together; repeats, in one batch or later, get the first response", async () => {
   const tenantId = freshTenant();
   const copies = await Promise.all(Array.from({ length: 30 }, () => publish(tenantId, {}, "once")));
   copies.push(await publish(tenantId, {}, "once"));
@@ -178,7 +178,7 @@ test("an event and its idempotency key are written together; repeats, in one bat
   assert.equal(await storedResponse(db.sql, copies[7]!.claim), committed[0]!.event.id);
 });
 
-test("an event that cannot be stored fails alone, without its key", async () => {
+test("an event that cannot be stored fails alone, and its key is not stored", async () => {
   const tenantId = freshTenant();
   const outcomes = await Promise.allSettled([
     publish(tenantId, { subject: "good" }, "a"),
@@ -197,21 +197,21 @@ test("an event that cannot be stored fails alone, without its key", async () => 
 test("a list is filtered by type, family, subject and time, newest first", async () => {
   const tenantId = freshTenant();
   const at = (minute: number) => timestampFromDate(new Date(Date.UTC(2024, 0, 1, 0, minute)));
-  const make = async (type: string, subject: string, minute: number) =>
+  const publishAt = async (type: string, subject: string, minute: number) =>
     (await publish(tenantId, { type, subject, time: at(minute) })).event.id;
-  const paid = await make("order.paid", "1", 1);
-  const shipped = await make("order.shipped", "1", 2);
-  const partly = await make("order.shipped.partly", "2", 3);
-  const lookalike = await make("orders.paid", "1", 4);
-  const underscored = await make("order_x.paid", "2", 5);
-  const unlike = await make("orderax.paid", "3", 6);
+  const paid = await publishAt("order.paid", "1", 1);
+  const shipped = await publishAt("order.shipped", "1", 2);
+  const partly = await publishAt("order.shipped.partly", "2", 3);
+  const lookalike = await publishAt("orders.paid", "1", 4);
+  const underscored = await publishAt("order_x.paid", "2", 5);
+  const unlike = await publishAt("orderax.paid", "3", 6);
   const cases: [MessageInitShape<typeof ListEventsRequestSchema>, string[]][] = [
     [{}, [unlike, underscored, lookalike, partly, shipped, paid]],
     [{ types: ["order.paid"] }, [paid]],
     [{ types: ["order.*"] }, [partly, shipped, paid]],
     [{ types: ["order.shipped.*"] }, [partly]],
     [{ types: ["order.shipped", "orders.*"] }, [lookalike, shipped]],
-    // An underscore is a letter, no wildcard.
+    // An underscore is a literal character, not a wildcard.
     [{ types: ["order_x.*"] }, [underscored]],
     [{ types: ["order_x.paid"] }, [underscored]],
     [{ types: ["order_paid"] }, []],
@@ -226,7 +226,7 @@ test("a list is filtered by type, family, subject and time, newest first", async
   assert.deepEqual(await idsOf(freshTenant()), []);
 });
 
-test("a cursor of one filter is refused for another, times included", async () => {
+test("a cursor is rejected for another filter, including times", async () => {
   const tenantId = freshTenant();
   for (let n = 0; n < 3; n++) await publish(tenantId, {});
   const since = timestampFromDate(new Date(0));
@@ -238,7 +238,7 @@ test("a cursor of one filter is refused for another, times included", async () =
   }
 });
 
-test("a reader gets what comes from now on, or everything after the last event that it saw", async (t) => {
+test("a reader gets events from now on, or all events after its cursor", async (t) => {
   const tenantId = freshTenant();
   const first = (await publish(tenantId, {})).event.id;
   const second = (await publish(tenantId, {})).event.id;
@@ -251,7 +251,7 @@ test("a reader gets what comes from now on, or everything after the last event t
   assert.deepEqual([fresh.seen, resumed.seen], [[third], [second, third]]);
 });
 
-test("a reader who comes while an older transaction is under way gets nothing that was committed before", async (t) => {
+test("a reader that starts during an older transaction gets no event that was already committed", async (t) => {
   const tenantId = freshTenant();
   const { promise: end, resolve: finish } = Promise.withResolvers<void>();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -271,7 +271,7 @@ test("a reader who comes while an older transaction is under way gets nothing th
   assert.deepEqual(seen, [next]);
 });
 
-test("a reader gets the types and the subject that it asked for, and goes on from there", async (t) => {
+test("a reader gets the requested types and subject, and can continue after them", async (t) => {
   const tenantId = freshTenant();
   const { seen } = follow(t, tenantId, { types: ["order.*"], subject: "1" });
   await waiting();
@@ -286,7 +286,7 @@ test("a reader gets the types and the subject that it asked for, and goes on fro
   assert.deepEqual(seen, wanted);
 });
 
-test("a reader that is far behind catches up without gap or repeat", async (t) => {
+test("a reader that is far behind catches up without gaps or duplicates", async (t) => {
   const tenantId = freshTenant();
   const start = (await publish(tenantId, {})).event.id;
   await Promise.all(Array.from({ length: 1001 }, () => publish(tenantId, {})));
@@ -299,14 +299,14 @@ test("a reader that is far behind catches up without gap or repeat", async (t) =
   );
 });
 
-test("a cursor that is no event of the tenant is refused", async () => {
+test("a cursor that is not an event of the tenant is rejected", async () => {
   const { event } = await publish(freshTenant(), {});
   for (const cursor of [event.id, "nothing"]) {
     await assert.rejects(subscribe({}, { cursor }), failsWith("INVALID_ARGUMENT", /cursor/));
   }
 });
 
-test("an event that another module records is on the log when its transaction commits, and only then", async (t) => {
+test("an event of another module appears in the log when its transaction commits, and only then", async (t) => {
   const tenantId = freshTenant();
   const { seen } = follow(t, tenantId);
   await waiting();
@@ -331,7 +331,7 @@ test("an event that another module records is on the log when its transaction co
   assert.deepEqual([events.length, events[0]!.type, events[0]!.source], [1, "environment.created", "/environment"]);
 });
 
-test("a reader that leaves ends its stream, and leaves nothing behind however long it stayed", async (t) => {
+test("a reader that disconnects ends its stream and leaks nothing, however long it was connected", async (t) => {
   const tenantId = freshTenant();
   const before = listeners.size;
   const { seen, ended, leaving } = follow(t, tenantId);
@@ -345,14 +345,14 @@ test("a reader that leaves ends its stream, and leaves nothing behind however lo
   await ended;
   assert.equal(listeners.size, before);
 
-  // And one whose caller stops reading in the middle.
+  // A caller that stops reading early leaks nothing either.
   const stream = (await subscribe({ tenantId }, { cursor: seen[0]! }))[Symbol.asyncIterator]();
   assert.equal((await stream.next()).value!.event!.id, seen[1]);
   await stream.return!(undefined);
   assert.equal(listeners.size, before);
 });
 
-test("events are forgotten when they are older than their tenant keeps them, and no others", async () => {
+test("only events older than their tenant's retention are deleted", async () => {
   const [usual, longer] = [freshTenant(), freshTenant()];
   const now = Date.now();
   for (const tenantId of [usual, longer]) {
@@ -360,7 +360,7 @@ test("events are forgotten when they are older than their tenant keeps them, and
       insert into tenants (id, name, slug, status, created_at, updated_at)
       values (${tenantId}, 'test', ${tenantId.toLowerCase()}, 'active', now(), now())`;
     for (const days of [100, 40, 29]) {
-      // What counts is when an event was kept, not the time that it names.
+      // Retention depends on the time of recording, not on the event's `time`.
       await db.sql`
         insert into events (tenant_id, id, type, source, subject, time)
         values (${tenantId}, ${lowestUlid(now - days * 86_400_000)}, 'order.paid', '/custom', ${String(days)}, now())`;
@@ -380,8 +380,8 @@ test("events are forgotten when they are older than their tenant keeps them, and
       ["ancient", "29", "40"],
     ],
   );
-  // Where tenants may set nothing, what they set once is not in force.
-  const [without] = createEvents({ ...parts, retentionDays: 30, ownSettings: false }).jobs;
+  // When tenants cannot change settings, their stored values are not effective.
+  const [without] = createEvents({ ...parts, retentionDays: 30, tenantSettingsEnabled: false }).jobs;
   await without!.handler(job);
   assert.deepEqual(await left(longer), ["ancient", "29"]);
 });

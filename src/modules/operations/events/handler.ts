@@ -25,7 +25,7 @@ import { reservedFamilies } from "./domain/event-types.ts";
 import type { EventLog } from "./log.ts";
 import { eventStore } from "./store.ts";
 
-/** The operations of EventService. */
+/** Creates the handlers of EventService. */
 export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     publishEvent: {
@@ -71,7 +71,8 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
       const store = eventStore(sql);
       const from =
         cursor === "" ? await store.endPosition() : await store.positionOf(tenantId, cursor, environmentMode);
-      if (from === undefined) throw invalid("cursor", "cursor", "is not the id of an event in the log");
+      if (from === undefined)
+        throw invalid("cursor", "cursor", "must be the id of an event in the log, or empty to start at the end");
       return fromEvents(log.follow(tenantId, from, { types, subject, environmentMode }, signal));
     },
   };
@@ -84,11 +85,15 @@ async function* fromEvents(events: AsyncIterable<Event>): AsyncGenerator<Subscri
 function toEvent({ tenantId, nowMs }: Context, request: PublishEventRequest): NewEvent {
   const family = request.type.slice(0, request.type.indexOf("."));
   if (reservedFamilies.has(family)) {
-    throw invalid("type", "reserved", `must not start with "${family}.", which is the service's own`);
+    throw invalid(
+      "type",
+      "reserved",
+      `must not start with "${family}.", which is reserved for the service's own events (for example: order.paid)`,
+    );
   }
   const data = request.data ?? {};
   if (Buffer.byteLength(JSON.stringify(data)) > dataBytesMax)
-    throw invalid("data", "max_bytes", "must take at most 64 KiB as JSON");
+    throw invalid("data", "max_bytes", "must be at most 64 KiB as JSON");
   return {
     tenantId,
     id: ulid(nowMs),

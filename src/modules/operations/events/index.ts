@@ -1,8 +1,8 @@
 /**
- * Events: what happened in a tenant, in order, as CloudEvents 1.0.
+ * Events: each tenant's ordered log of events, in the format of CloudEvents 1.0.
  *
- * event: one thing that happened. recorder: how other modules add theirs, in their own transaction.
- * position: where a reader stands in the log; nothing ever appears behind it.
+ * Event: a record of something that happened. Recorder: lets other modules add events in their own transactions.
+ * Position: how far a reader has read the log; no event ever appears before it.
  */
 import type { Context } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -12,7 +12,7 @@ import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventType } from "./domain/event-types.ts";
 import { eventHandlers } from "./handler.ts";
-import { forgetEventsJob } from "./jobs.ts";
+import { expiredEventsJob } from "./jobs.ts";
 import { createEventLog } from "./log.ts";
 import { createEventReader } from "./reader.ts";
 import { eventStore } from "./store.ts";
@@ -22,14 +22,14 @@ export { eventTypes } from "./domain/event-types.ts";
 export type { EventReader } from "./reader.ts";
 export type { EventType };
 
-/** What of a context an event needs: background work has no call, but has these. */
+/** The part of a call's context that an event needs. Background work, which has no call, provides it too. */
 export type EventContext = Pick<Context, "tenantId" | "sql" | "nowMs" | "afterCommit">;
 
-/** How other modules add events to the log. */
+/** Adds events of other modules to the log. */
 export interface EventRecorder {
   /**
-   * Adds an event in the transaction of the context; readers are woken after its commit. It stands in the log of the
-   * caller's tenant, or in that of the tenant it concerns. Whoever must know its id brings one.
+   * Adds an event in the transaction of the context; readers are woken after the commit. The event belongs to the log of
+   * `concerned`, which defaults to the caller's tenant. A caller that needs the event's id passes one.
    */
   record(
     context: EventContext,
@@ -39,11 +39,11 @@ export interface EventRecorder {
     concerned?: TenantId,
     id?: string,
   ): Promise<void>;
-  /** Adds many events in a transaction of the caller's, in one statement; `wake` is to be called after its commit. */
+  /** Adds events in the caller's transaction with one statement. The caller calls `wake` after the commit. */
   recordMany(tx: Sql, entries: readonly EventEntry[], nowMs: number): Promise<{ wake: () => void }>;
 }
 
-/** An event that a module adds. */
+/** An event to record. */
 export interface EventEntry {
   readonly tenantId: TenantId;
   readonly type: EventType;
@@ -57,12 +57,12 @@ interface Parts {
   readonly cursors: Cursors;
   readonly clock: Clock;
   readonly retentionDays: number;
-  /** Whether what tenants set for themselves is in force. */
-  readonly ownSettings: boolean;
+  /** Whether settings that tenants set themselves are effective. */
+  readonly tenantSettingsEnabled: boolean;
   readonly platformTenantId: () => string;
 }
 
-/** Makes the module. */
+/** Creates the module. */
 export function createEvents({ db, signals, cursors, ...parts }: Parts) {
   const log = createEventLog(db.sql, signals);
   const recorder: EventRecorder = {
@@ -84,14 +84,14 @@ export function createEvents({ db, signals, cursors, ...parts }: Parts) {
   };
   return {
     handlers: eventHandlers(log, cursors),
-    jobs: [forgetEventsJob({ sql: db.sql, ...parts })],
+    jobs: [expiredEventsJob({ sql: db.sql, ...parts })],
     recorder,
     reader: createEventReader(log),
     idle: log.idle,
   };
 }
 
-/** The part of the service that an event of its own comes from. */
+/** The `source` of one of the service's own events. */
 function sourceOf(type: string): string {
   return `/${type.slice(0, type.indexOf("."))}`;
 }

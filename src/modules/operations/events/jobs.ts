@@ -5,28 +5,34 @@ import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
 import { eventStore } from "./store.ts";
 
 const hourMs = 3_600_000;
-const rowsAtOnce = 5000;
+const batchSize = 5000;
 
 interface Parts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly retentionDays: number;
-  readonly ownSettings: boolean;
+  readonly tenantSettingsEnabled: boolean;
   readonly platformTenantId: () => string;
 }
 
-/** Forgets events that are older than their tenant keeps them: what it set itself, or the instance's setting. */
-export function forgetEventsJob({ sql, clock, retentionDays, ownSettings, platformTenantId }: Parts): JobKind {
+/** Deletes expired events. The retention is the tenant's own setting, else the instance's. */
+export function expiredEventsJob({
+  sql,
+  clock,
+  retentionDays,
+  tenantSettingsEnabled,
+  platformTenantId,
+}: Parts): JobKind {
   return {
     kind: "events.forget",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const tenants = await sql<{ id: TenantId; days: number }[]>`
         select id, coalesce((value #>> '{}')::int, ${retentionDays}) as days
-        from tenants left join config_values on tenant_id = id and key = 'events.retention_days' and ${ownSettings}`;
+        from tenants left join config_values on tenant_id = id and key = 'events.retention_days' and ${tenantSettingsEnabled}`;
       for (const { id, days } of tenants) {
         const before = new Date(clock.now() - days * 24 * hourMs);
-        await inBites(signal, rowsAtOnce, (limit) => eventStore(sql).forget(id, before, limit));
+        await inBites(signal, batchSize, (limit) => eventStore(sql).deleteExpired(id, before, limit));
       }
     },
   };

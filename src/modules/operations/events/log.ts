@@ -1,29 +1,29 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createBatcher, nextWake, type Signals, type Sql } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
-import { type Event, type EventFilter, type NewEvent, type Position, wanted } from "./domain/event.ts";
+import { type Event, type EventFilter, matchesFilter, type NewEvent, type Position } from "./domain/event.ts";
 import { type Addition, eventStore } from "./store.ts";
 
-const readAtOnce = 200;
+const readBatchSize = 200;
 const pollMs = 1000;
-const soonMs = 50;
+const retryMs = 50;
 
-/** The log as it is written and followed. */
+/** Writes and follows the logs of all tenants. */
 export interface EventLog {
-  /** Adds an event, committed together with many others'. */
+  /** Adds an event. Concurrent events are committed in one batch. */
   append(event: NewEvent, record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
-  /** Reads one event, together with others' reads. */
+  /** Reads one event. Concurrent reads are batched. */
   find(tenantId: TenantId, id: string): Promise<Event | undefined>;
-  /** Wakes those who follow a tenant's log; after a commit, never before. */
+  /** Wakes the followers of a tenant's log. Call it only after the commit. */
   wake(tenantId: TenantId): void;
-  /** Calls back when something may have been added to a tenant's log; answers with the way to stop. */
+  /** Calls the listener when events may have been added to a tenant's log; returns a function that unsubscribes. */
   onWake(tenantId: TenantId, listener: () => void): () => void;
-  /** Yields what comes after a position, for as long as the signal lasts. */
+  /** Yields the events after a position until the signal aborts. */
   follow(tenantId: TenantId, from: Position, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Event>;
   idle(): Promise<void>;
 }
 
-/** Makes the log of this node. */
+/** Creates the event log of this node. */
 export function createEventLog(sql: Sql, signals: Signals): EventLog {
   const store = eventStore(sql);
   const wake = (tenantId: TenantId) => signals.wake(topicOf(tenantId));
@@ -31,7 +31,7 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
   const writer = createBatcher<Addition, "committed" | "duplicate">({
     lanes: 2,
     async flush(additions) {
-      const { first, order } = withoutRepeats(additions);
+      const { first, order } = deduplicate(additions);
       const added = await store.insertMany(first);
       for (const tenantId of new Set(first.map(({ event }) => event.tenantId))) wake(tenantId);
       return order.map((addition) => (added.has(addition.event.id) ? "committed" : "duplicate"));
@@ -40,9 +40,9 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
 
   const reader = createBatcher<{ tenantId: TenantId; id: string }, Event | undefined>({
     lanes: 4,
-    async flush(wantedEvents) {
-      const found = new Map((await store.findMany(wantedEvents)).map((event) => [event.tenantId + event.id, event]));
-      return wantedEvents.map(({ tenantId, id }) => found.get(tenantId + id));
+    async flush(requests) {
+      const found = new Map((await store.findMany(requests)).map((event) => [event.tenantId + event.id, event]));
+      return requests.map(({ tenantId, id }) => found.get(tenantId + id));
     },
   });
 
@@ -56,16 +56,16 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
       let position = from;
       let waitMs = pollMs;
       while (!signal.aborted) {
-        // Listen before reading: what is committed in between then wakes us again.
+        // Listen before reading, so that a commit in between wakes the loop again.
         const woken = nextWake(signals, topicOf(tenantId), signal, waitMs);
         try {
-          const batch = await store.after(tenantId, position, readAtOnce);
-          for (const event of batch) if (wanted(filter, event)) yield event;
+          const batch = await store.after(tenantId, position, readBatchSize);
+          for (const event of batch) if (matchesFilter(filter, event)) yield event;
           const last = batch.at(-1);
           if (last !== undefined) position = { xid: last.xid, id: last.id, snapshot: from.snapshot };
-          if (batch.length === readAtOnce) continue;
-          // Woken, and maybe for something that still stands behind a transaction under way: look again soon.
-          waitMs = (await woken.reason) === "signal" ? soonMs : Math.min(waitMs * 2, pollMs);
+          if (batch.length === readBatchSize) continue;
+          // The signalled event may still be hidden behind a running transaction, so read again soon.
+          waitMs = (await woken.reason) === "signal" ? retryMs : Math.min(waitMs * 2, pollMs);
         } finally {
           woken.cancel();
         }
@@ -78,8 +78,8 @@ function topicOf(tenantId: TenantId): string {
   return `events:${tenantId}`;
 }
 
-/** Two additions under one key must not travel together: the first one counts, the second gets its answer. */
-function withoutRepeats(additions: readonly Addition[]): { first: Addition[]; order: readonly Addition[] } {
+/** Keeps one addition per idempotency key and batch: the first. Repeats get its response. */
+function deduplicate(additions: readonly Addition[]): { first: Addition[]; order: readonly Addition[] } {
   const keyed = new Map<string, Addition>();
   const plain: Addition[] = [];
   for (const addition of additions) {

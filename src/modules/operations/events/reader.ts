@@ -4,27 +4,27 @@ import type { Event, EventHead, Position } from "./domain/event.ts";
 import type { EventLog } from "./log.ts";
 import { eventStore, type RecordedRange } from "./store.ts";
 
-/** How other modules read the log, in transactions of their own. */
+/** Reads the log for other modules, in their own transactions. */
 export interface EventReader {
-  /** What comes after a position, in order, up to the oldest transaction that still runs: nothing appears behind it later. */
+  /** The events after a position, in order, up to the oldest running transaction, so that none is missed. */
   headsAfter(sql: Sql, tenantId: TenantId, position: Position, limit: number): Promise<EventHead[]>;
-  /** What was recorded from one moment on and before another, after an id (none when empty), in the order of ids. */
+  /** The events recorded in a time range and after an id (empty for all), ordered by id. */
   headsBetween(sql: Sql, tenantId: TenantId, range: RecordedRange, limit: number): Promise<EventHead[]>;
-  /** Of these places in their tenants' logs, those that something comes after. */
-  behind(sql: Sql, places: readonly (Position & { tenantId: TenantId })[]): Promise<TenantId[]>;
-  /** Reads events; those that are no longer there are left out. */
-  findMany(sql: Sql, wanted: readonly { tenantId: TenantId; id: string }[]): Promise<Event[]>;
-  /** Calls back when something may have been added to a tenant's log, on whichever node; answers with the way to stop. */
+  /** The tenants whose log has events after the given position. */
+  findTenantsBehind(sql: Sql, positions: readonly (Position & { tenantId: TenantId })[]): Promise<TenantId[]>;
+  /** Reads events; omits deleted ones. */
+  findMany(sql: Sql, ids: readonly { tenantId: TenantId; id: string }[]): Promise<Event[]>;
+  /** Calls the listener when any node may have added to a tenant's log; returns a function that unsubscribes. */
   onWake(tenantId: TenantId, listener: () => void): () => void;
 }
 
-/** Makes the reader. */
+/** Creates the reader. */
 export function createEventReader(log: EventLog): EventReader {
   return {
     headsAfter: (sql, tenantId, position, limit) => eventStore(sql).headsAfter(tenantId, position, limit),
     headsBetween: (sql, tenantId, range, limit) => eventStore(sql).headsBetween(tenantId, range, limit),
-    behind: (sql, places) => eventStore(sql).behind(places),
-    findMany: (sql, wanted) => eventStore(sql).findMany(wanted),
+    findTenantsBehind: (sql, positions) => eventStore(sql).findTenantsBehind(positions),
+    findMany: (sql, ids) => eventStore(sql).findMany(ids),
     onWake: log.onWake,
   };
 }

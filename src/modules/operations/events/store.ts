@@ -4,28 +4,28 @@ import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Event, EventFilter, EventHead, NewEvent, Position } from "./domain/event.ts";
-import { placeOf } from "./domain/event-place.ts";
+import { scopeOf } from "./domain/event-scope.ts";
 
-/** An event to be added, with the idempotency record that is to be kept with it. */
+/** A new event with the idempotency record to store with it. */
 export interface Addition {
   readonly event: NewEvent;
   readonly record: IdempotencyRecord | undefined;
 }
 
-/** A list's filter. */
+/** The filter of a list of events. */
 export interface ListFilter extends EventFilter {
   readonly since: Date | undefined;
   readonly until: Date | undefined;
 }
 
-/** A range of time, and the event in it after which to go on. */
+/** A time range, and the id of the event to continue after. */
 export interface RecordedRange {
   readonly since: Date;
   readonly until: Date;
   readonly after: string;
 }
 
-/** The SQL of events. */
+/** The SQL queries of events. */
 export function eventStore(sql: Sql) {
   const columns = sql`tenant_id, id, type, source, subject, time, data, environment_id, in_production`;
   const visibleTo = (mode: EnvironmentMode) =>
@@ -40,14 +40,14 @@ export function eventStore(sql: Sql) {
     },
 
     /**
-     * Adds many events in one statement, each together with its idempotency record; answers with the ids of those
-     * that were added. The others' keys were recorded before. Keys come sorted, so that nodes never wait in a ring.
+     * Adds events in one statement, each together with its idempotency record. Returns the ids of the added events; the
+     * idempotency keys of the others exist already. Callers sort by key to avoid deadlocks between nodes.
      */
     async insertMany(additions: readonly Addition[]): Promise<ReadonlySet<string>> {
       const events = additions.map(({ event }) => event);
       const records = additions.map(({ record }) => record);
-      const places = events.map(placeOf);
-      const placed = places.some((place) => place !== undefined);
+      const scopes = events.map(scopeOf);
+      const isScoped = scopes.some((scope) => scope !== undefined);
       const rows = await sql<{ id: string }[]>`
         with input as (
           select * from unnest(
@@ -60,7 +60,7 @@ export function eventStore(sql: Sql) {
             ${records.map((record) => record?.fingerprint.toString("hex") ?? null)}::text[],
             ${records.map((record) => record?.response ?? null)}::text[],
             ${records.map((record) => record?.createdAt.toISOString() ?? null)}::timestamptz[],
-            ${places.map((place) => place?.environmentId ?? null)}::text[], ${places.map((place) => place?.poolId ?? null)}::text[]
+            ${scopes.map((scope) => scope?.environmentId ?? null)}::text[], ${scopes.map((scope) => scope?.poolId ?? null)}::text[]
           ) as input(tenant_id, id, type, source, subject, time, data, principal, operation, key, fingerprint, response,
             claimed_at, environment_id, pool_id)
         ), claimed as (
@@ -70,17 +70,17 @@ export function eventStore(sql: Sql) {
           on conflict do nothing
           returning tenant_id, principal, operation, key
         )
-        insert into events (tenant_id, id, type, source, subject, time, data ${placed ? sql`, environment_id, in_production` : sql``})
-        select tenant_id, input.id, type, source, subject, time, data::jsonb ${placed ? sql`, place.id, place.key = 'production'` : sql``}
+        insert into events (tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, in_production` : sql``})
+        select tenant_id, input.id, type, source, subject, time, data::jsonb ${isScoped ? sql`, scope.id, scope.key = 'production'` : sql``}
         from input
         ${
-          placed
+          isScoped
             ? sql`left join lateral (
                 select e.id, e.key from environments e
                 where e.tenant_id = input.tenant_id and e.id = coalesce(input.environment_id,
                   (select p.environment_id from pools p where p.tenant_id = input.tenant_id and p.id = input.pool_id))
                 limit 1
-              ) place on true`
+              ) scope on true`
             : sql``
         }
         where input.key is null or (tenant_id, principal, operation, input.key) in (select * from claimed)
@@ -88,11 +88,11 @@ export function eventStore(sql: Sql) {
       return new Set(rows.map((row) => row.id));
     },
 
-    /** Reads many events in one statement; those that are not there are left out. */
-    async findMany(wanted: readonly { tenantId: TenantId; id: string }[]): Promise<Event[]> {
+    /** Reads events in one statement; omits those that do not exist. */
+    async findMany(ids: readonly { tenantId: TenantId; id: string }[]): Promise<Event[]> {
       return sql<Event[]>`
         select ${columns} from events where (tenant_id, id) in (
-          select * from unnest(${wanted.map((each) => each.tenantId)}::text[], ${wanted.map((each) => each.id)}::text[]))`;
+          select * from unnest(${ids.map((each) => each.tenantId)}::text[], ${ids.map((each) => each.id)}::text[]))`;
     },
 
     async list(tenantId: TenantId, filter: ListFilter, page: Page): Promise<PageRows<Event>> {
@@ -111,21 +111,21 @@ export function eventStore(sql: Sql) {
       return readKeyset<Event>(sql, { ...selection, newestFirst: true }, page);
     },
 
-    /** Where an event stands in the log; undefined for one that the tenant has not got, or that must not be seen. */
+    /** An event's position in the log; undefined if the tenant does not have it or the caller may not see it. */
     async positionOf(tenantId: TenantId, id: string, mode: EnvironmentMode): Promise<Position | undefined> {
       const [row] = await sql<Position[]>`
         select xid::text, id from events where tenant_id = ${tenantId} and id = ${id} ${visibleTo(mode)}`;
       return row;
     },
 
-    /** The end of the log: whatever is committed from now on comes after it. */
+    /** The end of the log: everything committed from now on comes after it. */
     async endPosition(): Promise<Position> {
       const [row] = await sql<{ xid: string; snapshot: string }[]>`
         select pg_snapshot_xmin(snapshot)::text as xid, snapshot::text from pg_current_snapshot() as snapshot`;
       return { xid: row!.xid, id: "", snapshot: row!.snapshot };
     },
 
-    /** What comes after a position, in order, up to the oldest transaction that still runs. */
+    /** The events after a position, in order, up to the oldest running transaction. */
     async after(
       tenantId: TenantId,
       { xid, id, snapshot }: Position,
@@ -139,7 +139,7 @@ export function eventStore(sql: Sql) {
         order by events.xid, id limit ${limit}`;
     },
 
-    /** The heads of what comes after a position, as `after` reads it. */
+    /** The heads of the events after a position, in the order of `after`. */
     async headsAfter(tenantId: TenantId, { xid, id }: Position, limit: number): Promise<EventHead[]> {
       return sql<EventHead[]>`
         select id, type, subject, in_production, xid::text from events
@@ -148,7 +148,7 @@ export function eventStore(sql: Sql) {
         order by events.xid, id limit ${limit}`;
     },
 
-    /** The heads of what was recorded in a range of time, in the order of ids, which begin with that time. */
+    /** The heads of the events recorded in a time range, ordered by id. An id starts with the time of recording. */
     async headsBetween(tenantId: TenantId, range: RecordedRange, limit: number): Promise<EventHead[]> {
       return sql<EventHead[]>`
         select id, type, subject, in_production, xid::text from events
@@ -157,24 +157,24 @@ export function eventStore(sql: Sql) {
         order by id limit ${limit}`;
     },
 
-    /** Of these places in their tenants' logs, those that something comes after. */
-    async behind(places: readonly (Position & { tenantId: TenantId })[]): Promise<TenantId[]> {
+    /** The tenants whose log has events after the given position. */
+    async findTenantsBehind(positions: readonly (Position & { tenantId: TenantId })[]): Promise<TenantId[]> {
       const rows = await sql<{ tenantId: TenantId }[]>`
-        select place.tenant_id
-        from unnest(${places.map((each) => each.tenantId)}::text[], ${places.map((each) => each.xid)}::text[],
-          ${places.map((each) => each.id)}::text[]) as place(tenant_id, xid, id)
+        select last_read.tenant_id
+        from unnest(${positions.map((each) => each.tenantId)}::text[], ${positions.map((each) => each.xid)}::text[],
+          ${positions.map((each) => each.id)}::text[]) as last_read(tenant_id, xid, id)
         where exists (
-          select from events where tenant_id = place.tenant_id and (xid, events.id) > (place.xid::xid8, place.id)
+          select from events where tenant_id = last_read.tenant_id and (xid, events.id) > (last_read.xid::xid8, last_read.id)
             and xid < pg_snapshot_xmin(pg_current_snapshot()))`;
       return rows.map((row) => row.tenantId);
     },
 
-    /** Forgets events that were kept before a moment, whatever time they name, a bite at a time; answers how many. */
-    async forget(tenantId: TenantId, before: Date, limit: number): Promise<number> {
-      const gone = await sql`
+    /** Deletes up to `limit` events recorded before a time, regardless of their `time` attribute; returns the count. */
+    async deleteExpired(tenantId: TenantId, before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
         delete from events where ctid = any(array(
           select ctid from events where tenant_id = ${tenantId} and id < ${lowestUlid(before.getTime())} limit ${limit}))`;
-      return gone.count;
+      return deleted.count;
     },
   };
 }

@@ -34,7 +34,7 @@ import {
 } from "./messages.ts";
 import type { RedeliveryService } from "./replays/redelivery-service.ts";
 
-/** The operations of WebhookService. */
+/** Creates the handlers of WebhookService. */
 export function webhookHandlers(
   endpoints: EndpointService,
   redelivery: RedeliveryService,

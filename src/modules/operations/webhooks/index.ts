@@ -1,9 +1,9 @@
 /**
- * Webhooks: events of the log, sent to HTTP endpoints of the tenant's own and signed as Standard Webhooks says.
+ * Webhooks: events of the log, sent to the tenant's HTTP endpoints and signed according to Standard Webhooks.
  *
- * endpoint: where events are sent. delivery: one event on its way to one endpoint, known by the two.
- * follower: turns logs into deliveries. sender: leases deliveries that are due, and tries them.
- * settlement: what became of a delivery. replay: sending once more what happened in a time range.
+ * Endpoint: a URL that events are sent to. Delivery: the sending of one event to one endpoint, identified by both.
+ * Follower: creates deliveries from the event logs. Sender: leases due deliveries and attempts them.
+ * Settlement: the stored result of an attempt. Replay: sending the events of a time range again.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../platform/clock/clock.ts";
@@ -36,15 +36,15 @@ interface Parts {
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
   readonly wakeJobs: () => void;
-  /** From 0 to 1; what spreads the waits between attempts. */
+  /** Returns a number from 0 to 1, which is the jitter of the delays between attempts. */
   readonly random?: () => number;
-  /** How often to look for what nobody told of. */
+  /** Interval of the scans that find work without a signal. */
   readonly pollMs?: number;
-  /** How long a delivery is a node's own. */
+  /** Duration of a delivery's lease. */
   readonly leaseMs?: number;
 }
 
-/** Makes the module. */
+/** Creates the module. */
 export function createWebhooks(parts: Parts) {
   const { db, signals, clock, log, metrics, keyring, egress, random = Math.random } = parts;
   const { recorder, reader } = parts.events;
@@ -72,9 +72,9 @@ export function createWebhooks(parts: Parts) {
   return {
     handlers: webhookHandlers(endpoints, redelivery, parts.cursors),
     jobs: webhookJobs({ ...parts, reader, onDue: sender.onDue }),
-    /** Its secrets are sealed anew when the master key changes. */
+    /** The webhook secrets, for re-encryption when the master key changes. */
     sealed: reencryptableWebhookSecrets(db.sql),
-    /** Begins to follow logs and to send, on a node that does background work. */
+    /** Starts the follower and the sender, on a node that does background work. */
     async start(): Promise<void> {
       sender.start();
       await follower.start();

@@ -4,20 +4,20 @@ import type { Database, Sql } from "../../../platform/db/index.ts";
 import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
 import type { EventReader } from "../events/index.ts";
 import { deliveryStore } from "./deliveries/delivery-store.ts";
-import { isFor } from "./domain/fan-out.ts";
+import { isSubscribed } from "./domain/fan-out.ts";
 import type { Replay } from "./domain/replay.ts";
 import { type EndpointRef, endpointStore } from "./endpoints/endpoint-store.ts";
 import { replayStore } from "./replays/replay-store.ts";
 
-/** The kind of the job that sends a time range once more. */
+/** The kind of the job that replays a time range. */
 export const replayKind = "webhooks.replay";
 
-/** The kind of the job that removes the deliveries of a deleted endpoint. */
-export const forgetEndpointKind = "webhooks.forget_endpoint";
+/** The kind of the job that deletes the deliveries of a deleted endpoint. */
+export const endpointCleanupKind = "webhooks.forget_endpoint";
 
 const hourMs = 3_600_000;
-const rowsAtOnce = 5000;
-const eventsAtOnce = 500;
+const batchSize = 5000;
+const eventBatchSize = 500;
 
 interface Parts {
   readonly db: Database;
@@ -25,16 +25,16 @@ interface Parts {
   readonly clock: Clock;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
-  /** Tells this node's sender that an endpoint has something due. */
+  /** Notifies this node's sender that an endpoint has due deliveries. */
   readonly onDue: (endpoint: EndpointRef) => void;
 }
 
-/** The background work of webhooks, besides following logs and sending. */
+/** The background jobs of webhooks, apart from the follower and the sender. */
 export function webhookJobs(parts: Parts): JobKind[] {
-  return [replayJob(parts), forgetEndpointJob(parts.db.sql), forgetDeliveriesJob(parts)];
+  return [replayJob(parts), endpointCleanupJob(parts.db.sql), expiredDeliveriesJob(parts)];
 }
 
-/** Goes through a time range bite by bite. How far it came is kept with each bite, so that another node can go on. */
+/** Replays a time range in batches. The position is committed with each batch, so that another node can continue. */
 function replayJob({ db, reader, clock, onDue }: Parts): JobKind {
   return {
     kind: replayKind,
@@ -42,7 +42,7 @@ function replayJob({ db, reader, clock, onDue }: Parts): JobKind {
       const { replayId } = payload as { replayId: string };
       for (let replay: Replay | undefined; ; ) {
         signal.throwIfAborted();
-        replay = await db.transaction((tx) => replayBite(tx, reader, tenantId as TenantId, replayId, clock.now()));
+        replay = await db.transaction((tx) => replayBatch(tx, reader, tenantId as TenantId, replayId, clock.now()));
         if (replay !== undefined) onDue(replay);
         if (replay?.status !== "running") return;
       }
@@ -50,7 +50,7 @@ function replayJob({ db, reader, clock, onDue }: Parts): JobKind {
   };
 }
 
-async function replayBite(
+async function replayBatch(
   tx: Sql,
   reader: EventReader,
   tenantId: TenantId,
@@ -63,10 +63,10 @@ async function replayBite(
   const endpoint = await endpointStore(tx).find(tenantId, replay.endpointId);
   let next: Replay;
   if (endpoint?.status === "active") {
-    const events = await reader.headsBetween(tx, tenantId, { ...replay, after: replay.position }, eventsAtOnce);
-    const wanted = replay.selection === "failed" ? events : events.filter((event) => isFor(endpoint, event));
-    const count = await deliveryStore(tx).replayMany(replay, wanted, replay.selection);
-    const isLast = events.length < eventsAtOnce;
+    const events = await reader.headsBetween(tx, tenantId, { ...replay, after: replay.position }, eventBatchSize);
+    const selected = replay.selection === "failed" ? events : events.filter((event) => isSubscribed(endpoint, event));
+    const count = await deliveryStore(tx).replayMany(replay, selected, replay.selection);
+    const isLast = events.length < eventBatchSize;
     next = {
       ...(isLast ? ended : replay),
       status: isLast ? "completed" : "running",
@@ -80,19 +80,19 @@ async function replayBite(
   return next;
 }
 
-function forgetEndpointJob(sql: Sql): JobKind {
+function endpointCleanupJob(sql: Sql): JobKind {
   return {
-    kind: forgetEndpointKind,
+    kind: endpointCleanupKind,
     async handler({ tenantId, payload, signal }) {
       const { endpointId } = payload as { endpointId: string };
       const ref = { tenantId: tenantId as TenantId, endpointId };
-      await inBites(signal, rowsAtOnce, (limit) => deliveryStore(sql).removeOf(ref, limit));
+      await inBites(signal, batchSize, (limit) => deliveryStore(sql).deleteForEndpoint(ref, limit));
     },
   };
 }
 
-/** Forgets deliveries and replays that ended longer ago than they are kept. */
-function forgetDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
+/** Deletes deliveries and replays that ended before the retention period. */
+function expiredDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
     kind: "webhooks.forget_deliveries",
     every: { ms: hourMs, tenantId: platformTenantId },
@@ -100,8 +100,8 @@ function forgetDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Par
       const nowMs = clock.now();
       const before = new Date(nowMs - retentionDays * 24 * hourMs);
       await replayStore(db.sql).cancelStale(new Date(nowMs - 24 * hourMs), new Date(nowMs));
-      await inBites(signal, rowsAtOnce, (limit) => deliveryStore(db.sql).forget(before, limit));
-      await inBites(signal, rowsAtOnce, (limit) => replayStore(db.sql).forget(before, limit));
+      await inBites(signal, batchSize, (limit) => deliveryStore(db.sql).deleteExpired(before, limit));
+      await inBites(signal, batchSize, (limit) => replayStore(db.sql).deleteExpired(before, limit));
     },
   };
 }

@@ -20,7 +20,7 @@ import { type Delivery, messageIdOf } from "./domain/delivery.ts";
 import type { Endpoint } from "./domain/endpoint.ts";
 import type { Replay } from "./domain/replay.ts";
 
-/** The enums of the definitions, by the names that the domain uses. */
+/** The enum values of the definitions, by the names in the domain. */
 export const endpointStatuses = { active: EndpointStatus.ACTIVE, disabled: EndpointStatus.DISABLED } as const;
 
 export const deliveryStatuses = {
@@ -63,7 +63,7 @@ const replayStatuses = {
   cancelled: ReplayStatus.CANCELLED,
 } as const;
 
-/** An endpoint as messages carry it, with its secret where that is shown. */
+/** Converts an endpoint to its message, with its secret if that is shown. */
 export function fromEndpoint(
   endpoint: Endpoint,
   revealed: { secret?: string; previousValidUntil?: Date } = {},
@@ -84,7 +84,7 @@ export function fromEndpoint(
   });
 }
 
-/** A delivery as messages carry it. */
+/** Converts a delivery to its message. */
 export function fromDelivery(delivery: Delivery): DeliveryMessage {
   return create(DeliverySchema, {
     id: delivery.eventId,
@@ -108,7 +108,7 @@ export function fromDelivery(delivery: Delivery): DeliveryMessage {
   });
 }
 
-/** A replay as messages carry it. */
+/** Converts a replay to its message. */
 export function fromReplay(replay: Replay): ReplayMessage {
   return create(ReplaySchema, {
     id: replay.id,

@@ -37,7 +37,7 @@ const scopes = grantableScopes(["event:read", "event:write", "secret:read", "con
 const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes });
 const { handlers } = apiKeys;
 
-/** A verifier of its own that counts how often it asks bcrypt. */
+/** Creates a separate verifier that counts its bcrypt checks. */
 function countingVerifier() {
   const { changes: announced } = announcedChanges();
   const counted = { compares: 0 };
@@ -50,8 +50,8 @@ function countingVerifier() {
 }
 
 async function create(choice: ContextChoice, request: object = {}) {
-  const asked = { name: "test", roles: ["viewer"], ...request };
-  const { apiKey } = await perform(db, choice, handlers.createApiKey, CreateApiKeyRequestSchema, asked);
+  const input = { name: "test", roles: ["viewer"], ...request };
+  const { apiKey } = await perform(db, choice, handlers.createApiKey, CreateApiKeyRequestSchema, input);
   return { apiKey, secret: apiKey!.secret! };
 }
 const revoke = (choice: ContextChoice, apiKeyId: string) =>
@@ -59,22 +59,22 @@ const revoke = (choice: ContextChoice, apiKeyId: string) =>
 const list = (choice: ContextChoice, request: object = {}) =>
   perform(db, choice, handlers.listApiKeys, ListApiKeysRequestSchema, request);
 
-/** Another secret of the same key. */
+/** The same key with a wrong secret. */
 const wrong = (secret: string, n = 0) => `${secret.slice(0, secret.lastIndexOf("_") + 1)}wrong-secret-${n}`;
 
-/** Resolves when so many guesses were refused without a check. */
-function refusedOf(guesses: readonly Promise<string>[], count: number): Promise<void> {
+/** Resolves when `count` guesses were rejected without a check. */
+function waitForRejections(guesses: readonly Promise<string>[], count: number): Promise<void> {
   const enough = Promise.withResolvers<void>();
-  let refused = 0;
+  let rejected = 0;
   for (const each of guesses) {
     each.then((code) => {
-      if (code === "UNAVAILABLE" && ++refused === count) enough.resolve();
+      if (code === "UNAVAILABLE" && ++rejected === count) enough.resolve();
     });
   }
   return enough.promise;
 }
 
-/** What becomes of a guess: nobody's, or refused because too many wait. */
+/** The outcome of a guess: not a valid key, or rejected because too many checks wait. */
 async function guess(verifier: ApiKeyVerifier, presented: string, address: string): Promise<string> {
   try {
     return (await verifier.verify(presented, address)) === undefined ? "wrong" : "right";
@@ -83,7 +83,7 @@ async function guess(verifier: ApiKeyVerifier, presented: string, address: strin
   }
 }
 
-test("a new key shows its secret once, keeps only a bcrypt hash of it, and is told about without it", async () => {
+test("a new key's secret is shown once, stored only as a bcrypt hash, and absent from the event", async () => {
   const tenantId = freshTenant();
   const { apiKey, secret } = await create({ tenantId }, { scopes: ["event:read"] });
   assert.match(secret, /^sk_live_[0-9a-z]{26}_[A-Za-z0-9_-]{32}$/);
@@ -102,7 +102,7 @@ test("a new key shows its secret once, keeps only a bcrypt hash of it, and is to
   );
 });
 
-test("a key for other than production says so in its text", async () => {
+test("the text of a non-production key contains test", async () => {
   const { secret } = await create({}, { environmentMode: "non_production_only" });
   assert.match(secret, /^sk_test_/);
 });
@@ -125,14 +125,14 @@ test("a key verifies to its tenant, roles and scopes", async () => {
   );
 });
 
-test("a key costs one bcrypt a minute, however often and however many at once it is presented", async () => {
+test("a key costs one bcrypt check per minute, regardless of how many calls present it", async () => {
   const tenantId = freshTenant();
   const { secret } = await create({ tenantId });
   const { verifier, counted, changes } = countingVerifier();
   const verified = await Promise.all(Array.from({ length: 50 }, () => verifier.verify(secret)));
   assert.ok(verified.every((each) => each !== undefined));
   for (let n = 0; n < 100; n++) assert.ok((await verifier.verify(secret)) !== undefined);
-  // Its tenant may change as it likes meanwhile.
+  // Changes of its tenant do not cause another check.
   changes.published(tenantId);
   assert.ok((await verifier.verify(secret)) !== undefined);
   clock.nowMs += 59_000;
@@ -143,7 +143,7 @@ test("a key costs one bcrypt a minute, however often and however many at once it
   assert.equal(counted.compares, 2);
 });
 
-test("a wrong secret is refused, and costs one bcrypt a minute too", async () => {
+test("a wrong secret is rejected, and also costs one bcrypt check per minute", async () => {
   const { secret } = await create({});
   const { verifier, counted } = countingVerifier();
   for (let n = 0; n < 5; n++) assert.equal(await verifier.verify(wrong(secret)), undefined);
@@ -152,7 +152,7 @@ test("a wrong secret is refused, and costs one bcrypt a minute too", async () =>
   assert.equal(counted.compares, 2);
 });
 
-test("somebody who guesses secrets neither fills the memory nor has the right one checked again", async () => {
+test("failed guesses do not evict the correct secret from the cache", async () => {
   const { secret } = await create({});
   const { verifier, counted } = countingVerifier();
   await verifier.verify(secret);
@@ -162,14 +162,14 @@ test("somebody who guesses secrets neither fills the memory nor has the right on
   assert.equal(counted.compares, 61);
 });
 
-test("the first use of a key is answered while wrong secrets of many other keys are being checked", async () => {
+test("the first use of a key succeeds while wrong secrets of many other keys are being checked", async () => {
   const attacked = await Promise.all(Array.from({ length: 8 }, () => create({})));
   const other = await create({});
   const release = Promise.withResolvers<void>();
   const { changes: announced } = announcedChanges();
   let guesses = 0;
   const compare = async (secret: string, hash: string) => {
-    // One wrong secret of each key is known already; the guesses after it take as long as the test likes.
+    // Each key already has one failure; the test controls how long the later guesses take.
     if (secret.includes("wrong-secret-") && guesses++ >= attacked.length) await release.promise;
     return bcrypt.compare(secret, hash);
   };
@@ -179,14 +179,14 @@ test("the first use of a key is answered while wrong secrets of many other keys 
   const guessing = attacked.flatMap(({ secret }) =>
     Array.from({ length: 20 }, (_, n) => guess(verifier, wrong(secret, n + 1), address)),
   );
-  // One of each key's runs at most, and four wait.
-  await refusedOf(guessing, attacked.length * (20 - 5));
+  // At most one check per key runs, and four wait.
+  await waitForRejections(guessing, attacked.length * (20 - 5));
   assert.ok((await verifier.verify(other.secret, address)) !== undefined, "from the very same address");
   release.resolve();
   assert.ok((await Promise.all(guessing)).every((each) => each === "wrong" || each === "UNAVAILABLE"));
 });
 
-test("a check that waits is dropped when the last of its callers leaves, and not before", async () => {
+test("a waiting check is dropped when its last caller disconnects, and not before", async () => {
   const { secret } = await create({});
   const release = Promise.withResolvers<void>();
   const running = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ test("a check that waits is dropped when the last of its callers leaves, and not
   const verify = (n: number, caller: number) => verifier.verify(wrong(secret, n), "a", () => callers[caller]!.signal);
   const first = verify(0, 0);
   await running.promise;
-  // One check of a key runs at a time, so the others wait.
+  // One check per key runs at a time, so the others wait.
   const [left, leftToo, stayed, alone] = [verify(1, 1), verify(2, 1), verify(2, 2), verify(3, 3)];
   const settled = Promise.allSettled([left, alone]);
   callers[1]!.abort();
@@ -218,7 +218,7 @@ test("a check that waits is dropped when the last of its callers leaves, and not
   assert.deepEqual(compared.toSorted(), ["0", "2", "3"]);
 });
 
-test("the right secret of a key is checked although others guess it, when it comes from another address", async () => {
+test("the correct secret is checked while another address guesses secrets of the same key", async () => {
   const { secret } = await create({});
   const { verifier } = countingVerifier();
   await verifier.verify(wrong(secret), "10.0.0.1");
@@ -228,7 +228,7 @@ test("the right secret of a key is checked although others guess it, when it com
   await Promise.all(guesses);
 });
 
-test("a wrong secret that is presented again costs nothing, also after a hundred others", async () => {
+test("a repeated wrong secret costs nothing, even after a hundred others", async () => {
   const { secret } = await create({});
   const { verifier, counted } = countingVerifier();
   for (let n = 0; n < 100; n++) assert.equal(await verifier.verify(wrong(secret, n), "10.0.0.1"), undefined);
@@ -244,7 +244,7 @@ test("a wrong secret that is presented again costs nothing, also after a hundred
   assert.equal(counted.compares, 101, "and is forgotten after a minute");
 });
 
-test("what is no key, and a key that nobody has, is refused without asking bcrypt", async () => {
+test("a malformed or unknown key is rejected without a bcrypt check", async () => {
   const { verifier, counted } = countingVerifier();
   const texts = [
     "",
@@ -259,10 +259,10 @@ test("what is no key, and a key that nobody has, is refused without asking bcryp
   assert.equal(counted.compares, 0);
 });
 
-test("every character of a secret counts, up to the longest that a key may have", async () => {
+test("every character of a secret is significant, up to the maximum length", async () => {
   const prefix = "sk_test_longest";
   const secret = "x".repeat(72);
-  await apiKeys.keep(db, freshTenant(), `${prefix}_${secret}`, clock.nowMs);
+  await apiKeys.ensureBootstrapKey(db, freshTenant(), `${prefix}_${secret}`, clock.nowMs);
   const { verifier } = countingVerifier();
   assert.ok((await verifier.verify(`${prefix}_${secret}`)) !== undefined);
   for (const other of [`${secret}y`, `${secret.slice(0, -1)}y`, secret.slice(0, -1)]) {
@@ -270,7 +270,7 @@ test("every character of a secret counts, up to the longest that a key may have"
   }
 });
 
-test("a key ends in the very millisecond in which it expires, also when it is in memory", async () => {
+test("a key is invalid from the millisecond in which it expires, even when cached", async () => {
   const { apiKey, secret } = await create({}, { expiresAt: timestampFromMs(clock.nowMs + 5000) });
   const { verifier } = countingVerifier();
   clock.nowMs += 4999;
@@ -280,7 +280,7 @@ test("a key ends in the very millisecond in which it expires, also when it is in
   assert.equal(apiKey!.status, Status.ACTIVE);
 });
 
-test("a revoked key is refused as soon as its tenant's change is known, and on its own node at once", async () => {
+test("a revoked key is rejected on its own node immediately, and elsewhere when the change arrives", async () => {
   const tenantId = freshTenant();
   const { apiKey, secret } = await create({ tenantId });
   const elsewhere = countingVerifier();
@@ -291,7 +291,7 @@ test("a revoked key is refused as soon as its tenant's change is known, and on i
   assert.equal(await elsewhere.verifier.verify(secret), undefined);
 });
 
-test("a key that is revoked while it is being read or checked is not remembered as good", async () => {
+test("a key revoked while it is being read or checked is not cached as valid", async () => {
   const tenantId = freshTenant();
   const { apiKey, secret } = await create({ tenantId });
   const { changes: announced } = announcedChanges();
@@ -312,20 +312,20 @@ test("a key that is revoked while it is being read or checked is not remembered 
   assert.equal(await verifier.verify(secret), undefined);
 });
 
-test("revoking again changes nothing, and says who did it first", async () => {
+test("revoking again changes nothing and reports who revoked it first", async () => {
   const tenantId = freshTenant();
   const { apiKey } = await create({ tenantId });
   await revoke({ tenantId, subject: "key:first" }, apiKey!.id);
-  const told = events.recorded.length;
+  const eventCount = events.recorded.length;
   const again = await revoke({ tenantId, subject: "key:second" }, apiKey!.id);
   assert.deepEqual(
     [again.apiKey!.revokedBy, again.apiKey!.recordVersion, again.apiKey!.status],
     ["key:first", 2n, Status.REVOKED],
   );
-  assert.equal(events.recorded.length, told);
+  assert.equal(events.recorded.length, eventCount);
 });
 
-test("nobody can give a key more than they have: no role, no scope, no other environments", async () => {
+test("a caller cannot grant a key roles, scopes or environments that it does not have", async () => {
   const cases: [choice: ContextChoice, request: object, denied: RegExp | undefined][] = [
     [{ roles: ["admin"] }, { roles: ["admin"], scopes: ["*:*"] }, undefined],
     [{ roles: ["operator"] }, { roles: ["viewer"] }, undefined],
@@ -348,7 +348,7 @@ test("nobody can give a key more than they have: no role, no scope, no other env
   }
 });
 
-test("a role that does not exist and an end that has passed are refused by the name of the field", async () => {
+test("the errors about an unknown role and a past expiry name the field", async () => {
   for (const role of ["chief", "constructor"]) {
     await assert.rejects(create({}, { roles: ["viewer", role] }), failsWith("INVALID_ARGUMENT", /roles\[1\]/));
   }
@@ -356,7 +356,7 @@ test("a role that does not exist and an end that has passed are refused by the n
   await assert.rejects(create({}, past), failsWith("INVALID_ARGUMENT", /expires_at/));
 });
 
-test("a list shows the keys of its own tenant in each standing", async () => {
+test("a list filters the keys of its own tenant by status", async () => {
   const tenantId = freshTenant();
   await create({});
   const active = await create({ tenantId });
@@ -372,7 +372,7 @@ test("a list shows the keys of its own tenant in each standing", async () => {
   assert.equal((await list({ tenantId })).totalSize, 3);
 });
 
-test("another tenant's key is not found, and not revoked", async () => {
+test("another tenant's key is not found and cannot be revoked", async () => {
   const { apiKey, secret } = await create({});
   const none = failsWith("NOT_FOUND", /^No such API key\.$/);
   await assert.rejects(revoke({}, apiKey!.id), none);
@@ -380,18 +380,18 @@ test("another tenant's key is not found, and not revoked", async () => {
   assert.ok((await apiKeys.verifier.verify(secret)) !== undefined);
 });
 
-test("a service learns about keys of its own tenant only, unless the platform asks", async () => {
+test("only the platform tenant can verify keys of other tenants", async () => {
   const tenantId = freshTenant();
   const { secret } = await create({ tenantId });
   const ask = (choice: ContextChoice) =>
     perform(db, choice, handlers.verifyApiKey, VerifyApiKeyRequestSchema, { secret });
   assert.equal((await ask({ tenantId })).valid, true);
   assert.equal((await ask({ platform: true })).valid, true);
-  const stranger = await ask({});
-  assert.deepEqual([stranger.valid, stranger.apiKey, stranger.grantedScopes], [false, undefined, []]);
+  const foreign = await ask({});
+  assert.deepEqual([foreign.valid, foreign.apiKey, foreign.grantedScopes], [false, undefined, []]);
 });
 
-test("when a key was last used is noted for many keys at once", async () => {
+test("the last use of many keys is stored in one statement", async () => {
   const { verifier } = countingVerifier();
   const keys = [await create({}), await create({}), await create({})];
   for (const { secret } of keys.slice(0, 2)) await verifier.verify(secret);
@@ -405,23 +405,25 @@ test("when a key was last used is noted for many keys at once", async () => {
   );
 });
 
-test("a key that the operator chose is kept once by many nodes, takes a new secret, and stays revoked", async () => {
+test("a bootstrap key is stored once by many nodes, accepts a new secret, and stays revoked", async () => {
   const tenantId = freshTenant();
   const text = (secret: string) => `sk_test_chosen_${secret}`;
-  await Promise.all(Array.from({ length: 5 }, () => apiKeys.keep(db, tenantId, text("first-secret"), clock.nowMs)));
+  await Promise.all(
+    Array.from({ length: 5 }, () => apiKeys.ensureBootstrapKey(db, tenantId, text("first-secret"), clock.nowMs)),
+  );
   assert.equal((await list({ tenantId })).totalSize, 1);
   assert.ok((await countingVerifier().verifier.verify(text("first-secret")))?.principal.roles.includes("admin"));
-  await apiKeys.keep(db, tenantId, text("second-secret"), clock.nowMs);
+  await apiKeys.ensureBootstrapKey(db, tenantId, text("second-secret"), clock.nowMs);
   assert.equal(await countingVerifier().verifier.verify(text("first-secret")), undefined);
   assert.ok((await countingVerifier().verifier.verify(text("second-secret"))) !== undefined);
   await revoke({ tenantId }, (await list({ tenantId })).apiKeys[0]!.id);
-  await apiKeys.keep(db, tenantId, text("second-secret"), clock.nowMs);
+  await apiKeys.ensureBootstrapKey(db, tenantId, text("second-secret"), clock.nowMs);
   assert.equal(await countingVerifier().verifier.verify(text("second-secret")), undefined);
 });
 
-test("a key that somebody made is not taken over by a chosen one of the same name", async () => {
+test("a bootstrap key does not replace the secret of an API key with the same prefix", async () => {
   const { apiKey, secret } = await create({});
-  await apiKeys.keep(db, freshTenant(), `${apiKey!.prefix}_another-secret`, clock.nowMs);
+  await apiKeys.ensureBootstrapKey(db, freshTenant(), `${apiKey!.prefix}_another-secret`, clock.nowMs);
   assert.equal(await countingVerifier().verifier.verify(`${apiKey!.prefix}_another-secret`), undefined);
   assert.ok((await countingVerifier().verifier.verify(secret)) !== undefined);
 });

@@ -2,41 +2,47 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Failure } from "../../../errors/index.ts";
-import { createCheckQueue, type Standing } from "./check-queue.ts";
+import { type CheckPriority, createCheckQueue } from "./check-queue.ts";
 
-const limits = { runningMax: 2, suspectsRunningMax: 1, waitingMax: 4, waitingOfKeyMax: 8, waitingInAllMax: 100 };
+const limits = {
+  runningMax: 2,
+  suspectsRunningMax: 1,
+  waitingPerAddressMax: 4,
+  waitingPerKeyMax: 8,
+  waitingTotalMax: 100,
+};
 
 interface Choice {
   readonly tenantId?: string;
   readonly keyId: string;
   readonly address?: string;
-  readonly standing?: Standing | (() => Standing);
+  readonly priority?: CheckPriority | (() => CheckPriority);
   readonly signal?: AbortSignal;
 }
 
-/** A queue whose checks end when they are told to, and the order in which they started or were refused. */
-function heldQueue(choice: Partial<typeof limits> = {}) {
+/** Creates a queue whose checks end on request, and records the order in which checks started or were rejected. */
+function createHeldQueue(choice: Partial<typeof limits> = {}) {
   const queue = createCheckQueue({ ...limits, ...choice });
   const started: string[] = [];
-  const refused: string[] = [];
+  const rejected: string[] = [];
   const ends = new Map<string, () => void>();
   return {
     started,
-    /** The names of those that were refused until now. */
-    async refused() {
+    /** The names of the checks rejected so far. */
+    async rejected() {
       await nextTurn();
-      return refused;
+      return rejected;
     },
-    ask(name: string, { tenantId = "t", keyId, address = "a", standing = "clean", signal }: Choice) {
+    enqueue(name: string, { tenantId = "t", keyId, address = "a", priority = "clean", signal }: Choice) {
       const check = () => {
         started.push(name);
         const { promise, resolve } = Promise.withResolvers<void>();
         ends.set(name, resolve);
         return promise;
       };
-      const standingNow = typeof standing === "function" ? standing : () => standing;
-      queue.run({ tenantId, keyId, address, standing: standingNow, signal }, check).catch((error) => {
-        refused.push(error instanceof Failure && error.code === "UNAVAILABLE" ? name : `${name}: ${error}`);
+      const currentPriority = typeof priority === "function" ? priority : () => priority;
+      queue.run({ tenantId, keyId, address, priority: currentPriority, signal }, check).catch((error) => {
+        rejected.push(error instanceof Failure && error.code === "UNAVAILABLE" ? name : `${name}: ${error}`);
       });
     },
     async end(name: string) {
@@ -46,11 +52,11 @@ function heldQueue(choice: Partial<typeof limits> = {}) {
   };
 }
 
-test("one check of a key runs at a time, and keys take turns", async () => {
-  const { ask, end, started } = heldQueue();
-  for (const n of [1, 2, 3]) ask(`a${n}`, { keyId: "a" });
-  ask("b1", { keyId: "b" });
-  ask("c1", { keyId: "c" });
+test("one check of a key runs at a time, and keys are scheduled round-robin", async () => {
+  const { enqueue, end, started } = createHeldQueue();
+  for (const n of [1, 2, 3]) enqueue(`a${n}`, { keyId: "a" });
+  enqueue("b1", { keyId: "b" });
+  enqueue("c1", { keyId: "c" });
   assert.deepEqual(started, ["a1", "b1"]);
   await end("a1");
   assert.deepEqual(started, ["a1", "b1", "a2"]);
@@ -60,15 +66,15 @@ test("one check of a key runs at a time, and keys take turns", async () => {
   assert.deepEqual(started.slice(4), ["a3"]);
 });
 
-test("what was right before goes first, then keys without wrong secrets, and suspects never take every place", async () => {
-  const { ask, end, started } = heldQueue();
-  ask("s1", { keyId: "s", standing: "suspect" });
-  ask("t1", { keyId: "t", standing: "suspect" });
-  assert.deepEqual(started, ["s1"], "one place stays free of suspects");
-  ask("d1", { keyId: "d", standing: "doubtful" });
-  ask("e1", { keyId: "e", standing: "doubtful" });
-  ask("c1", { keyId: "c" });
-  ask("k1", { keyId: "k", standing: "known" });
+test("known secrets run first, then keys without failures, and suspects never occupy every slot", async () => {
+  const { enqueue, end, started } = createHeldQueue();
+  enqueue("s1", { keyId: "s", priority: "suspect" });
+  enqueue("t1", { keyId: "t", priority: "suspect" });
+  assert.deepEqual(started, ["s1"], "one slot is reserved for checks that are not suspect");
+  enqueue("d1", { keyId: "d", priority: "doubtful" });
+  enqueue("e1", { keyId: "e", priority: "doubtful" });
+  enqueue("c1", { keyId: "c" });
+  enqueue("k1", { keyId: "k", priority: "known" });
   assert.deepEqual(started, ["s1", "d1"]);
   await end("d1");
   await end("k1");
@@ -78,110 +84,110 @@ test("what was right before goes first, then keys without wrong secrets, and sus
   assert.equal(started.at(-1), "t1");
 });
 
-test("checks that were waiting when their key came under suspicion no longer go first", async () => {
-  const { ask, end, started } = heldQueue({ runningMax: 1 });
+test("waiting checks lose their priority when their key becomes suspect", async () => {
+  const { enqueue, end, started } = createHeldQueue({ runningMax: 1 });
   let suspected = false;
-  const standing = () => (suspected ? "suspect" : "clean");
-  for (const n of [1, 2, 3]) ask(`a${n}`, { keyId: "a", standing });
-  for (const n of [1, 2, 3]) ask(`b${n}`, { keyId: "b", standing });
+  const priority = () => (suspected ? "suspect" : "clean");
+  for (const n of [1, 2, 3]) enqueue(`a${n}`, { keyId: "a", priority });
+  for (const n of [1, 2, 3]) enqueue(`b${n}`, { keyId: "b", priority });
   suspected = true;
-  ask("c1", { keyId: "c", standing: "doubtful" });
+  enqueue("c1", { keyId: "c", priority: "doubtful" });
   await end("a1");
   assert.deepEqual(started, ["a1", "c1"]);
   await end("c1");
   assert.deepEqual(started.slice(2), ["a2"]);
 });
 
-test("addresses take turns within a key, and only so many wait from each", async () => {
-  const { ask, end, started, refused } = heldQueue({ runningMax: 1 });
+test("addresses of a key are scheduled round-robin, and the number of waiting checks per address is limited", async () => {
+  const { enqueue, end, started, rejected } = createHeldQueue({ runningMax: 1 });
   for (const address of ["x", "y"]) {
-    for (const n of [1, 2, 3, 4, 5, 6]) ask(`${address}${n}`, { keyId: "key", standing: "suspect", address });
+    for (const n of [1, 2, 3, 4, 5, 6]) enqueue(`${address}${n}`, { keyId: "key", priority: "suspect", address });
   }
-  assert.deepEqual(await refused(), ["x6", "y5", "y6"], "one runs, and four wait from each address");
+  assert.deepEqual(await rejected(), ["x6", "y5", "y6"], "one runs, and four of each address wait");
   for (const name of ["x1", "x2", "y1"]) await end(name);
   assert.deepEqual(started, ["x1", "x2", "y1", "x3"]);
 });
 
-test("when too many wait for a key, the address with the most waiting loses its newest", async () => {
-  const { ask, refused } = heldQueue({ runningMax: 1 });
-  ask("running", { keyId: "key" });
+test("when too many checks of a key wait, the newest of the address with the most is rejected", async () => {
+  const { enqueue, rejected } = createHeldQueue({ runningMax: 1 });
+  enqueue("running", { keyId: "key" });
   for (const address of ["x", "y"]) {
-    for (const n of [1, 2, 3, 4]) ask(`${address}${n}`, { keyId: "key", address });
+    for (const n of [1, 2, 3, 4]) enqueue(`${address}${n}`, { keyId: "key", address });
   }
-  for (const n of [1, 2, 3, 4]) ask(`z${n}`, { keyId: "key", address: "z" });
-  assert.deepEqual(await refused(), ["y4", "x4", "z3", "z4"]);
+  for (const n of [1, 2, 3, 4]) enqueue(`z${n}`, { keyId: "key", address: "z" });
+  assert.deepEqual(await rejected(), ["y4", "x4", "z3", "z4"]);
 });
 
-test("what was right before is not refused while guesses at its key wait, also from its own address", async () => {
-  const { ask, end, started, refused } = heldQueue({ runningMax: 1 });
-  ask("running", { keyId: "key", standing: "suspect" });
+test("a known secret is not rejected while guesses of its key wait, even from the same address", async () => {
+  const { enqueue, end, started, rejected } = createHeldQueue({ runningMax: 1 });
+  enqueue("running", { keyId: "key", priority: "suspect" });
   for (const address of ["a", "b"]) {
-    for (const n of [1, 2, 3, 4]) ask(`${address}${n}`, { keyId: "key", standing: "suspect", address });
+    for (const n of [1, 2, 3, 4]) enqueue(`${address}${n}`, { keyId: "key", priority: "suspect", address });
   }
-  ask("known", { keyId: "key", standing: "known" });
-  assert.deepEqual(await refused(), ["a4"]);
+  enqueue("known", { keyId: "key", priority: "known" });
+  assert.deepEqual(await rejected(), ["a4"]);
   await end("running");
   assert.equal(started.at(-1), "known");
 });
 
-test("tenants take turns, however many keys each has", async () => {
-  const { ask, end, started } = heldQueue({ runningMax: 1 });
-  ask("running", { tenantId: "large", keyId: "l0" });
-  for (const n of [1, 2, 3, 4]) ask(`l${n}`, { tenantId: "large", keyId: `l${n}` });
-  for (const n of [1, 2]) ask(`s${n}`, { tenantId: "small", keyId: `s${n}` });
+test("tenants are scheduled round-robin, regardless of their number of keys", async () => {
+  const { enqueue, end, started } = createHeldQueue({ runningMax: 1 });
+  enqueue("running", { tenantId: "large", keyId: "l0" });
+  for (const n of [1, 2, 3, 4]) enqueue(`l${n}`, { tenantId: "large", keyId: `l${n}` });
+  for (const n of [1, 2]) enqueue(`s${n}`, { tenantId: "small", keyId: `s${n}` });
   await end("running");
   for (const name of ["l1", "s1", "l2", "s2", "l3"]) await end(name);
   assert.deepEqual(started, ["running", "l1", "s1", "l2", "s2", "l3", "l4"]);
 });
 
-test("when too many wait in all, the tenant with the most waiting loses, and its least urgent check first", async () => {
-  const { ask, refused } = heldQueue({ runningMax: 1, waitingInAllMax: 6 });
-  ask("running", { tenantId: "other", keyId: "o" });
-  for (const n of [1, 2, 3]) ask(`guess${n}`, { tenantId: "large", keyId: "l0", standing: "suspect" });
-  for (const n of [1, 2, 3]) ask(`l${n}`, { tenantId: "large", keyId: `l${n}` });
-  ask("l4", { tenantId: "large", keyId: "l4" });
-  ask("s1", { tenantId: "small", keyId: "s1" });
-  assert.deepEqual(await refused(), ["guess3", "guess2"]);
-  ask("guess4", { tenantId: "large", keyId: "l0", standing: "suspect" });
-  ask("s2", { tenantId: "small", keyId: "s2" });
-  ask("s3", { tenantId: "small", keyId: "s3" });
-  ask("s4", { tenantId: "small", keyId: "s4" });
-  assert.deepEqual((await refused()).slice(2), ["guess4", "guess1", "l4", "s4"]);
+test("when too many checks wait in total, the least urgent of the tenant with the most is rejected", async () => {
+  const { enqueue, rejected } = createHeldQueue({ runningMax: 1, waitingTotalMax: 6 });
+  enqueue("running", { tenantId: "other", keyId: "o" });
+  for (const n of [1, 2, 3]) enqueue(`guess${n}`, { tenantId: "large", keyId: "l0", priority: "suspect" });
+  for (const n of [1, 2, 3]) enqueue(`l${n}`, { tenantId: "large", keyId: `l${n}` });
+  enqueue("l4", { tenantId: "large", keyId: "l4" });
+  enqueue("s1", { tenantId: "small", keyId: "s1" });
+  assert.deepEqual(await rejected(), ["guess3", "guess2"]);
+  enqueue("guess4", { tenantId: "large", keyId: "l0", priority: "suspect" });
+  enqueue("s2", { tenantId: "small", keyId: "s2" });
+  enqueue("s3", { tenantId: "small", keyId: "s3" });
+  enqueue("s4", { tenantId: "small", keyId: "s4" });
+  assert.deepEqual((await rejected()).slice(2), ["guess4", "guess1", "l4", "s4"]);
 });
 
-test("a check whose caller left does not run, and keeps no place in the queue", async () => {
-  const { ask, end, started, refused } = heldQueue({ runningMax: 1 });
+test("a check whose caller disconnected does not run and leaves the queue", async () => {
+  const { enqueue, end, started, rejected } = createHeldQueue({ runningMax: 1 });
   const left = new AbortController();
-  ask("running", { keyId: "key" });
-  for (const n of [1, 2, 3, 4]) ask(`left${n}`, { keyId: "key", signal: left.signal });
+  enqueue("running", { keyId: "key" });
+  for (const n of [1, 2, 3, 4]) enqueue(`left${n}`, { keyId: "key", signal: left.signal });
   left.abort(new Error("gone"));
-  for (const n of [1, 2, 3, 4]) ask(`here${n}`, { keyId: "key" });
-  ask("late", { keyId: "other", signal: left.signal });
+  for (const n of [1, 2, 3, 4]) enqueue(`here${n}`, { keyId: "key" });
+  enqueue("late", { keyId: "other", signal: left.signal });
   const gone = ["left1", "left2", "left3", "left4", "late"].map((name) => `${name}: Error: gone`);
-  assert.deepEqual(await refused(), gone);
+  assert.deepEqual(await rejected(), gone);
   await end("running");
   assert.deepEqual(started, ["running", "here1"]);
 });
 
-test("choosing the next check asks about few of those that wait", async () => {
-  const { ask, end } = heldQueue({ runningMax: 1, waitingInAllMax: 10_000 });
-  let questions = 0;
-  const standing = () => {
-    questions++;
+test("choosing the next check evaluates the priority of only a few waiting checks", async () => {
+  const { enqueue, end } = createHeldQueue({ runningMax: 1, waitingTotalMax: 10_000 });
+  let calls = 0;
+  const priority = () => {
+    calls++;
     return "clean" as const;
   };
-  ask("running", { keyId: "k" });
-  for (let n = 0; n < 5000; n++) ask(`n${n}`, { tenantId: `t${n % 50}`, keyId: `k${n}`, standing });
-  questions = 0;
+  enqueue("running", { keyId: "k" });
+  for (let n = 0; n < 5000; n++) enqueue(`n${n}`, { tenantId: `t${n % 50}`, keyId: `k${n}`, priority });
+  calls = 0;
   await end("running");
-  assert.ok(questions < 10, `${questions} questions`);
+  assert.ok(calls < 10, `${calls} calls`);
 });
 
-test("a check that fails frees its place", async () => {
+test("a failed check frees its slot", async () => {
   const queue = createCheckQueue({ ...limits, runningMax: 1 });
-  const whom = { tenantId: "t", keyId: "k", address: "a", standing: () => "clean" as const };
-  const broken = queue.run(whom, () => Promise.reject(new Error("broken")));
-  const next = queue.run(whom, async () => "checked");
+  const subject = { tenantId: "t", keyId: "k", address: "a", priority: () => "clean" as const };
+  const broken = queue.run(subject, () => Promise.reject(new Error("broken")));
+  const next = queue.run(subject, async () => "checked");
   await assert.rejects(broken, /broken/);
   assert.equal(await next, "checked");
 });

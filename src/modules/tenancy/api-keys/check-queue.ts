@@ -1,98 +1,99 @@
 import { fail } from "../../../errors/index.ts";
-import { createWaitingCounts } from "./waiting-counts.ts";
+import { createEntryCounts } from "./entry-counts.ts";
 
 /**
- * How urgent a check is: `known` repeats one that succeeded before; `clean` has no recent wrong secret behind it; `doubtful`
- * comes from an address with recent wrong secrets; `suspect` is for a key with recent wrong secrets.
+ * The priority of a check, most urgent first. `known`: the same secret was correct before. `clean`: neither the key nor the
+ * address has recent failures. `doubtful`: the address has recent failures. `suspect`: the key has recent failures.
  */
-export type Standing = "known" | "clean" | "doubtful" | "suspect";
+export type CheckPriority = "known" | "clean" | "doubtful" | "suspect";
 
-/** Whom a check is for. */
-export interface CheckFor {
+/** The key and the caller that a check is for. */
+export interface CheckSubject {
   readonly tenantId: string;
   readonly keyId: string;
   readonly address: string;
-  /** Asked again when the check's turn comes: a key may come under suspicion while its checks wait. */
-  readonly standing: () => Standing;
-  /** Aborts when nobody waits for the result any more. */
+  /** Evaluated again before the check starts, because a key can become suspect while its checks wait. */
+  readonly priority: () => CheckPriority;
+  /** Aborts when no caller waits for the result any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs expensive checks a few at a time, so that nobody's wrong secrets keep another's key waiting. */
+/** Limits concurrent bcrypt checks and schedules them fairly, so that wrong secrets of one key do not delay other keys. */
 export interface CheckQueue {
   /**
-   * Runs a check when its turn comes. Rejects with UNAVAILABLE when too many wait, and with the signal's reason when its
-   * callers leave before it starts.
+   * Runs a check when it is scheduled. Rejects with UNAVAILABLE when too many checks wait, and with the signal's reason when
+   * the signal aborts before the check starts.
    */
-  run<T>(whom: CheckFor, check: () => Promise<T>): Promise<T>;
+  run<T>(subject: CheckSubject, check: () => Promise<T>): Promise<T>;
 }
 
 interface Limits {
-  /** Checks that run at once. */
+  /** Maximum number of concurrent checks. */
   readonly runningMax: number;
-  /** Checks of suspect keys that run at once. */
+  /** Maximum number of concurrent checks of suspect keys. */
   readonly suspectsRunningMax: number;
-  /** Checks that wait for one key from one address. */
-  readonly waitingMax: number;
-  /** Checks that wait for one key. */
-  readonly waitingOfKeyMax: number;
-  /** Checks that wait in all. */
-  readonly waitingInAllMax: number;
+  /** Maximum number of waiting checks per key and address. */
+  readonly waitingPerAddressMax: number;
+  /** Maximum number of waiting checks per key. */
+  readonly waitingPerKeyMax: number;
+  /** Maximum number of waiting checks in total. */
+  readonly waitingTotalMax: number;
 }
 
-interface Waiting {
-  readonly whom: CheckFor;
-  /** The list that it waits in. */
-  standing: Standing;
-  readonly start: (standing: Standing) => void;
-  readonly refuse: (reason: unknown) => void;
+interface QueuedCheck {
+  readonly subject: CheckSubject;
+  /** The priority whose queue contains the check. */
+  priority: CheckPriority;
+  readonly start: (priority: CheckPriority) => void;
+  readonly reject: (reason: unknown) => void;
 }
 
-type AddressTurns = Map<string, Set<Waiting>>;
-type KeyTurns = Map<string, AddressTurns>;
-/** Checks by tenant, key and address. A map keeps insertion order: who had a turn goes to the end. */
-type TenantTurns = Map<string, KeyTurns>;
+type ChecksByAddress = Map<string, Set<QueuedCheck>>;
+type ChecksByKey = Map<string, ChecksByAddress>;
+/** Checks by tenant, key and address. Maps iterate in insertion order: after each check its entries move to the end. */
+type ChecksByTenant = Map<string, ChecksByKey>;
 
-const mostUrgentFirst: readonly Standing[] = ["known", "clean", "doubtful", "suspect"];
+const mostUrgentFirst: readonly CheckPriority[] = ["known", "clean", "doubtful", "suspect"];
 const leastUrgentFirst = mostUrgentFirst.toReversed();
 
 /**
- * Makes a queue: by standing first, then tenants in turn, then keys, then addresses; one check of a key runs at a time.
+ * Creates a queue that schedules by priority, then round-robin over tenants, keys and addresses. At most one check of a key
+ * runs at a time.
  *
- * When a bound is reached, whoever has the most waiting loses: the tenant, then its least urgent checks, then the key and
- * the address with the most of them. So nobody's checks crowd out those of another.
+ * When a limit is exceeded, the queue rejects a check of the tenant with the most waiting checks: one of its least urgent
+ * checks, from the key and the address with the most of them. So no tenant, key or address crowds out another.
  */
 export function createCheckQueue(limits: Limits): CheckQueue {
-  const turns: Readonly<Record<Standing, TenantTurns>> = {
+  const queues: Readonly<Record<CheckPriority, ChecksByTenant>> = {
     known: new Map(),
     clean: new Map(),
     doubtful: new Map(),
     suspect: new Map(),
   };
-  const tenantCounts = createWaitingCounts();
+  const tenantCounts = createEntryCounts();
   const runningKeys = new Set<string>();
   let suspectsRunning = 0;
 
-  function queueOf(standing: Standing, { tenantId, keyId, address }: CheckFor): Set<Waiting> | undefined {
-    return turns[standing].get(tenantId)?.get(keyId)?.get(address);
+  function queueOf(priority: CheckPriority, { tenantId, keyId, address }: CheckSubject): Set<QueuedCheck> | undefined {
+    return queues[priority].get(tenantId)?.get(keyId)?.get(address);
   }
 
-  function add(waiting: Waiting): void {
-    const { tenantId, keyId, address } = waiting.whom;
-    const keys = entryOf(turns[waiting.standing], tenantId, (): KeyTurns => new Map());
-    const addresses = entryOf(keys, keyId, (): AddressTurns => new Map());
-    entryOf(addresses, address, () => new Set<Waiting>()).add(waiting);
+  function add(queued: QueuedCheck): void {
+    const { tenantId, keyId, address } = queued.subject;
+    const keys = entryOf(queues[queued.priority], tenantId, (): ChecksByKey => new Map());
+    const addresses = entryOf(keys, keyId, (): ChecksByAddress => new Map());
+    entryOf(addresses, address, () => new Set<QueuedCheck>()).add(queued);
     tenantCounts.add(tenantId);
   }
 
-  /** Takes a check out; false when it does not wait any more. */
-  function remove(waiting: Waiting): boolean {
-    const { tenantId, keyId, address } = waiting.whom;
-    const tenants = turns[waiting.standing];
+  /** Removes a check from the queue; false when it is not in the queue any more. */
+  function remove(queued: QueuedCheck): boolean {
+    const { tenantId, keyId, address } = queued.subject;
+    const tenants = queues[queued.priority];
     const keys = tenants.get(tenantId);
     const addresses = keys?.get(keyId);
     const queue = addresses?.get(address);
-    if (!queue?.delete(waiting)) return false;
+    if (!queue?.delete(queued)) return false;
     if (queue.size === 0) addresses!.delete(address);
     if (addresses!.size === 0) keys!.delete(keyId);
     if (keys!.size === 0) tenants.delete(tenantId);
@@ -100,9 +101,9 @@ export function createCheckQueue(limits: Limits): CheckQueue {
     return true;
   }
 
-  /** The check whose turn it is among those of one standing. Passes over running keys, which are few. */
-  function first(standing: Standing): Waiting | undefined {
-    for (const keys of turns[standing].values()) {
+  /** The next check of a priority. Skips keys with a running check, of which there are few. */
+  function first(priority: CheckPriority): QueuedCheck | undefined {
+    for (const keys of queues[priority].values()) {
       for (const [keyId, addresses] of keys) {
         if (runningKeys.has(keyId)) continue;
         return firstOf(firstOf(addresses.values())!);
@@ -111,15 +112,15 @@ export function createCheckQueue(limits: Limits): CheckQueue {
     return undefined;
   }
 
-  /** The most urgent check that may run now. A check that has become less urgent moves to the list where it belongs. */
-  function next(): Waiting | undefined {
-    for (const standing of mostUrgentFirst) {
-      if (standing === "suspect" && suspectsRunning >= limits.suspectsRunningMax) return undefined;
-      for (let found = first(standing); found !== undefined; found = first(standing)) {
-        const current = found.whom.standing();
-        if (mostUrgentFirst.indexOf(current) <= mostUrgentFirst.indexOf(standing)) return found;
+  /** The most urgent check that can run now. A check that has become less urgent moves to the queue of its new priority. */
+  function next(): QueuedCheck | undefined {
+    for (const priority of mostUrgentFirst) {
+      if (priority === "suspect" && suspectsRunning >= limits.suspectsRunningMax) return undefined;
+      for (let found = first(priority); found !== undefined; found = first(priority)) {
+        const current = found.subject.priority();
+        if (mostUrgentFirst.indexOf(current) <= mostUrgentFirst.indexOf(priority)) return found;
         remove(found);
-        found.standing = current;
+        found.priority = current;
         add(found);
       }
     }
@@ -130,95 +131,99 @@ export function createCheckQueue(limits: Limits): CheckQueue {
     while (runningKeys.size < limits.runningMax) {
       const found = next();
       if (found === undefined) return;
-      const { tenantId, keyId, address } = found.whom;
-      const tenants = turns[found.standing];
+      const { tenantId, keyId, address } = found.subject;
+      const tenants = queues[found.priority];
       const keys = tenants.get(tenantId)!;
       remove(found);
       moveToEnd(keys.get(keyId), address);
       moveToEnd(keys, keyId);
       moveToEnd(tenants, tenantId);
-      found.start(found.standing);
+      found.start(found.priority);
     }
   }
 
-  /** The check that is refused when too many of a tenant, a key or an address wait: the newest of the least urgent. */
-  function leastUrgent({ tenantId, keyId, address }: Partial<CheckFor> & Pick<CheckFor, "tenantId">): Waiting {
-    for (const standing of leastUrgentFirst) {
-      const keys = turns[standing].get(tenantId);
+  /** The check to reject when too many of a tenant, key or address wait: the newest of the least urgent ones. */
+  function leastUrgent({
+    tenantId,
+    keyId,
+    address,
+  }: Partial<CheckSubject> & Pick<CheckSubject, "tenantId">): QueuedCheck {
+    for (const priority of leastUrgentFirst) {
+      const keys = queues[priority].get(tenantId);
       const addresses = keys?.get(keyId ?? largestOf(keys, sizeOf));
       const queue = addresses?.get(address ?? largestOf(addresses, ({ size }) => size));
       const newest = queue && [...queue].at(-1);
       if (newest !== undefined) return newest;
     }
-    throw new Error("nothing waits");
+    throw new Error("the tenant has no waiting check");
   }
 
-  function refuse(waiting: Waiting, why: string): void {
-    remove(waiting);
-    waiting.refuse(fail("UNAVAILABLE", { public: why, headers: { "retry-after": "1" } }));
+  function reject(queued: QueuedCheck, message: string): void {
+    remove(queued);
+    queued.reject(fail("UNAVAILABLE", { public: message, headers: { "retry-after": "1" } }));
   }
 
-  /** Keeps what waits within the bounds, after a check was added. */
-  function refuseExcess({ whom }: Waiting): void {
-    const { tenantId, keyId, address } = whom;
-    let fromAddress = 0;
-    let ofKey = 0;
-    for (const standing of mostUrgentFirst) {
-      fromAddress += queueOf(standing, whom)?.size ?? 0;
-      ofKey += sizeOf(turns[standing].get(tenantId)?.get(keyId));
+  /** Enforces the limits after a check was added. */
+  function rejectExcess({ subject }: QueuedCheck): void {
+    const { tenantId, keyId, address } = subject;
+    let addressCount = 0;
+    let keyCount = 0;
+    for (const priority of mostUrgentFirst) {
+      addressCount += queueOf(priority, subject)?.size ?? 0;
+      keyCount += sizeOf(queues[priority].get(tenantId)?.get(keyId));
     }
-    const ofThisKey = "Too many secrets of this API key are being checked.";
-    if (fromAddress > limits.waitingMax) refuse(leastUrgent({ tenantId, keyId, address }), ofThisKey);
-    else if (ofKey > limits.waitingOfKeyMax) refuse(leastUrgent({ tenantId, keyId }), ofThisKey);
-    else if (tenantCounts.total > limits.waitingInAllMax) {
+    const tooManyOfKey = "Too many concurrent checks of this API key. Try again in a second.";
+    if (addressCount > limits.waitingPerAddressMax) reject(leastUrgent({ tenantId, keyId, address }), tooManyOfKey);
+    else if (keyCount > limits.waitingPerKeyMax) reject(leastUrgent({ tenantId, keyId }), tooManyOfKey);
+    else if (tenantCounts.total > limits.waitingTotalMax) {
       const largest = tenantCounts.largest(tenantId);
-      refuse(leastUrgent({ tenantId: largest }), "Too many API keys are being checked.");
+      reject(leastUrgent({ tenantId: largest }), "Too many concurrent checks of API keys. Try again in a second.");
     }
   }
 
   return {
-    run<T>(whom: CheckFor, check: () => Promise<T>) {
+    run<T>(subject: CheckSubject, check: () => Promise<T>) {
       return new Promise<T>((resolve, reject) => {
-        const { keyId, signal } = whom;
+        const { keyId, signal } = subject;
         if (signal?.aborted) return reject(signal.reason);
         const leave = () => {
-          if (remove(waiting)) reject(signal!.reason);
+          if (remove(queued)) reject(signal!.reason);
         };
-        const waiting: Waiting = {
-          whom,
-          standing: whom.standing(),
-          start(standing) {
+        const queued: QueuedCheck = {
+          subject,
+          priority: subject.priority(),
+          start(priority) {
             signal?.removeEventListener("abort", leave);
             runningKeys.add(keyId);
-            if (standing === "suspect") suspectsRunning++;
+            if (priority === "suspect") suspectsRunning++;
             check()
               .then(resolve, reject)
               .finally(() => {
                 runningKeys.delete(keyId);
-                if (standing === "suspect") suspectsRunning--;
+                if (priority === "suspect") suspectsRunning--;
                 startNext();
               });
           },
-          refuse(reason) {
+          reject(reason) {
             signal?.removeEventListener("abort", leave);
             reject(reason);
           },
         };
         signal?.addEventListener("abort", leave, { once: true });
-        add(waiting);
+        add(queued);
         startNext();
-        refuseExcess(waiting);
+        rejectExcess(queued);
       });
     },
   };
 }
 
-function entryOf<T>(entries: Map<string, T>, name: string, make: () => T): T {
+function entryOf<T>(entries: Map<string, T>, name: string, create: () => T): T {
   const known = entries.get(name);
   if (known !== undefined) return known;
-  const made = make();
-  entries.set(name, made);
-  return made;
+  const created = create();
+  entries.set(name, created);
+  return created;
 }
 
 function firstOf<T>(values: Iterable<T>): T | undefined {
@@ -233,13 +238,13 @@ function moveToEnd<T>(entries: Map<string, T> | undefined, name: string): void {
   entries!.set(name, entry);
 }
 
-function sizeOf(addresses: AddressTurns | undefined): number {
+function sizeOf(addresses: ChecksByAddress | undefined): number {
   let size = 0;
   for (const queue of addresses?.values() ?? []) size += queue.size;
   return size;
 }
 
-/** The name of the largest entry, the last one among equals; "" when there is none. */
+/** The name of the largest entry; the last one among equals; "" without entries. */
 function largestOf<T>(entries: ReadonlyMap<string, T> | undefined, size: (entry: T) => number): string {
   let largest = "";
   let most = 0;

@@ -20,7 +20,7 @@ import type { ApiKeyService } from "./service.ts";
 import { apiKeyStore } from "./store.ts";
 import type { ApiKeyVerifier } from "./verifier.ts";
 
-/** The operations of ApiKeyService. */
+/** Creates the handlers of ApiKeyService. */
 export function apiKeyHandlers(
   service: ApiKeyService,
   verifier: ApiKeyVerifier,
@@ -63,7 +63,7 @@ export function apiKeyHandlers(
 
     async verifyApiKey(context, request) {
       const verified = await verifier.verify(request.secret, "", () => context.signal);
-      // A service of one tenant learns nothing about another tenant's keys.
+      // Only the platform tenant can verify another tenant's keys.
       if (verified === undefined || (verified.key.tenantId !== context.tenantId && !context.platform)) {
         return create(VerifyApiKeyResponseSchema, { valid: false });
       }

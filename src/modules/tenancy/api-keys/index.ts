@@ -1,8 +1,9 @@
 /**
- * API keys: how programs call.
+ * API keys: credentials of programs.
  *
- * key: `sk_<env>_<key id>_<secret>`. prefix: the part before the secret, by which a key is looked up.
- * verifier: tells whose a presented key is, from memory for most calls.
+ * Key: `sk_<env>_<key id>_<secret>`. Prefix: the part before the secret, which identifies the key.
+ * Verifier: checks presented keys, from a cache for most calls.
+ * Bootstrap key: an admin key whose text the operator sets in `auth.bootstrap_api_key`.
  */
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -12,7 +13,7 @@ import { apiKeyHandlers } from "./handler.ts";
 import { type ApiKeyParts, createApiKeyService } from "./service.ts";
 import { createApiKeyVerifier } from "./verifier.ts";
 
-export { newKeyText } from "./service.ts";
+export { createKeyText } from "./service.ts";
 export type { ApiKeyVerifier } from "./verifier.ts";
 
 interface Parts extends ApiKeyParts {
@@ -22,10 +23,10 @@ interface Parts extends ApiKeyParts {
   readonly log: Log;
 }
 
-/** The door of the module. */
+/** The module's public API. */
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-/** Makes the module. */
+/** Creates the module. */
 export function createApiKeys({ db, clock, cursors, log, ...parts }: Parts) {
   const service = createApiKeyService(parts);
   const verifier = createApiKeyVerifier({ sql: db.sql, changes: parts.changes, clock, log });
@@ -33,6 +34,6 @@ export function createApiKeys({ db, clock, cursors, log, ...parts }: Parts) {
     handlers: apiKeyHandlers(service, verifier, cursors),
     verifier,
     issue: service.issue,
-    keep: service.keep,
+    ensureBootstrapKey: service.ensureBootstrapKey,
   };
 }

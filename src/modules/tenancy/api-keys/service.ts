@@ -18,7 +18,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { ApiKey, StoredApiKey } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 
-/** What is asked for a new key. */
+/** The input for a new key. */
 export interface NewApiKey {
   readonly name: string;
   readonly roles?: readonly string[];
@@ -27,22 +27,22 @@ export interface NewApiKey {
   readonly expiresAt?: Date | undefined;
 }
 
-/** What the use cases stand on. */
+/** Dependencies of the service. */
 export interface ApiKeyParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly bcryptCost: number;
-  /** The scopes that a key can have. */
+  /** The scopes that a key can be granted. */
   readonly scopes: ReadonlySet<string>;
 }
 
-/** Who a key was created by that the operator chose. */
-const bootstrapper = "bootstrap";
+/** The `createdBy` of bootstrap keys. */
+const bootstrapCreator = "bootstrap";
 
-/** The use cases of API keys. */
+/** The operations on API keys. */
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
-/** Makes the use cases of API keys. */
+/** Creates the service of API keys. */
 export function createApiKeyService({ changes, events, bcryptCost, scopes: known }: ApiKeyParts) {
   async function store(sql: Sql, tenantId: TenantId, input: NewApiKey, text: string, createdBy: string, nowMs: number) {
     const [, prefix, secret] = keyFormat.exec(text)!;
@@ -66,7 +66,7 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
 
   async function renewSecret(sql: Sql, found: StoredApiKey, text: string, nowMs: number): Promise<void> {
     const secret = keyFormat.exec(text)![2]!;
-    if (found.createdBy !== bootstrapper || (await bcrypt.compare(secret, found.secretHash))) return;
+    if (found.createdBy !== bootstrapCreator || (await bcrypt.compare(secret, found.secretHash))) return;
     await apiKeyStore(sql).replaceSecret(
       found.tenantId,
       found.id,
@@ -76,14 +76,14 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
     await changes.record(sql, found.tenantId);
   }
 
-  /** Makes a key for a tenant without asking who may: for callers that have asked already. */
+  /** Creates a key without an authorization check, which is the caller's responsibility. */
   async function issue(
     context: Context,
     tenantId: TenantId,
     input: NewApiKey,
   ): Promise<{ key: ApiKey; secret: string }> {
     const kind = input.environmentMode === "non_production_only" ? "test" : "live";
-    const text = newKeyText(kind, context.nowMs);
+    const text = createKeyText(kind, context.nowMs);
     const key = await store(context.sql, tenantId, input, text, context.principal.subject, context.nowMs);
     const { name, prefix, roles, scopes } = key;
     await events.record(context, "api_key.created", key.id, { name, prefix, roles, scopes }, tenantId);
@@ -93,15 +93,15 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
   return {
     issue,
 
-    /** Keeps a key whose text was chosen elsewhere as an admin; one that was kept so before takes the new secret. */
-    async keep(db: Database, tenantId: TenantId, text: string, nowMs: number): Promise<void> {
+    /** Stores the operator's bootstrap key as an admin key. If it exists already, replaces its secret. */
+    async ensureBootstrapKey(db: Database, tenantId: TenantId, text: string, nowMs: number): Promise<void> {
       const [, prefix] = keyFormat.exec(text)!;
       await db.transaction(async (tx) => {
-        // Many nodes may start with the same key at once.
+        // Several nodes can start with the same key concurrently.
         await tx`select pg_advisory_xact_lock(hashtextextended(${`api_key|${prefix}`}, 0))`;
         const found = await apiKeyStore(tx).findByPrefix(prefix!);
         if (found !== undefined) return renewSecret(tx, found, text, nowMs);
-        await store(tx, tenantId, { name: "bootstrap", roles: ["admin"] }, text, bootstrapper, nowMs);
+        await store(tx, tenantId, { name: "bootstrap", roles: ["admin"] }, text, bootstrapCreator, nowMs);
       });
     },
 
@@ -111,10 +111,10 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
         throw invalid(`roles[${unknown}]`, "role", `must be one of ${Object.keys(roleGrants).join(", ")}`);
       }
       if (input.expiresAt !== undefined && input.expiresAt.getTime() <= context.nowMs) {
-        throw invalid("expires_at", "future", "must lie in the future");
+        throw invalid("expires_at", "future", "must be in the future (for example: 2030-01-31T00:00:00Z)");
       }
       const { roles = [], scopes = [], environmentMode = "any" } = input;
-      refuseUnknownScope(scopes, known);
+      requireKnownScopes(scopes, known);
       const expiresAt = input.expiresAt ?? context.principal.expiresAt;
       const beyond = beyondCeiling(context.principal, { roles, scopes, environmentMode, expiresAt });
       if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
@@ -140,16 +140,20 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
   };
 }
 
-/** Refuses a scope that would never open anything: most likely it is a slip of the pen. */
-function refuseUnknownScope(scopes: readonly string[], known: ReadonlySet<string>): void {
+/** Rejects a scope that no operation requires, because it is most likely a typing error. */
+function requireKnownScopes(scopes: readonly string[], known: ReadonlySet<string>): void {
   const at = scopes.findIndex((scope) => !known.has(scope));
   if (at < 0) return;
   const near = nearestName(scopes[at]!, [...known]);
-  const advice = near === undefined ? "GET /api/_meta/services lists them" : `did you mean ${near}?`;
-  throw invalid(`scopes[${at}]`, "scope", `must be a scope that operations need: ${advice}`);
+  const advice = near === undefined ? "GET /api/_meta/services lists all scopes" : `did you mean ${near}?`;
+  throw invalid(
+    `scopes[${at}]`,
+    "scope",
+    `must be a scope that an operation requires (for example: event:read); ${advice}`,
+  );
 }
 
-/** The text of a new key: `sk_<env>_<key id>_<secret>`. */
-export function newKeyText(environment: string, nowMs: number): string {
+/** Creates the text of a new key: `sk_<env>_<key id>_<secret>`. */
+export function createKeyText(environment: string, nowMs: number): string {
   return `sk_${environment}_${ulid(nowMs).toLowerCase()}_${randomBytes(24).toString("base64url")}`;
 }

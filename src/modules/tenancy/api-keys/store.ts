@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { ApiKey, ApiKeyStatus, StoredApiKey } from "./domain/api-key.ts";
 
-/** The SQL of API keys. */
+/** The SQL queries of API keys. */
 export function apiKeyStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, name, prefix, roles, scopes, environment_mode, expires_at, last_used_at, created_by,
@@ -24,7 +24,7 @@ export function apiKeyStore(sql: Sql) {
       return row;
     },
 
-    /** The only read without a tenant: this is how the tenant becomes known. */
+    /** The only query without a tenant, because the key determines the tenant. */
     async findByPrefix(prefix: string): Promise<StoredApiKey | undefined> {
       const [row] = await sql<StoredApiKey[]>`select ${columns}, secret_hash from api_keys where prefix = ${prefix}`;
       return row;
@@ -45,7 +45,7 @@ export function apiKeyStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, status: ApiKeyStatus | undefined, now: Date, page: Page): Promise<PageRows<ApiKey>> {
-      const standing =
+      const statusFilter =
         status === undefined
           ? sql``
           : {
@@ -55,12 +55,12 @@ export function apiKeyStore(sql: Sql) {
             }[status];
       return readKeyset<ApiKey>(
         sql,
-        { columns, table: "api_keys", where: sql`tenant_id = ${tenantId} ${standing}` },
+        { columns, table: "api_keys", where: sql`tenant_id = ${tenantId} ${statusFilter}` },
         page,
       );
     },
 
-    /** Notes when keys were last used, many at once. */
+    /** Stores when keys were last used, in one statement. */
     async touch(uses: readonly { tenantId: TenantId; id: string; at: Date }[]): Promise<void> {
       await sql`
         update api_keys set last_used_at = used.at

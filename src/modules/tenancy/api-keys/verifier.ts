@@ -8,41 +8,41 @@ import { createTenantCache, type Sql, type TenantChanges } from "../../../platfo
 import type { Log } from "../../../platform/log/log.ts";
 import { createCheckQueue } from "./check-queue.ts";
 import { type StoredApiKey, statusOf } from "./domain/api-key.ts";
-import { createSecretMemory } from "./secret-memory.ts";
 import { apiKeyStore } from "./store.ts";
+import { createVerificationCache } from "./verification-cache.ts";
 
-/** Tells whose a presented key is. */
+/** Verifies presented API keys. */
 export interface ApiKeyVerifier {
   /**
-   * The key, or undefined for one that is unknown, wrong, revoked or expired. `address` is where it comes from; the signal
-   * aborts when the caller leaves, and is asked for only when the secret must be checked.
+   * Returns the verified key; undefined for a key that is unknown, wrong, revoked or expired. `address` is the caller's IP
+   * address. `signalOf` is called only when the secret must be checked; its signal aborts when the caller disconnects.
    */
   verify(
     presented: string,
     address?: string,
     signalOf?: () => AbortSignal,
   ): VerifiedKey | undefined | Promise<VerifiedKey | undefined>;
-  /** Writes down when keys were last used. */
+  /** Writes the times of last use to the database. */
   flushUses(): Promise<void>;
 }
 
-/** A key that was presented with its right secret. */
+/** A key that was presented with its correct secret. */
 export interface VerifiedKey {
   readonly key: StoredApiKey;
   readonly principal: Principal;
 }
 
-// A check keeps a processor busy for a while. With one left for the calls, wrong secrets slow nobody down.
+// A bcrypt check occupies a CPU core. One core stays free for calls, so that wrong secrets do not slow down other callers.
 const checksRunningMax = Math.max(2, availableParallelism() - 1);
 const suspectChecksRunningMax = 1;
-const checksWaitingMax = 4;
-const checksOfKeyWaitingMax = 64;
-const checksInAllWaitingMax = 1024;
-const usesNotedEveryMs = 60_000;
+const checksWaitingPerAddressMax = 4;
+const checksWaitingPerKeyMax = 64;
+const checksWaitingTotalMax = 1024;
+const useRecordedEveryMs = 60_000;
 
-/** A check that callers with the same secret wait for together. */
+/** A check shared by all callers that present the same secret. */
 interface SharedCheck {
-  /** Whether the secret is right. A check that has not started is dropped when the last of its callers leaves. */
+  /** Resolves to whether the secret is correct. A waiting check is dropped when its last caller disconnects. */
   join(signal: AbortSignal | undefined): Promise<boolean>;
 }
 
@@ -51,24 +51,24 @@ interface Parts {
   readonly changes: TenantChanges;
   readonly clock: Clock;
   readonly log: Log;
-  /** Checks a secret against its hash, and takes its time. */
+  /** Compares a secret with a hash. Expensive. */
   readonly compare?: (secret: string, hash: string) => Promise<boolean>;
 }
 
 /**
- * Checks a secret with bcrypt once, and for a minute after that against a keyed digest in memory: a key costs one bcrypt a
- * minute, not one a call, and so does a wrong secret. Checks wait for their turn by tenant, key and address.
+ * Creates a verifier that checks a secret with bcrypt, then caches the result for a minute by keyed digest. A key costs one
+ * bcrypt check per minute instead of one per call, and so does a wrong secret. A fair queue schedules the checks.
  */
 export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcrypt.compare }: Parts): ApiKeyVerifier {
-  const memory = createSecretMemory(clock);
+  const cache = createVerificationCache(clock);
   const queue = createCheckQueue({
     runningMax: checksRunningMax,
     suspectsRunningMax: suspectChecksRunningMax,
-    waitingMax: checksWaitingMax,
-    waitingOfKeyMax: checksOfKeyWaitingMax,
-    waitingInAllMax: checksInAllWaitingMax,
+    waitingPerAddressMax: checksWaitingPerAddressMax,
+    waitingPerKeyMax: checksWaitingPerKeyMax,
+    waitingTotalMax: checksWaitingTotalMax,
   });
-  /** Checks under way by digest: callers with the same secret share one. */
+  /** Pending checks by digest: callers with the same secret share one. */
   const checking = new Map<string, SharedCheck>();
   const uses = new Map<string, { key: StoredApiKey; atMs: number }>();
   const keys = createTenantCache<string, VerifiedKey | undefined>({
@@ -82,25 +82,25 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
 
   function startCheck(key: StoredApiKey, secret: string, digest: string, address: string): SharedCheck {
     const { tenantId, id: keyId, secretHash } = key;
-    const standing = () => memory.standing(secretHash, digest, address);
+    const priority = () => cache.priority(secretHash, digest, address);
     const abandoned = new AbortController();
     let callers = 0;
     let hasStarted = false;
-    const right = queue.run({ tenantId, keyId, address, standing, signal: abandoned.signal }, async () => {
+    const right = queue.run({ tenantId, keyId, address, priority, signal: abandoned.signal }, async () => {
       hasStarted = true;
       const isRight = await compare(secret, secretHash);
-      // Remembered before the next check is chosen, which may depend on it.
-      memory.remember(secretHash, digest, address, isRight);
+      // Recorded before the queue chooses the next check, because its priority can depend on the result.
+      cache.record(secretHash, digest, address, isRight);
       return isRight;
     });
-    const forget = () => {
+    const removeShared = () => {
       if (checking.get(digest) === shared) checking.delete(digest);
     };
     const leave = () => {
       if (--callers > 0 || hasStarted) return;
-      // A caller that comes now needs a check of its own.
-      forget();
-      abandoned.abort(fail("CANCELED", { public: "Nobody waits for the check any more." }));
+      // Later callers start a new check.
+      removeShared();
+      abandoned.abort(fail("CANCELED", { public: "Every caller disconnected before the check started." }));
     };
     const shared: SharedCheck = {
       join(signal) {
@@ -108,7 +108,7 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
         if (signal?.aborted) leave();
         else signal?.addEventListener("abort", leave, { once: true });
         return right.finally(() => {
-          forget();
+          removeShared();
           signal?.removeEventListener("abort", leave);
         });
       },
@@ -117,16 +117,16 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
     return shared;
   }
 
-  function use(verified: VerifiedKey): VerifiedKey | undefined {
+  function accept(verified: VerifiedKey): VerifiedKey | undefined {
     const { key } = verified;
     const nowMs = clock.now();
     if (statusOf(key, nowMs) !== "active") return undefined;
     const before = uses.get(key.id);
-    if (before === undefined || nowMs - before.atMs > usesNotedEveryMs) uses.set(key.id, { key, atMs: nowMs });
+    if (before === undefined || nowMs - before.atMs > useRecordedEveryMs) uses.set(key.id, { key, atMs: nowMs });
     return verified;
   }
 
-  function against(
+  function checkSecret(
     found: VerifiedKey | undefined,
     secret: string,
     address: string,
@@ -134,11 +134,11 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
   ): VerifiedKey | undefined | Promise<VerifiedKey | undefined> {
     if (found === undefined) return undefined;
     const { key } = found;
-    const digest = memory.digest(key.secretHash, secret);
-    const known = memory.recall(key.secretHash, digest);
-    if (known !== undefined) return known ? use(found) : undefined;
+    const digest = cache.digest(key.secretHash, secret);
+    const known = cache.lookUp(key.secretHash, digest);
+    if (known !== undefined) return known ? accept(found) : undefined;
     const check = checking.get(digest) ?? startCheck(key, secret, digest, address);
-    return check.join(signalOf?.()).then((right) => (right ? use(found) : undefined));
+    return check.join(signalOf?.()).then((right) => (right ? accept(found) : undefined));
   }
 
   return {
@@ -147,20 +147,20 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
       if (prefix === undefined || secret === undefined) return undefined;
       const found = keys.get(prefix);
       return found instanceof Promise
-        ? found.then((read) => against(read, secret, address, signalOf))
-        : against(found, secret, address, signalOf);
+        ? found.then((read) => checkSecret(read, secret, address, signalOf))
+        : checkSecret(found, secret, address, signalOf);
     },
     async flushUses() {
       if (uses.size === 0) return;
-      const noted = [...uses.values()].map(({ key, atMs }) => ({
+      const recorded = [...uses.values()].map(({ key, atMs }) => ({
         tenantId: key.tenantId,
         id: key.id,
         at: new Date(atMs),
       }));
       uses.clear();
       await apiKeyStore(sql)
-        .touch(noted)
-        .catch((error) => log.warn({ err: error }, "last use of keys not noted"));
+        .touch(recorded)
+        .catch((error) => log.warn({ err: error }, "could not store the last use of API keys"));
     },
   };
 }

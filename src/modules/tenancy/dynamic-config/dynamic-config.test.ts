@@ -47,7 +47,7 @@ const reset = async (choice: ContextChoice, key: string) =>
   (await perform(db, choice, handlers.resetConfigValue, ResetConfigValueRequestSchema, { key })).configValue!;
 const plain = (value: ConfigValue) => [value.key, toJson(ValueSchema, value.value!), value.overridden];
 
-test("values in force are the tenant's own where it set them, and the instance's elsewhere", async () => {
+test("the effective value is the tenant's own if set, and else the instance's", async () => {
   const tenantId = freshTenant();
   await set({ tenantId, subject: "key:ada" }, "ratelimit.tenant_rps", 25);
   await set({}, "idempotency.required", true);
@@ -62,7 +62,7 @@ test("values in force are the tenant's own where it set them, and the instance's
   assert.equal(page.configValues[3]!.updatedBy, "key:ada");
 });
 
-test("pages of values follow each other in the order of keys", async () => {
+test("pages of values are ordered by key", async () => {
   const tenantId = freshTenant();
   const first = await list({ tenantId }, { pageSize: 3 });
   const second = await list({ tenantId }, { pageSize: 3, pageToken: first.nextPageToken });
@@ -71,19 +71,19 @@ test("pages of values follow each other in the order of keys", async () => {
   assert.deepEqual([keys.length, second.totalSize, second.nextPageToken], [4, 4, ""]);
 });
 
-test("a change reaches the chain's snapshots, and its event names the key and not the value", async () => {
+test("a change reaches the chain's snapshots, and its event contains the key but not the value", async () => {
   const tenantId = freshTenant();
-  const told: string[] = [];
-  const stop = changes.onChange((changed) => told.push(changed));
+  const notified: string[] = [];
+  const stop = changes.onChange((changed) => notified.push(changed));
   await set({ tenantId }, "ratelimit.tenant_rps", 25);
   stop();
-  assert.deepEqual(told, [tenantId]);
+  assert.deepEqual(notified, [tenantId]);
   assert.equal((await db.sql`select from tenant_versions where tenant_id = ${tenantId}`).count, 1);
   const event = { tenantId, type: "config.changed", subject: "ratelimit.tenant_rps" };
   assert.deepEqual(events.recorded.at(-1), { ...event, data: { key: "ratelimit.tenant_rps" } });
 });
 
-test("a setting is conditional on its version: 0 for one that is not set, one more for each change", async () => {
+test("an update can require a version: 0 for an unset value, incremented by each change", async () => {
   const tenantId = freshTenant();
   const key = "events.retention_days";
   await assert.rejects(set({ tenantId }, key, 7, 1n), failsWith("VERSION_CONFLICT", /version 0/));
@@ -94,14 +94,14 @@ test("a setting is conditional on its version: 0 for one that is not set, one mo
   assert.deepEqual(plain((await list({ tenantId })).configValues[1]!), [key, 9, true]);
 });
 
-test("of many conditional changes from one version, one is made", async () => {
+test("of many concurrent updates that require the same version, one succeeds", async () => {
   const tenantId = freshTenant();
   const tries = Array.from({ length: 8 }, (_, n) => set({ tenantId }, "events.retention_days", n + 1, 0n));
-  const made = (await Promise.allSettled(tries)).filter((each) => each.status === "fulfilled");
-  assert.equal(made.length, 1);
+  const succeeded = (await Promise.allSettled(tries)).filter((each) => each.status === "fulfilled");
+  assert.equal(succeeded.length, 1);
 });
 
-test("a reset returns to the default, and resetting again changes nothing", async () => {
+test("a reset restores the default, and a second reset changes nothing", async () => {
   const tenantId = freshTenant();
   await set({ tenantId }, "events.retention_days", 7);
   assert.deepEqual(plain(await reset({ tenantId }, "events.retention_days")), ["events.retention_days", 90, false]);
@@ -111,7 +111,7 @@ test("a reset returns to the default, and resetting again changes nothing", asyn
   assert.equal(events.recorded.length, before);
 });
 
-test("an unknown setting is not found, and a value that does not fit is a violation of `value`", async () => {
+test("an unknown setting is not found, and an invalid value is a violation of `value`", async () => {
   const none = failsWith("NOT_FOUND", /^No such setting\.$/);
   await assert.rejects(set({}, "log.level", "debug"), none);
   await assert.rejects(reset({}, "constructor"), none);
@@ -121,14 +121,14 @@ test("an unknown setting is not found, and a value that does not fit is a violat
     await assert.rejects(set({}, "events.retention_days", value), unfit);
   }
   await assert.rejects(set({}, "ratelimit.tenant_rps", null), unfit);
-  // Only a binary request can hold these.
+  // Only a binary request can contain these values.
   for (const kind of [{ case: "numberValue", value: Number.NaN } as const, { case: undefined }]) {
     const request = { key: "ratelimit.tenant_rps", value: { kind } };
     await assert.rejects(perform(db, {}, handlers.setConfigValue, SetConfigValueRequestSchema, request), unfit);
   }
 });
 
-test("the export is YAML that says what it is and parses back to every value in force", async () => {
+test("the export is commented YAML that parses back to every effective value", async () => {
   const tenantId = freshTenant();
   await set({ tenantId }, "idempotency.required", true);
   const { document } = await perform(db, { tenantId }, handlers.exportConfig, ExportConfigRequestSchema, {});
@@ -143,7 +143,7 @@ test("the export is YAML that says what it is and parses back to every value in 
   });
 });
 
-test("switched off, only the schema answers, and every refusal names the setting", async () => {
+test("when disabled, only the schema is available, and every error names the setting", async () => {
   const off = createDynamicConfig({ enabled: false, changes, events, cursors }).handlers;
   const schema = await perform(db, {}, off.getConfigSchema, GetConfigSchemaRequestSchema, {});
   assert.equal(schema.enabled, false);

@@ -17,13 +17,13 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion } from "../../../platform/records/index.ts";
-import { type ConfigValue, nested } from "./domain/config-value.ts";
+import { type ConfigValue, toNestedObject } from "./domain/config-value.ts";
 import type { DynamicSetting } from "./domain/settings.ts";
 import type { ConfigService } from "./service.ts";
 
 const configKey = (value: ConfigValue) => value.key;
 
-/** The operations of ConfigService. */
+/** Creates the handlers of ConfigService. */
 export function configHandlers(service: ConfigService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async getConfigSchema() {
@@ -59,14 +59,14 @@ export function configHandlers(service: ConfigService, cursors: Cursors): Handle
 }
 
 function toYaml(tenantId: string, values: readonly ConfigValue[]): string {
-  const document = new Document(nested(values));
+  const document = new Document(toNestedObject(values));
   document.commentBefore =
-    ` The settings that the tenant ${tenantId} may change, with the values in force.\n` +
-    " Those that the tenant has not set are at their defaults.";
+    ` The settings that the tenant ${tenantId} can change, with their effective values.\n` +
+    " Settings that the tenant has not set have their defaults.";
   return document.toString();
 }
 
-// Not toJson: it throws on what a binary request may hold, and null would come as the number of its enum.
+// Not toJson: it throws on some values of binary requests, and maps null to its enum number.
 function toValue(value: Value | undefined): unknown {
   return value?.kind.case === "nullValue" ? null : value?.kind.value;
 }

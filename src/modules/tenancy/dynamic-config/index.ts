@@ -1,14 +1,14 @@
 /**
- * Dynamic configuration: settings that a tenant may change while the service runs.
+ * Dynamic configuration: settings that a tenant can change at runtime.
  *
- * in force: the value that counts, which is what the tenant has set, or else the default.
- * instance: the operator's own values, which stand in for the defaults.
+ * Effective value: the value that the tenant has set, else the default.
+ * Instance values: the operator's settings, which replace the built-in defaults.
  */
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { configHandlers } from "./handler.ts";
 import { type ConfigParts, createConfigService } from "./service.ts";
 
-/** Makes the module. */
+/** Creates the module. */
 export function createDynamicConfig({ cursors, ...parts }: ConfigParts & { readonly cursors: Cursors }) {
   return { handlers: configHandlers(createConfigService(parts), cursors) };
 }

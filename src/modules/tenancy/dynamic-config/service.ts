@@ -2,31 +2,37 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { notFound, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { type ConfigValue, inForce } from "./domain/config-value.ts";
-import { type DynamicKey, type DynamicSetting, fault, type SettingValue, settingsWith } from "./domain/settings.ts";
+import { type ConfigValue, toEffectiveValue } from "./domain/config-value.ts";
+import {
+  type DynamicKey,
+  type DynamicSetting,
+  findViolation,
+  type SettingValue,
+  withInstanceDefaults,
+} from "./domain/settings.ts";
 import { configStore } from "./store.ts";
 
-/** What the use cases stand on. */
+/** Dependencies of the service. */
 export interface ConfigParts {
-  /** Whether tenants may change anything: the setting dynamic_config.enabled. */
+  /** Whether tenants can change settings (`dynamic_config.enabled`). */
   readonly enabled: boolean;
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
-  /** The instance's own values, which are in force where a tenant sets none. */
+  /** The operator's values, which are effective if a tenant sets none. */
   readonly instance?: Readonly<Partial<Record<DynamicKey, SettingValue>>>;
 }
 
-/** The use cases of dynamic configuration. */
+/** The operations on dynamic configuration. */
 export type ConfigService = ReturnType<typeof createConfigService>;
 
-/** Makes the use cases of dynamic configuration. */
+/** Creates the service of dynamic configuration. */
 export function createConfigService({ enabled, changes, events, instance = {} }: ConfigParts) {
-  const settings = settingsWith(instance);
+  const settings = withInstanceDefaults(instance);
 
-  function refuseDisabled(): void {
+  function requireEnabled(): void {
     if (enabled) return;
     throw fail("FEATURE_DISABLED", {
-      public: "Dynamic configuration is switched off by the setting dynamic_config.enabled.",
+      public: "Dynamic configuration is disabled. The operator can enable it with dynamic_config.enabled=true.",
     });
   }
 
@@ -45,15 +51,15 @@ export function createConfigService({ enabled, changes, events, instance = {} }:
   return {
     getConfigSchema: () => ({ enabled, settings }),
 
-    /** Every setting with the value in force, in the order of their keys. */
+    /** Returns every setting with its effective value, ordered by key. */
     async listConfigValues({ sql, tenantId }: Context): Promise<ConfigValue[]> {
-      refuseDisabled();
+      requireEnabled();
       const stored = await configStore(sql).findAll(
         tenantId,
         settings.map((setting) => setting.key),
       );
       const byKey = new Map(stored.map((each) => [each.key, each]));
-      return settings.map((setting) => inForce(setting, byKey.get(setting.key)));
+      return settings.map((setting) => toEffectiveValue(setting, byKey.get(setting.key)));
     },
 
     async setConfigValue(
@@ -62,32 +68,32 @@ export function createConfigService({ enabled, changes, events, instance = {} }:
       value: unknown,
       expectedVersion: number | undefined,
     ): Promise<ConfigValue> {
-      refuseDisabled();
+      requireEnabled();
       const setting = settingOf(key);
-      const wrong = fault(setting, value);
-      if (wrong !== undefined) throw invalid("value", wrong.rule, wrong.message);
+      const violation = findViolation(setting, value);
+      if (violation !== undefined) throw invalid("value", violation.rule, violation.message);
       const { sql, tenantId, principal, nowMs } = context;
-      const wanted = {
+      const newValue = {
         key,
         value: value as SettingValue,
         updatedBy: principal.subject,
         updatedAt: new Date(nowMs),
       };
       const store = configStore(sql);
-      const stored = await store.set(tenantId, wanted, expectedVersion);
+      const stored = await store.set(tenantId, newValue, expectedVersion);
       if (stored === undefined) {
         throw updateRefusal((await store.find(tenantId, key)) ?? { recordVersion: 0 }, "setting");
       }
       await changed(context, "config.changed", key);
-      return inForce(setting, stored);
+      return toEffectiveValue(setting, stored);
     },
 
     async resetConfigValue(context: Context, key: string): Promise<ConfigValue> {
-      refuseDisabled();
+      requireEnabled();
       const setting = settingOf(key);
-      // Resetting what is not set changes nothing.
+      // A reset of a setting that is not set changes nothing.
       if (await configStore(context.sql).remove(context.tenantId, key)) await changed(context, "config.reset", key);
-      return inForce(setting, undefined);
+      return toEffectiveValue(setting, undefined);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { StoredValue } from "./domain/config-value.ts";
 
-/** The SQL of dynamic configuration: one row for each setting that a tenant has set. */
+/** The SQL queries of dynamic configuration. There is one row per setting that a tenant has set. */
 export function configStore(sql: Sql) {
   const columns = sql`key, value, updated_by, updated_at, record_version`;
   return {
@@ -12,13 +12,13 @@ export function configStore(sql: Sql) {
       return row;
     },
 
-    /** What a tenant has set of these settings. */
+    /** Returns the values that a tenant has set, of these keys. */
     async findAll(tenantId: TenantId, keys: readonly string[]): Promise<StoredValue[]> {
       return sql<StoredValue[]>`
         select ${columns} from config_values where tenant_id = ${tenantId} and key = any(${keys as string[]})`;
     },
 
-    /** Sets a value; undefined when a version is given and not the current one. A value that is not set is at 0. */
+    /** Sets a value; undefined if `expectedVersion` is not current. The version of an unset value is 0. */
     async set(
       tenantId: TenantId,
       { key, value, updatedBy, updatedAt }: Omit<StoredValue, "recordVersion">,
@@ -38,7 +38,7 @@ export function configStore(sql: Sql) {
       return row;
     },
 
-    /** Forgets what was set; answers with whether there was anything. */
+    /** Deletes a value; returns whether there was one. */
     async remove(tenantId: TenantId, key: string): Promise<boolean> {
       const { count } = await sql`delete from config_values where tenant_id = ${tenantId} and key = ${key}`;
       return count > 0;

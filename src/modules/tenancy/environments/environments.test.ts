@@ -44,7 +44,7 @@ async function idOf(tenantId: ContextChoice["tenantId"], key: string): Promise<s
   return (await list({ tenantId })).environments.find((environment) => environment.key === key)!.id;
 }
 
-test("a tenant starts with its environments, in the order given, and sees only its own", async () => {
+test("a new tenant has its environments in the given order, and sees only its own", async () => {
   const tenantId = await newTenant();
   await newTenant();
   const page = await list({ tenantId });
@@ -58,7 +58,7 @@ test("a tenant starts with its environments, in the order given, and sees only i
   assert.equal(page.totalSize, 2);
 });
 
-test("a created environment is a sandbox named like its key unless the request says otherwise", async () => {
+test("an environment defaults to a sandbox named after its key", async () => {
   const tenantId = await newTenant();
   const { environment } = await perform(db, { tenantId }, handlers.createEnvironment, CreateEnvironmentRequestSchema, {
     key: "preview",
@@ -74,7 +74,7 @@ test("a created environment is a sandbox named like its key unless the request s
   });
 });
 
-test("a key is unique in a tenant while its environment exists, and free again once that is deleted", async () => {
+test("a key is unique in a tenant, and can be reused after its environment is deleted", async () => {
   const tenantId = await newTenant();
   const again = () =>
     perform(db, { tenantId }, handlers.createEnvironment, CreateEnvironmentRequestSchema, { key: "staging" });
@@ -88,15 +88,21 @@ test("a key is unique in a tenant while its environment exists, and free again o
   assert.equal((await list({ tenantId })).totalSize, 2);
 });
 
-test("a deleted environment and another tenant's are not found, whatever is asked of them", async () => {
+test("every operation reports a deleted environment and another tenant's environment as not found", async () => {
   const tenantId = await newTenant();
   const environmentId = await idOf(tenantId, "staging");
   const refused = async (choice: ContextChoice) => {
-    const asked = { environmentId };
+    const request = { environmentId };
     const none = failsWith("NOT_FOUND", /^No such environment\.$/);
-    await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, asked), none);
-    await assert.rejects(perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, asked), none);
-    await assert.rejects(perform(db, choice, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, asked), none);
+    await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, request), none);
+    await assert.rejects(
+      perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, request),
+      none,
+    );
+    await assert.rejects(
+      perform(db, choice, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, request),
+      none,
+    );
   };
   await refused({ tenantId: await newTenant() });
   await perform(db, { tenantId }, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, { environmentId });
@@ -117,7 +123,7 @@ test("production can be renamed but neither disabled nor deleted", async () => {
   assert.equal(environment!.name, "Live");
 });
 
-test("an update changes only what is present, and refuses a version that has passed", async () => {
+test("an update changes only the given fields, and rejects a stale version", async () => {
   const tenantId = await newTenant();
   const environmentId = await idOf(tenantId, "staging");
   const update = (change: object) =>
@@ -131,7 +137,7 @@ test("an update changes only what is present, and refuses a version that has pas
   await assert.rejects(update({ name: "Late", recordVersion: 1n }), failsWith("VERSION_CONFLICT", /version 2/));
 });
 
-test("a caller bound to some environments sees and touches no others", async () => {
+test("a caller restricted to some environments can neither see nor change others", async () => {
   const tenantId = await newTenant();
   const production = await idOf(tenantId, "production");
   const staging = await idOf(tenantId, "staging");
@@ -147,15 +153,15 @@ test("a caller bound to some environments sees and touches no others", async () 
       seen,
     );
     assert.equal(page.totalSize, 1);
-    const asked = { environmentId: forbidden };
+    const request = { environmentId: forbidden };
     const denied = failsWith("PERMISSION_DENIED");
-    await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, asked), denied);
+    await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, request), denied);
     await assert.rejects(
-      perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, asked),
+      perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, request),
       denied,
     );
     await assert.rejects(
-      perform(db, choice, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, asked),
+      perform(db, choice, handlers.deleteEnvironment, DeleteEnvironmentRequestSchema, request),
       denied,
     );
     await assert.rejects(
@@ -165,7 +171,7 @@ test("a caller bound to some environments sees and touches no others", async () 
   }
 });
 
-test("pages follow each other without gaps, and a cursor is refused to a caller who sees other environments", async () => {
+test("pages have no gaps, and a cursor is rejected for a caller who sees other environments", async () => {
   const tenantId = await newTenant();
   const first = await list({ tenantId }, { pageSize: 1 });
   const second = await list({ tenantId }, { pageSize: 1, pageToken: first.nextPageToken });

@@ -1,8 +1,8 @@
 /**
- * Environments: where a tenant's configuration and keys are valid.
+ * Environments: the parts of a tenant in which its configuration and keys are valid.
  *
- * key: an environment's short name, unique in its tenant. mode: whether work there is real.
- * production: the environment that every tenant always has, in use.
+ * Key: an environment's short name, unique in its tenant. Mode: live or sandbox.
+ * Production: the environment that every tenant has and that is always active.
  */
 
 import type { EnvironmentService as Rpc } from "../../../../gen/service/api/environment_pb.ts";
@@ -15,14 +15,14 @@ import type { NewEnvironment } from "./domain/environment.ts";
 import { environmentHandlers } from "./handler.ts";
 import { createEnvironmentService } from "./service.ts";
 
-/** The door of the module. */
+/** The module's public API. */
 export interface Environments {
   readonly handlers: Handlers<typeof Rpc>;
-  /** Adds the environments that a tenant starts with, in the caller's transaction. */
+  /** Adds the environments of a new tenant in the caller's transaction. */
   add(sql: Sql, tenantId: TenantId, environments: readonly NewEnvironment[], nowMs: number): Promise<void>;
 }
 
-/** Makes the module. */
+/** Creates the module. */
 export function createEnvironments({ events, cursors }: { events: EventRecorder; cursors: Cursors }): Environments {
   const service = createEnvironmentService(events);
   return { handlers: environmentHandlers(service, cursors), add: service.add };

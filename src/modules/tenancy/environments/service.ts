@@ -6,37 +6,38 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
+  canChangeStatus,
   type Environment,
   type EnvironmentChange,
   type EnvironmentStatus,
-  mayBecome,
   type NewEnvironment,
 } from "./domain/environment.ts";
 import { environmentStore } from "./store.ts";
 
-/** The use cases of environments. */
+/** The operations on environments. */
 export type EnvironmentService = ReturnType<typeof createEnvironmentService>;
 
-/** Makes the use cases of environments. */
+/** Creates the service of environments. */
 export function createEnvironmentService(events: EventRecorder) {
   async function getEnvironment({ sql, tenantId, principal }: Context, id: string): Promise<Environment> {
     const environment = await environmentStore(sql).find(tenantId, id);
     if (environment === undefined) throw notFound("environment");
-    refuseUnusable(principal, environment.key);
+    requireEnvironmentAccess(principal, environment.key);
     return environment;
   }
 
   async function change(
     context: Context,
     id: string,
-    wanted: EnvironmentChange,
+    update: EnvironmentChange,
     expectedVersion: number | undefined,
   ): Promise<Environment> {
     const { sql, tenantId, nowMs } = context;
     const current = await getEnvironment(context, id);
-    if (wanted.status !== undefined && !mayBecome(current, wanted.status)) throw protectedEnvironment(wanted.status);
+    if (update.status !== undefined && !canChangeStatus(current, update.status))
+      throw productionIsProtected(update.status);
     const store = environmentStore(sql);
-    const changed = await store.update(tenantId, id, wanted, expectedVersion, new Date(nowMs));
+    const changed = await store.update(tenantId, id, update, expectedVersion, new Date(nowMs));
     if (changed === undefined) throw updateRefusal(await store.find(tenantId, id), "environment");
     return changed;
   }
@@ -44,7 +45,7 @@ export function createEnvironmentService(events: EventRecorder) {
   return {
     getEnvironment,
 
-    /** Adds environments in the caller's transaction: those that a new tenant starts with. */
+    /** Adds the environments of a new tenant in the caller's transaction. */
     async add(sql: Sql, tenantId: TenantId, environments: readonly NewEnvironment[], nowMs: number): Promise<void> {
       if (environments.length > 0) {
         await environmentStore(sql).insert(environments.map((each) => newEnvironment(tenantId, each, nowMs)));
@@ -52,7 +53,7 @@ export function createEnvironmentService(events: EventRecorder) {
     },
 
     async createEnvironment(context: Context, input: NewEnvironment): Promise<Environment> {
-      refuseUnusable(context.principal, input.key);
+      requireEnvironmentAccess(context.principal, input.key);
       const [created] = await environmentStore(context.sql).insert([
         newEnvironment(context.tenantId, input, context.nowMs),
       ]);
@@ -63,14 +64,14 @@ export function createEnvironmentService(events: EventRecorder) {
     async updateEnvironment(
       context: Context,
       id: string,
-      wanted: EnvironmentChange,
+      update: EnvironmentChange,
       expectedVersion: number | undefined,
     ): Promise<Environment> {
-      if (isEmptyChange(wanted)) {
+      if (isEmptyChange(update)) {
         return unchangedRecord(await getEnvironment(context, id), expectedVersion, "environment");
       }
-      const updated = await change(context, id, wanted, expectedVersion);
-      await events.record(context, "environment.updated", id, { fields: changedFields(wanted) });
+      const updated = await change(context, id, update, expectedVersion);
+      await events.record(context, "environment.updated", id, { fields: changedFields(update) });
       return updated;
     },
 
@@ -86,11 +87,11 @@ function newEnvironment(tenantId: TenantId, input: NewEnvironment, nowMs: number
   return { ...input, tenantId, id: ulid(nowMs), status: "active", ...newStamps(nowMs) };
 }
 
-function refuseUnusable(principal: Principal, key: string): void {
+function requireEnvironmentAccess(principal: Principal, key: string): void {
   if (mayUseEnvironment(principal, key)) return;
-  throw fail("PERMISSION_DENIED", { public: `The caller may not work in the environment ${key}.` });
+  throw fail("PERMISSION_DENIED", { public: `The caller is not allowed to use the environment ${key}.` });
 }
 
-function protectedEnvironment(status: EnvironmentStatus) {
+function productionIsProtected(status: EnvironmentStatus) {
   return fail("FAILED_PRECONDITION", { public: `The environment production cannot be ${status}.` });
 }

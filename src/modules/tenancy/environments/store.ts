@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { type Environment, type EnvironmentChange, productionKey } from "./domain/environment.ts";
 
-/** The SQL of environments. A deleted one keeps its row and is never found again. */
+/** The SQL queries of environments. The row of a deleted environment stays, and no query returns it. */
 export function environmentStore(sql: Sql) {
   const columns = sql`tenant_id, id, key, name, mode, status, created_at, updated_at, record_version`;
   return {
@@ -27,7 +27,7 @@ export function environmentStore(sql: Sql) {
       return row;
     },
 
-    /** The fields that are undefined stay as they are; a version that is given must still be the current one. */
+    /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
     async update(
       tenantId: TenantId,
       id: string,

@@ -21,7 +21,7 @@ import type { Member } from "./domain/member.ts";
 import type { MemberService } from "./service.ts";
 import { memberStore } from "./store.ts";
 
-/** The operations of MemberService. */
+/** Creates the handlers of MemberService. */
 export function memberHandlers(service: MemberService, cursors: Cursors): Handlers<typeof Rpc> {
   async function page(context: Context, request: Parameters<typeof readPage>[1]) {
     const { tenantId, sql, operation } = context;
@@ -55,14 +55,14 @@ export function memberHandlers(service: MemberService, cursors: Cursors): Handle
 
     async updateMember(context, request) {
       const { memberId, displayName, roleSet, status, environmentMode, expiresAt, recordVersion } = request;
-      const wanted = {
+      const update = {
         displayName,
         environmentMode: environmentMode as EnvironmentMode | undefined,
         expiresAt: expiresAt && dateOf(expiresAt),
         roles: roleSet?.roles,
         status: status === undefined ? undefined : nameOf(settable, status),
       };
-      const member = await service.updateMember(context, memberId, wanted, expectedVersion(recordVersion));
+      const member = await service.updateMember(context, memberId, update, expectedVersion(recordVersion));
       return create(UpdateMemberResponseSchema, { member: fromMember(member) });
     },
 

@@ -1,8 +1,8 @@
 /**
- * Members: the people of a tenant.
+ * Members: people with roles in a tenant.
  *
- * subject: how their token names them. invited: asked, and not seen yet; the first call makes them active.
- * resolver: tells what a token's bearer is to a tenant, from memory for most calls.
+ * Subject: the `sub` claim that identifies a member. Invited: not seen yet; the first call activates the member.
+ * Resolver: finds the member that a token belongs to, from a cache for most calls.
  */
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
@@ -17,10 +17,10 @@ interface Parts extends MemberParts {
   readonly cursors: Cursors;
 }
 
-/** The door of the module. */
+/** The module's public API. */
 export type Members = ReturnType<typeof createMembers>;
 
-/** Makes the module. */
+/** Creates the module. */
 export function createMembers({ db, cursors, ...parts }: Parts) {
   return {
     handlers: memberHandlers(createMemberService(parts), cursors),

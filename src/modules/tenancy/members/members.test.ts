@@ -35,7 +35,7 @@ const update = async (choice: ContextChoice, memberId: string, change: object) =
 const remove = (choice: ContextChoice, memberId: string) =>
   perform(db, choice, handlers.removeMember, RemoveMemberRequestSchema, { memberId });
 
-test("an invited member waits for their first call, and the event names no address", async () => {
+test("an invited member is not active before the first call, and the event contains no email address", async () => {
   const tenantId = freshTenant();
   const member = await invite({ tenantId }, { email: "Ada@example.com", displayName: "Ada", roles: ["operator"] });
   assert.equal(member.status, Status.INVITED);
@@ -47,7 +47,7 @@ test("an invited member waits for their first call, and the event names no addre
   });
 });
 
-test("an address is invited once in a tenant, in whatever case, and again after its member was removed", async () => {
+test("an email address can be invited once per tenant, ignoring case, and again after its member was removed", async () => {
   const tenantId = freshTenant();
   const member = await invite({ tenantId }, { email: "ada@example.com" });
   await invite({}, { email: "ada@example.com" });
@@ -59,7 +59,7 @@ test("an address is invited once in a tenant, in whatever case, and again after 
   await invite({ tenantId }, { email: "ADA@example.com" });
 });
 
-test("a role that does not exist is refused by its place in the request", async () => {
+test("the error about an unknown role names its position in the request", async () => {
   const violation = (field: string) => (error: unknown) =>
     error instanceof Failure && error.code === "INVALID_ARGUMENT" && error.violations[0]?.field === field;
   const tenantId = freshTenant();
@@ -69,7 +69,7 @@ test("a role that does not exist is refused by its place in the request", async 
   await assert.rejects(update({ tenantId }, id, { roleSet }), violation("role_set.roles[0]"));
 });
 
-test("nobody gives a role that grants more than they have, but roles that are there already may stay", async () => {
+test("a caller cannot grant a role that exceeds their own, but existing roles can stay", async () => {
   const tenantId = freshTenant();
   const lesser = { tenantId, roles: ["viewer"], scopes: ["member:*"] };
   const denied = failsWith("PERMISSION_DENIED", /admin/);
@@ -80,7 +80,7 @@ test("nobody gives a role that grants more than they have, but roles that are th
   assert.deepEqual(member.roles, ["operator", "viewer"]);
 });
 
-test("an update changes only what is present, and refuses a version that has passed", async () => {
+test("an update changes only the given fields, and rejects a stale version", async () => {
   const tenantId = freshTenant();
   const { id } = await invite({ tenantId }, { email: "a@b.c", displayName: "A", roles: ["viewer"], subject: "s" });
   const member = await update({ tenantId }, id, { status: Status.SUSPENDED, recordVersion: 1n });
@@ -96,7 +96,7 @@ test("an update changes only what is present, and refuses a version that has pas
   );
 });
 
-test("a member without a subject cannot be made active by hand", async () => {
+test("a member without a subject cannot be set to active", async () => {
   const tenantId = freshTenant();
   const { id } = await invite({ tenantId }, { email: "a@b.c" });
   await assert.rejects(update({ tenantId }, id, { status: Status.ACTIVE }), failsWith("FAILED_PRECONDITION"));
@@ -104,7 +104,7 @@ test("a member without a subject cannot be made active by hand", async () => {
   assert.equal((await update({ tenantId }, id, { status: Status.ACTIVE })).status, Status.INVITED);
 });
 
-test("a removed member and another tenant's are not found, whatever is asked of them", async () => {
+test("every operation reports a removed member and another tenant's member as not found", async () => {
   const tenantId = freshTenant();
   const { id: memberId } = await invite({ tenantId }, { email: "a@b.c" });
   const refused = async (choice: ContextChoice) => {
@@ -118,12 +118,12 @@ test("a removed member and another tenant's are not found, whatever is asked of 
   await refused({ tenantId });
 });
 
-test("both addresses list the same members, the tenant's own and none that was removed", async () => {
+test("both list operations return the tenant's own members, without removed ones", async () => {
   const tenantId = freshTenant();
-  await invite({}, { email: "stranger@example.com" });
-  const gone = await invite({ tenantId }, { email: "gone@example.com" });
+  await invite({}, { email: "other@example.com" });
+  const removed = await invite({ tenantId }, { email: "removed@example.com" });
   for (const name of ["a", "b", "c"]) await invite({ tenantId }, { email: `${name}@example.com` });
-  await remove({ tenantId }, gone.id);
+  await remove({ tenantId }, removed.id);
   const first = await perform(db, { tenantId }, handlers.listMembers, ListMembersRequestSchema, { pageSize: 2 });
   const rest = { pageSize: 2, pageToken: first.nextPageToken };
   const second = await perform(db, { tenantId }, handlers.listMembers, ListMembersRequestSchema, rest);

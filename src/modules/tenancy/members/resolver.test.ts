@@ -15,7 +15,7 @@ import { createMembers } from "./index.ts";
 
 const db = await testDatabase();
 
-/** One node of several over the same database. */
+/** Starts one of several nodes on the same database. */
 async function startNode() {
   const signals = createSignals(db);
   const changes = createTenantChanges(db, signals);
@@ -45,19 +45,19 @@ const stored = async (memberId: string) =>
     select subject, status, record_version from members where id = ${memberId}`
   )[0];
 
-/** What is told without a query, once the news of earlier changes has gone round. */
+/** Resolves without a query, after every earlier change has been received. */
 async function remembered(...bearer: Parameters<typeof resolve>) {
   for (;;) {
-    const told = resolve(...bearer);
-    if (!(told instanceof Promise)) return told;
-    await told;
+    const resolved = resolve(...bearer);
+    if (!(resolved instanceof Promise)) return resolved;
+    await resolved;
   }
 }
 
-/** What a member has who was invited without bounds. */
+/** The values of a member invited without restrictions. */
 const unbounded = { environmentMode: "any", expiresAt: null };
 
-test("the first call with a verified address makes an invited member active, in whatever case it is written", async () => {
+test("the first call with a verified email address activates an invited member, ignoring case", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "Ada@Example.com", roles: ["operator"] });
   assert.deepEqual(await resolve(tenantId, "idp|ada", "ada@example.COM", true), {
@@ -68,7 +68,7 @@ test("the first call with a verified address makes an invited member active, in 
   assert.deepEqual({ ...(await stored(id)) }, { subject: "idp|ada", status: "active", recordVersion: 2 });
 });
 
-test("an address that the token does not vouch for, or another tenant's, activates nobody", async () => {
+test("an unverified email address, or one of another tenant, activates no member", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "ada@example.com", roles: ["operator"] });
   assert.equal(await resolve(tenantId, "eve", "ada@example.com", false), undefined);
@@ -77,7 +77,7 @@ test("an address that the token does not vouch for, or another tenant's, activat
   assert.equal((await stored(id))!.status, "invited");
 });
 
-test("a member invited by subject is activated by that subject alone", async () => {
+test("only the invited subject activates a member invited by subject", async () => {
   const tenantId = freshTenant();
   await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["viewer"] });
   assert.equal(await resolve(tenantId, "eve", "ada@example.com", true), undefined);
@@ -88,13 +88,13 @@ test("a member invited by subject is activated by that subject alone", async () 
   });
 });
 
-test("an empty subject is nobody's", async () => {
+test("an empty subject matches no member", async () => {
   const tenantId = freshTenant();
   await invite(tenantId, { email: "ada@example.com" });
   assert.equal(await resolve(tenantId, "", "ada@example.com", true), undefined);
 });
 
-test("of many first calls at once, one activates and all are told the same", async () => {
+test("of many concurrent first calls, one activates the member and all get the same result", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "ada@example.com", roles: ["viewer"] });
   const nodes = await Promise.all([startNode(), startNode(), startNode()]);
@@ -106,14 +106,14 @@ test("of many first calls at once, one activates and all are told the same", asy
   assert.equal((await stored(id))!.recordVersion, 2);
 });
 
-test("of two people with one address, only the first becomes the member", async () => {
+test("of two people with the same email address, only the first becomes the member", async () => {
   const tenantId = freshTenant();
   await invite(tenantId, { email: "team@example.com", roles: ["viewer"] });
   const both = await Promise.all(["one", "two"].map((each) => resolve(tenantId, each, "team@example.com", true)));
   assert.deepEqual(both.filter((member) => member !== undefined).length, 1);
 });
 
-test("once known, a member or a stranger is told from memory until the tenant changes", async () => {
+test("members and non-members are cached until the tenant changes", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["viewer"] });
   assert.deepEqual(await remembered(tenantId, "ada", undefined, false), {
@@ -137,7 +137,7 @@ test("once known, a member or a stranger is told from memory until the tenant ch
   });
 });
 
-test("a suspended member has no roles, also when the invitation was suspended before their first call", async () => {
+test("a suspended member has no roles, even if suspended before the first call", async () => {
   const tenantId = freshTenant();
   const seen = await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["admin"] });
   await resolve(tenantId, "ada", undefined, false);
@@ -159,7 +159,7 @@ test("a suspended member has no roles, also when the invitation was suspended be
   });
 });
 
-test("a removed member is known as removed and has no roles, until they are invited again", async () => {
+test("a removed member resolves as removed and without roles until invited again", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "ada@example.com", roles: ["admin"] });
   await resolve(tenantId, "ada", "ada@example.com", true);

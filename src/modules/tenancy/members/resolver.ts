@@ -1,9 +1,9 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
-import { type Bearer, type Member, type MemberRoles, standingOf } from "./domain/member.ts";
+import { type Bearer, type Member, type MemberRoles, toMemberRoles } from "./domain/member.ts";
 import { memberStore } from "./store.ts";
 
-/** Tells what a token's bearer is to a tenant; undefined for somebody who never was a member. */
+/** Finds the roles of a token's bearer in a tenant; undefined if the bearer was never a member. */
 export type MemberResolver = (
   tenantId: TenantId,
   subject: string,
@@ -11,12 +11,12 @@ export type MemberResolver = (
   emailVerified: boolean,
 ) => MemberRoles | undefined | Promise<MemberRoles | undefined>;
 
-/** Also remembers who is not a member, so that their calls cost no query either. */
+/** Caches non-members too, so that their calls cost no query either. */
 interface Resolved {
   readonly member: MemberRoles | undefined;
 }
 
-/** Resolves from memory; reads, and activates whoever was invited, when the tenant changed or the bearer is new. */
+/** Creates a resolver with a cache. On a cache miss it reads the member, and activates an invited one. */
 export function createMemberResolver(db: Database, changes: TenantChanges): MemberResolver {
   async function activate(tenantId: TenantId, id: string, bearer: Bearer): Promise<Member | undefined> {
     const activated = await db.transaction(async (tx) => {
@@ -24,7 +24,7 @@ export function createMemberResolver(db: Database, changes: TenantChanges): Memb
       if (member !== undefined) await changes.record(tx, tenantId);
       return member;
     });
-    if (activated === undefined) return memberStore(db.sql).recognize(tenantId, bearer);
+    if (activated === undefined) return memberStore(db.sql).findByBearer(tenantId, bearer);
     changes.published(tenantId);
     return activated;
   }
@@ -33,15 +33,15 @@ export function createMemberResolver(db: Database, changes: TenantChanges): Memb
     changes,
     async load(key) {
       const { tenantId, ...bearer } = parse(key);
-      const found = await memberStore(db.sql).recognize(tenantId, bearer);
+      const found = await memberStore(db.sql).findByBearer(tenantId, bearer);
       const member = found?.status === "invited" ? await activate(tenantId, found.id, bearer) : found;
-      return { member: member && standingOf(member) };
+      return { member: member && toMemberRoles(member) };
     },
     tenantOf: (key) => parse(key).tenantId,
   });
 
   return (tenantId, subject, email, emailVerified) => {
-    // An empty subject stands for one that is not known yet; no token may claim it.
+    // An empty subject marks a member whose subject is not known yet. No token may match it.
     if (subject === "") return undefined;
     const verifiedEmail = emailVerified && email !== "" ? email : undefined;
     const resolved = cache.get(keyOf(tenantId, { subject, verifiedEmail }));
@@ -49,7 +49,7 @@ export function createMemberResolver(db: Database, changes: TenantChanges): Memb
   };
 }
 
-// Subjects and addresses may hold any character, so JSON keeps them apart.
+// Subjects and email addresses can contain any character, so the key is JSON.
 function keyOf(tenantId: TenantId, { subject, verifiedEmail }: Bearer): string {
   return JSON.stringify([tenantId, subject, verifiedEmail ?? null]);
 }

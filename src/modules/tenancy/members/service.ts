@@ -15,21 +15,21 @@ import {
 } from "./domain/member.ts";
 import { memberStore } from "./store.ts";
 
-/** What the use cases stand on. */
+/** Dependencies of the service. */
 export interface MemberParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
 }
 
-/** What is asked of an update. */
-export interface WantedChange extends MemberChange {
+/** The input of an update. */
+export interface MemberUpdate extends MemberChange {
   readonly status?: "active" | "suspended" | undefined;
 }
 
-/** The use cases of members. */
+/** The operations on members. */
 export type MemberService = ReturnType<typeof createMemberService>;
 
-/** Makes the use cases of members. */
+/** Creates the service of members. */
 export function createMemberService({ changes, events }: MemberParts) {
   async function changed(context: Context): Promise<void> {
     await changes.record(context.sql, context.tenantId);
@@ -39,10 +39,10 @@ export function createMemberService({ changes, events }: MemberParts) {
   return {
     async inviteMember(context: Context, input: NewMember): Promise<Member> {
       const { sql, tenantId, principal, nowMs } = context;
-      refuseUnknownRole("roles", input.roles);
-      refusePast(input.expiresAt, nowMs);
+      requireKnownRoles("roles", input.roles);
+      requireFutureExpiry(input.expiresAt, nowMs);
       const { environmentMode = principal.environmentMode, expiresAt = principal.expiresAt } = input;
-      refuseBeyond(context, { roles: input.roles, scopes: [], environmentMode, expiresAt });
+      requireWithinCeiling(context, { roles: input.roles, scopes: [], environmentMode, expiresAt });
       const member = await memberStore(sql).insert({
         ...input,
         tenantId,
@@ -52,7 +52,7 @@ export function createMemberService({ changes, events }: MemberParts) {
         status: "invited",
         ...newStamps(nowMs),
       });
-      // Whoever was invited may have called before, and is remembered as a stranger.
+      // The person may have called before and be cached as a non-member.
       await changed(context);
       await events.record(context, "member.invited", member.id, { roles: member.roles });
       return member;
@@ -67,23 +67,23 @@ export function createMemberService({ changes, events }: MemberParts) {
     async updateMember(
       context: Context,
       id: string,
-      wanted: WantedChange,
+      update: MemberUpdate,
       expectedVersion: number | undefined,
     ): Promise<Member> {
       const { sql, tenantId, nowMs } = context;
-      refuseUnknownRole("role_set.roles", wanted.roles ?? []);
-      refusePast(wanted.expiresAt, nowMs);
+      requireKnownRoles("role_set.roles", update.roles ?? []);
+      requireFutureExpiry(update.expiresAt, nowMs);
       const store = memberStore(sql);
       const current = await store.lock(tenantId, id);
       if (current === undefined) throw notFound("member");
-      if (isEmptyChange(wanted)) return unchangedRecord(current, expectedVersion, "member");
-      const change = { ...wanted, status: wanted.status && nextStatus(current, wanted.status) };
+      if (isEmptyChange(update)) return unchangedRecord(current, expectedVersion, "member");
+      const change = { ...update, status: update.status && nextStatus(current, update.status) };
       const grant = grantOf(current, change);
-      if (grant !== undefined) refuseBeyond(context, grant);
+      if (grant !== undefined) requireWithinCeiling(context, grant);
       const member = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (member === undefined) throw updateRefusal(current, "member");
       await changed(context);
-      await events.record(context, "member.updated", id, { fields: changedFields(wanted) });
+      await events.record(context, "member.updated", id, { fields: changedFields(update) });
       return member;
     },
 
@@ -98,27 +98,29 @@ export function createMemberService({ changes, events }: MemberParts) {
   };
 }
 
-function refuseUnknownRole(field: string, roles: readonly string[]): void {
+function requireKnownRoles(field: string, roles: readonly string[]): void {
   const unknown = unknownRole(roles);
   if (unknown >= 0) {
     throw invalid(`${field}[${unknown}]`, "role", `must be one of ${Object.keys(roleGrants).join(", ")}`);
   }
 }
 
-function refusePast(expiresAt: Date | undefined, nowMs: number): void {
+function requireFutureExpiry(expiresAt: Date | undefined, nowMs: number): void {
   if (expiresAt !== undefined && expiresAt.getTime() <= nowMs) {
-    throw invalid("expires_at", "future", "must lie in the future");
+    throw invalid("expires_at", "future", "must be in the future (for example: 2030-01-31T00:00:00Z)");
   }
 }
 
-/** Nobody gives what they have not got themselves. */
-function refuseBeyond({ principal }: Context, grant: Parameters<typeof beyondCeiling>[1]): void {
+/** Rejects a grant that exceeds the caller's own roles, environments or expiry. */
+function requireWithinCeiling({ principal }: Context, grant: Parameters<typeof beyondCeiling>[1]): void {
   const beyond = beyondCeiling(principal, grant);
   if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
 }
 
-function nextStatus(member: Member, wanted: "active" | "suspended"): MemberStatus {
-  const status = statusAfter(member, wanted);
+function nextStatus(member: Member, update: "active" | "suspended"): MemberStatus {
+  const status = statusAfter(member, update);
   if (status !== undefined) return status;
-  throw fail("FAILED_PRECONDITION", { public: "An invited member becomes active with their first call." });
+  throw fail("FAILED_PRECONDITION", {
+    public: "An invited member cannot be set to active: the member's first call activates the membership.",
+  });
 }

@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Bearer, Member, MemberChange } from "./domain/member.ts";
 
-/** The SQL of members. A removed one keeps its row, and only `recognize` ever sees it again. */
+/** The SQL queries of members. The row of a removed member stays, and only `findByBearer` returns it. */
 export function memberStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, subject, email, display_name, roles, status, environment_mode, expires_at, created_at, updated_at,
@@ -26,7 +26,7 @@ export function memberStore(sql: Sql) {
       return row;
     },
 
-    /** Finds a member and keeps others from changing it until the transaction ends. */
+    /** Finds a member and locks its row until the transaction ends. */
     async lock(tenantId: TenantId, id: string): Promise<Member | undefined> {
       const [row] = await sql<Member[]>`
         select ${columns} from members where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
@@ -34,7 +34,7 @@ export function memberStore(sql: Sql) {
       return row;
     },
 
-    /** The fields that are undefined stay as they are; a version that is given must still be the current one. */
+    /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
     async update(
       tenantId: TenantId,
       id: string,
@@ -62,10 +62,10 @@ export function memberStore(sql: Sql) {
     },
 
     /**
-     * The member that a token's bearer is: by subject, else by a verified address nobody has claimed yet.
-     * A removed one comes last, so that who was invited again is let in.
+     * Finds a token's member by subject, else by a verified email address of a member without a subject.
+     * Removed members come last, so that a person who was invited again matches the new invitation.
      */
-    async recognize(tenantId: TenantId, { subject, verifiedEmail }: Bearer): Promise<Member | undefined> {
+    async findByBearer(tenantId: TenantId, { subject, verifiedEmail }: Bearer): Promise<Member | undefined> {
       const [row] = await sql<Member[]>`
         select ${columns} from members
         where tenant_id = ${tenantId} and (subject = ${subject}
@@ -74,7 +74,7 @@ export function memberStore(sql: Sql) {
       return row;
     },
 
-    /** Makes an invited member active at their first call; undefined when somebody else was faster. */
+    /** Activates an invited member at the first call; undefined if a concurrent call did so first. */
     async activate(tenantId: TenantId, id: string, subject: string): Promise<Member | undefined> {
       const [row] = await sql<Member[]>`
         update members set status = 'active', subject = ${subject}, updated_at = now(), record_version = record_version + 1

@@ -1,8 +1,8 @@
 /**
- * Secrets: values that can be set and used, and never read back by callers.
+ * Secrets: values that callers can set and use but never read back.
  *
- * sealed: encrypted to one tenant, record and field. active key: the master key that seals; retired ones only open.
- * re-encryption: sealing anew, with the active key, what others sealed.
+ * Sealed: encrypted and bound to one tenant, record and field. Active key: the master key that encrypts; retired keys only
+ * decrypt. Re-encryption: encrypting values of retired keys with the active key.
  */
 
 import type { Reencryptable } from "../../../platform/crypto/index.ts";
@@ -17,20 +17,20 @@ interface Parts extends SecretParts {
   readonly cursors: Cursors;
   /** The tenant that instance-wide jobs run under. */
   readonly platformTenantId: () => string;
-  /** Tables of other modules that are sealed with the same keys. */
-  readonly furtherTables?: readonly Reencryptable[];
+  /** Tables of other modules that are encrypted with the same keys. */
+  readonly otherTables?: readonly Reencryptable[];
 }
 
-/** The door of the module. */
+/** The module's public API. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
-/** Makes the module. */
-export function createSecrets({ db, cursors, platformTenantId, furtherTables = [], ...parts }: Parts) {
+/** Creates the module. */
+export function createSecrets({ db, cursors, platformTenantId, otherTables = [], ...parts }: Parts) {
   const service = createSecretService(parts);
   return {
     handlers: secretHandlers(service, cursors),
-    /** A secret with its value, by name or id; undefined when the tenant has none such. */
+    /** Reads a secret with its value, by name or id; undefined if the tenant does not have it. */
     read: service.read,
-    ...createRotation({ sql: db.sql, keyring: parts.keyring, platformTenantId, furtherTables }),
+    ...createRotation({ sql: db.sql, keyring: parts.keyring, platformTenantId, otherTables }),
   };
 }

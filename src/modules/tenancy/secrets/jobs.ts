@@ -4,7 +4,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { enqueueJobs, type JobKind } from "../../../platform/jobs/index.ts";
 import { reencryptableSecrets } from "./store.ts";
 
-/** The kind of the job that seals with the active key what retired ones sealed. */
+/** The kind of the job that re-encrypts values of retired keys with the active key. */
 const reencryptKind = "secrets.reencrypt";
 
 const hourMs = 3_600_000;
@@ -14,15 +14,15 @@ interface Parts {
   readonly keyring: Keyring | undefined;
   /** The tenant that instance-wide jobs run under. */
   readonly platformTenantId: () => string;
-  /** What other modules have sealed. */
-  readonly furtherTables: readonly Reencryptable[];
+  /** Tables of other modules with sealed values. */
+  readonly otherTables: readonly Reencryptable[];
 }
 
-/** Key rotation while the service runs. */
-export function createRotation({ sql, keyring, platformTenantId, furtherTables }: Parts) {
-  const tables = [reencryptableSecrets(sql), ...furtherTables];
+/** Creates the master key rotation, which runs without downtime. */
+export function createRotation({ sql, keyring, platformTenantId, otherTables }: Parts) {
+  const tables = [reencryptableSecrets(sql), ...otherTables];
 
-  /** Seals with the active key whatever others sealed, in every table. */
+  /** Re-encrypts all values of retired keys with the active key, in every table. */
   async function reencryptAll(signal: AbortSignal): Promise<Reencryption> {
     let reencrypted = 0;
     let unreadable = 0;
@@ -41,9 +41,11 @@ export function createRotation({ sql, keyring, platformTenantId, furtherTables }
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const { unreadable } = await reencryptAll(signal);
-      // Thrown so that it shows in the log, and is tried again: the missing key may come back.
+      // The error is logged and the job retried, because the operator can add the missing key.
       if (unreadable > 0) {
-        throw new Error(`${unreadable} sealed values do not open: is a key missing from connector.rotation_keys?`);
+        throw new Error(
+          `${unreadable} sealed values cannot be decrypted: add the missing key to connector.rotation_keys`,
+        );
       }
     },
   };
@@ -52,13 +54,13 @@ export function createRotation({ sql, keyring, platformTenantId, furtherTables }
     reencryptAll,
     jobs: keyring === undefined ? [] : [job],
 
-    /** Has the job run soon when anything is not sealed with the active key: after a start with a new one. */
-    async planReencryption(nowMs: number): Promise<void> {
+    /** Schedules the job if any value is not encrypted with the active key, as after a start with a new key. */
+    async scheduleReencryption(nowMs: number): Promise<void> {
       if (keyring === undefined) return;
       const stale = await Promise.all(tables.map((table) => table.next(keyring.activeKeyId, undefined, 1)));
       if (stale.every((rows) => rows.length === 0)) return;
-      const soon = { tenantId: platformTenantId(), kind: reencryptKind, runAt: new Date(nowMs), dedupeKey: "start" };
-      await enqueueJobs(sql, [soon], nowMs);
+      const request = { tenantId: platformTenantId(), kind: reencryptKind, runAt: new Date(nowMs), dedupeKey: "start" };
+      await enqueueJobs(sql, [request], nowMs);
     },
   };
 }

@@ -18,19 +18,19 @@ const rotated = createKeyring({ activeKeyId: "k2", keys });
 const platform = freshTenant();
 const signal = new AbortController().signal;
 const cursors = createCursors(randomBytes(32));
-const nodeWith = (keyring: typeof old, furtherTables: Reencryptable[] = []) =>
+const nodeWith = (keyring: typeof old, otherTables: Reencryptable[] = []) =>
   createSecrets({
     db,
     keyring,
     events: recordedEvents(),
     cursors,
     platformTenantId: () => platform,
-    furtherTables,
+    otherTables,
   });
 
 beforeEach(() => db.sql`truncate secrets, jobs`);
 
-/** Adds secrets sealed with the old key, one of each value, over a few tenants. */
+/** Adds one secret per value, sealed with the old key, spread over a few tenants. */
 async function addOld(values: readonly string[]): Promise<{ tenantId: TenantId; id: string }[]> {
   const tenants = [freshTenant(), freshTenant(), freshTenant()];
   const rows = values.map((value, n) => {
@@ -49,21 +49,21 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => `val
 const keyIds = async () =>
   (await db.sql<{ keyId: string }[]>`select distinct key_id from secrets order by 1`).map((row) => row.keyId);
 
-test("everything is sealed with the active key over several batches, values and versions staying as they were", async () => {
+test("all secrets are re-encrypted in batches, and their values and versions stay unchanged", async () => {
   const values = numbered(450);
   const added = await addOld(values);
   const node = nodeWith(rotated);
   assert.deepEqual(await node.reencryptAll(signal), { reencrypted: 450, unreadable: 0 });
   assert.deepEqual(await keyIds(), ["k2"]);
   for (const n of [0, 199, 200, 449]) {
-    const opened = await node.read(db.sql, added[n]!.tenantId, added[n]!.id);
-    assert.equal(opened!.value, values[n]);
-    assert.deepEqual([opened!.secret.version, opened!.secret.recordVersion], [1, 1]);
+    const decrypted = await node.read(db.sql, added[n]!.tenantId, added[n]!.id);
+    assert.equal(decrypted!.value, values[n]);
+    assert.deepEqual([decrypted!.secret.version, decrypted!.secret.recordVersion], [1, 1]);
   }
   assert.deepEqual(await node.reencryptAll(signal), { reencrypted: 0, unreadable: 0 });
 });
 
-test("a value that changes between being read and being replaced is never overwritten", async () => {
+test("re-encryption never overwrites a value that changed after it was read", async () => {
   const [changed, other] = await addOld(["before", "other"]);
   const oldNode = nodeWith(old);
   const table = reencryptableSecrets(db.sql);
@@ -84,7 +84,7 @@ test("a value that changes between being read and being replaced is never overwr
   assert.equal((await node.read(db.sql, other!.tenantId, other!.id))!.value, "other");
 });
 
-test("a value that is being changed when its replacement arrives keeps the change", async () => {
+test("re-encryption never overwrites a concurrent update", async () => {
   const [known] = await addOld(["before"]);
   const node = nodeWith(rotated);
   const { promise: blocked, resolve: release } = Promise.withResolvers<void>();
@@ -103,7 +103,7 @@ test("a value that is being changed when its replacement arrives keeps the chang
   assert.equal((await node.read(db.sql, known!.tenantId, known!.id))!.value, "after");
 });
 
-test("many nodes at once re-encrypt each value once, and no update among them is lost", async () => {
+test("concurrent nodes re-encrypt each value once, and no update is lost", async () => {
   const values = numbered(450);
   const added = await addOld(values);
   const node = nodeWith(rotated);
@@ -118,40 +118,40 @@ test("many nodes at once re-encrypt each value once, and no update among them is
   const reencrypted = done.reduce((sum, each) => sum + each.reencrypted, 0);
   assert.ok(reencrypted >= 390 && reencrypted <= 450, `${reencrypted}`);
   assert.deepEqual(await keyIds(), ["k2"]);
-  const opened = await Promise.all(added.map(({ tenantId, id }) => node.read(db.sql, tenantId, id)));
+  const decrypted = await Promise.all(added.map(({ tenantId, id }) => node.read(db.sql, tenantId, id)));
   assert.deepEqual(
-    opened.map((each) => each!.value),
+    decrypted.map((each) => each!.value),
     values.map((value, n) => (n < 60 ? `new ${n}` : value)),
   );
 });
 
-test("a value that no key opens is left alone, counted, and holds up no other", async () => {
+test("a value that no key decrypts is skipped and counted, and does not block the others", async () => {
   const [broken] = await addOld(numbered(201));
   await db.sql`update secrets set ciphertext = 'xc1:k0:' || split_part(ciphertext, ':', 3), key_id = 'k0' where id = ${broken!.id}`;
   const node = nodeWith(rotated);
   assert.deepEqual(await node.reencryptAll(signal), { reencrypted: 200, unreadable: 1 });
   assert.deepEqual(await keyIds(), ["k0", "k2"]);
   const job = { tenantId: platform, id: "j", payload: {}, attempt: 1, signal };
-  await assert.rejects(node.jobs[0]!.handler(job), /1 sealed values do not open: .*connector\.rotation_keys/);
+  await assert.rejects(node.jobs[0]!.handler(job), /1 sealed values cannot be decrypted: .*connector\.rotation_keys/);
 });
 
-test("a node that stops ends after the batch at hand", async () => {
+test("a stopping node finishes only the current batch", async () => {
   await addOld(numbered(1));
   await assert.rejects(nodeWith(rotated).reencryptAll(AbortSignal.abort()), { name: "AbortError" });
   assert.deepEqual(await keyIds(), ["k1"]);
 });
 
-test("a start with a new key plans the job once over all nodes, and a start without one plans nothing", async () => {
+test("a start with a new key schedules one job for all nodes, and a start without a new key schedules none", async () => {
   const planned = async () => (await db.sql`select from jobs where kind = 'secrets.reencrypt'`).count;
-  await nodeWith(rotated).planReencryption(Date.now());
+  await nodeWith(rotated).scheduleReencryption(Date.now());
   await addOld(["one"]);
-  await nodeWith(old).planReencryption(Date.now());
+  await nodeWith(old).scheduleReencryption(Date.now());
   assert.equal(await planned(), 0);
-  await Promise.all([nodeWith(rotated), nodeWith(rotated)].map((node) => node.planReencryption(Date.now())));
+  await Promise.all([nodeWith(rotated), nodeWith(rotated)].map((node) => node.scheduleReencryption(Date.now())));
   assert.equal(await planned(), 1);
 });
 
-test("tables of other modules are sealed anew in the same run", async () => {
+test("one run also re-encrypts the tables of other modules", async () => {
   const binding = { tenantId: platform, recordId: "c1", field: "connector.credential" };
   let ciphertext = old.seal("theirs", binding);
   const table: Reencryptable = {
@@ -163,7 +163,7 @@ test("tables of other modules are sealed anew in the same run", async () => {
     },
   };
   const node = nodeWith(rotated, [table]);
-  await node.planReencryption(Date.now());
+  await node.scheduleReencryption(Date.now());
   assert.equal((await db.sql`select from jobs`).count, 1);
   assert.deepEqual(await node.reencryptAll(signal), { reencrypted: 1, unreadable: 0 });
   assert.equal(rotated.open(ciphertext, binding), "theirs");

@@ -42,7 +42,7 @@ const access = (choice: ContextChoice, secretId: string) =>
 const remove = (choice: ContextChoice, secretId: string) =>
   perform(db, choice, handlers.deleteSecret, DeleteSecretRequestSchema, { secretId });
 
-test("a value is kept encrypted, comes back for other parts of the deployment, and shows nowhere else", async () => {
+test("a value is stored encrypted, returned by AccessSecret, and shown nowhere else", async () => {
   const tenantId = freshTenant();
   const value = "hunter2-swordfish";
   const secret = await add({ tenantId }, { name: "smtp/password", value, metadata: { owner: "mail" } });
@@ -55,7 +55,7 @@ test("a value is kept encrypted, comes back for other parts of the deployment, a
   assert.doesNotMatch(JSON.stringify(events.recorded), /hunter2|xc1:/);
 });
 
-test("a new value makes a new version; new metadata does not", async () => {
+test("a new value increments the version; new metadata does not", async () => {
   const tenantId = freshTenant();
   const { id } = await add({ tenantId }, { name: "token", value: "one", metadata: { a: 1 } });
   const valued = await update({ tenantId }, id, { value: "two" });
@@ -75,7 +75,7 @@ test("a new value makes a new version; new metadata does not", async () => {
   );
 });
 
-test("a name is unique in its tenant, and free again once the secret is deleted", async () => {
+test("a name is unique in its tenant, and can be reused after the secret is deleted", async () => {
   const tenantId = freshTenant();
   const { id } = await add({ tenantId }, { name: "token", value: "one" });
   await add({}, { name: "token", value: "of another tenant" });
@@ -88,7 +88,7 @@ test("a name is unique in its tenant, and free again once the secret is deleted"
   await add({ tenantId }, { name: "token", value: "two" });
 });
 
-test("a deleted secret, another tenant's and what is no id are not found, whatever is asked of them", async () => {
+test("every operation reports a deleted secret, another tenant's secret and an invalid id as not found", async () => {
   const tenantId = freshTenant();
   const { id } = await add({ tenantId }, { name: "token", value: "one" });
   const refused = async (choice: ContextChoice, secretId: string) => {
@@ -105,18 +105,18 @@ test("a deleted secret, another tenant's and what is no id are not found, whatev
   await refused({ tenantId }, id);
 });
 
-test("other modules read a secret of one tenant by name or id", async () => {
+test("other modules read a tenant's secret by name or id", async () => {
   const tenantId = freshTenant();
   const { id } = await add({ tenantId }, { name: "token", value: "one" });
   for (const known of [id, "token"]) {
-    const opened = await secrets.read(db.sql, tenantId, known);
-    assert.deepEqual([opened!.secret.id, opened!.value], [id, "one"]);
-    assert.equal("ciphertext" in opened!.secret, false);
+    const decrypted = await secrets.read(db.sql, tenantId, known);
+    assert.deepEqual([decrypted!.secret.id, decrypted!.value], [id, "one"]);
+    assert.equal("ciphertext" in decrypted!.secret, false);
     assert.equal(await secrets.read(db.sql, freshTenant(), known), undefined);
   }
 });
 
-test("a ciphertext that is copied to another tenant's secret does not open there", async () => {
+test("a ciphertext copied to another tenant's secret cannot be decrypted", async () => {
   const mine = await add({}, { name: "token", value: "mine" });
   const tenantId = freshTenant();
   const theirs = await add({ tenantId }, { name: "token", value: "theirs" });
@@ -125,7 +125,7 @@ test("a ciphertext that is copied to another tenant's secret does not open there
   await assert.rejects(access({ tenantId }, theirs.id), failsWith("INTERNAL"));
 });
 
-test("without a master key values are refused by the setting's name, and what is known can still be read", async () => {
+test("without a master key the error names the setting, and metadata can still be read", async () => {
   const tenantId = freshTenant();
   const { id } = await add({ tenantId }, { name: "token", value: "one" });
   const keyless = moduleWith(undefined).handlers;

@@ -9,34 +9,34 @@ import type { EventRecorder } from "../../operations/index.ts";
 import { bindingOf, type NewSecret, type Secret, type SecretChange } from "./domain/secret.ts";
 import { type SealedValue, secretStore } from "./store.ts";
 
-/** What the use cases stand on. */
+/** Dependencies of the service. */
 export interface SecretParts {
   readonly events: EventRecorder;
-  /** Undefined when the instance has no master key: metadata can be read then, and nothing else. */
+  /** Undefined if the instance has no master key. Then only metadata can be read. */
   readonly keyring: Keyring | undefined;
 }
 
-/** A secret with its value, for other parts of the service. */
-export interface OpenedSecret {
+/** A secret with its decrypted value, for use inside the service. */
+export interface DecryptedSecret {
   readonly secret: Secret;
   readonly value: string;
 }
 
-/** The use cases of secrets. */
+/** The operations on secrets. */
 export type SecretService = ReturnType<typeof createSecretService>;
 
-/** Makes the use cases of secrets. */
+/** Creates the service of secrets. */
 export function createSecretService({ events, keyring }: SecretParts) {
   function seal(tenantId: TenantId, id: string, value: string): SealedValue {
-    const keys = needed(keyring);
+    const keys = requireKeyring(keyring);
     return { ciphertext: keys.seal(value, bindingOf({ tenantId, id })), keyId: keys.activeKeyId };
   }
 
-  async function read(sql: Sql, tenantId: TenantId, nameOrId: string): Promise<OpenedSecret | undefined> {
+  async function read(sql: Sql, tenantId: TenantId, nameOrId: string): Promise<DecryptedSecret | undefined> {
     const sealed = await secretStore(sql).findSealed(tenantId, nameOrId);
     if (sealed === undefined) return undefined;
     const { ciphertext, ...secret } = sealed;
-    return { secret, value: needed(keyring).open(ciphertext, bindingOf(sealed)) };
+    return { secret, value: requireKeyring(keyring).open(ciphertext, bindingOf(sealed)) };
   }
 
   return {
@@ -70,13 +70,13 @@ export function createSecretService({ events, keyring }: SecretParts) {
       expectedVersion: number | undefined,
     ): Promise<Secret> {
       const { sql, tenantId, nowMs } = context;
-      // A value is sealed to its record's id before the record is touched, so the id must at least be one.
+      // The value is bound to the id before the record is read, so the id must be valid.
       if (!isUlid(id)) throw notFound("secret");
       const store = secretStore(sql);
       if (isEmptyChange(change)) return unchangedRecord(await store.find(tenantId, id), expectedVersion, "secret");
       const sealed = change.value === undefined ? undefined : seal(tenantId, id, change.value);
-      const wanted = { metadata: change.metadata, sealed };
-      const secret = await store.update(tenantId, id, wanted, expectedVersion, new Date(nowMs));
+      const sealedChange = { metadata: change.metadata, sealed };
+      const secret = await store.update(tenantId, id, sealedChange, expectedVersion, new Date(nowMs));
       if (secret === undefined) throw updateRefusal(await store.find(tenantId, id), "secret");
       const { name, version } = secret;
       await events.record(context, "secret.updated", id, { name, version, fields: changedFields(change) });
@@ -90,17 +90,18 @@ export function createSecretService({ events, keyring }: SecretParts) {
       return secret;
     },
 
-    async accessSecret({ sql, tenantId }: Context, id: string): Promise<OpenedSecret> {
-      const opened = isUlid(id) ? await read(sql, tenantId, id) : undefined;
-      if (opened === undefined) throw notFound("secret");
-      return opened;
+    async accessSecret({ sql, tenantId }: Context, id: string): Promise<DecryptedSecret> {
+      const decrypted = isUlid(id) ? await read(sql, tenantId, id) : undefined;
+      if (decrypted === undefined) throw notFound("secret");
+      return decrypted;
     },
   };
 }
 
-function needed(keyring: Keyring | undefined): Keyring {
+function requireKeyring(keyring: Keyring | undefined): Keyring {
   if (keyring !== undefined) return keyring;
   throw fail("FAILED_PRECONDITION", {
-    public: "Secrets need a master key; the setting connector.encryption_key is not set.",
+    public:
+      "Secrets require a master key: the operator must set connector.encryption_key (for example to the output of: openssl rand -base64 32).",
   });
 }

@@ -4,13 +4,13 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { bindingOf, type SealedSecret, type Secret } from "./domain/secret.ts";
 
-/** A value, sealed with a key. */
+/** A sealed value and the id of its master key. */
 export interface SealedValue {
   readonly ciphertext: string;
   readonly keyId: string;
 }
 
-/** The SQL of secrets. Ciphertexts are read only where they are needed. */
+/** The SQL queries of secrets. Only queries that need ciphertexts read them. */
 export function secretStore(sql: Sql) {
   const columns = sql`tenant_id, id, name, version, metadata, key_id, created_at, updated_at, record_version`;
   return {
@@ -28,7 +28,7 @@ export function secretStore(sql: Sql) {
       return row;
     },
 
-    /** A name starts with a letter and an id with a digit: one text never means two secrets. */
+    /** Finds by name or id. Names start with a letter and ids with a digit, so at most one secret matches. */
     async findSealed(tenantId: TenantId, nameOrId: string): Promise<SealedSecret | undefined> {
       const [row] = await sql<SealedSecret[]>`
         select ${columns}, ciphertext from secrets
@@ -36,7 +36,7 @@ export function secretStore(sql: Sql) {
       return row;
     },
 
-    /** What is undefined stays as it is; a new value makes a new version; a version that is given must be current. */
+    /** Undefined fields stay unchanged; a new value increments the version; `expectedVersion`, if given, must be current. */
     async update(
       tenantId: TenantId,
       id: string,
@@ -70,13 +70,13 @@ export function secretStore(sql: Sql) {
   };
 }
 
-/** All tenants' secrets, to be sealed anew. What callers see of a secret changes only in its key's id. */
+/** The secrets of all tenants, for re-encryption. Callers see only the changed key id. */
 export function reencryptableSecrets(sql: Sql): Reencryptable {
   return {
     bindingOf,
 
     async next(activeKeyId, after, limit) {
-      // Smaller or larger, not unequal: an index can answer that, and mostly with "none".
+      // An index supports < and > but not <>. Mostly no row matches.
       return sql<StaleValue[]>`
         select tenant_id, id, ciphertext from secrets
         where (key_id < ${activeKeyId} or key_id > ${activeKeyId})
@@ -85,7 +85,7 @@ export function reencryptableSecrets(sql: Sql): Reencryptable {
     },
 
     async replace(activeKeyId, replacements) {
-      // Rows are locked in one order everywhere, so that two nodes never wait for each other.
+      // Lock rows in the global order to avoid deadlocks between nodes.
       const { count } = await sql`
         with unchanged as (
           select secrets.tenant_id, secrets.id, sealed.replacement

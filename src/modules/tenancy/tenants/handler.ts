@@ -23,7 +23,7 @@ import type { Quotas } from "./quotas.ts";
 import type { TenantService } from "./service.ts";
 import { tenantStore } from "./store.ts";
 
-/** The operations of TenantService. */
+/** Creates the handlers of TenantService. */
 export function tenantHandlers(service: TenantService, quotas: Quotas, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createTenant(context, request) {

@@ -1,9 +1,9 @@
 /**
- * Tenants: the owners of everything else.
+ * Tenants: the units of isolation. Every record belongs to one.
  *
- * platform tenant: the first one; it sees and makes the others.
- * standing: what the chain must know of a tenant on every call, kept in memory.
- * quota: how many of an operation a tenant may do in a UTC day.
+ * Platform tenant: the first tenant, which can see and create the others.
+ * Standing: the state of a tenant that the chain needs on every call, cached in memory.
+ * Quota: a tenant's maximum number of calls of an operation per UTC day.
  */
 import type { TenantStandings } from "../../../chain/tenant-standing.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -17,19 +17,19 @@ import { createQuotas } from "./quotas.ts";
 import { createTenantService, type TenantParts } from "./service.ts";
 import { tenantStore } from "./store.ts";
 
-export type { Quotas, QuotaTake } from "./quotas.ts";
+export type { QuotaRequest, Quotas } from "./quotas.ts";
 export type { Tenant };
 
 interface Parts extends TenantParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
-  /** Whether what tenants set for themselves is in force. */
-  readonly ownSettings: boolean;
+  /** Whether settings that tenants set themselves are effective. */
+  readonly tenantSettingsEnabled: boolean;
 }
 
-/** Makes the module. */
-export function createTenants({ db, clock, cursors, ownSettings, ...parts }: Parts) {
+/** Creates the module. */
+export function createTenants({ db, clock, cursors, tenantSettingsEnabled, ...parts }: Parts) {
   const service = createTenantService(parts);
   const quotas = createQuotas(db.sql, clock);
   const cache = createTenantCache({
@@ -38,7 +38,7 @@ export function createTenants({ db, clock, cursors, ownSettings, ...parts }: Par
       const row = await tenantStore(db.sql).standing(tenantId);
       if (row === undefined) return undefined;
       const limits = Object.entries(row.quotas).map(([operation, quota]) => [operation, quota.limit_per_day] as const);
-      return { ...row, quotas: Object.fromEntries(limits), settings: ownSettings ? row.settings : {} };
+      return { ...row, quotas: Object.fromEntries(limits), settings: tenantSettingsEnabled ? row.settings : {} };
     },
     tenantOf: (tenantId, standing) => (standing === undefined ? undefined : tenantId),
   });
@@ -50,15 +50,15 @@ export function createTenants({ db, clock, cursors, ownSettings, ...parts }: Par
     quotas,
     standings,
 
-    /** The platform tenant, made when there is none yet; many nodes may ask at once. */
+    /** Returns the platform tenant, and creates it if necessary. Several nodes can call this concurrently. */
     async ensurePlatform(): Promise<Tenant> {
       const found = await tenantStore(db.sql).findPlatform();
       if (found !== undefined) return found;
       return db.transaction(async (tx) => {
         await tx`select pg_advisory_xact_lock(hashtextextended('switchyard.platform_tenant', 0))`;
-        const made = await tenantStore(tx).findPlatform();
+        const existing = await tenantStore(tx).findPlatform();
         const input = { name: "Platform", slug: "platform", plan: "", settings: {}, quotas: {}, platform: true };
-        return made ?? service.addTenant(tx, input, clock.now());
+        return existing ?? service.addTenant(tx, input, clock.now());
       });
     },
   };

@@ -1,17 +1,17 @@
 import type { Sql } from "../../../platform/db/index.ts";
 import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
 
-/** The kind of the job that removes a deleted tenant's data. */
+/** The kind of the job that purges a deleted tenant's data. */
 export const purgeTenantKind = "tenant.purge";
 
-const rowsAtOnce = 5000;
+const batchSize = 5000;
 
-/** Removes every row of a deleted tenant, table by table and in bites, then the tenant itself. */
+/** Deletes every row of a deleted tenant, table by table in batches, then the tenant itself. */
 export function purgeTenantJob(sql: Sql): JobKind {
   return {
     kind: purgeTenantKind,
     async handler({ tenantId, id, signal }) {
-      // Whatever led here: what is not deleted is not purged.
+      // Never purge a tenant that is not deleted, whatever enqueued the job.
       const [deleted] = await sql`select from tenants where id = ${tenantId} and status = 'deleted'`;
       if (deleted === undefined) return;
       const tables = await sql<{ name: string }[]>`
@@ -21,11 +21,11 @@ export function purgeTenantJob(sql: Sql): JobKind {
           and c.table_name <> 'jobs'
         order by c.table_name`;
       for (const { name } of tables) {
-        await inBites(signal, rowsAtOnce, async (limit) => {
-          const removed = await sql`
+        await inBites(signal, batchSize, async (limit) => {
+          const purged = await sql`
             delete from ${sql(name)} where ctid = any(array(
               select ctid from ${sql(name)} where tenant_id = ${tenantId} limit ${limit}))`;
-          return removed.count;
+          return purged.count;
         });
       }
       await sql`delete from jobs where tenant_id = ${tenantId} and id <> ${id}`;

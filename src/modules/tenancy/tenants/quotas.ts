@@ -3,49 +3,49 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { createBatcher, type Sql } from "../../../platform/db/index.ts";
 
-/** So many of an operation that a tenant wants to do, of so many that it may do in a day. */
-export interface QuotaTake {
+/** A request for `count` units of an operation's daily limit. */
+export interface QuotaRequest {
   readonly tenantId: TenantId;
   readonly operation: string;
   readonly limit: number;
   readonly count: number;
 }
 
-/** What was taken within a transaction. */
+/** The result of quota requests within a transaction. */
 export interface QuotaGrant {
-  /** Whether each was granted, in the order in which they were asked for. */
+  /** Whether each request was granted, in the order of the requests. */
   readonly granted: readonly boolean[];
-  /** To be called after the commit: remembers which quotas are used up. */
+  /** Caches which quotas are exhausted. To be called after the commit. */
   remember(): void;
 }
 
-/** Counts what tenants do against their daily limits. */
+/** Counts the calls of tenants against their daily limits. */
 export interface Quotas {
   /**
-   * Takes so many (one) from today's quota; throws QUOTA_EXCEEDED when they are not left, and takes none. A count of 0 only
-   * asks whether the quota is known to be used up, without a statement. A negative count gives back.
+   * Takes `count` units (default: one) from today's quota, or throws QUOTA_EXCEEDED and takes none. A count of 0 only checks
+   * the cache for an exhausted quota, without a statement. A negative count refunds units.
    */
   take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<void>;
-  /** Takes within the transaction of the effect: both are committed or neither is. */
-  takeIn(tx: Sql, takes: readonly QuotaTake[]): Promise<QuotaGrant>;
-  /** Gives back within the transaction that took. */
-  giveBackIn(tx: Sql, takes: readonly QuotaTake[]): Promise<void>;
-  /** Whether today's quota is known to be used up: a refusal costs no statement then. */
-  isUsedUp(take: Omit<QuotaTake, "count">): boolean;
-  /** The refusal of what goes over a quota. */
-  exceeded(take: Pick<QuotaTake, "operation" | "limit">): Failure;
+  /** Takes within the caller's transaction, so that usage and effect are committed together. */
+  takeIn(tx: Sql, takes: readonly QuotaRequest[]): Promise<QuotaGrant>;
+  /** Refunds within the transaction that took. */
+  refundIn(tx: Sql, takes: readonly QuotaRequest[]): Promise<void>;
+  /** Whether the cache says that today's quota is exhausted, so that a rejection costs no statement. */
+  isUsedUp(take: Omit<QuotaRequest, "count">): boolean;
+  /** Creates the QUOTA_EXCEEDED failure. */
+  exceeded(take: Pick<QuotaRequest, "operation" | "limit">): Failure;
   used(sql: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }>;
 }
 
-/** For how long a quota counts as used up before it is asked for again. */
+/** How long an exhausted quota is cached. */
 const exhaustedMs = 1000;
 
-/** Daily counters in the database. Many callers' takes travel in one statement; what goes over is given back. */
+/** Creates daily counters in the database. One statement serves a batch of callers; usage above a limit is refunded. */
 export function createQuotas(sql: Sql, clock: Clock): Quotas {
-  // A quota that was used up a moment ago is not asked for again. Only for a moment: another node may give some back.
+  // Exhausted quotas are cached only briefly, because another node may refund units.
   const exhausted = new Map<string, { readonly untilMs: number; readonly limit: number }>();
 
-  const takes = createBatcher<QuotaTake, boolean>({
+  const takes = createBatcher<QuotaRequest, boolean>({
     async flush(inputs) {
       const { granted, remember } = await grant(sql, inputs);
       remember();
@@ -53,17 +53,17 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
     },
   });
 
-  async function grant(connection: Sql, inputs: readonly QuotaTake[]): Promise<QuotaGrant> {
+  async function grant(connection: Sql, inputs: readonly QuotaRequest[]): Promise<QuotaGrant> {
     if (inputs.length === 0) return { granted: [], remember() {} };
     const day = dayOf(clock.now());
     const groups = Map.groupBy(inputs, keyOf);
     const rows = await addUsage(connection, day, groupCounts(groups));
-    const granted = new Set<QuotaTake>();
+    const granted = new Set<QuotaRequest>();
     const refunds = [];
-    const usedUp: QuotaTake[] = [];
+    const usedUp: QuotaRequest[] = [];
     for (const row of rows) {
       const group = groups.get(keyOf(row))!;
-      const [first] = group as [QuotaTake];
+      const [first] = group as [QuotaRequest];
       let left = countOf(group) - Math.max(row.used - first.limit, 0);
       let refused = 0;
       for (const input of group) {
@@ -80,22 +80,22 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
       granted: inputs.map((input) => granted.has(input)),
       remember() {
         const nowMs = clock.now();
-        // Whatever was used up yesterday is out of date.
+        // Quotas reset at the end of the UTC day.
         const untilMs = Math.min(nowMs + exhaustedMs, endOfDay(nowMs).getTime());
         for (const each of usedUp) exhausted.set(keyOf(each), { untilMs, limit: each.limit });
       },
     };
   }
 
-  function isUsedUp(take: Omit<QuotaTake, "count">): boolean {
+  function isUsedUp(take: Omit<QuotaRequest, "count">): boolean {
     const known = exhausted.get(keyOf(take));
     return known !== undefined && clock.now() < known.untilMs && known.limit === take.limit;
   }
 
-  function exceeded({ operation, limit }: Pick<QuotaTake, "operation" | "limit">): Failure {
+  function exceeded({ operation, limit }: Pick<QuotaRequest, "operation" | "limit">): Failure {
     const resetsAt = endOfDay(clock.now());
     return fail("QUOTA_EXCEEDED", {
-      public: `The daily quota of ${limit} for ${operation} is used up until ${resetsAt.toISOString()}.`,
+      public: `The daily quota of ${limit} for ${operation} is exceeded. It resets at ${resetsAt.toISOString()}.`,
     });
   }
 
@@ -111,7 +111,7 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
       if (isUsedUp(input) || !(await takes.run(input))) throw exceeded(input);
     },
     takeIn: grant,
-    async giveBackIn(tx, given) {
+    async refundIn(tx, given) {
       if (given.length === 0) return;
       const counts = groupCounts(Map.groupBy(given, keyOf)).map((each) => ({ ...each, count: -each.count }));
       await addUsage(tx, dayOf(clock.now()), counts);
@@ -133,7 +133,7 @@ async function addUsage(
   day: string,
   counts: readonly { tenantId: string; operation: string; count: number }[],
 ): Promise<{ tenantId: string; operation: string; used: number }[]> {
-  // In one order everywhere, so that two nodes never wait for each other.
+  // Lock rows in the global order to avoid deadlocks between nodes.
   const sorted = counts.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   return sql`
     insert into quota_usage (tenant_id, operation, day, used)
@@ -144,11 +144,11 @@ async function addUsage(
     returning tenant_id, operation, used`;
 }
 
-function groupCounts(groups: ReadonlyMap<string, readonly QuotaTake[]>): QuotaTake[] {
+function groupCounts(groups: ReadonlyMap<string, readonly QuotaRequest[]>): QuotaRequest[] {
   return [...groups.values()].map((group) => ({ ...group[0]!, count: countOf(group) }));
 }
 
-function countOf(group: readonly QuotaTake[]): number {
+function countOf(group: readonly QuotaRequest[]): number {
   return group.reduce((sum, { count }) => sum + count, 0);
 }
 

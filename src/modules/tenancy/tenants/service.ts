@@ -9,17 +9,17 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { ApiKeys } from "../api-keys/index.ts";
 import type { Environments } from "../environments/index.ts";
 import {
-  liftedQuotas,
+  defaultEnvironments,
   platformOnlyField,
+  removedQuotas,
   slugOf,
-  startingEnvironments,
   type Tenant,
   type TenantChange,
 } from "./domain/tenant.ts";
 import { purgeTenantKind } from "./jobs.ts";
 import { tenantStore } from "./store.ts";
 
-/** What the use cases stand on. */
+/** Dependencies of the service. */
 export interface TenantParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
@@ -28,7 +28,7 @@ export interface TenantParts {
   readonly purgeAfterDays: number;
 }
 
-/** What is asked for a new tenant. */
+/** The input for a new tenant. */
 export interface NewTenant {
   readonly name: string;
   readonly slug: string;
@@ -38,30 +38,30 @@ export interface NewTenant {
   readonly platform?: boolean;
 }
 
-/** The use cases of tenants. */
+/** The operations on tenants. */
 export type TenantService = ReturnType<typeof createTenantService>;
 
-/** Makes the use cases of tenants. */
+/** Creates the service of tenants. */
 export function createTenantService({ changes, events, apiKeys, environments, purgeAfterDays }: TenantParts) {
-  /** Runs in the caller's transaction; also the way in which the first tenant comes to be. */
+  /** Inserts a tenant with its environments in the caller's transaction. Also creates the platform tenant. */
   async function addTenant(sql: Sql, input: NewTenant, nowMs: number): Promise<Tenant> {
     const id = ulid(nowMs) as TenantId;
-    const lifted = liftedQuotas(input.quotas);
+    const removed = removedQuotas(input.quotas);
     const tenant = await tenantStore(sql).insert({
       ...input,
-      quotas: Object.fromEntries(Object.entries(input.quotas).filter(([operation]) => !lifted.includes(operation))),
+      quotas: Object.fromEntries(Object.entries(input.quotas).filter(([operation]) => !removed.includes(operation))),
       id,
       slug: input.slug === "" ? slugOf(input.name, id.slice(-6).toLowerCase()) : input.slug,
       status: "active",
       platform: input.platform ?? false,
       ...newStamps(nowMs),
     });
-    await environments.add(sql, id, startingEnvironments, nowMs);
+    await environments.add(sql, id, defaultEnvironments, nowMs);
     return tenant;
   }
 
-  /** Another tenant's id is not found, unless the platform tenant asks. */
-  function reach(context: Context, tenantId: string): TenantId {
+  /** Only the platform tenant can access other tenants; for all others they do not exist. */
+  function requireAccess(context: Context, tenantId: string): TenantId {
     if (tenantId !== context.tenantId && !context.platform) throw notFound("tenant");
     return tenantId as TenantId;
   }
@@ -87,7 +87,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
     },
 
     async getTenant(context: Context, tenantId: string): Promise<Tenant> {
-      const tenant = await tenantStore(context.sql).find(reach(context, tenantId));
+      const tenant = await tenantStore(context.sql).find(requireAccess(context, tenantId));
       if (tenant === undefined) throw notFound("tenant");
       return tenant;
     },
@@ -98,17 +98,17 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
       change: TenantChange,
       expectedVersion: number | undefined,
     ): Promise<Tenant> {
-      const id = reach(context, tenantId);
+      const id = requireAccess(context, tenantId);
       if (isEmptyChange(change)) {
         const current = await tenantStore(context.sql).find(id);
         return unchangedRecord(current?.status === "deleted" ? undefined : current, expectedVersion, "tenant");
       }
-      const guarded = platformOnlyField(change);
-      if (guarded !== undefined && !context.platform) {
-        throw fail("PERMISSION_DENIED", { public: `Only the platform tenant may change ${guarded}.` });
+      const restricted = platformOnlyField(change);
+      if (restricted !== undefined && !context.platform) {
+        throw fail("PERMISSION_DENIED", { public: `Only the platform tenant may change ${restricted}.` });
       }
       const store = tenantStore(context.sql);
-      if (change.status === "suspended") await refusePlatform(store, id, "suspended");
+      if (change.status === "suspended") await rejectPlatformTenant(store, id, "suspended");
       const tenant = await store.update(id, change, expectedVersion, new Date(context.nowMs));
       if (tenant === undefined) {
         const current = await store.find(id);
@@ -120,14 +120,14 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
     },
 
     async deleteTenant(context: Context, tenantId: string): Promise<Tenant> {
-      const id = reach(context, tenantId);
+      const id = requireAccess(context, tenantId);
       if (!context.platform) {
         throw fail("PERMISSION_DENIED", { public: "Only the platform tenant may delete tenants." });
       }
       const store = tenantStore(context.sql);
-      await refusePlatform(store, id, "deleted");
+      await rejectPlatformTenant(store, id, "deleted");
       const deleted = await store.markDeleted(id, new Date(context.nowMs));
-      // Deleting again changes nothing.
+      // Deletion is idempotent.
       if (deleted === undefined) return this.getTenant(context, tenantId);
       const runAt = new Date(context.nowMs + purgeAfterDays * 86_400_000);
       await enqueueJobs(
@@ -142,7 +142,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
   };
 }
 
-async function refusePlatform(store: ReturnType<typeof tenantStore>, id: TenantId, what: string): Promise<void> {
+async function rejectPlatformTenant(store: ReturnType<typeof tenantStore>, id: TenantId, what: string): Promise<void> {
   if ((await store.find(id))?.platform) {
     throw fail("FAILED_PRECONDITION", { public: `The platform tenant cannot be ${what}.` });
   }

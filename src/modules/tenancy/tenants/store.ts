@@ -1,18 +1,18 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import { liftedQuotas, type Tenant, type TenantChange, type TenantStatus } from "./domain/tenant.ts";
+import { removedQuotas, type Tenant, type TenantChange, type TenantStatus } from "./domain/tenant.ts";
 
-/** Which tenants a list may show. */
+/** The filter of a list of tenants. */
 export interface TenantFilter {
-  /** Only this tenant; all when undefined. */
+  /** Only this tenant; undefined for all. */
   readonly only: TenantId | undefined;
   readonly status: TenantStatus | undefined;
 }
 
 type StandingRow = Pick<Tenant, "status" | "platform" | "quotas" | "settings">;
 
-/** The SQL of tenants. */
+/** The SQL queries of tenants. */
 export function tenantStore(sql: Sql) {
   const columns = sql`id, name, slug, status, plan, settings, quotas, platform, created_at, updated_at, record_version`;
   return {
@@ -36,7 +36,7 @@ export function tenantStore(sql: Sql) {
       return row;
     },
 
-    /** The fields that are undefined stay as they are; a version that is given must still be the current one. */
+    /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
     async update(
       tenantId: TenantId,
       change: TenantChange,
@@ -49,7 +49,7 @@ export function tenantStore(sql: Sql) {
           plan = coalesce(${change.plan ?? null}, plan),
           status = coalesce(${change.status ?? null}, status),
           settings = coalesce(${change.settings === undefined ? null : sql.json(change.settings as never)}::jsonb, settings),
-          quotas = (quotas || ${sql.json((change.quotas ?? {}) as never)}::jsonb) - ${liftedQuotas(change.quotas ?? {})}::text[],
+          quotas = (quotas || ${sql.json((change.quotas ?? {}) as never)}::jsonb) - ${removedQuotas(change.quotas ?? {})}::text[],
           updated_at = ${now}, record_version = record_version + 1
         where id = ${tenantId} and status <> 'deleted'
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
@@ -71,7 +71,7 @@ export function tenantStore(sql: Sql) {
       return readKeyset<Tenant>(sql, { columns, table: "tenants", where }, page);
     },
 
-    /** What the chain must know on every call, in one read. */
+    /** Reads everything that the chain needs on every call, in one query. */
     async standing(tenantId: TenantId): Promise<StandingRow | undefined> {
       const [row] = await sql<StandingRow[]>`
         select status, platform, quotas,

@@ -48,11 +48,11 @@ const tenants = createTenants({
   apiKeys,
   environments,
   purgeAfterDays: 30,
-  ownSettings: true,
+  tenantSettingsEnabled: true,
 });
 const { handlers } = tenants;
-const made = await Promise.all(Array.from({ length: 5 }, () => tenants.ensurePlatform()));
-const platform = made[0]!;
+const created = await Promise.all(Array.from({ length: 5 }, () => tenants.ensurePlatform()));
+const platform = created[0]!;
 const asPlatform: ContextChoice = { tenantId: platform.id, platform: true };
 
 const create = (request: MessageInitShape<typeof CreateTenantRequestSchema> = {}, choice = asPlatform) =>
@@ -69,12 +69,12 @@ async function newTenant(request = {}): Promise<{ id: TenantId; own: ContextChoi
   return { id, own: { tenantId: id } };
 }
 
-test("there is one platform tenant, however many nodes ask for it at once", async () => {
-  assert.deepEqual(new Set(made.map((each) => each.id)), new Set([platform.id]));
+test("concurrent nodes create one platform tenant", async () => {
+  assert.deepEqual(new Set(created.map((each) => each.id)), new Set([platform.id]));
   assert.equal((await tenants.ensurePlatform()).id, platform.id);
 });
 
-test("a new tenant has its environments and, when asked, an admin key that works", async () => {
+test("a new tenant has its default environments and, if requested, a working admin key", async () => {
   const { tenant } = await create({ issueAdminKey: true });
   const keys = await db.sql`select key from environments where tenant_id = ${tenant!.id} order by id`;
   assert.deepEqual(
@@ -85,26 +85,26 @@ test("a new tenant has its environments and, when asked, an admin key that works
   assert.equal((await create()).tenant!.adminKey, undefined);
 });
 
-test("only the platform tenant creates and deletes tenants; other parts of the deployment may create them too", async () => {
+test("only the platform tenant creates and deletes tenants; the internal plane can create them too", async () => {
   const { id, own } = await newTenant();
   await assert.rejects(create({}, own), failsWith("PERMISSION_DENIED"));
   await assert.rejects(remove(id, own), failsWith("PERMISSION_DENIED"));
   assert.ok((await create({}, { ...own, plane: "internal" })).tenant);
 });
 
-test("another tenant is not found, whatever is asked of it, unless the platform asks", async () => {
+test("every operation reports another tenant as not found, except to the platform tenant", async () => {
   const { id } = await newTenant();
-  const { own: stranger } = await newTenant();
+  const { own: otherTenant } = await newTenant();
   const none = failsWith("NOT_FOUND", /^No such tenant\.$/);
-  await assert.rejects(get(id, stranger), none);
-  await assert.rejects(update(id, stranger, { name: "Mine" }), none);
-  await assert.rejects(remove(id, stranger), none);
-  const asked = { tenantId: id, operation: "api.call" };
-  await assert.rejects(perform(db, stranger, handlers.getTenantQuota, GetTenantQuotaRequestSchema, asked), none);
+  await assert.rejects(get(id, otherTenant), none);
+  await assert.rejects(update(id, otherTenant, { name: "Mine" }), none);
+  await assert.rejects(remove(id, otherTenant), none);
+  const request = { tenantId: id, operation: "api.call" };
+  await assert.rejects(perform(db, otherTenant, handlers.getTenantQuota, GetTenantQuotaRequestSchema, request), none);
   assert.equal((await get(id, asPlatform)).tenant!.id, id);
 });
 
-test("a list shows a tenant itself, and all of them to the platform", async () => {
+test("a list contains only the caller's tenant, and all tenants for the platform tenant", async () => {
   const { id, own } = await newTenant();
   const list = (choice: ContextChoice) => perform(db, choice, handlers.listTenants, ListTenantsRequestSchema, {});
   assert.deepEqual(
@@ -115,7 +115,7 @@ test("a list shows a tenant itself, and all of them to the platform", async () =
   assert.ok(all.includes(id) && all.includes(platform.id));
 });
 
-test("a tenant changes its own name and settings; its plan, status and quotas are the platform's to change", async () => {
+test("a tenant changes its own name and settings; only the platform tenant changes plan, status and quotas", async () => {
   const { id, own } = await newTenant();
   const changed = await update(id, own, { name: "Acme Corporation", settings: { color: "red" } });
   assert.deepEqual([changed.tenant!.name, changed.tenant!.settings], ["Acme Corporation", { color: "red" }]);
@@ -141,13 +141,13 @@ test("the platform tenant can be neither suspended nor deleted", async () => {
   await assert.rejects(remove(platform.id, asPlatform), failsWith("FAILED_PRECONDITION"));
 });
 
-test("quotas are changed one by one, and those that are not named stay", async () => {
+test("an update changes only the quotas that it names", async () => {
   const { id } = await newTenant({ quotas: { "api.call": { limitPerDay: 5n }, route: { limitPerDay: 7n } } });
   const { tenant } = await update(id, asPlatform, { quotas: { route: { limitPerDay: 9n } } });
   assert.deepEqual([tenant!.quotas["api.call"]!.limitPerDay, tenant!.quotas.route!.limitPerDay], [5n, 9n]);
 });
 
-test("a slug is made from the name, stays unique and is told when it is taken", async () => {
+test("a slug is derived from the name and unique, and a taken one is reported", async () => {
   assert.equal(slugOf("Ääkkönen & Söhne GmbH", "x1"), "aakkonen-sohne-gmbh-x1");
   assert.equal(slugOf("日本", "x1"), "x1");
   assert.match(slugOf("-".repeat(10) + "a".repeat(100), "x1"), /^a{40}-x1$/);
@@ -163,13 +163,13 @@ test("the standing of a tenant follows its changes", async () => {
     quotas: { "api.call": 5 },
     settings: {},
   });
-  assert.ok(!(tenants.standings(id) instanceof Promise), "kept");
+  assert.ok(!(tenants.standings(id) instanceof Promise), "cached");
   await update(id, asPlatform, { status: Status.SUSPENDED });
   assert.equal((await tenants.standings(id))!.status, "suspended");
   assert.equal(await tenants.standings(freshTenant()), undefined);
 });
 
-test("deleting shuts a tenant out at once, can be repeated, and plans one purge for later", async () => {
+test("deletion locks a tenant out immediately, is idempotent, and schedules one purge", async () => {
   const { id } = await newTenant();
   await tenants.standings(id);
   assert.equal((await remove(id, asPlatform)).tenant!.status, Status.DELETED);
@@ -183,7 +183,7 @@ test("deleting shuts a tenant out at once, can be repeated, and plans one purge 
 
 const ulidNow = () => ulid(Date.now());
 
-/** One row in every table that has rows of tenants and none yet: any values that its columns and checks allow. */
+/** Inserts one row into every table with a tenant_id that has none yet, with any values that satisfy its checks. */
 async function fillAllTables(tenantId: TenantId): Promise<void> {
   for (const [table, count] of Object.entries(await rowsOf(tenantId))) {
     if (count > 0 || table === "tenants") continue;
@@ -200,7 +200,7 @@ async function fillAllTables(tenantId: TenantId): Promise<void> {
   }
 }
 
-/** Any value of a type; where a check names the texts that it allows, the first of them, or the least number. */
+/** A value of a type: the first text that a check allows, or the smallest number. */
 function valueFor(type: string, checks: string | null): string | number | boolean | Date | Buffer | never[] {
   if (type === "ulid") return ulidNow();
   if (type.endsWith("[]")) return [];
@@ -229,28 +229,28 @@ function purge(tenantId: TenantId, id = ulidNow(), signal = new AbortController(
   return tenants.jobs[0]!.handler({ tenantId, id, payload: {}, attempt: 1, signal });
 }
 
-test("a purge removes every row of its tenant, in every table, and none of another's", async () => {
-  const [gone, kept] = [await create({ issueAdminKey: true }), await create({ issueAdminKey: true })].map(
+test("a purge deletes every row of its tenant in every table, and no row of another tenant", async () => {
+  const [purged, retained] = [await create({ issueAdminKey: true }), await create({ issueAdminKey: true })].map(
     ({ tenant }) => tenant!.id as TenantId,
   ) as [TenantId, TenantId];
-  for (const each of [gone, kept]) await fillAllTables(each);
-  const before = await rowsOf(kept);
+  for (const each of [purged, retained]) await fillAllTables(each);
+  const before = await rowsOf(retained);
   assert.deepEqual(
     Object.keys(before).filter((table) => before[table] === 0),
     [],
   );
-  await remove(gone, asPlatform);
-  const [job] = await db.sql`select id from jobs where tenant_id = ${gone} and kind = 'tenant.purge'`;
-  await purge(gone, job!.id);
-  const left = await rowsOf(gone);
-  // Its own job is taken away by whoever runs it.
+  await remove(purged, asPlatform);
+  const [job] = await db.sql`select id from jobs where tenant_id = ${purged} and kind = 'tenant.purge'`;
+  await purge(purged, job!.id);
+  const left = await rowsOf(purged);
+  // The job runner deletes the job itself.
   assert.deepEqual({ ...left, jobs: 0 }, Object.fromEntries(Object.keys(left).map((table) => [table, 0])));
   assert.equal(left.jobs, 1);
-  assert.deepEqual(await rowsOf(kept), before);
-  await purge(gone, job!.id);
+  assert.deepEqual(await rowsOf(retained), before);
+  await purge(purged, job!.id);
 });
 
-test("a purge takes any number of rows, leaves off when its node stops, and goes on at the next attempt", async () => {
+test("a purge handles any number of rows, stops with its node, and continues at the next attempt", async () => {
   const { id } = await newTenant();
   await db.sql`
     insert into quota_usage select ${id}, 'op ' || n, current_date, 1 from generate_series(1, 12000) as n`;
@@ -262,14 +262,14 @@ test("a purge takes any number of rows, leaves off when its node stops, and goes
   assert.equal((await rowsOf(id)).quota_usage, 0);
 });
 
-test("a tenant that is not deleted is not purged, whatever a job says", async () => {
+test("a job never purges a tenant that is not deleted", async () => {
   const { id } = await newTenant();
   const before = await rowsOf(id);
   await purge(id);
   assert.deepEqual(await rowsOf(id), before);
 });
 
-test("no more is taken than the quota, by any number of nodes and callers at once, and no less", async () => {
+test("concurrent callers on several nodes take exactly the quota", async () => {
   const nodes = [createQuotas(db.sql, clock), createQuotas(db.sql, clock), createQuotas(db.sql, clock)];
   for (const limit of [0, 1, 7, 100]) {
     const tenantId = freshTenant();
@@ -277,13 +277,13 @@ test("no more is taken than the quota, by any number of nodes and callers at onc
     const outcomes = await Promise.allSettled(takes);
     assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, limit);
     for (const outcome of outcomes) {
-      if (outcome.status === "rejected") assert.ok(failsWith("QUOTA_EXCEEDED", /used up/)(outcome.reason));
+      if (outcome.status === "rejected") assert.ok(failsWith("QUOTA_EXCEEDED", /exceeded/)(outcome.reason));
     }
     assert.equal((await nodes[0]!.used(db.sql, tenantId, "route")).used, limit);
   }
 });
 
-test("tenants and operations have quotas of their own, also when their calls travel together", async () => {
+test("quotas of tenants and operations are independent, even in one batch", async () => {
   const quotas = createQuotas(db.sql, clock);
   const [a, b] = [freshTenant(), freshTenant()];
   const takes = [a, b].flatMap((tenantId) =>
@@ -295,7 +295,7 @@ test("tenants and operations have quotas of their own, also when their calls tra
   }
 });
 
-test("a quota that is used up costs no statements for a second, and is free again the next day or at once when it is raised", async () => {
+test("an exhausted quota costs no statements for a second, and is available again the next day or when raised", async () => {
   const time = { nowMs: Date.UTC(2030, 0, 1, 23, 59) };
   let statements = 0;
   const counting = new Proxy(db.sql, {
@@ -308,9 +308,9 @@ test("a quota that is used up costs no statements for a second, and is free agai
   const tenantId = freshTenant();
   await quotas.take(tenantId, "route", 1);
   await assert.rejects(quotas.take(tenantId, "route", 1), failsWith("QUOTA_EXCEEDED", /2030-01-02T00:00:00/));
-  const asked = statements;
+  const before = statements;
   await assert.rejects(quotas.take(tenantId, "route", 1), failsWith("QUOTA_EXCEEDED"));
-  assert.equal(statements, asked);
+  assert.equal(statements, before);
   await quotas.take(tenantId, "route", 2);
   await assert.rejects(quotas.take(tenantId, "route", 2), failsWith("QUOTA_EXCEEDED"));
   time.nowMs += 60_000;
@@ -318,7 +318,7 @@ test("a quota that is used up costs no statements for a second, and is free agai
   assert.deepEqual(await quotas.used(db.sql, tenantId, "route"), { used: 1, resetsAt: new Date(Date.UTC(2030, 0, 3)) });
 });
 
-test("what another node gives back to a quota that is used up can be taken a second later", async () => {
+test("units that another node refunds to an exhausted quota are available a second later", async () => {
   const time = { nowMs: Date.UTC(2030, 0, 1) };
   const [here, there] = [0, 1].map(() => createQuotas(db.sql, { now: () => time.nowMs })) as [Quotas, Quotas];
   const tenantId = freshTenant();
@@ -329,7 +329,7 @@ test("what another node gives back to a quota that is used up can be taken a sec
   await here.take(tenantId, "route", 2);
 });
 
-test("what is left of a quota is told, and nothing of one that is not set", async () => {
+test("the remaining quota is reported, and nothing for an operation without a quota", async () => {
   const { id, own } = await newTenant({ quotas: { route: { limitPerDay: 3n } } });
   await tenants.quotas.take(id, "route", 3);
   const ask = async (operation: string) =>

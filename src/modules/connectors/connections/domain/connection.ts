@@ -6,59 +6,59 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 /** A connection's id. */
 export type ConnectionId = string & { readonly __id: "connection" };
 
-/** Whether a connection can be used; needs_reauth: not until somebody grants access again. */
+/** A connection's status. `needs_reauth`: unusable until access is granted again. */
 export type ConnectionStatus = "active" | "needs_reauth" | "revoked";
 
-/** For whom a connection acts. */
+/** The end user on whose behalf a connection acts. */
 export interface EndUser {
   readonly id: string;
   readonly email: string;
   readonly displayName: string;
 }
 
-/** What a connection is made of, besides its credentials. */
+/** The caller-supplied fields of a connection, without its credentials. */
 interface ConnectionDetails {
   readonly name: string;
   readonly providerKey: string;
   readonly endUser: EndUser | undefined;
   readonly scopes: readonly string[];
-  /** What is no secret, such as a host name. */
+  /** Provider settings that are not secret, such as a host name. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly expiresAt: Date | null;
 }
 
-/** What the service needs to act for a tenant elsewhere, without the credentials. */
+/** A tenant's account in another system, without the credentials. */
 export interface Connection extends ConnectionDetails, Stamps {
   readonly tenantId: TenantId;
   readonly id: ConnectionId;
-  /** The configuration that it was made with; empty while it stands for itself. */
+  /** The id of the provider configuration that it was created from; empty without one. */
   readonly providerConfigId: string;
   readonly status: ConnectionStatus;
   readonly lastRefreshedAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
-/** A connection with its credentials, sealed. */
+/** A connection with its sealed credentials. */
 export interface SealedConnection extends Connection {
   readonly ciphertext: string;
   readonly keyId: string;
 }
 
-/** Texts that prove who the tenant is elsewhere, by name. */
+/** Credential values by name. */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** What is asked for a new connection. */
+/** The input for a new connection. */
 export interface NewConnection extends ConnectionDetails {
   readonly credentials: Credentials;
 }
 
-/** How many connections in use a tenant may have. */
+/** Maximum number of connections per tenant, without revoked ones. */
 export const connectionsMax = 1000;
 
 const settingsBytesMax = 16 * 1024;
 const credentialsBytesMax = 64 * 1024;
 
-/** Refuses what no single field's rules tell. */
+/** Checks the rules that the definitions cannot express. */
 export function checkNewConnection({ settings, credentials, expiresAt }: NewConnection, nowMs: number): void {
   if (Buffer.byteLength(JSON.stringify(settings)) > settingsBytesMax) {
     throw invalid("settings", "max_bytes", `must have at most ${settingsBytesMax} bytes as JSON`);
@@ -66,10 +66,12 @@ export function checkNewConnection({ settings, credentials, expiresAt }: NewConn
   if (Buffer.byteLength(JSON.stringify(credentials)) > credentialsBytesMax) {
     throw invalid("credentials", "max_bytes", `must have at most ${credentialsBytesMax} bytes as JSON`);
   }
-  if (expiresAt !== null && expiresAt.getTime() <= nowMs) throw invalid("expires_at", "future", "must lie ahead");
+  if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
+    throw invalid("expires_at", "future", "must be in the future (for example: 2030-01-31T00:00:00Z)");
+  }
 }
 
-/** What a connection's credentials are bound to: they open in no other tenant, record or field. */
+/** The binding of a connection's credentials: they cannot be decrypted for another tenant, record or field. */
 export function bindingOf({ tenantId, id }: { tenantId: string; id: string }): Binding {
   return { tenantId, recordId: id, field: "connection.credentials" };
 }

@@ -1,7 +1,7 @@
 import type { KeyedCall } from "../../../../chain/call.ts";
 import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
 import { claim, keyName, usedKeys } from "../../../../platform/idempotency/index.ts";
-import type { Quotas, QuotaTake } from "../../../tenancy/index.ts";
+import type { QuotaRequest, Quotas } from "../../../tenancy/index.ts";
 import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
 import { type DeliveryBatch, insertDeliveries } from "../delivery/delivery-store.ts";
 
@@ -20,7 +20,7 @@ type WriteResult = "written" | "duplicate" | "over_quota";
 interface Parts {
   readonly db: Database;
   readonly reporter: DeliveryReporter;
-  readonly quotas: Pick<Quotas, "takeIn" | "giveBackIn" | "isUsedUp" | "exceeded">;
+  readonly quotas: Pick<Quotas, "takeIn" | "refundIn" | "isUsedUp" | "exceeded">;
 }
 
 /**
@@ -61,7 +61,7 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
       within.map(({ batch }) => batch),
     );
     const duplicates = new Set(within.filter((_, at) => refused.has(at)));
-    await quotas.giveBackIn(tx, [...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
+    await quotas.refundIn(tx, [...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
     const accepted = within.filter((input) => !duplicates.has(input));
     const reports = accepted.flatMap(({ batch: { tenantId, rows } }) => toReports(tenantId, rows));
     const recorded = await reporter.record(tx, reports);
@@ -111,11 +111,13 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
       keyed: KeyedCall | undefined,
     ): Promise<"admitted" | "duplicate"> {
       const takes =
-        quota === undefined ? [] : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaTake];
+        quota === undefined
+          ? []
+          : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaRequest];
       const { granted } = await quotas.takeIn(tx, takes);
       if (granted.includes(false)) return refuse(tx, quota!, keyed);
       if (keyed === undefined || (await claim(tx, keyed.claim))) return "admitted";
-      await quotas.giveBackIn(tx, takes);
+      await quotas.refundIn(tx, takes);
       return "duplicate";
     },
 
@@ -126,7 +128,7 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
   };
 }
 
-function takeOf({ batch, quota }: MeteredBatch): QuotaTake {
+function takeOf({ batch, quota }: MeteredBatch): QuotaRequest {
   return { tenantId: batch.tenantId, operation: triggerQuota, limit: quota!, count: 1 };
 }
 

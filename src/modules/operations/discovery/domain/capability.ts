@@ -1,44 +1,44 @@
-/** How a capability stands. */
+/** The state of a capability. */
 export type CapabilityMode = "active" | "disabled" | "unwired" | "degraded";
 
-/** How a capability stands, and why when it is not active. */
+/** The state of a capability, with a reason unless it is active. */
 export interface Posture {
   readonly mode: CapabilityMode;
   readonly reason?: string;
 }
 
-/** Something that the instance may be able to do, and how to tell whether it is. */
+/** A feature of the instance, with the function that determines its state. */
 export interface CapabilitySource {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** The settings that switch it. */
+  /** The settings that control it. */
   readonly settings: readonly string[];
-  /** What it needs. */
+  /** The capabilities and systems that it requires. */
   readonly dependencies: readonly string[];
   /** The full names of the services whose operations belong to it. */
   readonly services: readonly string[];
-  /** Never shown to callers. */
+  /** Whether the capability is never shown to callers. */
   readonly hidden?: boolean;
-  /** Asked at every call, so that what callers read is true now. */
+  /** Called on every request, so that callers always see the current state. */
   mode(): Posture | Promise<Posture>;
 }
 
-/** A capability as it stands now. */
+/** A capability with its current state. */
 export interface Capability extends Omit<CapabilitySource, "mode" | "hidden">, Posture {}
 
-/** What a caller asks to see. */
+/** The filter of a list of capabilities. */
 export interface CapabilityFilter {
   readonly includeDisabled: boolean;
   readonly includeDegraded: boolean;
   readonly includeMissingDependency: boolean;
-  /** When there are any, only these, whatever the switches say. */
+  /** If not empty, only these modes, and the `include` flags are ignored. */
   readonly modes: readonly string[];
   readonly query: string;
 }
 
-/** The modes that a filter shows. */
-export function modesShown(filter: CapabilityFilter): ReadonlySet<string> {
+/** The modes that match a filter. */
+export function visibleModes(filter: CapabilityFilter): ReadonlySet<string> {
   if (filter.modes.length > 0) return new Set(filter.modes);
   const shown = new Set<CapabilityMode>(["active"]);
   if (filter.includeDegraded) shown.add("degraded");
@@ -47,9 +47,9 @@ export function modesShown(filter: CapabilityFilter): ReadonlySet<string> {
   return shown;
 }
 
-/** Whether a filter shows a capability. */
-export function shows(filter: CapabilityFilter, { id, name, mode }: Capability): boolean {
+/** Whether a capability matches a filter. */
+export function matchesFilter(filter: CapabilityFilter, { id, name, mode }: Capability): boolean {
   const query = filter.query.toLowerCase();
   const named = id.toLowerCase().includes(query) || name.toLowerCase().includes(query);
-  return named && modesShown(filter).has(mode);
+  return named && visibleModes(filter).has(mode);
 }

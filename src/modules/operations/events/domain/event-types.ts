@@ -1,4 +1,4 @@
-/** Every kind of event that the service itself records, with its meaning and the fields of its data. */
+/** Every event type that the service records, with its meaning and the fields of its data. */
 export const eventTypes = {
   "tenant.created": { meaning: "A tenant was created.", data: ["name", "slug"] },
   "tenant.updated": { meaning: "A tenant was changed.", data: ["fields"] },
@@ -18,93 +18,97 @@ export const eventTypes = {
   "config.reset": { meaning: "A tenant returned a setting to its default.", data: ["key"] },
   "pool.created": { meaning: "A pool was created.", data: ["name", "strategy", "environment_id"] },
   "pool.updated": { meaning: "A pool was changed.", data: ["fields"] },
-  "pool.enabled": { meaning: "A pool was switched on.", data: ["name"] },
-  "pool.disabled": { meaning: "A pool was switched off.", data: ["name"] },
+  "pool.enabled": { meaning: "A pool was enabled.", data: ["name"] },
+  "pool.disabled": { meaning: "A pool was disabled.", data: ["name"] },
   "pool.archived": { meaning: "A pool was archived.", data: ["name"] },
   "recipient.created": { meaning: "A recipient was added to a pool.", data: ["pool_id", "name"] },
   "recipient.updated": { meaning: "A recipient was changed.", data: ["pool_id", "fields"] },
-  "recipient.paused": { meaning: "A recipient gets no new work for now.", data: ["pool_id"] },
-  "recipient.resumed": { meaning: "A recipient gets new work again.", data: ["pool_id"] },
+  "recipient.paused": { meaning: "A recipient was paused: it gets no new work.", data: ["pool_id"] },
+  "recipient.resumed": { meaning: "A recipient was resumed: it gets new work again.", data: ["pool_id"] },
   "recipient.removed": { meaning: "A recipient was removed from its pool.", data: ["pool_id", "name"] },
   "rule.created": { meaning: "A rule was added to a pool.", data: ["pool_id", "name", "action"] },
   "rule.updated": { meaning: "A rule was changed.", data: ["pool_id", "fields"] },
   "rule.deleted": { meaning: "A rule was deleted.", data: ["pool_id", "name"] },
   "route.decided": {
-    meaning: "An item was routed; only in pools that set item_events.",
+    meaning: "An item was routed. Recorded only in pools with item_events.",
     data: ["pool_id", "outcome", "reason", "recipient_id", "type"],
   },
-  "queue.paused": { meaning: "A queue hands out no items for now.", data: ["reason"] },
-  "queue.resumed": { meaning: "A queue hands out items again.", data: ["reason"] },
+  "queue.paused": { meaning: "A queue was paused: no items are leased.", data: ["reason"] },
+  "queue.resumed": { meaning: "A queue was resumed: items are leased again.", data: ["reason"] },
   "queue.drained": { meaning: "Waiting items were removed from a queue.", data: ["count", "reason"] },
   "queue.item.assigned": {
-    meaning: "A waiting item was given to a recipient; only in pools that set item_events.",
+    meaning: "A waiting item was assigned to a recipient. Recorded only in pools with item_events.",
     data: ["pool_id", "recipient_id"],
   },
   "queue.item.completed": {
-    meaning: "An item was done; only in pools that set item_events.",
+    meaning: "An item was completed. Recorded only in pools with item_events.",
     data: ["pool_id", "recipient_id", "attempt"],
   },
   "queue.item.failed": {
-    meaning: "An attempt failed and the item is tried again; only in pools that set item_events.",
+    meaning: "An attempt failed and the item will be retried. Recorded only in pools with item_events.",
     data: ["pool_id", "recipient_id", "attempt", "reason_code"],
   },
   "queue.item.dead_lettered": {
-    meaning: "An item failed for good.",
+    meaning: "An item failed permanently and became a dead letter.",
     data: ["pool_id", "recipient_id", "attempt", "reason_code", "phase"],
   },
-  "queue.item.expired": { meaning: "An item waited longer than it may.", data: ["pool_id"] },
-  "queue.item.cancelled": { meaning: "An item was taken off its queue.", data: ["pool_id", "reason"] },
+  "queue.item.expired": { meaning: "A waiting item expired.", data: ["pool_id"] },
+  "queue.item.cancelled": { meaning: "An item was cancelled and removed from its queue.", data: ["pool_id", "reason"] },
   "recipient.ejected": {
-    meaning: "A recipient failed too often and gets no work for a while.",
+    meaning: "A recipient failed too often and gets no work until the given time.",
     data: ["pool_id", "until"],
   },
   "admission.group.cleared": {
-    meaning: "An operator ended an admission group.",
+    meaning: "An operator cleared an admission group.",
     data: ["pool_id", "constraint_kind", "reason"],
   },
-  "dead_letter.retried": { meaning: "A pool's dead letters were put back on its queue.", data: ["count", "all"] },
-  "dead_letter.quarantined": { meaning: "Dead letters of a pool were set aside.", data: ["count", "reason"] },
+  "dead_letter.retried": { meaning: "Dead letters of a pool were put back on its queue.", data: ["count", "all"] },
+  "dead_letter.quarantined": { meaning: "Dead letters of a pool were quarantined.", data: ["count", "reason"] },
   "dead_letter.released": {
-    meaning: "Dead letters of a pool that were set aside are among its failed ones again.",
+    meaning: "Dead letters of a pool were released from quarantine.",
     data: ["count", "reason"],
   },
   "dead_letter.purged": {
-    meaning: "Dead letters of a pool were removed for good.",
+    meaning: "Dead letters of a pool were deleted permanently.",
     data: ["count", "older_than", "quarantined"],
   },
   "webhook.endpoint.created": { meaning: "A webhook endpoint was created.", data: ["event_types"] },
   "webhook.endpoint.updated": { meaning: "A webhook endpoint was changed.", data: ["fields"] },
   "webhook.endpoint.deleted": { meaning: "A webhook endpoint was deleted.", data: [] },
   "webhook.endpoint.disabled": {
-    meaning: "The service disabled a webhook endpoint: it answered 410 (`gone`) or failed for five days (`failing`).",
+    meaning:
+      "The service disabled a webhook endpoint that returned HTTP 410 (`gone`) or failed for five days (`failing`).",
     data: ["reason"],
   },
   "webhook.endpoint.secret_rotated": {
     meaning: "A webhook endpoint got a new secret.",
     data: ["previous_valid_until"],
   },
-  "webhook.endpoint.test": { meaning: "A test was sent to one webhook endpoint, and only to it.", data: [] },
+  "webhook.endpoint.test": {
+    meaning: "A test event, which is sent only to the webhook endpoint under test.",
+    data: [],
+  },
   "webhook.endpoint.replayed": {
-    meaning: "A time range was sent to a webhook endpoint once more.",
+    meaning: "A replay of a time range to a webhook endpoint was started.",
     data: ["replay_id", "since", "until", "selection"],
   },
-  "webhook.delivery.replayed": { meaning: "An event was sent to a webhook endpoint once more.", data: ["event_id"] },
+  "webhook.delivery.replayed": { meaning: "A delivery to a webhook endpoint was replayed.", data: ["event_id"] },
   "anomaly.detected": {
-    meaning: "Something stood out among the outcomes of a pool or of one of its recipients.",
+    meaning: "An anomaly was detected in the outcomes of a pool or of one of its recipients.",
     data: ["pool_id", "recipient_id", "method", "metric", "value", "baseline", "threshold", "actions"],
   },
   "subscriber.created": { meaning: "A subscriber was created.", data: ["external_id"] },
   "subscriber.updated": { meaning: "A subscriber was changed.", data: ["external_id", "fields"] },
   "subscriber.deactivated": {
-    meaning: "A subscriber was deleted: it is kept, and nothing is sent to it.",
+    meaning: "A subscriber was deactivated: its record is retained, and nothing is sent to it.",
     data: ["external_id"],
   },
   "subscriber.endpoint.added": {
-    meaning: "A subscriber got an address.",
+    meaning: "An address was added to a subscriber.",
     data: ["endpoint_id", "channel", "provider_key"],
   },
   "subscriber.endpoint.updated": {
-    meaning: "What is known of a subscriber's address was changed.",
+    meaning: "A subscriber's address was changed.",
     data: ["endpoint_id", "channel", "fields"],
   },
   "subscriber.endpoint.removed": {
@@ -112,26 +116,26 @@ export const eventTypes = {
     data: ["endpoint_id", "channel", "provider_key"],
   },
   "subscriber.preference.set": {
-    meaning: "A row of what a subscriber wants was set.",
+    meaning: "A preference of a subscriber was set.",
     data: ["preference_id", "layer", "workflow_key", "topic_key"],
   },
   "notification.workflow.created": { meaning: "A notification workflow was created.", data: ["name", "channels"] },
   "notification.workflow.updated": { meaning: "A notification workflow was replaced.", data: ["name", "channels"] },
   "notification.workflow.deleted": { meaning: "A notification workflow was deleted.", data: ["name", "channels"] },
   "notification.workflow.user.set": {
-    meaning: "What a notification workflow has for one user was set.",
+    meaning: "A user's override of a notification workflow was set.",
     data: ["user_id"],
   },
   "notification.workflow.user.removed": {
-    meaning: "What a notification workflow had for one user was removed.",
+    meaning: "A user's override of a notification workflow was removed.",
     data: ["user_id"],
   },
   "notification.delivery.failed": {
-    meaning: "A notification could not be sent and is among the dead letters.",
+    meaning: "A notification could not be sent and became a dead letter.",
     data: ["channel", "subscriber_id", "failure_phase", "failure_code", "dead_letter_id"],
   },
   "notification.delivery.observed": {
-    meaning: "A provider told what became of a notification.",
+    meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
   },
   "notification.broadcast.accepted": {
@@ -139,20 +143,20 @@ export const eventTypes = {
     data: ["workflow_key", "topic_key"],
   },
   "notification.broadcast.completed": {
-    meaning: "All members of a topic were gone through.",
+    meaning: "A broadcast was expanded to all members of its topic.",
     data: ["workflow_key", "topic_key", "expanded"],
   },
   "notification.broadcast.failed": {
-    meaning: "The members of a topic could not all be gone through.",
+    meaning: "A broadcast could not be expanded to all members of its topic.",
     data: ["workflow_key", "topic_key", "expanded", "failure_code"],
   },
   "notification.dead_letter.redriven": {
-    meaning: "What could not be sent is tried once more.",
+    meaning: "A dead letter of a notification was queued for another attempt.",
     data: ["kind", "transaction_id", "delivery_id"],
   },
   "connection.created": { meaning: "A connection was created.", data: ["name", "provider_key"] },
   "connection.revoked": {
-    meaning: "A connection was ended for good, and its credentials wiped.",
+    meaning: "A connection was revoked and its credentials were erased.",
     data: ["name", "provider_key"],
   },
   "integration.created": { meaning: "An integration was created.", data: ["channel", "name", "provider_key"] },
@@ -160,28 +164,28 @@ export const eventTypes = {
     meaning: "An integration was changed.",
     data: ["channel", "name", "provider_key", "fields"],
   },
-  "integration.deleted": { meaning: "An integration was removed.", data: ["channel", "name", "provider_key"] },
+  "integration.deleted": { meaning: "An integration was deleted.", data: ["channel", "name", "provider_key"] },
   "layout.created": { meaning: "A layout was created.", data: ["name", "channel", "is_default", "copy_of"] },
-  "layout.updated": { meaning: "The text of a layout was changed.", data: ["name", "channel", "fields"] },
+  "layout.updated": { meaning: "The content of a layout was changed.", data: ["name", "channel", "fields"] },
   "layout.deleted": { meaning: "A layout was deleted.", data: ["name", "channel"] },
   "layout.default_set": {
-    meaning: "A layout became the default of its channel, in place of the previous one.",
+    meaning: "A layout became the default of its channel and replaced the previous one.",
     data: ["name", "channel", "previous_layout_id"],
   },
   "topic.created": { meaning: "A topic was created.", data: ["name"] },
   "topic.updated": { meaning: "A topic was changed.", data: ["name"] },
-  "topic.deleted": { meaning: "A topic was deleted, with so many subscriptions.", data: ["count"] },
+  "topic.deleted": { meaning: "A topic was deleted together with `count` subscriptions.", data: ["count"] },
   "topic.members.added": {
-    meaning: "So many subscribers came into a topic; others that were in it got other context keys.",
+    meaning: "`count` subscribers were added to a topic; the context keys of `changed` existing ones were replaced.",
     data: ["count", "changed"],
   },
-  "topic.members.removed": { meaning: "So many subscribers left a topic.", data: ["count"] },
+  "topic.members.removed": { meaning: "`count` subscribers were removed from a topic.", data: ["count"] },
 } as const satisfies Record<string, { meaning: string; data: readonly string[] }>;
 
-/** A kind of event that the service itself records. */
+/** The type of an event that the service records. */
 export type EventType = keyof typeof eventTypes;
 
-/** First parts of types that callers may not publish themselves. */
+/** First segments of types that callers cannot publish. */
 export const reservedFamilies: ReadonlySet<string> = new Set(
   Object.keys(eventTypes).map((type) => type.split(".")[0]!),
 );

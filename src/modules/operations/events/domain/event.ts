@@ -1,6 +1,6 @@
 import { type EnvironmentMode, modeAllows, type TenantId } from "../../../../platform/access/index.ts";
 
-/** One thing that happened, as it is added to the log. */
+/** An event to add to the log. */
 export interface NewEvent {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -11,40 +11,40 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** One thing that happened, as it stands in the log. */
+/** An event in the log. */
 export interface Event extends NewEvent {
-  /** The environment of what it happened to; null when that belongs to none. */
+  /** The environment of the event's subject; null if it belongs to none. */
   readonly environmentId: string | null;
-  /** Whether that environment is production; null when there is none. */
+  /** Whether that environment is production; null without an environment. */
   readonly inProduction: boolean | null;
 }
 
-/** What tells an event from others, and where it stands in the log. */
+/** An event's identity and position, without its data. */
 export interface EventHead extends Pick<Event, "id" | "type" | "subject" | "inProduction"> {
   readonly xid: string;
 }
 
-/** Where a reader of the log stands: after the event with this id of this transaction. */
+/** A position in the log: after the event with this id of this transaction. */
 export interface Position {
   readonly xid: string;
   readonly id: string;
-  /** What was committed when the reader came: it may still stand behind a transaction under way, and is no news. */
+  /** The snapshot when the reader started. Events visible in it are not new, even if they follow this position. */
   readonly snapshot?: string | undefined;
 }
 
-/** What a reader wants to see; empty lists and texts mean everything. */
+/** A reader's filter. Empty lists and texts match everything. */
 export interface EventFilter {
   readonly types: readonly string[];
   readonly subject: string;
-  /** The environments whose events the reader may see; events of none are for everybody. */
+  /** The environments whose events the reader may see. Events without an environment are always visible. */
   readonly environmentMode: EnvironmentMode;
 }
 
-/** The most bytes that an event's data may take as JSON. */
+/** The maximum size of an event's data as JSON, in bytes. */
 export const dataBytesMax = 64 * 1024;
 
-/** Whether an event is one that the reader may see and wants; `tenant.*` stands for all types that start so. */
-export function wanted({ types, subject, environmentMode }: EventFilter, event: Event): boolean {
+/** Whether an event matches a filter. A type such as `tenant.*` matches all types with that prefix. */
+export function matchesFilter({ types, subject, environmentMode }: EventFilter, event: Event): boolean {
   if (!modeAllows(environmentMode, event.inProduction)) return false;
   if (subject !== "" && event.subject !== subject) return false;
   return types.length === 0 || types.some((type) => matchesType(type, event.type));

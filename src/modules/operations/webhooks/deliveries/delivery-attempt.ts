@@ -15,18 +15,18 @@ const failures: Readonly<Record<Exclude<EgressFault, "cancelled">, AttemptFailur
   connect_failed: "connect",
   tls_failed: "tls",
   timeout: "timeout",
-  // The body is not read, so that only a head without end can be too large.
+  // The body is not read, so only the response's headers can be too large.
   too_large: "connection_lost",
   connection_lost: "connection_lost",
 };
 
-/** What an attempt stands on. */
+/** Dependencies of an attempt. */
 export interface AttemptParts {
   readonly egress: Egress;
   readonly keyring: Keyring | undefined;
 }
 
-/** Signs an event and posts it once; throws only when the signal ends it. */
+/** Signs an event and posts it once; throws only when the signal aborts. */
 export async function attempt(
   { egress, keyring }: AttemptParts,
   destination: Destination,
@@ -34,7 +34,7 @@ export async function attempt(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const secrets = openSecrets(keyring, destination);
+  const secrets = decryptSecrets(keyring, destination);
   if (secrets === undefined) return { responseStatus: undefined, failure: "secret_unreadable" };
   const body = bodyOf(event);
   const id = messageIdOf({ endpointId: destination.endpointId, eventId: event.id });
@@ -56,8 +56,8 @@ export async function attempt(
   }
 }
 
-/** The secrets in the clear; undefined when one does not open: receivers may hold just that one. */
-function openSecrets(keyring: Keyring | undefined, { tenantId, secrets }: Destination): string[] | undefined {
+/** Decrypts the secrets; undefined if any cannot be decrypted, because the receiver may know only that one. */
+function decryptSecrets(keyring: Keyring | undefined, { tenantId, secrets }: Destination): string[] | undefined {
   try {
     return secrets.map(({ id, ciphertext }) => keyring!.open(ciphertext, bindingOf({ tenantId, id })));
   } catch {

@@ -1,37 +1,37 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
-import { type Attempt, attemptsKept, type Delivery, type DeliveryStatus } from "../domain/delivery.ts";
+import { type Attempt, attemptLogMax, type Delivery, type DeliveryStatus } from "../domain/delivery.ts";
 import type { NewDelivery } from "../domain/fan-out.ts";
 import type { ReplaySelection } from "../domain/replay.ts";
 import type { EndpointRef } from "../endpoints/endpoint-store.ts";
 
-/** A delivery that this node may send until its lease ends. */
+/** A delivery that this node may send until its lease expires. */
 export interface LeasedDelivery extends EndpointRef {
   readonly eventId: string;
   readonly runAttempts: number;
-  /** Another one at every lease: whoever holds an older one changes nothing any more. */
+  /** Unique per lease: the holder of an expired lease can no longer change the delivery. */
   readonly leaseToken: string;
 }
 
-/** What a delivery that was leased came to. */
+/** The result of a leased delivery. */
 export interface Settlement {
   readonly delivery: LeasedDelivery;
   readonly status: DeliveryStatus;
-  /** How long to wait for the next attempt, when there is one. */
+  /** The delay before the next attempt, if there is one. */
   readonly waitMs: number;
-  /** Undefined when nothing was tried. */
+  /** Undefined if nothing was sent. */
   readonly attempt: Attempt | undefined;
 }
 
-/** The SQL of deliveries. The database's clock counts for all nodes. */
+/** The SQL queries of deliveries. All times are the database's, so that the clocks of nodes do not matter. */
 export function deliveryStore(sql: Sql) {
   const columns = sql`
     tenant_id, endpoint_id, event_id, event_type, status, next_attempt_at, attempt_count, attempt_log, created_at,
     ended_at`;
-  const again = sql`status = 'pending', next_attempt_at = now(), run_attempts = 0, lease_token = null, ended_at = null`;
+  const requeued = sql`status = 'pending', next_attempt_at = now(), run_attempts = 0, lease_token = null, ended_at = null`;
   return {
-    /** Adds deliveries that are due at once; those that exist stay as they are. Answers with how many were added. */
+    /** Adds deliveries that are due immediately; existing ones stay unchanged. Returns the number of added rows. */
     async insert(tenantId: TenantId, deliveries: readonly NewDelivery[]): Promise<number> {
       const added = await sql`
         insert into webhook_deliveries (tenant_id, endpoint_id, event_id, event_type, next_attempt_at, created_at)
@@ -60,7 +60,7 @@ export function deliveryStore(sql: Sql) {
       return readKeyset<Delivery>(sql, selection, page);
     },
 
-    /** Endpoints with deliveries that are due, so many after one; steps from endpoint to endpoint, not over their rows. */
+    /** Up to `limit` endpoints with due deliveries, after an endpoint. A skip scan that does not read all rows. */
     async dueEndpoints(after: EndpointRef | undefined, limit: number): Promise<EndpointRef[]> {
       return sql<EndpointRef[]>`
         with recursive waiting as (
@@ -80,7 +80,7 @@ export function deliveryStore(sql: Sql) {
         limit ${limit}`;
     },
 
-    /** Leases up to so many due deliveries of each endpoint. One whose node died becomes due again by itself. */
+    /** Leases up to `each` due deliveries per endpoint. A delivery becomes due again when its lease expires. */
     async lease(
       endpoints: readonly EndpointRef[],
       { each, token, leaseMs }: { each: number; token: string; leaseMs: number },
@@ -100,7 +100,7 @@ export function deliveryStore(sql: Sql) {
         returning leased.tenant_id, leased.endpoint_id, leased.event_id, leased.run_attempts, leased.lease_token`;
     },
 
-    /** Writes down what became of leased deliveries; does nothing for those whose lease went to another node meanwhile. */
+    /** Stores the results of leased deliveries. Ignores deliveries whose lease another node has taken over. */
     async settle(settlements: readonly Settlement[]): Promise<void> {
       const leased = settlements.map(({ delivery }) => delivery);
       await sql`
@@ -112,7 +112,7 @@ export function deliveryStore(sql: Sql) {
           run_attempts = run_attempts + tried,
           attempt_count = attempt_count + tried,
           attempt_log = case when tried = 0 then attempt_log
-            when jsonb_array_length(attempt_log) < ${attemptsKept} then attempt_log || settled.attempt::jsonb
+            when jsonb_array_length(attempt_log) < ${attemptLogMax} then attempt_log || settled.attempt::jsonb
             else (attempt_log - 0) || settled.attempt::jsonb end
         from unnest(
             ${leased.map((each) => each.tenantId)}::text[], ${leased.map((each) => each.endpointId)}::text[],
@@ -125,8 +125,8 @@ export function deliveryStore(sql: Sql) {
           and delivery.event_id = settled.event_id and delivery.lease_token = settled.lease_token`;
     },
 
-    /** Keeps since when endpoints have only failed: from now for those that have begun to, not at all for the good ones. */
-    async noteHealth(good: readonly EndpointRef[], bad: readonly EndpointRef[]): Promise<void> {
+    /** Stores since when endpoints fail without success: now for endpoints that start to fail, none for healthy ones. */
+    async recordHealth(good: readonly EndpointRef[], bad: readonly EndpointRef[]): Promise<void> {
       await sql`
         with healed as (
           delete from webhook_failures where (tenant_id, endpoint_id) in (
@@ -138,25 +138,25 @@ export function deliveryStore(sql: Sql) {
         on conflict do nothing`;
     },
 
-    /** Of these endpoints, those that have failed for so long. */
-    async longFailing(endpoints: readonly EndpointRef[], failingMs: number): Promise<EndpointRef[]> {
+    /** The endpoints, of the given ones, that have failed for at least `failingMs`. */
+    async findLongFailing(endpoints: readonly EndpointRef[], failingMs: number): Promise<EndpointRef[]> {
       return sql<EndpointRef[]>`
         select tenant_id, endpoint_id from webhook_failures
         where failing_since <= now() - ${failingMs} * interval '1 millisecond' and (tenant_id, endpoint_id) in (
           select * from unnest(${endpoints.map((each) => each.tenantId)}::text[], ${endpoints.map((each) => each.endpointId)}::text[]))`;
     },
 
-    /** Makes one delivery due now; undefined when it is not there or is being sent just now. */
+    /** Makes one delivery due now; undefined if it does not exist or is being sent. */
     async replay({ tenantId, endpointId }: EndpointRef, eventId: string): Promise<Delivery | undefined> {
       const [row] = await sql<Delivery[]>`
-        update webhook_deliveries set ${again}
+        update webhook_deliveries set ${requeued}
         where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = ${eventId}
           and (lease_token is null or next_attempt_at < now())
         returning ${columns}`;
       return row;
     },
 
-    /** Makes deliveries of these events due now; answers with how many. What is pending anyway is left alone. */
+    /** Makes the deliveries of these events due now; returns their number. Pending deliveries stay unchanged. */
     async replayMany(
       { tenantId, endpointId }: EndpointRef,
       events: readonly { id: string; type: string }[],
@@ -174,34 +174,34 @@ export function deliveryStore(sql: Sql) {
         case "all":
           return (
             await sql`
-              ${insertion} on conflict (tenant_id, endpoint_id, event_id) do update set ${again}
+              ${insertion} on conflict (tenant_id, endpoint_id, event_id) do update set ${requeued}
               where webhook_deliveries.status <> 'pending'`
           ).count;
         case "failed":
           return (
             await sql`
-              update webhook_deliveries set ${again}
+              update webhook_deliveries set ${requeued}
               where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = any(${ids}::text[])
                 and status in ('failed', 'cancelled')`
           ).count;
       }
     },
 
-    /** Removes deliveries of an endpoint, a bite at a time; answers how many. */
-    async removeOf({ tenantId, endpointId }: EndpointRef, limit: number): Promise<number> {
-      const gone = await sql`
+    /** Deletes up to `limit` deliveries of an endpoint; returns their number. */
+    async deleteForEndpoint({ tenantId, endpointId }: EndpointRef, limit: number): Promise<number> {
+      const deleted = await sql`
         delete from webhook_deliveries where ctid = any(array(
           select ctid from webhook_deliveries
           where tenant_id = ${tenantId} and endpoint_id = ${endpointId} limit ${limit}))`;
-      return gone.count;
+      return deleted.count;
     },
 
-    /** Forgets all tenants' deliveries that ended before a moment, a bite at a time; answers how many. */
-    async forget(before: Date, limit: number): Promise<number> {
-      const gone = await sql`
+    /** Deletes up to `limit` deliveries of all tenants that ended before a time; returns their number. */
+    async deleteExpired(before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
         delete from webhook_deliveries where ctid = any(array(
           select ctid from webhook_deliveries where ended_at < ${before} limit ${limit}))`;
-      return gone.count;
+      return deleted.count;
     },
   };
 }

@@ -12,7 +12,7 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createLog } from "../../../../platform/log/log.ts";
 import { createFollower } from "./follower.ts";
 
-// Nothing is sent in this file: what is followed is looked at in the table.
+// Nothing is sent in this file: the tests read deliveries from the table.
 const rig = await startRig();
 const url = "http://127.0.0.1:9/";
 
@@ -27,7 +27,7 @@ async function setStatus(tenantId: TenantId, endpointId: string, status: Endpoin
   await rig.call(tenantId, updateWebhookEndpoint, UpdateWebhookEndpointRequestSchema, { endpointId, status });
 }
 
-/** A follower of its own, which only does what it is told. */
+/** A separate follower that is never started, so that only explicit calls follow logs. */
 const follower = createFollower({
   db: rig.db,
   signals: rig.signals,
@@ -36,7 +36,7 @@ const follower = createFollower({
   onDue: () => {},
 });
 
-/** Follows a log to its end: transactions of other tests on the same server may hold it back for a moment. */
+/** Follows a log to its end. Transactions of other tests on the same server can delay it. */
 async function followToEnd(tenantId: TenantId): Promise<void> {
   await until(async () => {
     await follower.follow(tenantId);
@@ -47,7 +47,7 @@ async function followToEnd(tenantId: TenantId): Promise<void> {
   });
 }
 
-test("an endpoint gets what happens after it was made, and nothing of before", async () => {
+test("an endpoint gets only events after its creation", async () => {
   const tenantId = await rig.tenant();
   await rig.publish(tenantId);
   const first = await rig.endpoint(tenantId, url);
@@ -58,24 +58,24 @@ test("an endpoint gets what happens after it was made, and nothing of before", a
   assert.deepEqual(await deliveredTo(second.id), [last]);
   const toFirst = await deliveredTo(first.id);
   assert.ok(toFirst.includes(between) && toFirst.includes(last));
-  // The making of the second is news to the first; its own is not.
+  // The first endpoint gets the creation of the second one, but not its own.
   assert.equal(toFirst.length, 3);
 });
 
-test("a log is turned into deliveries once, however often and by however many it is followed", async () => {
+test("each event is delivered once, regardless of how often and by how many nodes a log is followed", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, url);
   const ids: string[] = [];
   for (let i = 0; i < 450; i++) ids.push(await rig.publish(tenantId));
   await Promise.all(Array.from({ length: 6 }, () => followToEnd(tenantId)));
   assert.deepEqual(await deliveredTo(id), ids.sort());
-  // From the beginning once more, as after a restore of an old place.
+  // Follow from the start again, as after a restore of an old cursor.
   await rig.sql`update webhook_cursors set xid = '0', id = '' where tenant_id = ${tenantId}`;
   await followToEnd(tenantId);
   assert.deepEqual(await deliveredTo(id), ids);
 });
 
-test("an event that is committed late, behind others that were followed already, is not passed over", async () => {
+test("an event that commits after later ones were followed is not skipped", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, url);
   const early = Promise.withResolvers<void>();
@@ -97,27 +97,27 @@ test("an event that is committed late, behind others that were followed already,
   assert.deepEqual(await deliveredTo(id), [lateId, ...others].sort());
 });
 
-test("an event whose transaction began before an endpoint was made and ended after is delivered to it", async () => {
+test("an endpoint gets an event whose transaction started before and committed after its creation", async () => {
   const tenantId = await rig.tenant();
   await rig.endpoint(tenantId, url);
-  const made = Promise.withResolvers<void>();
+  const created = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<string>();
   const spanning = rig.db.transaction(async (sql) => {
     const eventId = ulid(rig.clock.now());
     const context = contextFor(rig.db, { tenantId, sql, nowMs: rig.clock.now() });
     await rig.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
     begun.resolve(eventId);
-    await made.promise;
+    await created.promise;
   });
   const eventId = await begun.promise;
   const { id } = await rig.endpoint(tenantId, url);
-  made.resolve();
+  created.resolve();
   await spanning;
   await followToEnd(tenantId);
   assert.deepEqual(await deliveredTo(id), [eventId]);
 });
 
-test("what happens while an endpoint is disabled is not delivered when it is enabled again", async () => {
+test("events during a disabled period are not delivered after the endpoint is enabled again", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
   const before = await rig.publish(tenantId);
@@ -141,7 +141,7 @@ test("a tenant's events go to its own endpoints only", async () => {
   assert.deepEqual(await deliveredTo(theirs.id), []);
 });
 
-test("many endpoints made while events pour in: each gets exactly what was committed after it was made", async () => {
+test("endpoints created during concurrent events each get exactly the events committed after their creation", async () => {
   const tenantId = await rig.tenant();
   await rig.endpoint(tenantId, url, { eventTypes: ["webhook.none"] });
   const published: string[] = [];
@@ -153,17 +153,17 @@ test("many endpoints made while events pour in: each gets exactly what was commi
     while (pouring) await follower.follow(tenantId);
   };
   const background = [pour(), pour(), pour(), follow(), follow()];
-  const made: { id: string; atLeast: number; acknowledged: Set<string> }[] = [];
+  const created: { id: string; atLeast: number; acknowledged: Set<string> }[] = [];
   for (let i = 0; i < 15; i++) {
     const acknowledged = new Set(published);
     const { id } = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
-    made.push({ id, acknowledged, atLeast: published.length });
+    created.push({ id, acknowledged, atLeast: published.length });
   }
-  await until(() => published.length > made.at(-1)!.atLeast + 20);
+  await until(() => published.length > created.at(-1)!.atLeast + 20);
   pouring = false;
   await Promise.all(background);
   await followToEnd(tenantId);
-  for (const { id, acknowledged, atLeast } of made) {
+  for (const { id, acknowledged, atLeast } of created) {
     const got = new Set(await deliveredTo(id));
     for (const eventId of acknowledged) assert.ok(!got.has(eventId), "known before the endpoint was asked for");
     for (const eventId of published.slice(atLeast + 3))

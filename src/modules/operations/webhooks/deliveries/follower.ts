@@ -2,25 +2,25 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventReader } from "../../events/index.ts";
-import { deliveriesOf } from "../domain/fan-out.ts";
+import { fanOut } from "../domain/fan-out.ts";
 import { type EndpointRef, endpointStore } from "../endpoints/endpoint-store.ts";
 import { deliveryStore } from "./delivery-store.ts";
 
-/** Turns the logs of tenants with endpoints into deliveries. */
+/** Creates deliveries from the event logs of tenants with endpoints. */
 export interface Follower {
-  /** Turns into deliveries what a tenant's log has now; answers false when another node is at it. */
+  /** Creates the deliveries of all new events of a tenant; returns false if another node is doing so. */
   follow(tenantId: TenantId): Promise<boolean>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-const eventsAtOnce = 200;
-const tenantsAtOnce = 1000;
-const parallel = 4;
-/** How long to wait for what was announced and may stand behind a transaction under way. */
-const soonMs = [50, 200, 1000];
+const eventBatchSize = 200;
+const tenantBatchSize = 1000;
+const concurrencyMax = 4;
+/** Delays of the retries after a wake: the signalled event may still be hidden behind a running transaction. */
+const retryDelaysMs = [50, 200, 1000];
 
-/** The topic of changes to who is to be followed. */
+/** Signal topic for changes to the set of followed tenants. */
 export const followTopic = "webhooks";
 
 interface Parts {
@@ -28,12 +28,12 @@ interface Parts {
   readonly signals: Signals;
   readonly reader: EventReader;
   readonly log: Log;
-  /** Tells this node's sender that an endpoint has something due. */
+  /** Notifies this node's sender that an endpoint has due deliveries. */
   readonly onDue: (endpoint: EndpointRef) => void;
   readonly pollMs?: number;
 }
 
-/** Makes this node's follower. Other nodes have theirs; a tenant's place in its log keeps them apart. */
+/** Creates this node's follower. A lock on a tenant's cursor prevents two nodes from following the same log. */
 export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 }: Parts): Follower {
   const waiting = new Map<TenantId, number>();
   const following = new Map<TenantId, Promise<void>>();
@@ -45,17 +45,17 @@ export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 
   let stopWaking: (() => void) | undefined;
   let stopped = true;
 
-  /** One bite of a tenant's log: its deliveries and the place after it are committed together. */
-  async function bite(tenantId: TenantId): Promise<{ events: number; endpoints: Set<string> } | undefined> {
+  /** Handles one batch of a tenant's log. Its deliveries and the new cursor are committed together. */
+  async function fanOutBatch(tenantId: TenantId): Promise<{ events: number; endpoints: Set<string> } | undefined> {
     return db.transaction(async (tx) => {
       const store = endpointStore(tx);
       const position = await store.lockCursor(tenantId);
       if (position === undefined) return undefined;
-      const events = await reader.headsAfter(tx, tenantId, position, eventsAtOnce);
+      const events = await reader.headsAfter(tx, tenantId, position, eventBatchSize);
       const last = events.at(-1);
       if (last === undefined) return { events: 0, endpoints: new Set<string>() };
-      // Endpoints are read after events: one that was there before an event is then never missed.
-      const deliveries = deliveriesOf(events, await store.subscribers(tenantId));
+      // Endpoints are read after events, so that an endpoint created before an event is never missed.
+      const deliveries = fanOut(events, await store.subscribers(tenantId));
       if (deliveries.length > 0) await deliveryStore(tx).insert(tenantId, deliveries);
       await store.moveCursor(tenantId, last);
       return { events: events.length, endpoints: new Set(deliveries.map(({ endpointId }) => endpointId)) };
@@ -64,65 +64,65 @@ export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 
 
   async function follow(tenantId: TenantId): Promise<boolean> {
     for (;;) {
-      const done = await bite(tenantId);
+      const done = await fanOutBatch(tenantId);
       if (done === undefined) return false;
       for (const endpointId of done.endpoints) onDue({ tenantId, endpointId });
-      if (done.events < eventsAtOnce || stopped) return true;
+      if (done.events < eventBatchSize || stopped) return true;
     }
   }
 
-  /** Looks at a tenant's log as soon as there is room; `turn` counts how often that was for the same wake. */
-  function ask(tenantId: TenantId, turn: number): void {
-    waiting.set(tenantId, Math.min(turn, waiting.get(tenantId) ?? turn));
-    pump();
+  /** Queues a tenant to be followed when a slot is free. `attempt` counts the retries for the same wake. */
+  function enqueue(tenantId: TenantId, attempt: number): void {
+    waiting.set(tenantId, Math.min(attempt, waiting.get(tenantId) ?? attempt));
+    startNext();
   }
 
-  function pump(): void {
-    for (const [tenantId, turn] of waiting) {
-      if (stopped || following.size >= parallel) return;
+  function startNext(): void {
+    for (const [tenantId, attempt] of waiting) {
+      if (stopped || following.size >= concurrencyMax) return;
       if (following.has(tenantId)) continue;
       waiting.delete(tenantId);
-      following.set(tenantId, run(tenantId, turn));
+      following.set(tenantId, run(tenantId, attempt));
     }
   }
 
-  async function run(tenantId: TenantId, turn: number): Promise<void> {
+  async function run(tenantId: TenantId, attempt: number): Promise<void> {
     await follow(tenantId).catch((error) =>
-      log.warn({ err: error, tenant_id: tenantId }, "a log could not be followed"),
+      log.warn({ err: error, tenant_id: tenantId }, "could not follow an event log"),
     );
     following.delete(tenantId);
-    lookAgain(tenantId, turn);
-    pump();
+    scheduleRetry(tenantId, attempt);
+    startNext();
   }
 
-  function lookAgain(tenantId: TenantId, turn: number): void {
-    const ms = soonMs[turn];
+  function scheduleRetry(tenantId: TenantId, attempt: number): void {
+    const ms = retryDelaysMs[attempt];
     if (ms === undefined || stopped) return;
     clearTimeout(timers.get(tenantId));
     const timer = setTimeout(() => {
       timers.delete(tenantId);
-      ask(tenantId, turn + 1);
+      enqueue(tenantId, attempt + 1);
     }, ms);
     timers.set(tenantId, timer);
   }
 
-  /** Finds out whom to follow, and whose log has something that nobody told us of. */
+  /** Refreshes the set of followed tenants, and queues those whose log has events without a signal. */
   async function poll(): Promise<void> {
     const store = endpointStore(db.sql);
     const followed = new Set<TenantId>();
     for (let after = ""; !stopped; ) {
-      const places = await store.cursors(after, tenantsAtOnce);
-      // Listen before looking: what is committed in between then wakes us.
+      const places = await store.cursors(after, tenantBatchSize);
+      // Listen before reading, so that a commit in between causes a wake.
       for (const { tenantId } of places) {
         followed.add(tenantId);
         if (!wakers.has(tenantId))
           wakers.set(
             tenantId,
-            reader.onWake(tenantId, () => ask(tenantId, 0)),
+            reader.onWake(tenantId, () => enqueue(tenantId, 0)),
           );
       }
-      for (const tenantId of await reader.behind(db.sql, places)) ask(tenantId, soonMs.length);
-      if (places.length < tenantsAtOnce) break;
+      for (const tenantId of await reader.findTenantsBehind(db.sql, places)) enqueue(tenantId, retryDelaysMs.length);
+      if (places.length < tenantBatchSize) break;
       after = places.at(-1)!.tenantId;
     }
     for (const [tenantId, stop] of wakers) {
@@ -136,7 +136,7 @@ export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 
     pollAgain = polling !== undefined;
     if (pollAgain || stopped) return;
     polling = poll()
-      .catch((error) => log.warn({ err: error }, "the logs to follow could not be read"))
+      .catch((error) => log.warn({ err: error }, "could not read the event logs to follow"))
       .finally(() => {
         polling = undefined;
         if (pollAgain) startPoll();

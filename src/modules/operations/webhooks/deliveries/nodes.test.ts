@@ -36,11 +36,11 @@ test("several nodes share the work, and each message is sent once", async () => 
   for (const node of nodes) await node.stop();
 });
 
-test("a delivery whose node died is sent by another when its lease ends, under the same id", async () => {
+test("another node sends the delivery of a crashed node after its lease expires, with the same id", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/orphan"));
   const eventId = await rig.publish(tenantId);
-  // A node leases it and is never heard of again.
+  // A node leases the delivery and crashes.
   const store = deliveryStore(rig.db.sql);
   await store.insert(tenantId, [{ endpointId: id, eventId, eventType: "order.paid" }]);
   const lease = { each: 1, token: "dead", leaseMs: 60_000 };
@@ -56,7 +56,7 @@ test("a delivery whose node died is sent by another when its lease ends, under t
     receiver.received("/orphan").map(({ headers }) => headers["webhook-id"]),
     [`${eventId}_${id}`],
   );
-  // The dead one comes back and says that it failed: nobody listens.
+  // The crashed node comes back and reports a failure, which is ignored.
   const attempt = { at: new Date().toISOString(), duration_ms: 1, response_status: 500, failure: "status" } as const;
   await store.settle([{ delivery: leased!, status: "failed", waitMs: 0, attempt }]);
   const delivery = await rig.delivery(tenantId, id, eventId);
@@ -64,7 +64,7 @@ test("a delivery whose node died is sent by another when its lease ends, under t
   await node.stop();
 });
 
-test("a node that stops hands back what it is about, and it is sent again under the same id", async () => {
+test("a stopping node releases its deliveries, and they are sent again with the same id", async () => {
   const tenantId = await rig.tenant();
   const open: ServerResponse[] = [];
   receiver.answer("/stop", (response) => open.push(response));
@@ -88,7 +88,7 @@ test("a node that stops hands back what it is about, and it is sent again under 
   await next.stop();
 });
 
-test("an answer that arrives while the node stops is kept", async () => {
+test("a response that arrives while the node stops is stored", async () => {
   const tenantId = await rig.tenant();
   const open: ServerResponse[] = [];
   receiver.answer("/last", (response) => open.push(response));
@@ -103,7 +103,7 @@ test("an answer that arrives while the node stops is kept", async () => {
   assert.equal((await rig.delivery(tenantId, id, eventId)).status, Status.SUCCEEDED);
 });
 
-test("a node whose database fails it now and then goes on sending afterwards", async () => {
+test("a node continues to send after temporary database errors", async () => {
   const tenantId = await rig.tenant();
   const orders = { eventTypes: ["order.*"] };
   const quick = await rig.endpoint(tenantId, receiver.url("/db-a"), orders);
@@ -122,7 +122,7 @@ test("a node whose database fails it now and then goes on sending afterwards", a
   const node = rig.node({ db: { ...rig.db, sql } });
   await node.start();
   await rig.attempted(quick.id, await rig.publish(tenantId), 1);
-  // Another one that the node does not know yet: the two are leased apart.
+  // An endpoint that the node does not know yet: the two are leased separately.
   const unknown = await rig.endpoint(tenantId, receiver.url("/db-b"), orders);
   isFailing = true;
   const eventId = await rig.publish(tenantId);

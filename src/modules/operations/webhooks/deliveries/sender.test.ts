@@ -41,7 +41,7 @@ const due = async () => [...(await deliveryStore(rig.db.sql).dueEndpoints(undefi
 const nowMs = () => rig.clock.now();
 const after = (ms: number) => rig.moveTo(new Date(nowMs() + ms));
 
-test("a dead receiver is tried at the exact times of the schedule, then no more; after five days it is disabled", async () => {
+test("a failing receiver is retried exactly on schedule, then never again; after five days it is disabled", async () => {
   const tenantId = await rig.tenant();
   receiver.answer("/dead", 500);
   const { id } = await rig.endpoint(tenantId, receiver.url("/dead"), { eventTypes: ["order.*"] });
@@ -87,7 +87,7 @@ test("a dead receiver is tried at the exact times of the schedule, then no more;
   await after(30 * minuteMs);
   assert.deepEqual(await due(), []);
 
-  // Less than five days of failure: it is still tried.
+  // After less than five days of failures it is still retried.
   assert.equal((await endpointOf(tenantId, id)).status, EndpointStatus.ACTIVE);
   await rig.moveTo(new Date(beganMs + 5 * dayMs - 1));
   await rig.attempted(id, await rig.publish(tenantId), 1);
@@ -104,7 +104,7 @@ test("a dead receiver is tried at the exact times of the schedule, then no more;
   );
 });
 
-test("one success and the five days begin anew", async () => {
+test("one success restarts the five days", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/flaky"));
   receiver.answer("/flaky", 503);
@@ -120,7 +120,7 @@ test("one success and the five days begin anew", async () => {
   assert.equal((await endpointOf(tenantId, id)).status, EndpointStatus.ACTIVE);
 });
 
-test("410 disables an endpoint at once, and says so on the log", async () => {
+test("410 disables an endpoint immediately and records an event", async () => {
   const tenantId = await rig.tenant();
   receiver.answer("/gone", 410);
   const { id } = await rig.endpoint(tenantId, receiver.url("/gone"), { eventTypes: ["order.*"] });
@@ -131,7 +131,7 @@ test("410 disables an endpoint at once, and says so on the log", async () => {
   assert.deepEqual((await eventsOf(tenantId, "webhook.endpoint.disabled"))[0]!.data, { reason: "gone" });
 });
 
-test("the message is the event as CloudEvents, and a redirect is a failure that is not followed", async () => {
+test("the message is the event in CloudEvents format, and a redirect is a failure and not followed", async () => {
   const tenantId = await rig.tenant();
   receiver.answer("/moved", (response) => response.writeHead(307, { location: receiver.url("/target") }).end());
   const { id } = await rig.endpoint(tenantId, receiver.url("/moved"));
@@ -156,7 +156,7 @@ test("the message is the event as CloudEvents, and a redirect is a failure that 
   assert.deepEqual(receiver.received("/target"), []);
 });
 
-test("nothing that a receiver answers with is kept but its status", async () => {
+test("only the status of a receiver's response is stored", async () => {
   const tenantId = await rig.tenant();
   receiver.answer("/talks", (response) => response.writeHead(500, { "x-leak": "leak-1" }).end("leak-2"));
   const { id } = await rig.endpoint(tenantId, receiver.url("/talks"));
@@ -166,7 +166,7 @@ test("nothing that a receiver answers with is kept but its status", async () => 
   assert.ok(!row!.text.includes("leak"));
 });
 
-test("endpoints that never answer, however many messages they have, do not hold up another one's", async () => {
+test("endpoints that never respond do not delay others, regardless of their number of messages", async () => {
   const slow = await rig.tenant();
   const open = new Set<ServerResponse>();
   let mostAtOnce = 0;
@@ -190,7 +190,7 @@ test("endpoints that never answer, however many messages they have, do not hold 
   for (const response of open) response.end();
 });
 
-test("what falls due while an endpoint or its tenant is disabled is cancelled, not sent", async () => {
+test("deliveries that become due while an endpoint or its tenant is disabled are cancelled, not sent", async () => {
   const tenantId = await rig.tenant();
   receiver.answer("/paused", 500);
   const { id } = await rig.endpoint(tenantId, receiver.url("/paused"));
@@ -214,7 +214,7 @@ test("what falls due while an endpoint or its tenant is disabled is cancelled, n
   assert.ok(other.id);
 });
 
-test("a delivery whose event is no longer on the log fails and says why", async () => {
+test("a delivery whose event has been deleted fails with that reason", async () => {
   const tenantId = await rig.tenant();
   receiver.answer("/forgotten", 500);
   const { id } = await rig.endpoint(tenantId, receiver.url("/forgotten"));
@@ -227,7 +227,7 @@ test("a delivery whose event is no longer on the log fails and says why", async 
   assert.deepEqual([status, attempts.at(-1)!.failure], [Status.FAILED, Failure.EVENT_FORGOTTEN]);
 });
 
-test("why an attempt failed is told: nobody there, no such name, a forbidden address, a broken answer", async () => {
+test("an attempt's failure is reported: connection refused, unknown host, denied address, broken response", async () => {
   const tenantId = await rig.tenant();
   receiver.answer("/breaks", (response) => response.destroy());
   const cases: [string, Failure][] = [
@@ -238,7 +238,7 @@ test("why an attempt failed is told: nobody there, no such name, a forbidden add
   ];
   const ids = [];
   for (const [url] of cases) ids.push((await rig.endpoint(tenantId, url)).id);
-  // Stored before the policy forbade it.
+  // Stored before the policy denied it.
   const forbidden = await rig.endpoint(tenantId, receiver.url());
   await rig.sql`update webhook_endpoints set url = 'http://10.0.0.1/' where id = ${forbidden.id}`;
   cases.push(["", Failure.DENIED]);

@@ -9,23 +9,23 @@ import type { AttemptResult } from "../domain/delivery.ts";
 import { type Destination, type EndpointRef, endpointStore } from "../endpoints/endpoint-store.ts";
 import { type AttemptParts, attempt } from "./delivery-attempt.ts";
 import { deliveryStore, type LeasedDelivery } from "./delivery-store.ts";
+import { createSendSlots, keyOf } from "./send-slots.ts";
 import type { Settler } from "./settler.ts";
-import { createTraffic, keyOf } from "./traffic.ts";
 
-/** Sends deliveries that are due. */
+/** Sends due deliveries. */
 export interface Sender {
-  /** Says that an endpoint has something due: a hint, the sender also looks by itself. */
+  /** Hints that an endpoint has due deliveries. The sender also scans for them. */
   onDue(endpoint: EndpointRef): void;
   start(): void;
-  /** Takes no more deliveries, waits a moment for those under way and hands back the rest. */
+  /** Leases no more deliveries, waits a grace period for running attempts and releases the rest. */
   stop(): Promise<void>;
 }
 
-/** The topic of deliveries that came due by somebody else's doing. */
+/** Signal topic for deliveries that callers made due. */
 export const dueTopic = "webhooks_due";
 
-const endpointsAtOnce = 1000;
-/** Well above the time that an attempt may take. */
+const endpointBatchSize = 1000;
+/** Well above the time limit of an attempt. */
 const leaseMsDefault = 60_000;
 const graceMs = 3000;
 
@@ -37,40 +37,42 @@ interface Parts extends AttemptParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly pollMs?: number;
-  /** How long a delivery is a node's own. */
+  /** Duration of a delivery's lease. */
   readonly leaseMs?: number;
 }
 
-/** Makes this node's sender. Other nodes have theirs; leases keep them apart. */
+/** Creates this node's sender. Leases prevent two nodes from sending the same delivery. */
 export function createSender(parts: Parts): Sender {
   const { db, signals, reader, settler, clock, log, pollMs = 1000, leaseMs = leaseMsDefault } = parts;
   const store = deliveryStore(db.sql);
-  const traffic = createTraffic();
-  /** Endpoints that may have something due, longest unserved first. */
+  const slots = createSendSlots();
+  /** Endpoints that may have due deliveries, longest unserved first. */
   const ready = new Map<string, EndpointRef>();
-  const flights = new Set<Promise<void>>();
-  const leaving = new AbortController();
+  const sends = new Set<Promise<void>>();
+  const stopping = new AbortController();
   let scannedTo: EndpointRef | undefined;
   let stopWaking: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const complain = (complaint: string) => (error: unknown) => log.warn({ err: error }, complaint);
+  const logWarning = (message: string) => (error: unknown) => log.warn({ err: error }, message);
 
   const scan = oneAtATime(async () => {
-    const found = await store.dueEndpoints(scannedTo, endpointsAtOnce);
-    scannedTo = found.length < endpointsAtOnce ? undefined : found.at(-1);
+    const found = await store.dueEndpoints(scannedTo, endpointBatchSize);
+    scannedTo = found.length < endpointBatchSize ? undefined : found.at(-1);
     for (const endpoint of found) ready.set(keyOf(endpoint), endpoint);
-    look.run();
-  }, complain("due webhook deliveries cannot be found"));
+    leaseReady.run();
+  }, logWarning("could not find due webhook deliveries"));
 
-  const look = oneAtATime(async () => {
-    // All are waited for, so that each gives back the room that it took, whatever becomes of the others.
-    const taken = await Promise.allSettled([...choose()].map(([each, endpoints]) => take(endpoints, each)));
+  const leaseReady = oneAtATime(async () => {
+    // Wait for all, so that each releases its unused slots even if another fails.
+    const taken = await Promise.allSettled(
+      [...reserveSlots()].map(([each, endpoints]) => leaseAndSend(endpoints, each)),
+    );
     for (const result of taken) if (result.status === "rejected") throw result.reason;
-  }, complain("webhook deliveries cannot be leased"));
+  }, logWarning("could not lease webhook deliveries"));
 
-  /** Leases up to so many deliveries for each endpoint, whose room is taken already, and sends them. */
-  async function take(endpoints: readonly EndpointRef[], each: number): Promise<void> {
+  /** Leases up to `each` deliveries per endpoint, whose slots are already reserved, and sends them. */
+  async function leaseAndSend(endpoints: readonly EndpointRef[], each: number): Promise<void> {
     let leased: LeasedDelivery[] = [];
     try {
       leased = await store.lease(endpoints, { each, token: randomUUID(), leaseMs });
@@ -78,56 +80,56 @@ export function createSender(parts: Parts): Sender {
       const counts = Map.groupBy(leased, keyOf);
       for (const endpoint of endpoints) {
         const got = counts.get(keyOf(endpoint))?.length ?? 0;
-        traffic.release(endpoint, each - got);
-        // As much as was asked for: there is probably more.
+        slots.release(endpoint, each - got);
+        // A full batch: there are probably more.
         if (got === each) ready.set(keyOf(endpoint), endpoint);
       }
     }
     if (leased.length > 0) await dispatch(leased);
   }
 
-  /** Takes room for the endpoints that have waited longest; answers with them by how much each got. */
-  function choose(): Map<number, EndpointRef[]> {
+  /** Reserves slots for the endpoints that have waited longest; returns the endpoints by their number of slots. */
+  function reserveSlots(): Map<number, EndpointRef[]> {
     const chosen = new Map<number, EndpointRef[]>();
     for (const [key, endpoint] of ready) {
-      const room = traffic.reserve(endpoint);
-      if (room === 0) continue;
+      const count = slots.reserve(endpoint);
+      if (count === 0) continue;
       ready.delete(key);
-      const same = chosen.get(room);
-      if (same === undefined) chosen.set(room, [endpoint]);
+      const same = chosen.get(count);
+      if (same === undefined) chosen.set(count, [endpoint]);
       else same.push(endpoint);
     }
     return chosen;
   }
 
-  /** Reads what is to be sent, and sends it; nobody waits for the answers here. */
+  /** Reads destinations and events and starts the sends, without waiting for their responses. */
   async function dispatch(leased: readonly LeasedDelivery[]): Promise<void> {
     try {
       const endpoints = [...new Map(leased.map((each) => [keyOf(each), each])).values()];
-      const wanted = leased.map(({ tenantId, eventId }) => ({ tenantId, id: eventId }));
+      const eventIds = leased.map(({ tenantId, eventId }) => ({ tenantId, id: eventId }));
       const [found, read] = await Promise.all([
         endpointStore(db.sql).destinations(endpoints),
-        reader.findMany(db.sql, wanted),
+        reader.findMany(db.sql, eventIds),
       ]);
       const destinations = new Map(found.map((each) => [keyOf(each), each]));
       const events = new Map(read.map((each) => [each.tenantId + each.id, each]));
       for (const delivery of leased) {
         const event = events.get(delivery.tenantId + delivery.eventId);
-        const flight = fly(delivery, destinations.get(keyOf(delivery)), event).finally(() => {
-          flights.delete(flight);
-          traffic.release(delivery, 1);
-          look.run();
+        const sending = send(delivery, destinations.get(keyOf(delivery)), event).finally(() => {
+          sends.delete(sending);
+          slots.release(delivery, 1);
+          leaseReady.run();
         });
-        flights.add(flight);
+        sends.add(sending);
       }
     } catch (error) {
-      // They come due again when their leases end.
-      for (const delivery of leased) traffic.release(delivery, 1);
+      // The deliveries become due again when their leases expire.
+      for (const delivery of leased) slots.release(delivery, 1);
       throw error;
     }
   }
 
-  async function fly(
+  async function send(
     delivery: LeasedDelivery,
     destination: Destination | undefined,
     event: Event | undefined,
@@ -139,41 +141,41 @@ export function createSender(parts: Parts): Sender {
       let result: AttemptResult = { responseStatus: undefined, failure: "event_forgotten" };
       if (event !== undefined) {
         try {
-          result = await attempt(parts, destination, event, at.getTime(), leaving.signal);
+          result = await attempt(parts, destination, event, at.getTime(), stopping.signal);
         } catch (error) {
-          if (leaving.signal.aborted) return await settler.handBack(delivery);
+          if (stopping.signal.aborted) return await settler.release(delivery);
           throw error;
         }
       }
       const tookMs = performance.now() - startedAtMs;
-      traffic.learn(delivery, tookMs, result.failure === undefined);
+      slots.recordResult(delivery, tookMs, result.failure === undefined);
       await settler.settle(delivery, { at, tookMs, result });
     } catch (error) {
-      // What is not written down is sent once more when its lease ends.
-      log.warn({ err: error, endpoint_id: delivery.endpointId }, "a webhook delivery was not settled");
+      // A delivery without a stored result is sent again when its lease expires.
+      log.warn({ err: error, endpoint_id: delivery.endpointId }, "could not store the result of a webhook delivery");
     }
   }
 
   return {
     onDue(endpoint) {
       ready.set(keyOf(endpoint), endpoint);
-      look.run();
+      leaseReady.run();
     },
     start() {
       stopWaking = signals.onWake(dueTopic, scan.run);
       timer = setInterval(scan.run, pollMs);
-      look.start();
+      leaseReady.start();
       scan.start();
     },
     async stop() {
       clearInterval(timer);
       stopWaking?.();
-      await Promise.all([scan.stop(), look.stop()]);
+      await Promise.all([scan.stop(), leaseReady.stop()]);
       const timeUp = new AbortController();
-      const landed = Promise.all(flights).finally(() => timeUp.abort());
+      const finished = Promise.all(sends).finally(() => timeUp.abort());
       await delay(graceMs, undefined, { signal: timeUp.signal }).catch(() => {});
-      leaving.abort();
-      await landed;
+      stopping.abort();
+      await finished;
     },
   };
 }

@@ -1,116 +1,116 @@
 import { createBatcher, type Sql } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Metrics } from "../../../../platform/telemetry/index.ts";
-import { type AttemptResult, concernsEndpoint, verdictOn } from "../domain/delivery.ts";
+import { type AttemptResult, countsAgainstEndpoint, outcomeOf } from "../domain/delivery.ts";
 import { failingMsMax } from "../domain/endpoint.ts";
 import type { EndpointRef } from "../endpoints/endpoint-store.ts";
 import { deliveryStore, type LeasedDelivery, type Settlement } from "./delivery-store.ts";
-import { keyOf } from "./traffic.ts";
+import { keyOf } from "./send-slots.ts";
 
-/** An attempt that has ended. */
-interface EndedAttempt {
+/** A finished attempt. */
+interface FinishedAttempt {
   readonly at: Date;
   readonly tookMs: number;
   readonly result: AttemptResult;
 }
 
-/** Writes down what became of deliveries, many in one statement; resolves when that is committed. */
+/** Stores the results of deliveries in batches; resolves after the commit. */
 export interface Settler {
-  settle(delivery: LeasedDelivery, attempt: EndedAttempt): Promise<void>;
-  /** Its endpoint gets nothing now. */
+  settle(delivery: LeasedDelivery, attempt: FinishedAttempt): Promise<void>;
+  /** Cancels a delivery whose endpoint is disabled. */
   cancel(delivery: LeasedDelivery): Promise<void>;
-  /** It was not tried, or not to the end, and is due again at once. */
-  handBack(delivery: LeasedDelivery): Promise<void>;
+  /** Releases a delivery whose attempt did not finish. It is due again immediately. */
+  release(delivery: LeasedDelivery): Promise<void>;
 }
 
 interface Parts {
   readonly sql: Sql;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly disable: (endpoint: EndpointRef, reason: "gone" | "failing") => Promise<boolean>;
 }
 
-interface Settled extends Settlement {
-  /** What the attempt says about its endpoint. */
+interface ObservedSettlement extends Settlement {
+  /** The endpoint's health according to the attempt. */
   readonly health: "good" | "bad" | "gone" | undefined;
 }
 
-/** Makes this node's settler. */
+/** Creates this node's settler. */
 export function createSettler({ sql, log, metrics, random, disable }: Parts): Settler {
   const store = deliveryStore(sql);
   const attempts = metrics.counter({
     name: "webhook_attempts_total",
-    help: "Attempts to send webhook messages, by what came of them.",
+    help: "Attempts to send webhook messages, by outcome.",
     labels: ["outcome"],
   });
 
-  const writer = createBatcher<Settled, void>({
+  const writer = createBatcher<ObservedSettlement, void>({
     async flush(settled) {
-      const failing = await noteHealth(settled).catch((error) => {
-        log.warn({ err: error }, "the health of webhook endpoints was not kept");
+      const failing = await recordHealth(settled).catch((error) => {
+        log.warn({ err: error }, "could not store the health of webhook endpoints");
         return [];
       });
       await store.settle(settled);
-      for (const endpoint of endpointsOf(settled, "gone").values()) await giveUp(endpoint, "gone");
-      for (const endpoint of failing) await giveUp(endpoint, "failing");
+      for (const endpoint of endpointsOf(settled, "gone").values()) await disableEndpoint(endpoint, "gone");
+      for (const endpoint of failing) await disableEndpoint(endpoint, "failing");
       return settled.map(() => undefined);
     },
   });
 
-  /** Keeps who took its messages and who did not; answers with those that have not for too long. */
-  async function noteHealth(settled: readonly Settled[]): Promise<readonly EndpointRef[]> {
+  /** Stores the health of endpoints; returns those that have failed for too long. */
+  async function recordHealth(settled: readonly ObservedSettlement[]): Promise<readonly EndpointRef[]> {
     const good = endpointsOf(settled, "good");
-    // An endpoint that took one of several messages does not "only fail".
+    // An endpoint that accepted one of several messages is not failing.
     const bad = [...endpointsOf(settled, "bad")].filter(([key]) => !good.has(key)).map(([, endpoint]) => endpoint);
-    if (good.size + bad.length > 0) await store.noteHealth([...good.values()], bad);
-    return bad.length === 0 ? [] : store.longFailing(bad, failingMsMax);
+    if (good.size + bad.length > 0) await store.recordHealth([...good.values()], bad);
+    return bad.length === 0 ? [] : store.findLongFailing(bad, failingMsMax);
   }
 
-  async function giveUp(endpoint: EndpointRef, reason: "gone" | "failing"): Promise<void> {
+  async function disableEndpoint(endpoint: EndpointRef, reason: "gone" | "failing"): Promise<void> {
     const disabled = await disable(endpoint, reason).catch((error) => {
-      log.warn({ err: error, endpoint_id: endpoint.endpointId }, "a webhook endpoint could not be disabled");
+      log.warn({ err: error, endpoint_id: endpoint.endpointId }, "could not disable a webhook endpoint");
       return false;
     });
     if (!disabled) return;
-    log.warn(
-      { tenant_id: endpoint.tenantId, endpoint_id: endpoint.endpointId, reason },
-      "a webhook endpoint is disabled",
-    );
+    log.warn({ tenant_id: endpoint.tenantId, endpoint_id: endpoint.endpointId, reason }, "disabled a webhook endpoint");
   }
 
   return {
     async settle(delivery, { at, tookMs, result }) {
       attempts.inc({ outcome: result.failure ?? "succeeded" });
-      const verdict = verdictOn(result, delivery.runAttempts + 1, random());
+      const outcome = outcomeOf(result, delivery.runAttempts + 1, random());
       await writer.run({
         delivery,
-        status: verdict.status,
-        waitMs: verdict.status === "pending" ? verdict.waitMs : 0,
+        status: outcome.status,
+        waitMs: outcome.status === "pending" ? outcome.waitMs : 0,
         attempt: {
           at: at.toISOString(),
           duration_ms: Math.round(tookMs),
           response_status: result.responseStatus ?? 0,
           failure: result.failure ?? "",
         },
-        health: healthOf(result, verdict.status === "failed" && verdict.endpointGone),
+        health: healthOf(result, outcome.status === "failed" && outcome.endpointGone),
       });
     },
     cancel: (delivery) =>
       writer.run({ delivery, status: "cancelled", waitMs: 0, attempt: undefined, health: undefined }),
-    handBack: (delivery) =>
+    release: (delivery) =>
       writer.run({ delivery, status: "pending", waitMs: 0, attempt: undefined, health: undefined }),
   };
 }
 
-function healthOf(result: AttemptResult, isGone: boolean): Settled["health"] {
+function healthOf(result: AttemptResult, isGone: boolean): ObservedSettlement["health"] {
   if (result.failure === undefined) return "good";
   if (isGone) return "gone";
-  return concernsEndpoint(result) ? "bad" : undefined;
+  return countsAgainstEndpoint(result) ? "bad" : undefined;
 }
 
-function endpointsOf(settled: readonly Settled[], health: Settled["health"]): Map<string, EndpointRef> {
+function endpointsOf(
+  settled: readonly ObservedSettlement[],
+  health: ObservedSettlement["health"],
+): Map<string, EndpointRef> {
   const found = settled.filter((each) => each.health === health);
   return new Map(found.map(({ delivery }) => [keyOf(delivery), delivery]));
 }

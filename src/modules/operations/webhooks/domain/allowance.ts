@@ -1,39 +1,39 @@
-/** What is under way on a node. */
-export interface Traffic {
+/** The numbers of running sends on a node. */
+export interface InFlightCounts {
   readonly all: number;
-  /** Of these, to endpoints that were slow or failed last time. */
+  /** Sends to endpoints whose last attempt was slow or failed. */
   readonly slow: number;
   readonly ofTenant: number;
   readonly ofEndpoint: number;
 }
 
-/** How an endpoint did last time, as far as the node knows. */
+/** The speed of an endpoint's last attempt, as far as the node knows. */
 export type Pace = "quick" | "unknown" | "slow";
 
-/** How many messages a node sends at once. */
+/** Maximum numbers of concurrent sends on a node. */
 export const limits = {
   all: 256,
-  /** Slow endpoints share half of it, so that however many there are, the others have theirs. */
+  /** Slow endpoints share half of the slots, so that any number of them leaves the other half free. */
   slow: 128,
   tenant: 64,
   endpoint: { quick: 32, unknown: 8, slow: 1 },
 } as const;
 
-/** An answer that takes longer makes an endpoint slow until the next one. */
+/** A response that takes longer marks the endpoint as slow until its next attempt. */
 const slowMs = 2000;
 
-/** How an endpoint did that took or failed a message in so much time. */
+/** The pace of an endpoint after an attempt. */
 export function paceOf(tookMs: number, succeeded: boolean): Pace {
   return succeeded && tookMs < slowMs ? "quick" : "slow";
 }
 
-/** How many more messages may be sent to an endpoint now. */
-export function allowanceOf(traffic: Traffic, pace: Pace): number {
+/** How many more concurrent sends an endpoint can have now. */
+export function availableSlots(inFlight: InFlightCounts, pace: Pace): number {
   const left = Math.min(
-    limits.all - traffic.all,
-    limits.tenant - traffic.ofTenant,
-    limits.endpoint[pace] - traffic.ofEndpoint,
-    pace === "slow" ? limits.slow - traffic.slow : limits.all,
+    limits.all - inFlight.all,
+    limits.tenant - inFlight.ofTenant,
+    limits.endpoint[pace] - inFlight.ofEndpoint,
+    pace === "slow" ? limits.slow - inFlight.slow : limits.all,
   );
   return Math.max(left, 0);
 }

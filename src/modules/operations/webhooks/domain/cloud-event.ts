@@ -3,7 +3,7 @@ import type { Event } from "../../events/index.ts";
 /** The media type of the body. */
 export const contentType = "application/cloudevents+json";
 
-/** The body of a message: the event as CloudEvents' JSON format has it. An attribute without a value is left out. */
+/** The body of a message: the event in the CloudEvents JSON format, without empty attributes. */
 export function bodyOf({ tenantId, environmentId, id, type, source, subject, time, data }: Event): string {
   return JSON.stringify({
     specversion: "1.0",

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { nextWaitMs } from "./schedule.ts";
 
-/** Where a delivery stands. */
+/** A delivery's status. */
 export type DeliveryStatus = "pending" | "succeeded" | "failed" | "cancelled";
 
 /** Why an attempt failed. */
@@ -17,15 +17,15 @@ export type AttemptFailure =
   | "event_forgotten"
   | "secret_unreadable";
 
-/** What came of trying to send. */
+/** The result of an attempt. */
 export interface AttemptResult {
-  /** The status of the answer; undefined when there was none. */
+  /** The HTTP status of the response; undefined without a response. */
   readonly responseStatus: number | undefined;
-  /** Undefined when the endpoint took it. */
+  /** Undefined if the endpoint accepted the message. */
   readonly failure: AttemptFailure | undefined;
 }
 
-/** An attempt as it is kept; times as text, as JSON has them. */
+/** A stored attempt. Times are text, because it is stored as JSON. */
 export interface Attempt {
   readonly at: string;
   readonly duration_ms: number;
@@ -33,7 +33,7 @@ export interface Attempt {
   readonly failure: AttemptFailure | "";
 }
 
-/** An event on its way to an endpoint. */
+/** The sending of one event to one endpoint. */
 export interface Delivery {
   readonly tenantId: TenantId;
   readonly endpointId: string;
@@ -48,34 +48,34 @@ export interface Delivery {
   readonly endedAt: Date | null;
 }
 
-/** What a delivery comes to after an attempt. */
-export type Verdict =
+/** A delivery's state after an attempt. */
+export type DeliveryOutcome =
   | { readonly status: "succeeded" }
   | { readonly status: "pending"; readonly waitMs: number }
   | { readonly status: "failed"; readonly endpointGone: boolean };
 
-/** How many attempts of a delivery are kept. */
-export const attemptsKept = 20;
+/** Maximum number of stored attempts per delivery. */
+export const attemptLogMax = 20;
 
-/** What receivers know a message by: the same at every attempt, another one at every endpoint. */
+/** The id of a message: the same for every attempt, different for every endpoint. */
 export function messageIdOf({ endpointId, eventId }: { endpointId: string; eventId: string }): string {
   return `${eventId}_${endpointId}`;
 }
 
-/** What a delivery comes to: `attempts` counts the one that just ended, `random` from 0 to 1 spreads the waits. */
-export function verdictOn(result: AttemptResult, attempts: number, random: number): Verdict {
+/** A delivery's state after an attempt. `attempts` includes that attempt; `random`, from 0 to 1, is the jitter. */
+export function outcomeOf(result: AttemptResult, attempts: number, random: number): DeliveryOutcome {
   if (result.failure === undefined) return { status: "succeeded" };
   if (result.responseStatus === 410) return { status: "failed", endpointGone: true };
   const waitMs = result.failure === "event_forgotten" ? undefined : nextWaitMs(attempts, random);
   return waitMs === undefined ? { status: "failed", endpointGone: false } : { status: "pending", waitMs };
 }
 
-/** Whether an attempt says something about the endpoint; what went wrong on this side does not. */
-export function concernsEndpoint({ failure }: AttemptResult): boolean {
+/** Whether a failed attempt counts against the endpoint. Failures on this side do not. */
+export function countsAgainstEndpoint({ failure }: AttemptResult): boolean {
   return failure !== "event_forgotten" && failure !== "secret_unreadable";
 }
 
-/** The result of an answer with this status: only 2xx is success, a redirect is not. */
+/** The result of a response with this status: only 2xx is success, a redirect is not. */
 export function resultOf(responseStatus: number): AttemptResult {
   const isSuccess = responseStatus >= 200 && responseStatus < 300;
   return { responseStatus, failure: isSuccess ? undefined : "status" };

@@ -2,35 +2,35 @@ import type { EnvironmentMode, TenantId } from "../../../../platform/access/inde
 import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** Whether an endpoint gets events. */
+/** An endpoint's status. */
 export type EndpointStatus = "active" | "disabled";
 
-/** Why an endpoint is disabled; empty when it is not. */
+/** Why an endpoint is disabled; empty if it is not. */
 export type DisabledReason = "" | "manual" | "gone" | "failing";
 
-/** Where events are sent. */
+/** A URL that events are sent to. */
 export interface Endpoint extends Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly url: string;
   readonly description: string;
-  /** Exact types and families such as `order.*`; everything when empty. */
+  /** Exact types, and families such as `order.*`; empty for all types. */
   readonly eventTypes: readonly string[];
-  /** The environments whose events it gets; those of no environment it always gets. */
+  /** The environments whose events it gets. It always gets events without an environment. */
   readonly environmentMode: EnvironmentMode;
   readonly status: EndpointStatus;
   readonly disabledReason: DisabledReason;
-  /** Since when every attempt has failed; null when the last one succeeded. */
+  /** Since when every attempt has failed; null if the last one succeeded. */
   readonly failingSince: Date | null;
 }
 
-/** What is asked for a new endpoint. */
+/** The input for a new endpoint. */
 export interface NewEndpoint extends Pick<Endpoint, "url" | "description" | "eventTypes"> {
-  /** The caller's own when undefined. */
+  /** Defaults to the caller's own mode. */
   readonly environmentMode?: EnvironmentMode | undefined;
 }
 
-/** What an update may change. */
+/** The fields that an update can change. */
 export interface EndpointChange {
   readonly url?: string | undefined;
   readonly description?: string | undefined;
@@ -38,7 +38,7 @@ export interface EndpointChange {
   readonly status?: EndpointStatus | undefined;
 }
 
-/** A secret that signs an endpoint's messages, sealed. */
+/** A sealed secret that signs an endpoint's messages. */
 export interface SealedSecret {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -47,19 +47,19 @@ export interface SealedSecret {
   readonly keyId: string;
 }
 
-/** The most endpoints of a tenant: every event is held against all of them. */
+/** Maximum number of endpoints per tenant. Every event is matched against all of them. */
 export const endpointsMax = 100;
 
-/** How long a secret signs on after it was replaced. */
+/** How long a replaced secret still signs messages. */
 export const overlapMs = 24 * 3_600_000;
 
-/** The most secrets that sign at once: every one makes the header of every message longer. */
+/** Maximum number of valid secrets per endpoint. Each adds a signature to the header of every message. */
 export const secretsMax = 5;
 
-/** How long every attempt must have failed until an endpoint is disabled. */
+/** How long an endpoint may fail before it is disabled. */
 export const failingMsMax = 5 * 24 * 3_600_000;
 
-/** What a secret's ciphertext is bound to. */
+/** The binding of a secret's ciphertext. */
 export function bindingOf({ tenantId, id }: { tenantId: string; id: string }): Binding {
   return { tenantId, recordId: id, field: "webhook.secret" };
 }

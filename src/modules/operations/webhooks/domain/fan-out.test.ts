@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deliveriesOf, isFor, type Subscriber, testType } from "./fan-out.ts";
+import { fanOut, isSubscribed, type Subscriber, testType } from "./fan-out.ts";
 
 const event = (id: string, xid: string, type = "order.paid", subject = "", inProduction: boolean | null = null) => ({
   id,
@@ -11,9 +11,9 @@ const event = (id: string, xid: string, type = "order.paid", subject = "", inPro
 });
 const environmentMode = "any";
 
-test("types are matched exactly or by family, and no types mean all", () => {
+test("types match exactly or by family, and an empty list matches all", () => {
   const wants = (eventTypes: string[], type: string) =>
-    isFor({ id: "p", eventTypes, environmentMode }, event("e", "1", type));
+    isSubscribed({ id: "p", eventTypes, environmentMode }, event("e", "1", type));
   assert.ok(wants([], "order.paid"));
   assert.ok(wants(["order.paid"], "order.paid"));
   assert.ok(wants(["order.*"], "order.paid") && wants(["order.*"], "order.item.added"));
@@ -22,25 +22,28 @@ test("types are matched exactly or by family, and no types mean all", () => {
   assert.ok(!wants(["order.paid"], "order.paid.late") && !wants(["order.pai"], "order.paid"));
 });
 
-test("a test goes to the endpoint it is about, whatever types it wants, and to no other", () => {
+test("a test event goes only to its endpoint, regardless of the endpoint's types", () => {
   const sent = event("e", "1", testType, "mine");
-  assert.ok(isFor({ id: "mine", eventTypes: ["order.*"], environmentMode }, sent));
-  assert.ok(!isFor({ id: "other", eventTypes: [], environmentMode }, sent));
-  assert.ok(!isFor({ id: "other", eventTypes: ["webhook.*"], environmentMode }, sent));
+  assert.ok(isSubscribed({ id: "mine", eventTypes: ["order.*"], environmentMode }, sent));
+  assert.ok(!isSubscribed({ id: "other", eventTypes: [], environmentMode }, sent));
+  assert.ok(!isSubscribed({ id: "other", eventTypes: ["webhook.*"], environmentMode }, sent));
 });
 
-test("an endpoint gets the events of environments that its mode allows, and those of none", () => {
+test("an endpoint gets events of environments that its mode allows, and events without an environment", () => {
   const gets = (mode: "any" | "production_only" | "non_production_only") =>
     [true, false, null].filter((inProduction) =>
-      isFor({ id: "p", eventTypes: [], environmentMode: mode }, event("e", "1", "pool.created", "", inProduction)),
+      isSubscribed(
+        { id: "p", eventTypes: [], environmentMode: mode },
+        event("e", "1", "pool.created", "", inProduction),
+      ),
     );
   assert.deepEqual(gets("any"), [true, false, null]);
   assert.deepEqual(gets("production_only"), [true, null]);
   assert.deepEqual(gets("non_production_only"), [false, null]);
 });
 
-test("an endpoint gets what was committed after it came into use, whichever began first", () => {
-  // Taken while 12 and 15 ran: everything below 10 and the others below 20 were committed.
+test("an endpoint gets events committed after its activation, regardless of when their transactions started", () => {
+  // The snapshot was taken while 12 and 15 ran: all others below 20 were committed.
   const subscriber: Subscriber = {
     id: "p",
     eventTypes: [],
@@ -52,14 +55,14 @@ test("an endpoint gets what was committed after it came into use, whichever bega
     event(xid, xid),
   );
   assert.deepEqual(
-    deliveriesOf(events, [subscriber]).map(({ eventId }) => eventId),
+    fanOut(events, [subscriber]).map(({ eventId }) => eventId),
     ["12", "15", "20", "21", "18446744073709551615"],
   );
 });
 
-test("every endpoint gets its own", () => {
+test("every endpoint gets its own deliveries", () => {
   const since = { sinceSnapshot: "1:1:", sinceXid: "1" };
-  const made = deliveriesOf(
+  const made = fanOut(
     [event("a", "5", "order.paid"), event("b", "6", "user.added")],
     [
       { id: "orders", eventTypes: ["order.*"], environmentMode, ...since },

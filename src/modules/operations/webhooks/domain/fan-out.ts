@@ -1,40 +1,40 @@
 import { type EnvironmentMode, modeAllows } from "../../../../platform/access/index.ts";
 import type { EventHead } from "../../events/index.ts";
 
-/** An endpoint that gets events, and from when on. */
+/** An active endpoint, and the point in the log from which it gets events. */
 export interface Subscriber {
   readonly id: string;
   readonly eventTypes: readonly string[];
   readonly environmentMode: EnvironmentMode;
-  /** What was committed when it came into use, as PostgreSQL writes a snapshot: `xmin:xmax:running,…`. */
+  /** The snapshot when it became active, in PostgreSQL's format: `xmin:xmax:running,…`. */
   readonly sinceSnapshot: string;
-  /** The transaction in which it came into use. */
+  /** The transaction that made it active. */
   readonly sinceXid: string;
 }
 
-/** An event for an endpoint. */
+/** A delivery to create. */
 export interface NewDelivery {
   readonly endpointId: string;
   readonly eventId: string;
   readonly eventType: string;
 }
 
-/** The type of tests: each goes to the endpoint it is about, and to no other. */
+/** The type of test events, which are sent only to the endpoint in their subject. */
 export const testType = "webhook.endpoint.test";
 
-/** Who gets which of these events. */
-export function deliveriesOf(events: readonly EventHead[], subscribers: readonly Subscriber[]): NewDelivery[] {
+/** Creates the deliveries of events to subscribers. */
+export function fanOut(events: readonly EventHead[], subscribers: readonly Subscriber[]): NewDelivery[] {
   return subscribers.flatMap((subscriber) => {
-    const isKnown = visibilityIn(subscriber.sinceSnapshot);
+    const isOld = createVisibilityCheck(subscriber.sinceSnapshot);
     return events
-      .filter(({ xid }) => xid !== subscriber.sinceXid && !isKnown(xid))
-      .filter((event) => isFor(subscriber, event))
+      .filter(({ xid }) => xid !== subscriber.sinceXid && !isOld(xid))
+      .filter((event) => isSubscribed(subscriber, event))
       .map((event) => ({ endpointId: subscriber.id, eventId: event.id, eventType: event.type }));
   });
 }
 
-/** Whether an endpoint may have an event and wants it, whenever it happened. */
-export function isFor(
+/** Whether an endpoint is subscribed to an event and may see it, regardless of its time. */
+export function isSubscribed(
   { id, eventTypes, environmentMode }: Pick<Subscriber, "id" | "eventTypes" | "environmentMode">,
   event: EventHead,
 ): boolean {
@@ -47,8 +47,8 @@ function matches(pattern: string, type: string): boolean {
   return pattern.endsWith(".*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 }
 
-/** Whether what a transaction wrote was committed when a snapshot was taken; transactions that failed wrote nothing. */
-function visibilityIn(snapshot: string): (xid: string) => boolean {
+/** Creates a check of whether a transaction was committed before a snapshot. Failed transactions have no events. */
+function createVisibilityCheck(snapshot: string): (xid: string) => boolean {
   const [min = "0", max = "0", running = ""] = snapshot.split(":");
   const xmin = BigInt(min);
   const xmax = BigInt(max);

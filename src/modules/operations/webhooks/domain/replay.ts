@@ -1,12 +1,12 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-/** Where a replay stands. */
+/** A replay's status. */
 export type ReplayStatus = "running" | "completed" | "cancelled";
 
-/** Which events of a time range are sent once more. */
+/** Which events of a time range are sent again. */
 export type ReplaySelection = "failed" | "missing" | "all";
 
-/** The sending again of what happened in a time range. */
+/** A job that sends the events of a time range to an endpoint again. */
 export interface Replay {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -15,15 +15,15 @@ export interface Replay {
   readonly until: Date;
   readonly selection: ReplaySelection;
   readonly status: ReplayStatus;
-  /** The last event that was looked at. */
+  /** The id of the last event that was handled. */
   readonly position: string;
   readonly replayed: number;
   readonly createdAt: Date;
   readonly completedAt: Date | null;
 }
 
-/** What is asked for a replay. */
+/** The input for a new replay. */
 export type NewReplay = Pick<Replay, "since" | "until" | "selection">;
 
-/** The longest range of a replay. */
+/** Maximum time range of a replay. */
 export const rangeMsMax = 31 * 24 * 3_600_000;

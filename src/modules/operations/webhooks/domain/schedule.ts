@@ -2,7 +2,7 @@ const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** The waits before the first, second, … attempt. */
+/** The delays before the first, second, … attempt. */
 const waitsMs: readonly number[] = [
   0,
   5 * secondMs,
@@ -16,10 +16,10 @@ const waitsMs: readonly number[] = [
   24 * hourMs,
 ];
 
-/** How far a wait may be from its nominal length: receivers that failed together are not tried together again. */
+/** The jitter of delays, so that receivers that failed together are not retried together. */
 const spread = 0.2;
 
-/** How long to wait after so many attempts; undefined when there are no more. `random` is from 0 to 1. */
+/** The delay after a number of attempts; undefined after the last one. `random` is from 0 to 1. */
 export function nextWaitMs(attempts: number, random: number): number | undefined {
   const waitMs = waitsMs[attempts];
   return waitMs === undefined ? undefined : Math.round(waitMs * (1 - spread + 2 * spread * random));

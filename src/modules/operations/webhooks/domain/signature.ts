@@ -1,7 +1,7 @@
-/** The bytes of a new secret. */
+/** The length of a new secret, in bytes. */
 export const secretBytes = 32;
 
-/** A secret as callers get it, in the form of Standard Webhooks. */
+/** Formats a secret as Standard Webhooks specifies. */
 export function secretText(random: Uint8Array): string {
   return `whsec_${Buffer.from(random).toString("base64")}`;
 }

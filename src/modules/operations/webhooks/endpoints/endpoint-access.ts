@@ -4,17 +4,17 @@ import { type EnvironmentMode, isWithinMode } from "../../../../platform/access/
 import { notFound } from "../../../../platform/db/index.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 
-/** An endpoint that exists and whose events the caller may see; throws otherwise. */
-export function accessible({ principal }: Pick<Context, "principal">, endpoint: Endpoint | undefined): Endpoint {
+/** Returns an endpoint that exists and whose events the caller may see; throws otherwise. */
+export function requireAccess({ principal }: Pick<Context, "principal">, endpoint: Endpoint | undefined): Endpoint {
   if (endpoint === undefined) throw notFound("webhook endpoint");
-  refuseMode({ principal }, endpoint.environmentMode);
+  requireMode({ principal }, endpoint.environmentMode);
   return endpoint;
 }
 
-/** Refuses endpoints that get events which the caller may not see. */
-export function refuseMode({ principal }: Pick<Context, "principal">, mode: EnvironmentMode): void {
+/** Rejects an endpoint mode with events that the caller may not see. */
+export function requireMode({ principal }: Pick<Context, "principal">, mode: EnvironmentMode): void {
   if (isWithinMode(mode, principal.environmentMode)) return;
   throw fail("PERMISSION_DENIED", {
-    public: `The endpoint's environment mode ${mode} allows more than the caller's own, ${principal.environmentMode}.`,
+    public: `The endpoint's environment_mode ${mode} exceeds the caller's own, which is ${principal.environmentMode}.`,
   });
 }

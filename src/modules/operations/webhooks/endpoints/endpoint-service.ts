@@ -17,29 +17,29 @@ import {
   secretsMax,
 } from "../domain/endpoint.ts";
 import { secretBytes, secretText } from "../domain/signature.ts";
-import { forgetEndpointKind } from "../jobs.ts";
-import { accessible, refuseMode } from "./endpoint-access.ts";
+import { endpointCleanupKind } from "../jobs.ts";
+import { requireAccess, requireMode } from "./endpoint-access.ts";
 import { type EndpointRef, endpointStore } from "./endpoint-store.ts";
 
-/** What the use cases of endpoints stand on. */
+/** Dependencies of the service. */
 export interface EndpointParts {
   readonly events: EventRecorder;
-  /** Undefined when the instance has no master key: no endpoint can be made then. */
+  /** Undefined if the instance has no master key. Then no endpoint can be created. */
   readonly keyring: Keyring | undefined;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Why a URL can never be called; undefined when it may be. */
+  /** Why a URL cannot be used; undefined if it can. */
   readonly urlRefusal: (url: string) => string | undefined;
-  /** Has the nodes look again at whose logs are to be followed. */
+  /** Wakes the followers of all nodes, which then refresh the set of followed tenants. */
   readonly wakeFollowers: () => void;
 }
 
-/** The use cases of endpoints. */
+/** The operations on endpoints. */
 export type EndpointService = ReturnType<typeof createEndpointService>;
 
-/** Makes the use cases of endpoints. */
+/** Creates the service of endpoints. */
 export function createEndpointService({ events, keyring, randomBytes, urlRefusal, wakeFollowers }: EndpointParts) {
   async function addSecret({ sql, nowMs, tenantId }: Context, endpointId: string): Promise<string> {
-    const keys = needed(keyring);
+    const keys = requireKeyring(keyring);
     const id = ulid(nowMs);
     const secret = secretText(randomBytes(secretBytes));
     const ciphertext = keys.seal(secret, bindingOf({ tenantId, id }));
@@ -48,22 +48,24 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
     return secret;
   }
 
-  function refuseUrl(url: string | undefined): void {
-    const why = url === undefined ? undefined : urlRefusal(url);
-    if (why !== undefined) throw invalid("url", "url", why);
+  function requireAllowedUrl(url: string | undefined): void {
+    const refusal = url === undefined ? undefined : urlRefusal(url);
+    if (refusal !== undefined) throw invalid("url", "url", refusal);
   }
 
   return {
     async createEndpoint(context: Context, input: NewEndpoint): Promise<{ endpoint: Endpoint; secret: string }> {
       const { sql, tenantId, principal, nowMs, afterCommit } = context;
-      refuseUrl(input.url);
+      requireAllowedUrl(input.url);
       const { environmentMode = principal.environmentMode } = input;
-      refuseMode(context, environmentMode);
+      requireMode(context, environmentMode);
       const store = endpointStore(sql);
-      // Also keeps others of the tenant from adding one meanwhile, so that the count holds.
+      // Also locks out concurrent creation in the tenant, so that the count stays correct.
       await store.openCursor(tenantId);
       if ((await store.count(tenantId)) >= endpointsMax) {
-        throw fail("FAILED_PRECONDITION", { public: `A tenant has at most ${endpointsMax} webhook endpoints.` });
+        throw fail("FAILED_PRECONDITION", {
+          public: `A tenant can have at most ${endpointsMax} webhook endpoints. Delete one first.`,
+        });
       }
       const endpoint = await store.insert({
         ...input,
@@ -82,7 +84,7 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
     },
 
     async getEndpoint(context: Context, id: string): Promise<Endpoint> {
-      return accessible(context, await endpointStore(context.sql).find(context.tenantId, id));
+      return requireAccess(context, await endpointStore(context.sql).find(context.tenantId, id));
     },
 
     async updateEndpoint(
@@ -92,15 +94,15 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
       expectedVersion: number | undefined,
     ): Promise<Endpoint> {
       const { sql, tenantId, nowMs, afterCommit } = context;
-      refuseUrl(change.url);
+      requireAllowedUrl(change.url);
       const store = endpointStore(sql);
       if (isEmptyChange(change)) {
         return unchangedRecord(await this.getEndpoint(context, id), expectedVersion, "webhook endpoint");
       }
       if (change.status === "active") await store.openCursor(tenantId);
-      const current = accessible(context, await store.lock(tenantId, id));
+      const current = requireAccess(context, await store.lock(tenantId, id));
       if (change.status === "active" && current.status === "disabled") {
-        await store.forgive({ tenantId, endpointId: id });
+        await store.resetFailures({ tenantId, endpointId: id });
         afterCommit(wakeFollowers);
       }
       const endpoint = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
@@ -112,9 +114,9 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
 
     async deleteEndpoint(context: Context, id: string): Promise<Endpoint> {
       const { sql, tenantId, nowMs } = context;
-      const endpoint = accessible(context, await endpointStore(sql).remove(tenantId, id));
-      const forget = { tenantId, kind: forgetEndpointKind, payload: { endpointId: id }, runAt: new Date(nowMs) };
-      await enqueueJobs(sql, [forget], nowMs);
+      const endpoint = requireAccess(context, await endpointStore(sql).remove(tenantId, id));
+      const cleanup = { tenantId, kind: endpointCleanupKind, payload: { endpointId: id }, runAt: new Date(nowMs) };
+      await enqueueJobs(sql, [cleanup], nowMs);
       await events.record(context, "webhook.endpoint.deleted", id, {});
       return endpoint;
     },
@@ -125,11 +127,11 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
     ): Promise<{ endpoint: Endpoint; secret: string; previousValidUntil: Date }> {
       const { sql, tenantId, nowMs } = context;
       const store = endpointStore(sql);
-      const endpoint = accessible(context, await store.lock(tenantId, id));
+      const endpoint = requireAccess(context, await store.lock(tenantId, id));
       const previousValidUntil = new Date(nowMs + overlapMs);
       if ((await store.expireSecrets({ tenantId, endpointId: id }, previousValidUntil)) >= secretsMax) {
         throw fail("FAILED_PRECONDITION", {
-          public: `${secretsMax} secrets of this endpoint are valid already; wait until the oldest one ends.`,
+          public: `This endpoint already has ${secretsMax} valid secrets. Wait until the oldest one expires.`,
         });
       }
       const secret = await addSecret(context, id);
@@ -140,7 +142,7 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
   };
 }
 
-/** Disables endpoints that the service gives up on, and says so on their log. */
+/** Creates a function that disables a failing endpoint and records the event. */
 export function createEndpointDisabler(db: Database, events: EventRecorder, now: () => number) {
   return async ({ tenantId, endpointId }: EndpointRef, reason: "gone" | "failing"): Promise<boolean> => {
     const actions: (() => void)[] = [];
@@ -156,9 +158,10 @@ export function createEndpointDisabler(db: Database, events: EventRecorder, now:
   };
 }
 
-function needed(keyring: Keyring | undefined): Keyring {
+function requireKeyring(keyring: Keyring | undefined): Keyring {
   if (keyring !== undefined) return keyring;
   throw fail("FAILED_PRECONDITION", {
-    public: "Webhooks need a master key for their secrets; the setting connector.encryption_key is not set.",
+    public:
+      "Webhooks require a master key: the operator must set connector.encryption_key (for example to the output of: openssl rand -base64 32).",
   });
 }

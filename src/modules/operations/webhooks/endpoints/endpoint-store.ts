@@ -12,22 +12,22 @@ import {
 } from "../domain/endpoint.ts";
 import type { Subscriber } from "../domain/fan-out.ts";
 
-/** Names an endpoint. */
+/** Identifies an endpoint. */
 export interface EndpointRef {
   readonly tenantId: TenantId;
   readonly endpointId: string;
 }
 
-/** What is needed to send to an endpoint. */
+/** Everything that is needed to send to an endpoint. */
 export interface Destination extends EndpointRef {
   readonly url: string;
-  /** Whether the endpoint and its tenant are in use. */
+  /** Whether the endpoint and its tenant are active. */
   readonly open: boolean;
-  /** The secrets that sign, newest first. */
+  /** The valid secrets, newest first. */
   readonly secrets: readonly Pick<SealedSecret, "id" | "ciphertext">[];
 }
 
-/** The SQL of endpoints, their secrets, and how far each tenant's log was turned into deliveries. */
+/** The SQL queries of endpoints, their secrets, and the followers' cursors in the tenants' logs. */
 export function endpointStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, url, description, event_types, environment_mode, status, disabled_reason, created_at, updated_at, record_version,
@@ -57,20 +57,20 @@ export function endpointStore(sql: Sql) {
       return row;
     },
 
-    /** Reads an endpoint and keeps it as it is until the transaction ends. */
+    /** Finds an endpoint and locks it until the transaction ends. */
     async lock(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
       const [row] = await sql<Endpoint[]>`
         select ${columns} from webhook_endpoints where tenant_id = ${tenantId} and id = ${id} for no key update`;
       return row;
     },
 
-    /** The endpoints whose events callers with this mode may see. */
+    /** The endpoints whose events a caller with this mode may see. */
     async list(tenantId: TenantId, mode: EnvironmentMode, page: Page): Promise<PageRows<Endpoint>> {
       const where = sql`tenant_id = ${tenantId} ${mode === "any" ? sql`` : sql`and environment_mode = ${mode}`}`;
       return readKeyset<Endpoint>(sql, { columns, table: "webhook_endpoints", where }, page);
     },
 
-    /** What is undefined stays; one that comes into use again knows of nothing that happened before. */
+    /** Undefined fields stay unchanged. An endpoint that is enabled again gets only events from now on. */
     async update(
       tenantId: TenantId,
       id: string,
@@ -96,7 +96,7 @@ export function endpointStore(sql: Sql) {
       return row;
     },
 
-    /** Disables an endpoint that is in use; one that fails, only when it has for so long. */
+    /** Disables an active endpoint. With the reason `failing`, only if it has failed for `failingMs`. */
     async disable(
       { tenantId, endpointId }: EndpointRef,
       reason: Exclude<DisabledReason, "" | "manual">,
@@ -114,12 +114,12 @@ export function endpointStore(sql: Sql) {
       return row;
     },
 
-    /** Counts an endpoint's failures from its next one on. */
-    async forgive({ tenantId, endpointId }: EndpointRef): Promise<void> {
+    /** Resets the time since which an endpoint fails. */
+    async resetFailures({ tenantId, endpointId }: EndpointRef): Promise<void> {
       await sql`delete from webhook_failures where tenant_id = ${tenantId} and endpoint_id = ${endpointId}`;
     },
 
-    /** Removes an endpoint with everything but its deliveries, which may be many. */
+    /** Deletes an endpoint and its records except deliveries, of which there can be many. */
     async remove(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
       const [row] = await sql<Endpoint[]>`
         with secrets as (delete from webhook_secrets where tenant_id = ${tenantId} and endpoint_id = ${id}),
@@ -136,7 +136,7 @@ export function endpointStore(sql: Sql) {
           ${createdAt})`;
     },
 
-    /** Lets the secret in use end at a moment, and removes those that have; answers with how many are left. */
+    /** Sets the expiry of the current secret and deletes expired ones; returns the number of remaining secrets. */
     async expireSecrets({ tenantId, endpointId }: EndpointRef, at: Date): Promise<number> {
       await sql`
         delete from webhook_secrets
@@ -147,7 +147,7 @@ export function endpointStore(sql: Sql) {
       return updated.count;
     },
 
-    /** What is needed to send to these endpoints; those that are gone are left out. */
+    /** The destinations of these endpoints; omits deleted ones. */
     async destinations(endpoints: readonly EndpointRef[]): Promise<Destination[]> {
       return sql<Destination[]>`
         select endpoint.tenant_id, endpoint.id as endpoint_id, endpoint.url,
@@ -163,7 +163,7 @@ export function endpointStore(sql: Sql) {
             ${endpoints.map((each) => each.endpointId)}::text[]))`;
     },
 
-    /** Begins to follow a tenant's log, from here on when no endpoint is in use yet; others wait for the commit. */
+    /** Creates a tenant's cursor, at the end of the log if no endpoint is active. Locks it until the commit. */
     async openCursor(tenantId: TenantId): Promise<void> {
       const inUse = sql`exists (select from webhook_endpoints where tenant_id = ${tenantId} and status = 'active')`;
       await sql`
@@ -174,7 +174,7 @@ export function endpointStore(sql: Sql) {
           id = case when ${inUse} then webhook_cursors.id else excluded.id end`;
     },
 
-    /** A tenant's place in its log, held until the transaction ends; undefined when another node holds it. */
+    /** Locks a tenant's cursor until the transaction ends; undefined if another node holds the lock. */
     async lockCursor(tenantId: TenantId): Promise<Position | undefined> {
       const [row] = await sql<Position[]>`
         select xid::text, id from webhook_cursors where tenant_id = ${tenantId} for update skip locked`;
@@ -185,7 +185,7 @@ export function endpointStore(sql: Sql) {
       await sql`update webhook_cursors set xid = ${xid}::text::xid8, id = ${id} where tenant_id = ${tenantId}`;
     },
 
-    /** The places of tenants with endpoints in use, so many after a tenant. */
+    /** The cursors of up to `limit` tenants with active endpoints, after a tenant. */
     async cursors(after: string, limit: number): Promise<(Position & { tenantId: TenantId })[]> {
       return sql<(Position & { tenantId: TenantId })[]>`
         select tenant_id, xid::text, id from webhook_cursors cursor
@@ -194,7 +194,7 @@ export function endpointStore(sql: Sql) {
         order by tenant_id limit ${limit}`;
     },
 
-    /** Everybody in a tenant who gets events. There are at most as many as a tenant may have. */
+    /** The active endpoints of a tenant. Their number is limited. */
     async subscribers(tenantId: TenantId): Promise<Subscriber[]> {
       return sql<Subscriber[]>`
         select id, event_types, environment_mode, since_snapshot, since_xid::text from webhook_endpoints
@@ -203,7 +203,7 @@ export function endpointStore(sql: Sql) {
   };
 }
 
-/** All tenants' webhook secrets, to be sealed anew when the master key changes. */
+/** The webhook secrets of all tenants, for re-encryption when the master key changes. */
 export function reencryptableWebhookSecrets(sql: Sql): Reencryptable {
   return {
     bindingOf,
@@ -217,7 +217,7 @@ export function reencryptableWebhookSecrets(sql: Sql): Reencryptable {
     },
 
     async replace(activeKeyId, replacements) {
-      // Rows are locked in one order everywhere, so that two nodes never wait for each other.
+      // Lock rows in the global order to avoid deadlocks between nodes.
       const { count } = await sql`
         with unchanged as (
           select secret.tenant_id, secret.id, sealed.replacement

@@ -23,7 +23,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { createKeyring } from "../../../../platform/crypto/index.ts";
 import { createSecrets } from "../../../tenancy/index.ts";
 
-// The library that checks signatures goes by the wall clock.
+// The library that verifies signatures uses the wall clock.
 const rig = await startRig({ startedAt: new Date() });
 const receiver = await startReceiver();
 await rig.webhooks.start();
@@ -49,7 +49,7 @@ const rotate = (tenantId: TenantId, endpointId: string) =>
 
 const hourMs = 3_600_000;
 
-test("an endpoint is made, read, changed and deleted; its secret is shown once and kept sealed", async () => {
+test("an endpoint is created, read, updated and deleted; its secret is shown once and stored sealed", async () => {
   const tenantId = await rig.tenant();
   const { id, secret } = await rig.endpoint(tenantId, receiver.url("/crud"), { description: "first" });
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -81,7 +81,7 @@ test("an endpoint is made, read, changed and deleted; its secret is shown once a
   );
 });
 
-test("another tenant's endpoint cannot be read, changed, rotated or deleted, and is not listed", async () => {
+test("another tenant's endpoint cannot be read, updated, rotated or deleted, and is not listed", async () => {
   const [owner, other] = [await rig.tenant(), await rig.tenant()];
   const { id } = await rig.endpoint(owner, receiver.url("/owned"));
   await assert.rejects(read(other, id), failsWith("NOT_FOUND"));
@@ -98,7 +98,7 @@ test("another tenant's endpoint cannot be read, changed, rotated or deleted, and
   assert.equal((await read(owner, id)).recordVersion, 1n);
 });
 
-test("a URL that can never be called is refused, when made and when changed", async () => {
+test("a URL that cannot be used is rejected on creation and update", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/fine"));
   for (const url of [
@@ -117,7 +117,7 @@ test("a URL that can never be called is refused, when made and when changed", as
   assert.equal((await read(tenantId, id)).url, receiver.url("/fine"));
 });
 
-test("a tenant has at most a hundred endpoints, also when many are asked for at once", async () => {
+test("a tenant has at most a hundred endpoints, even with concurrent creation", async () => {
   const tenantId = await rig.tenant();
   await rig.endpoint(tenantId, receiver.url("/many"));
   await rig.sql`
@@ -133,7 +133,7 @@ test("a tenant has at most a hundred endpoints, also when many are asked for at 
   }
 });
 
-test("without a master key no endpoint is made, and nothing happens", async () => {
+test("without a master key no endpoint can be created, and nothing is stored", async () => {
   const tenantId = await rig.tenant();
   const { createWebhookEndpoint } = rig.node({ keyring: undefined }).handlers;
   await assert.rejects(
@@ -143,7 +143,7 @@ test("without a master key no endpoint is made, and nothing happens", async () =
   assert.equal((await rig.sql`select from webhook_endpoints where tenant_id = ${tenantId}`).length, 0);
 });
 
-test("an endpoint that is disabled by a caller says so, and enabling it forgives what failed", async () => {
+test("an endpoint disabled by a caller has the reason manual, and enabling it resets its failures", async () => {
   const tenantId = await rig.tenant();
   receiver.answer("/forgiven", 500);
   const { id } = await rig.endpoint(tenantId, receiver.url("/forgiven"));
@@ -156,12 +156,12 @@ test("an endpoint that is disabled by a caller says so, and enabling it forgives
   assert.equal(enabled.failingSince, undefined);
 });
 
-/** The headers that the library takes. */
+/** The headers that the library expects. */
 function headersOf({ headers }: Received): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
-test("an independent library accepts every message before, during and after a rotation, with the right secrets only", async (t) => {
+test("an independent library verifies every message before, during and after a rotation, with valid secrets only", async (t) => {
   const tenantId = await rig.tenant();
   const { id, secret: first } = await rig.endpoint(tenantId, receiver.url("/signed"), { eventTypes: ["order.*"] });
   const startedMs = rig.clock.now();
@@ -171,7 +171,7 @@ test("an independent library accepts every message before, during and after a ro
     return receiver.received("/signed").find(({ body }) => JSON.parse(body).id === eventId)!;
   };
   const accepts = (secret: string, message: Received): boolean => {
-    // The library holds the time of a message against the wall clock.
+    // The library compares a message's time with the wall clock.
     t.mock.timers.enable({ apis: ["Date"], now: rig.clock.now() });
     try {
       new Webhook(secret).verify(message.body, headersOf(message));
@@ -203,25 +203,25 @@ test("an independent library accepts every message before, during and after a ro
   assert.ok(!accepts(first, afterwards) && accepts(second, afterwards));
   assert.equal(String(afterwards.headers["webhook-signature"]).split(" ").length, 1);
 
-  // Rotated twice within a day: all three sign.
+  // After two rotations within a day all three secrets sign.
   const third = (await rotate(tenantId, id)).endpoint!.secret!;
   const fourth = (await rotate(tenantId, id)).endpoint!.secret!;
   const crowded = await next({});
   assert.ok([second, third, fourth].every((secret) => accepts(secret, crowded)) && !accepts(first, crowded));
 });
 
-test("five secrets may sign at once; a further rotation is refused until one has ended", async () => {
+test("at most five secrets are valid; another rotation is rejected until one expires", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/rotated"));
   for (let i = 0; i < 4; i++) await rotate(tenantId, id);
-  await assert.rejects(rotate(tenantId, id), failsWith("FAILED_PRECONDITION", /5 secrets/));
+  await assert.rejects(rotate(tenantId, id), failsWith("FAILED_PRECONDITION", /5 valid secrets/));
   await rig.moveTo(new Date(rig.clock.now() + 24 * hourMs));
   await rotate(tenantId, id);
   const rows = await rig.sql`select expires_at from webhook_secrets where endpoint_id = ${id}`;
-  assert.equal(rows.length, 2, "those that ended are gone");
+  assert.equal(rows.length, 2, "expired secrets are deleted");
 });
 
-test("secrets are sealed anew when the master key changes, and still sign", async () => {
+test("secrets are re-encrypted when the master key changes, and still sign", async () => {
   const tenantId = await rig.tenant();
   const { id, secret } = await rig.endpoint(tenantId, receiver.url("/resealed"));
   const rotated = createKeyring({ activeKeyId: "k2", keys: masterKeys });
@@ -231,7 +231,7 @@ test("secrets are sealed anew when the master key changes, and still sign", asyn
     events: rig.events.recorder,
     cursors: {} as never,
     platformTenantId: () => "",
-    furtherTables: [rig.webhooks.sealed],
+    otherTables: [rig.webhooks.sealed],
   });
   const { reencrypted, unreadable } = await secrets.reencryptAll(new AbortController().signal);
   assert.ok(reencrypted > 0);
@@ -251,7 +251,7 @@ test("secrets are sealed anew when the master key changes, and still sign", asyn
   assert.equal(message!.headers["webhook-signature"], expected);
   await node.stop();
 
-  // A node without the key cannot sign: it tries again later and does not blame the endpoint.
+  // A node without the key cannot sign: it retries later, and the failure does not count against the endpoint.
   const keyless = rig.node({ keyring: createKeyring({ activeKeyId: "k3", keys: { k3: masterKeys.k1 } }) });
   await keyless.start();
   const unsigned = await rig.publish(tenantId);

@@ -9,29 +9,29 @@ import type { Delivery } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { testType } from "../domain/fan-out.ts";
 import { type NewReplay, type Replay, rangeMsMax } from "../domain/replay.ts";
-import { accessible } from "../endpoints/endpoint-access.ts";
+import { requireAccess } from "../endpoints/endpoint-access.ts";
 import { endpointStore } from "../endpoints/endpoint-store.ts";
 import { replayKind } from "../jobs.ts";
 import { replayStore } from "./replay-store.ts";
 
-/** What the use cases of deliveries stand on. */
+/** Dependencies of the service. */
 export interface RedeliveryParts {
   readonly events: EventRecorder;
   readonly reader: EventReader;
-  /** Has the nodes look for deliveries that are due. */
+  /** Wakes the senders of all nodes. */
   readonly wakeSenders: () => void;
   readonly wakeJobs: () => void;
 }
 
-/** The use cases of deliveries: what callers may have sent, and sent again. */
+/** The operations on deliveries: tests and replays. */
 export type RedeliveryService = ReturnType<typeof createRedeliveryService>;
 
-/** Makes the use cases of deliveries. */
+/** Creates the service of deliveries. */
 export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs }: RedeliveryParts) {
   return {
     async testEndpoint(context: Context, endpointId: string): Promise<Delivery> {
       const { sql, tenantId, nowMs, afterCommit } = context;
-      await usableEndpoint(context, endpointId);
+      await lockActiveEndpoint(context, endpointId);
       const eventId = ulid(nowMs);
       await events.record(context, testType, endpointId, {}, tenantId, eventId);
       const store = deliveryStore(sql);
@@ -42,7 +42,7 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
 
     async getDelivery(context: Context, endpointId: string, eventId: string): Promise<Delivery> {
       const { sql, tenantId } = context;
-      accessible(context, await endpointStore(sql).find(tenantId, endpointId));
+      requireAccess(context, await endpointStore(sql).find(tenantId, endpointId));
       const delivery = await deliveryStore(sql).find({ tenantId, endpointId }, eventId);
       if (delivery === undefined) throw notFound("webhook delivery");
       return delivery;
@@ -53,13 +53,16 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
       const ref = { tenantId, endpointId };
       const store = deliveryStore(sql);
       if ((await store.find(ref, eventId)) === undefined) throw notFound("webhook delivery");
-      await usableEndpoint(context, endpointId);
+      await lockActiveEndpoint(context, endpointId);
       const [event] = await reader.findMany(sql, [{ tenantId, id: eventId }]);
       if (event === undefined) {
-        throw fail("FAILED_PRECONDITION", { public: "The event is no longer on the log." });
+        throw fail("FAILED_PRECONDITION", {
+          public: "The event is no longer in the log, because its retention has expired.",
+        });
       }
       const delivery = await store.replay(ref, eventId);
-      if (delivery === undefined) throw fail("CONFLICT", { public: "The delivery is being sent just now." });
+      if (delivery === undefined)
+        throw fail("CONFLICT", { public: "The delivery is being sent right now. Try again in a minute." });
       await events.record(context, "webhook.delivery.replayed", endpointId, { event_id: eventId });
       afterCommit(wakeSenders);
       return delivery;
@@ -67,11 +70,13 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
 
     async replayEndpoint(context: Context, endpointId: string, input: NewReplay): Promise<Replay> {
       const { sql, tenantId, nowMs, afterCommit } = context;
-      refuseRange(input);
-      const endpoint = await usableEndpoint(context, endpointId);
+      requireValidRange(input);
+      const endpoint = await lockActiveEndpoint(context, endpointId);
       const store = replayStore(sql);
       if ((await store.findRunning(tenantId, endpoint.id)) !== undefined) {
-        throw fail("FAILED_PRECONDITION", { public: "A replay to this webhook endpoint is under way." });
+        throw fail("FAILED_PRECONDITION", {
+          public: "A replay to this webhook endpoint is still running. Wait until its status is completed.",
+        });
       }
       const replay = await store.insert({
         ...input,
@@ -98,7 +103,7 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
 
     async getReplay(context: Context, endpointId: string, id: string): Promise<Replay> {
       const { sql, tenantId } = context;
-      accessible(context, await endpointStore(sql).find(tenantId, endpointId));
+      requireAccess(context, await endpointStore(sql).find(tenantId, endpointId));
       const replay = await replayStore(sql).find(tenantId, endpointId, id);
       if (replay === undefined) throw notFound("webhook replay");
       return replay;
@@ -106,15 +111,15 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
   };
 }
 
-/** An endpoint that gets messages, kept as it is until the transaction ends. */
-async function usableEndpoint(context: Context, id: string): Promise<Endpoint> {
+/** Finds an active endpoint and locks it until the transaction ends. */
+async function lockActiveEndpoint(context: Context, id: string): Promise<Endpoint> {
   const { sql, tenantId } = context;
-  const endpoint = accessible(context, await endpointStore(sql).lock(tenantId, id));
+  const endpoint = requireAccess(context, await endpointStore(sql).lock(tenantId, id));
   if (endpoint.status === "active") return endpoint;
-  throw fail("FAILED_PRECONDITION", { public: "The webhook endpoint is disabled; enable it first." });
+  throw fail("FAILED_PRECONDITION", { public: "The webhook endpoint is disabled. Set its status to active first." });
 }
 
-function refuseRange({ since, until }: NewReplay): void {
+function requireValidRange({ since, until }: NewReplay): void {
   if (since >= until) throw invalid("since", "range", "must be before until");
   if (until.getTime() - since.getTime() > rangeMsMax)
     throw invalid("since", "range", "must be at most 31 days before until");

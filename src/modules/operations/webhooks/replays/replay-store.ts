@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Replay } from "../domain/replay.ts";
 
-/** The SQL of replays. */
+/** The SQL queries of replays. */
 export function replayStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, endpoint_id, since, until, selection, status, position, replayed, created_at, completed_at`;
@@ -30,7 +30,7 @@ export function replayStore(sql: Sql) {
       return row;
     },
 
-    /** A replay that runs, held until the transaction ends. */
+    /** Finds a running replay and locks it until the transaction ends. */
     async lockRunning(tenantId: TenantId, id: string): Promise<Replay | undefined> {
       const [row] = await sql<Replay[]>`
         select ${columns} from webhook_replays
@@ -38,7 +38,7 @@ export function replayStore(sql: Sql) {
       return row;
     },
 
-    /** Writes down how far a replay has come. */
+    /** Stores a replay's progress. */
     async advance(replay: Replay): Promise<void> {
       await sql`
         update webhook_replays set status = ${replay.status}, position = ${replay.position},
@@ -46,19 +46,19 @@ export function replayStore(sql: Sql) {
         where tenant_id = ${replay.tenantId} and id = ${replay.id}`;
     },
 
-    /** Gives up all tenants' replays that should have ended long ago: the job that did them is gone. */
-    async cancelStale(askedBefore: Date, now: Date): Promise<void> {
+    /** Cancels the replays of all tenants whose job has been lost. */
+    async cancelStale(createdBefore: Date, now: Date): Promise<void> {
       await sql`
         update webhook_replays set status = 'cancelled', completed_at = ${now}
-        where status = 'running' and created_at < ${askedBefore}`;
+        where status = 'running' and created_at < ${createdBefore}`;
     },
 
-    /** Forgets all tenants' replays that ended before a moment, a bite at a time; answers how many. */
-    async forget(before: Date, limit: number): Promise<number> {
-      const gone = await sql`
+    /** Deletes up to `limit` replays of all tenants that ended before a time; returns their number. */
+    async deleteExpired(before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
         delete from webhook_replays where ctid = any(array(
           select ctid from webhook_replays where completed_at < ${before} limit ${limit}))`;
-      return gone.count;
+      return deleted.count;
     },
   };
 }

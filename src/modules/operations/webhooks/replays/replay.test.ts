@@ -30,7 +30,7 @@ const { handlers, jobs } = rig.webhooks;
 const hourMs = 3_600_000;
 const orders = { eventTypes: ["order.*"] };
 
-/** Runs the waiting jobs of a kind, as the runner does. */
+/** Runs the pending jobs of a kind, as the runner does. */
 async function runJobs(kind: string, signal = new AbortController().signal): Promise<void> {
   const waiting = await rig.sql`select tenant_id, id, payload from jobs where kind = ${kind}`;
   const job = jobs.find((each) => each.kind === kind)!;
@@ -40,7 +40,7 @@ async function runJobs(kind: string, signal = new AbortController().signal): Pro
   }
 }
 
-async function askReplay(
+async function startReplay(
   tenantId: TenantId,
   endpointId: string,
   selection: Selection,
@@ -70,7 +70,7 @@ const setStatus = (tenantId: TenantId, endpointId: string, status: EndpointStatu
 
 const idsAt = (path: string) => receiver.received(path).map(({ body }) => JSON.parse(body).id as string);
 
-test("a test reaches one endpoint, whatever types it wants, and can be followed", async () => {
+test("a test event reaches only its endpoint, regardless of the endpoint's types, and has a delivery", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/tested"), orders);
   await rig.endpoint(tenantId, receiver.url("/bystander"));
@@ -81,7 +81,7 @@ test("a test reaches one endpoint, whatever types it wants, and can be followed"
   await rig.attempted(id, delivery.id, 1);
   assert.equal((await rig.delivery(tenantId, id, delivery.id)).status, Status.SUCCEEDED);
   assert.deepEqual(idsAt("/tested"), [delivery.id]);
-  // Both logs have been followed beyond the test when a later event has arrived.
+  // When a later event has arrived, the log has been followed past the test event.
   const later = await rig.publish(tenantId);
   await until(() => idsAt("/bystander").includes(later) && idsAt("/tested").includes(later));
   assert.ok(!idsAt("/bystander").includes(delivery.id));
@@ -92,7 +92,7 @@ test("a test reaches one endpoint, whatever types it wants, and can be followed"
   await assert.rejects(again, failsWith("FAILED_PRECONDITION", /disabled/));
 });
 
-test("a delivery is sent once more under the same id, with all its attempts ahead of it", async () => {
+test("a replayed delivery is sent with the same id and a full set of attempts", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/again"), orders);
   const eventId = await rig.publish(tenantId);
@@ -117,10 +117,10 @@ test("a delivery is sent once more under the same id, with all its attempts ahea
   const other = await rig.tenant();
   await assert.rejects(replayOne(other, id, eventId), failsWith("NOT_FOUND"));
   await rig.sql`delete from events where id = ${eventId}`;
-  await assert.rejects(replayOne(tenantId, id, eventId), failsWith("FAILED_PRECONDITION", /no longer on the log/));
+  await assert.rejects(replayOne(tenantId, id, eventId), failsWith("FAILED_PRECONDITION", /no longer in the log/));
 });
 
-test("a delivery that is being sent just now is not sent twice at once", async () => {
+test("a delivery that is being sent cannot be replayed concurrently", async () => {
   const tenantId = await rig.tenant();
   const open: ServerResponse[] = [];
   receiver.answer("/busy", (response) => open.push(response));
@@ -132,7 +132,7 @@ test("a delivery that is being sent just now is not sent twice at once", async (
   await rig.attempted(id, eventId, 1);
 });
 
-test("of a time range, what failed, what is missing or everything is sent once more", async () => {
+test("a replay sends the failed, the missing or all events of a time range", async () => {
   const tenantId = await rig.tenant();
   const early = await rig.publish(tenantId);
   const { id } = await rig.endpoint(tenantId, receiver.url("/range"), orders);
@@ -145,35 +145,35 @@ test("of a time range, what failed, what is missing or everything is sent once m
   const whileDisabled = await rig.publish(tenantId);
   await rig.publish(tenantId, { type: "user.added" });
   receiver.answer("/range", 200);
-  await assert.rejects(askReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /disabled/));
+  await assert.rejects(startReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /disabled/));
   await setStatus(tenantId, id, EndpointStatus.ACTIVE);
   const fine = await rig.publish(tenantId);
   await rig.attempted(id, fine, 1);
   const arrived = (ids: string[]) => until(() => ids.every((each) => idsAt("/range").slice(1).includes(each)));
 
-  const first = await askReplay(tenantId, id, Selection.UNSPECIFIED);
+  const first = await startReplay(tenantId, id, Selection.UNSPECIFIED);
   assert.deepEqual([first.status, first.selection], [ReplayStatus.RUNNING, Selection.FAILED]);
-  await assert.rejects(askReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /under way/));
+  await assert.rejects(startReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /still running/));
   await runJobs("webhooks.replay");
   await arrived([failed]);
   const done = await readReplay(tenantId, id, first.id);
   assert.deepEqual([done.status, done.replayed], [ReplayStatus.COMPLETED, 1n]);
 
-  const second = await askReplay(tenantId, id, Selection.MISSING);
+  const second = await startReplay(tenantId, id, Selection.MISSING);
   await runJobs("webhooks.replay");
   await arrived([early, whileDisabled]);
   assert.equal((await readReplay(tenantId, id, second.id)).replayed, 2n);
   for (const eventId of [early, whileDisabled]) await rig.attempted(id, eventId, 1);
 
   const sent = idsAt("/range").length;
-  const third = await askReplay(tenantId, id, Selection.ALL);
+  const third = await startReplay(tenantId, id, Selection.ALL);
   await runJobs("webhooks.replay");
   await until(() => idsAt("/range").length === sent + 4);
   assert.equal((await readReplay(tenantId, id, third.id)).replayed, 4n);
   assert.deepEqual(new Set(idsAt("/range").slice(sent)), new Set([early, failed, whileDisabled, fine]));
 });
 
-test("a replay covers just its range of time, and a range must be one", async () => {
+test("a replay covers exactly its time range, and an invalid range is rejected", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/bounded"), orders);
   const ids: string[] = [];
@@ -198,7 +198,7 @@ test("a replay covers just its range of time, and a range must be one", async ()
   await assert.rejects(ask(nowMs - 32 * 24 * hourMs, nowMs), failsWith("INVALID_ARGUMENT", /31 days/));
 });
 
-test("a replay that is interrupted goes on where it was, on whichever node", async () => {
+test("an interrupted replay continues where it stopped, on any node", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/long"), { eventTypes: ["none.at_all"] });
   await Promise.all(Array.from({ length: 1200 }, () => rig.publish(tenantId)));
@@ -209,7 +209,7 @@ test("a replay that is interrupted goes on where it was, on whichever node", asy
     return row !== undefined;
   });
   await rig.sql`update webhook_endpoints set event_types = '{order.*}' where id = ${id}`;
-  const replay = await askReplay(tenantId, id, Selection.MISSING);
+  const replay = await startReplay(tenantId, id, Selection.MISSING);
   const interrupted = new AbortController();
   const job = jobs.find((each) => each.kind === "webhooks.replay")!;
   const run = job.handler({
@@ -229,7 +229,7 @@ test("a replay that is interrupted goes on where it was, on whichever node", asy
   assert.equal(new Set(idsAt("/long")).size, 1200);
 });
 
-test("deliveries are listed newest first, by status, and only by their owner", async () => {
+test("deliveries are listed newest first, by status, and only for their tenant", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/listed"), orders);
   const ids: string[] = [];
@@ -256,7 +256,7 @@ test("deliveries are listed newest first, by status, and only by their owner", a
   await assert.rejects(list(await rig.tenant(), {}), failsWith("NOT_FOUND"));
 });
 
-test("what ended long ago is forgotten, what is pending is not, and a deleted endpoint leaves nothing behind", async () => {
+test("expired deliveries are deleted, pending ones are not, and a deleted endpoint leaves no rows", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/kept"), orders);
   const old = await rig.publish(tenantId);
@@ -279,14 +279,14 @@ test("what ended long ago is forgotten, what is pending is not, and a deleted en
   await run();
   assert.deepEqual(await left(), [waiting]);
 
-  // A replay whose job is gone does not stand in the way for ever.
-  const stale = await askReplay(tenantId, id, Selection.ALL);
+  // A replay whose job was lost does not block new replays forever.
+  const stale = await startReplay(tenantId, id, Selection.ALL);
   await run();
   assert.equal((await readReplay(tenantId, id, stale.id)).status, ReplayStatus.RUNNING);
   await rig.moveTo(new Date(rig.clock.now() + 24 * hourMs + 1));
   await run();
   assert.equal((await readReplay(tenantId, id, stale.id)).status, ReplayStatus.CANCELLED);
-  await askReplay(tenantId, id, Selection.ALL);
+  await startReplay(tenantId, id, Selection.ALL);
 
   const deleting = { endpointId: id };
   await rig.call(tenantId, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting);

@@ -1,12 +1,12 @@
 import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** A key, without its secret. */
+/** An API key without its secret. */
 export interface ApiKey extends Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly name: string;
-  /** `sk_<env>_<key id>`: what a key is looked up by. */
+  /** `sk_<env>_<key id>`: the public part, which identifies the key. */
   readonly prefix: string;
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
@@ -18,15 +18,15 @@ export interface ApiKey extends Stamps {
   readonly revokedBy: string;
 }
 
-/** A key with the hash of its secret. */
+/** An API key with the hash of its secret. */
 export interface StoredApiKey extends ApiKey {
   readonly secretHash: string;
 }
 
-/** Where a key stands at a moment. */
+/** An API key's status. */
 export type ApiKeyStatus = "active" | "revoked" | "expired";
 
-/** Where a key stands at a moment: revoking goes before expiring. */
+/** A key's status at a time. A revoked key stays revoked after it expires. */
 export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKeyStatus {
   if (revokedAt !== null) return "revoked";
   return expiresAt !== null && expiresAt.getTime() <= nowMs ? "expired" : "active";

@@ -9,21 +9,21 @@ export interface StoredValue {
   readonly recordVersion: number;
 }
 
-/** The value of a setting that is in force for a tenant. */
+/** The effective value of a setting for a tenant. */
 export interface ConfigValue {
   readonly key: string;
   readonly value: SettingValue;
-  /** What the tenant set; undefined when the default is in force. */
+  /** The tenant's own value; undefined if the default is effective. */
   readonly stored: StoredValue | undefined;
 }
 
-/** The value in force: what the tenant has set, or the default. */
-export function inForce(setting: DynamicSetting, stored: StoredValue | undefined): ConfigValue {
+/** Returns the effective value: the tenant's own, else the default. */
+export function toEffectiveValue(setting: DynamicSetting, stored: StoredValue | undefined): ConfigValue {
   return { key: setting.key, value: stored?.value ?? setting.default, stored };
 }
 
-/** Values by dotted key, as one object that has a level for each part of the keys. */
-export function nested(values: readonly ConfigValue[]): Record<string, unknown> {
+/** Converts values with dotted keys into one nested object. */
+export function toNestedObject(values: readonly ConfigValue[]): Record<string, unknown> {
   const root: Record<string, unknown> = {};
   for (const { key, value } of values) {
     const path = key.split(".");

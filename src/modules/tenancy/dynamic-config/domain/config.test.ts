@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inForce, nested } from "./config-value.ts";
-import { type DynamicSetting, dynamicSettings, fault, settingsWith } from "./settings.ts";
+import { toEffectiveValue, toNestedObject } from "./config-value.ts";
+import { type DynamicSetting, dynamicSettings, findViolation, withInstanceDefaults } from "./settings.ts";
 
 const settingOf = (key: string): DynamicSetting => dynamicSettings.find((setting) => setting.key === key)!;
 
-test("settings are in the order of their keys, each once, and none is a level of another", () => {
+test("settings are unique and ordered by key, and no key is a prefix level of another", () => {
   const keys = dynamicSettings.map((setting) => setting.key);
   assert.deepEqual(keys, [...new Set(keys)].sort());
   for (const key of keys) assert.ok(!keys.some((other) => other.startsWith(`${key}.`)), key);
 });
 
-test("every default is a value that a tenant could set", () => {
-  for (const setting of dynamicSettings) assert.equal(fault(setting, setting.default), undefined, setting.key);
+test("every default is a valid value", () => {
+  for (const setting of dynamicSettings) assert.equal(findViolation(setting, setting.default), undefined, setting.key);
 });
 
-test("a value of another type or outside its range is faulty", () => {
+test("a value of the wrong type or outside its range is a violation", () => {
   const table = [
     ["events.retention_days", 1, undefined],
     ["events.retention_days", 365, undefined],
@@ -33,23 +33,23 @@ test("a value of another type or outside its range is faulty", () => {
     ["idempotency.required", undefined, "type"],
   ] as const;
   for (const [key, value, rule] of table) {
-    assert.equal(fault(settingOf(key), value)?.rule, rule, `${key} ${value}`);
+    assert.equal(findViolation(settingOf(key), value)?.rule, rule, `${key} ${value}`);
   }
 });
 
-test("the instance's own value is in force until the tenant sets one, false included", () => {
-  const settings = settingsWith({ "events.retention_days": 90, "idempotency.required": true });
+test("the instance's value is effective until the tenant sets one, including false", () => {
+  const settings = withInstanceDefaults({ "events.retention_days": 90, "idempotency.required": true });
   const [retention, required] = ["events.retention_days", "idempotency.required"].map(
     (key) => settings.find((setting) => setting.key === key)!,
   );
-  assert.equal(inForce(retention!, undefined).value, 90);
+  assert.equal(toEffectiveValue(retention!, undefined).value, 90);
   const stored = { key: "idempotency.required", updatedBy: "a", updatedAt: new Date(), recordVersion: 1 };
-  assert.equal(inForce(required!, { ...stored, value: false }).value, false);
+  assert.equal(toEffectiveValue(required!, { ...stored, value: false }).value, false);
 });
 
-test("dotted keys become levels, and keys with a part in common share one", () => {
+test("dotted keys become nested levels, and keys with a common prefix share them", () => {
   const value = (key: string, it: number) => ({ key, value: it, stored: undefined });
-  assert.deepEqual(nested([value("a.b.c", 1), value("a.b.d", 2), value("a.e", 3), value("f", 4)]), {
+  assert.deepEqual(toNestedObject([value("a.b.c", 1), value("a.b.d", 2), value("a.e", 3), value("f", 4)]), {
     a: { b: { c: 1, d: 2 }, e: 3 },
     f: 4,
   });

@@ -1,27 +1,27 @@
-interface Described {
+interface SettingDescription {
   readonly key: string;
   readonly description: string;
 }
 
-interface BooleanSetting extends Described {
+interface BooleanSetting extends SettingDescription {
   readonly type: "boolean";
   readonly default: boolean;
 }
 
-interface IntegerSetting extends Described {
+interface IntegerSetting extends SettingDescription {
   readonly type: "integer";
   readonly default: number;
   readonly minimum: number;
   readonly maximum: number;
 }
 
-/** A setting that a tenant may change. */
+/** A setting that a tenant can change. */
 export type DynamicSetting = BooleanSetting | IntegerSetting;
 
-/** What a setting can hold. */
+/** The value of a setting. */
 export type SettingValue = DynamicSetting["default"];
 
-/** Every setting that a tenant may change, in the order of their keys. */
+/** Every setting that a tenant can change, ordered by key. */
 export const dynamicSettings = [
   {
     key: "api.max_concurrent_requests_per_tenant",
@@ -30,7 +30,7 @@ export const dynamicSettings = [
     minimum: 0,
     maximum: 1_000_000,
     description:
-      "How many calls of this tenant run at once on a node. 0 leaves it to the instance; it can only lower the instance's own limit.",
+      "Maximum number of concurrent calls of this tenant per node. 0: the instance's limit. A value can only lower that limit.",
   },
   {
     key: "events.retention_days",
@@ -38,13 +38,13 @@ export const dynamicSettings = [
     default: 30,
     minimum: 1,
     maximum: 365,
-    description: "How long this tenant's events are kept.",
+    description: "Days that this tenant's events are stored.",
   },
   {
     key: "idempotency.required",
     type: "boolean",
     default: false,
-    description: "Whether every mutating call of this tenant must carry an Idempotency-Key.",
+    description: "Whether every mutating call of this tenant must have an Idempotency-Key header.",
   },
   {
     key: "ratelimit.tenant_rps",
@@ -53,27 +53,30 @@ export const dynamicSettings = [
     minimum: 0,
     maximum: 1_000_000,
     description:
-      "Tokens a second for this tenant. 0 leaves it to the instance; it can only lower the instance's own limit.",
+      "Rate limit of this tenant, in tokens per second. 0: the instance's limit. A value can only lower that limit.",
   },
 ] as const satisfies readonly DynamicSetting[];
 
-/** The key of a setting that a tenant may change. */
+/** The key of a setting that a tenant can change. */
 export type DynamicKey = (typeof dynamicSettings)[number]["key"];
 
-/** The settings with the instance's own values as their defaults, where it has any. */
-export function settingsWith(instance: Readonly<Partial<Record<DynamicKey, SettingValue>>>): readonly DynamicSetting[] {
+/** Returns the settings with the instance's values as their defaults. */
+export function withInstanceDefaults(
+  instance: Readonly<Partial<Record<DynamicKey, SettingValue>>>,
+): readonly DynamicSetting[] {
   return dynamicSettings.map(
     (setting) => ({ ...setting, default: instance[setting.key] ?? setting.default }) as DynamicSetting,
   );
 }
 
-/** What is wrong with a value; undefined when nothing is. */
-export function fault(setting: DynamicSetting, value: unknown): { rule: string; message: string } | undefined {
+/** Returns the rule that a value violates; undefined if it is valid. */
+export function findViolation(setting: DynamicSetting, value: unknown): { rule: string; message: string } | undefined {
   switch (setting.type) {
     case "boolean":
       return typeof value === "boolean" ? undefined : { rule: "type", message: "must be true or false" };
     case "integer": {
-      if (!Number.isSafeInteger(value)) return { rule: "type", message: "must be a whole number" };
+      if (!Number.isSafeInteger(value))
+        return { rule: "type", message: `must be a whole number (for example: ${setting.default})` };
       const { minimum, maximum } = setting;
       const within = (value as number) >= minimum && (value as number) <= maximum;
       return within ? undefined : { rule: "range", message: `must be from ${minimum} to ${maximum}` };

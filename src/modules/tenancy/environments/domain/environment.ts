@@ -1,13 +1,13 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** Whether work in an environment is real. */
+/** Whether an environment is live or a sandbox. */
 export type Mode = "live" | "sandbox";
 
-/** Where an environment stands. */
+/** An environment's status. */
 export type EnvironmentStatus = "active" | "disabled" | "deleted";
 
-/** A place where configuration and keys are valid. */
+/** A part of a tenant in which configuration and keys are valid. */
 export interface Environment extends Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -17,19 +17,19 @@ export interface Environment extends Stamps {
   readonly status: EnvironmentStatus;
 }
 
-/** What is asked for a new environment. */
+/** The input for a new environment. */
 export type NewEnvironment = Pick<Environment, "key" | "name" | "mode">;
 
-/** What an update may change. */
+/** The fields that an update can change. */
 export interface EnvironmentChange {
   readonly name?: string | undefined;
   readonly status?: EnvironmentStatus | undefined;
 }
 
-/** The environment that every tenant always has, in use. */
+/** The key of the environment that every tenant has and that is always active. */
 export const productionKey = "production";
 
-/** Whether an environment may come to a status: production stays in use, the others may have any. */
-export function mayBecome({ key }: Environment, status: EnvironmentStatus): boolean {
+/** Whether an environment's status can change: production stays active, others can have any status. */
+export function canChangeStatus({ key }: Environment, status: EnvironmentStatus): boolean {
   return key !== productionKey || status === "active";
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grantedScopes, roleBeyond, unknownRole } from "../../../../platform/access/index.ts";
-import { type Member, type MemberStatus, standingOf, statusAfter } from "./member.ts";
+import { type Member, type MemberStatus, statusAfter, toMemberRoles } from "./member.ts";
 
 const member = (status: MemberStatus, subject: string) => ({ status, subject, roles: ["viewer"] }) as unknown as Member;
 
-test("only a member whose subject is known becomes active by hand; the others wait for their first call", () => {
+test("only a member with a subject can be set to active; others wait for their first call", () => {
   const table = [
     ["invited", "", "active", undefined],
     ["invited", "", "suspended", "suspended"],
@@ -24,18 +24,18 @@ test("only a member whose subject is known becomes active by hand; the others wa
 });
 
 test("only an active member has roles", () => {
-  assert.deepEqual(standingOf(member("active", "s")).roles, ["viewer"]);
+  assert.deepEqual(toMemberRoles(member("active", "s")).roles, ["viewer"]);
   for (const status of ["invited", "suspended", "removed"] as const) {
-    assert.deepEqual(standingOf(member(status, "s")).roles, []);
+    assert.deepEqual(toMemberRoles(member(status, "s")).roles, []);
   }
 });
 
-test("a name that every object inherits is no role", () => {
+test("the name of an inherited object property is not a role", () => {
   assert.equal(unknownRole(["viewer", "admin", "secret_manager"]), -1);
   assert.equal(unknownRole(["viewer", "constructor"]), 1);
 });
 
-test("a role is beyond a giver who lacks any of its scopes", () => {
+test("a caller without one of a role's scopes cannot grant the role", () => {
   const beyond = (roles: string[], scopes: string[], given: string[]) =>
     roleBeyond({ roles, scopes: grantedScopes(roles, scopes) }, given);
   assert.equal(beyond(["admin"], [], ["admin", "secret_manager"]), undefined);

@@ -1,32 +1,32 @@
 import { type EnvironmentMode, isWithinMode, type TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** Where a member stands. */
+/** A member's status. */
 export type MemberStatus = "invited" | "active" | "suspended" | "removed";
 
-/** A person of a tenant. */
+/** A person with roles in a tenant. */
 export interface Member extends Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
-  /** The subject of their token; empty until it is known. */
+  /** The `sub` claim of the member's tokens; empty until it is known. */
   readonly subject: string;
   readonly email: string;
   readonly displayName: string;
   readonly roles: readonly string[];
   readonly status: MemberStatus;
-  /** Where they may work, whatever their token says. */
+  /** The environments that the member can use, regardless of the token. */
   readonly environmentMode: EnvironmentMode;
-  /** When the membership ends by itself; null when it does not. */
+  /** When the membership expires; null if it does not. */
   readonly expiresAt: Date | null;
 }
 
-/** What is asked for a new member; where nothing is said, they have what whoever invites them has. */
+/** The input for a new member. Undefined fields default to the inviting caller's own values. */
 export interface NewMember extends Pick<Member, "subject" | "email" | "displayName" | "roles"> {
   readonly environmentMode?: EnvironmentMode | undefined;
   readonly expiresAt?: Date | undefined;
 }
 
-/** What an update may change. */
+/** The fields that an update can change. */
 export interface MemberChange {
   readonly displayName?: string | undefined;
   readonly roles?: readonly string[] | undefined;
@@ -35,37 +35,37 @@ export interface MemberChange {
   readonly expiresAt?: Date | undefined;
 }
 
-/** What a token's subject is to a tenant. */
+/** The part of a member that authorization needs. */
 export type MemberRoles = Pick<Member, "roles" | "status" | "environmentMode" | "expiresAt">;
 
-/** What a member's token adds; only an active member has roles. */
-export function standingOf({ roles, status, environmentMode, expiresAt }: Member): MemberRoles {
+/** Returns a member's effective roles: only an active member has any. */
+export function toMemberRoles({ roles, status, environmentMode, expiresAt }: Member): MemberRoles {
   return { roles: status === "active" ? roles : [], status, environmentMode, expiresAt };
 }
 
-/** What a change gives to a member; undefined when it only takes away, or changes what grants nothing. */
+/** Returns what a change grants to a member; undefined if it grants nothing new. */
 export function grantOf(member: Member, change: MemberChange) {
   const { roles = member.roles, environmentMode = member.environmentMode } = change;
   const expiresAt = change.expiresAt ?? member.expiresAt ?? undefined;
   const isReinstated = member.status === "suspended" && change.status !== undefined && change.status !== "suspended";
   const isWidened = !isWithinMode(environmentMode, member.environmentMode);
   const isProlonged = member.expiresAt !== null && expiresAt !== undefined && expiresAt > member.expiresAt;
-  // Who may work in more places, longer or again gets there, then or again what they have already.
+  // More environments, a later expiry or reinstatement grant all roles again, not only the new ones.
   const given = isReinstated || isWidened || isProlonged ? roles : roles.filter((role) => !member.roles.includes(role));
   if (given.length === 0 && !isWidened && !isProlonged) return undefined;
   return { roles: given, scopes: [], environmentMode, expiresAt };
 }
 
-/** Who a token says its bearer is. */
+/** The identity in a token. */
 export interface Bearer {
   readonly subject: string;
-  /** The address, when the token vouches for it. */
+  /** The email address; undefined if the token does not mark it as verified. */
   readonly verifiedEmail: string | undefined;
 }
 
 /**
- * The status that a member comes to when they are suspended or reinstated; undefined when that cannot be.
- * Somebody whose subject is unknown is recognised by their first call only: reinstated, they are invited again.
+ * Returns a member's status after suspension or reinstatement; undefined if the transition is not allowed.
+ * A member without a subject is identified by the first call, so reinstatement makes the member invited again.
  */
 export function statusAfter({ subject, status }: Member, wanted: "active" | "suspended"): MemberStatus | undefined {
   if (wanted === "suspended") return "suspended";

@@ -2,37 +2,37 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** What is known of a secret, without its value. */
+/** A secret's metadata, without its value. */
 export interface Secret extends Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly name: string;
-  /** Counts its values. */
+  /** Incremented by every new value. */
   readonly version: number;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The id of the master key that protects it now. */
+  /** The id of the master key that encrypts the value. */
   readonly keyId: string;
 }
 
-/** A secret with its value, sealed. */
+/** A secret with its sealed value. */
 export interface SealedSecret extends Secret {
   readonly ciphertext: string;
 }
 
-/** What is asked for a new secret. */
+/** The input for a new secret. */
 export interface NewSecret {
   readonly name: string;
   readonly value: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What an update may change. */
+/** The fields that an update can change. */
 export interface SecretChange {
   readonly value?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a secret's ciphertext is bound to: it opens in no other tenant, record or field. */
+/** The binding of a secret's ciphertext: it cannot be decrypted for another tenant, record or field. */
 export function bindingOf({ tenantId, id }: { tenantId: string; id: string }): Binding {
   return { tenantId, recordId: id, field: "secret.value" };
 }

@@ -1,13 +1,13 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** Where a tenant stands. */
+/** A tenant's status. */
 export type TenantStatus = "active" | "suspended" | "deleted";
 
 /** Daily limits by operation. */
 export type Quotas = Readonly<Record<string, { readonly limit_per_day: number }>>;
 
-/** An owner of everything else. */
+/** A tenant: the unit of isolation. Every record belongs to one. */
 export interface Tenant extends Stamps {
   readonly id: TenantId;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface Tenant extends Stamps {
   readonly platform: boolean;
 }
 
-/** What an update may change. */
+/** The fields that an update can change. */
 export interface TenantChange {
   readonly name?: string | undefined;
   readonly plan?: string | undefined;
@@ -28,19 +28,19 @@ export interface TenantChange {
   readonly quotas?: Quotas | undefined;
 }
 
-/** The operations whose limit is lifted: those with a limit of 0. */
-export function liftedQuotas(quotas: Quotas): string[] {
+/** The operations whose limit is removed, which a limit of 0 means. */
+export function removedQuotas(quotas: Quotas): string[] {
   return Object.keys(quotas).filter((operation) => quotas[operation]!.limit_per_day === 0);
 }
 
-/** The environments that every tenant starts with. */
-export const startingEnvironments = [
+/** The environments of a new tenant. */
+export const defaultEnvironments = [
   { key: "production", name: "Production", mode: "live" },
   { key: "staging", name: "Staging", mode: "sandbox" },
   { key: "development", name: "Development", mode: "sandbox" },
 ] as const;
 
-/** A slug made from a name; the suffix keeps two tenants of one name apart. */
+/** Derives a slug from a name. The suffix makes it unique among tenants of the same name. */
 export function slugOf(name: string, suffix: string): string {
   const stem = name
     .normalize("NFKD")
@@ -53,7 +53,7 @@ export function slugOf(name: string, suffix: string): string {
   return stem === "" ? suffix : `${stem}-${suffix}`;
 }
 
-/** What only the platform tenant may change about a tenant; undefined when the change holds nothing of it. */
+/** The first field of a change that only the platform tenant may change; undefined without one. */
 export function platformOnlyField(change: TenantChange): "plan" | "status" | "quotas" | undefined {
   if (change.plan !== undefined) return "plan";
   if (change.status !== undefined) return "status";

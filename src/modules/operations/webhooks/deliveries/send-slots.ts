@@ -1,24 +1,24 @@
-import { allowanceOf, type Pace, paceOf } from "../domain/allowance.ts";
+import { availableSlots, type Pace, paceOf } from "../domain/allowance.ts";
 import type { EndpointRef } from "../endpoints/endpoint-store.ts";
 
-/** What this node has under way to whom, and how each endpoint did last time. */
-export interface Traffic {
-  /** Takes as much room for messages to an endpoint as there is now; answers with how much. */
+/** Limits this node's concurrent sends per endpoint and tenant, and records how fast each endpoint responds. */
+export interface SendSlots {
+  /** Reserves all slots that an endpoint can have now; returns their number. */
   reserve(endpoint: EndpointRef): number;
-  /** Gives back room that was taken. */
+  /** Releases reserved slots. */
   release(endpoint: EndpointRef, count: number): void;
-  /** Learns from an attempt how an endpoint does. */
-  learn(endpoint: EndpointRef, tookMs: number, succeeded: boolean): void;
+  /** Records an attempt, which determines the endpoint's pace. */
+  recordResult(endpoint: EndpointRef, tookMs: number, succeeded: boolean): void;
 }
 
-const remembered = 10_000;
+const pacesMax = 10_000;
 
-/** Makes the books of this node. */
-export function createTraffic(): Traffic {
+/** Creates the send slots of this node. */
+export function createSendSlots(): SendSlots {
   const endpoints = new Map<string, number>();
   const tenants = new Map<string, number>();
   const paces = new Map<string, Pace>();
-  // What counts as slow is fixed when room is taken, so that the same is given back.
+  // Slots count as slow from their reservation to their release, even if the endpoint's pace changes meanwhile.
   const reservedAsSlow = new Map<string, number>();
   let all = 0;
   let allSlow = 0;
@@ -28,15 +28,15 @@ export function createTraffic(): Traffic {
       const key = keyOf(endpoint);
       const pace = paces.get(key) ?? "unknown";
       const ofTenant = tenants.get(endpoint.tenantId) ?? 0;
-      const room = allowanceOf({ all, slow: allSlow, ofTenant, ofEndpoint: endpoints.get(key) ?? 0 }, pace);
-      all += room;
-      add(endpoints, key, room);
-      add(tenants, endpoint.tenantId, room);
+      const count = availableSlots({ all, slow: allSlow, ofTenant, ofEndpoint: endpoints.get(key) ?? 0 }, pace);
+      all += count;
+      add(endpoints, key, count);
+      add(tenants, endpoint.tenantId, count);
       if (pace === "slow") {
-        allSlow += room;
-        add(reservedAsSlow, key, room);
+        allSlow += count;
+        add(reservedAsSlow, key, count);
       }
-      return room;
+      return count;
     },
 
     release(endpoint, count) {
@@ -49,14 +49,14 @@ export function createTraffic(): Traffic {
       add(reservedAsSlow, key, -asSlow);
     },
 
-    learn(endpoint, tookMs, succeeded) {
-      if (paces.size >= remembered) paces.clear();
+    recordResult(endpoint, tookMs, succeeded) {
+      if (paces.size >= pacesMax) paces.clear();
       paces.set(keyOf(endpoint), paceOf(tookMs, succeeded));
     },
   };
 }
 
-/** A key that no two endpoints share. */
+/** A unique key of an endpoint. */
 export function keyOf({ tenantId, endpointId }: EndpointRef): string {
   return `${tenantId}/${endpointId}`;
 }

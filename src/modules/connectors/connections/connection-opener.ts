@@ -5,7 +5,7 @@ import { createTenantCache, type Database, type TenantChanges } from "../../../p
 import { bindingOf, type ConnectionId, type Credentials, type SealedConnection } from "./domain/connection.ts";
 import { connectionStore } from "./store.ts";
 
-/** A connection that can be used, credentials and all. It is never kept, logged or answered with. */
+/** A usable connection with its credentials in plain text. Never store, log or return it. */
 export interface OpenConnection {
   readonly id: ConnectionId;
   readonly providerKey: string;
@@ -23,8 +23,8 @@ interface Parts {
   readonly keyring: Keyring | undefined;
 }
 
-/** Opens connections from memory for most calls: what is kept is sealed, and dropped when its tenant changes. */
-export function createOpener({ db, changes, clock, keyring }: Parts) {
+/** Creates a function that opens connections. It caches only sealed credentials, until the tenant changes. */
+export function createConnectionOpener({ db, changes, clock, keyring }: Parts) {
   const cache = createTenantCache<string, { readonly sealed: SealedConnection | undefined }>({
     changes,
     async load(key) {

@@ -1,16 +1,16 @@
-/** Counts what waits by name, and knows at once which name has the most. */
-export interface WaitingCounts {
+/** Counts entries by name, and finds the name with the most entries in constant time. */
+export interface EntryCounts {
   readonly total: number;
   add(name: string): void;
   remove(name: string): void;
-  /** The name with the most waiting; the preferred one if nothing has more than it. */
+  /** The name with the most entries; `preferred` if no other name has more. */
   largest(preferred: string): string;
 }
 
-/** Makes counts of nothing. */
-export function createWaitingCounts(): WaitingCounts {
+/** Creates empty counts. */
+export function createEntryCounts(): EntryCounts {
   const counts = new Map<string, number>();
-  /** At each count, the names that have it. Counts move by one, so the last set is never empty. */
+  /** The names at each count. Counts change by one, so the last set is never empty. */
   const names: Set<string>[] = [new Set()];
   let total = 0;
 

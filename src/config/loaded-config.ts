@@ -1,17 +1,17 @@
 import type { Config, SettingKey } from "./settings.ts";
 
-/** Where a value came from. */
+/** Where a setting's value comes from. */
 export type Source = "default" | "file" | "environment" | "command line" | "security profile";
 
-/** The settings with the source of each. */
+/** The resolved settings with the source of each. */
 export interface LoadedConfig {
-  /** The settings file; undefined when there is none. */
+  /** The path of the settings file; undefined without one. */
   readonly file?: string | undefined;
   readonly config: Config;
   readonly sources: Readonly<Record<SettingKey, Source>>;
 }
 
-/** Settings that stop the start: one problem a line, each beginning with the key that it is about. */
+/** Invalid settings that prevent a start: one problem per line, each starting with the setting's key. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 

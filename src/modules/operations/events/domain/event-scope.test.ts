@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeOf, poolFamilies } from "./event-place.ts";
+import { poolFamilies, scopeOf } from "./event-scope.ts";
 import { eventTypes } from "./event-types.ts";
 
 /** Types whose subject is the pool itself. */
 const aboutPools = [/^pool\./, /^dead_letter\./, /^queue\.(paused|resumed|drained)$/];
 
-test("every type of a pool's family names its pool, in its data or as its subject", () => {
+test("every type of a pool's family names its pool in its data or as its subject", () => {
   for (const [type, { data }] of Object.entries(eventTypes)) {
     if (!poolFamilies.has(type.split(".")[0]!)) continue;
     const named = (data as readonly string[]).includes("pool_id");
@@ -16,7 +16,7 @@ test("every type of a pool's family names its pool, in its data or as its subjec
       type,
     );
     const event = { type, subject: "subject", data: named ? { pool_id: "pool" } : {} };
-    assert.deepEqual(placeOf(event), { poolId: named ? "pool" : "subject" });
+    assert.deepEqual(scopeOf(event), { poolId: named ? "pool" : "subject" });
   }
 });
 
@@ -26,8 +26,8 @@ test("a type whose data names a pool belongs to a pool's family", () => {
   }
 });
 
-test("what is about an environment is in it, and what is about neither is in none", () => {
-  assert.deepEqual(placeOf({ type: "environment.created", subject: "e", data: {} }), { environmentId: "e" });
-  assert.equal(placeOf({ type: "member.invited", subject: "m", data: {} }), undefined);
-  assert.equal(placeOf({ type: "order.paid", subject: "p", data: { pool_id: "p" } }), undefined);
+test("events about an environment are scoped to it, and other events have no scope", () => {
+  assert.deepEqual(scopeOf({ type: "environment.created", subject: "e", data: {} }), { environmentId: "e" });
+  assert.equal(scopeOf({ type: "member.invited", subject: "m", data: {} }), undefined);
+  assert.equal(scopeOf({ type: "order.paid", subject: "p", data: { pool_id: "p" } }), undefined);
 });

@@ -1,26 +1,26 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { createKeyedDigest } from "../../../platform/crypto/index.ts";
-import type { Standing } from "./check-queue.ts";
+import type { CheckPriority } from "./check-queue.ts";
 
-/** Remembers how secrets were checked, as keyed digests and for a minute. */
-export interface SecretMemory {
-  /** The digest of a secret that is presented for a hash. */
+/** Caches the results of secret checks for a minute, by keyed digest. */
+export interface VerificationCache {
+  /** The digest of a secret presented for the key with this hash. */
   digest(hash: string, secret: string): string;
-  /** Whether a secret was found right or wrong within the last minute; undefined for one that must be checked. */
-  recall(hash: string, digest: string): boolean | undefined;
-  /** How much a check of a secret is to be trusted with before its result is known. */
-  standing(hash: string, digest: string, address: string): Standing;
-  /** Remembers the result of a check. */
-  remember(hash: string, digest: string, address: string, right: boolean): void;
+  /** Whether a secret was correct within the last minute; undefined if it must be checked. */
+  lookUp(hash: string, digest: string): boolean | undefined;
+  /** The priority of checking a secret, derived from earlier results. */
+  priority(hash: string, digest: string, address: string): CheckPriority;
+  /** Stores the result of a check. */
+  record(hash: string, digest: string, address: string, isRight: boolean): void;
 }
 
-const rememberedMs = 60_000;
+const retentionMs = 60_000;
 const entriesMax = 10_000;
 
-/** Makes an empty memory. */
-export function createSecretMemory(clock: Clock): SecretMemory {
+/** Creates an empty cache. */
+export function createVerificationCache(clock: Clock): VerificationCache {
   const digest = createKeyedDigest();
-  // A hash has one right secret. Its digest stays after its minute: only how soon it is checked again depends on it.
+  // A hash has one correct secret. Its digest stays after it expires, and then only raises the priority of the next check.
   const right = new Map<string, { readonly digest: string; readonly untilMs: number }>();
   const wrong = new Map<string, number>();
   const suspectHashes = new Map<string, number>();
@@ -29,18 +29,18 @@ export function createSecretMemory(clock: Clock): SecretMemory {
 
   return {
     digest: (hash, secret) => digest(hash + secret),
-    recall(hash, digested) {
+    lookUp(hash, digested) {
       const accepted = right.get(hash);
       if (accepted?.digest === digested) return accepted.untilMs > clock.now() ? true : undefined;
       return isCurrent(wrong.get(digested)) ? false : undefined;
     },
-    standing(hash, digested, address) {
+    priority(hash, digested, address) {
       if (right.get(hash)?.digest === digested) return "known";
       if (isCurrent(suspectHashes.get(hash))) return "suspect";
       return isCurrent(suspectAddresses.get(address)) ? "doubtful" : "clean";
     },
-    remember(hash, digested, address, isRight) {
-      const untilMs = clock.now() + rememberedMs;
+    record(hash, digested, address, isRight) {
+      const untilMs = clock.now() + retentionMs;
       if (isRight) {
         put(right, hash, { digest: digested, untilMs });
       } else {
@@ -52,7 +52,7 @@ export function createSecretMemory(clock: Clock): SecretMemory {
   };
 }
 
-/** Sets an entry as the newest; the oldest goes when there are too many. */
+/** Stores an entry as the newest, and evicts the oldest when there are too many. */
 function put<T>(entries: Map<string, T>, key: string, value: T): void {
   entries.delete(key);
   entries.set(key, value);

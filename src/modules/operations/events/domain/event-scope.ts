@@ -1,12 +1,12 @@
 import type { NewEvent } from "./event.ts";
 
-/** What an event's environment is found by: the environment itself, or a pool of it. */
-export interface EventPlace {
+/** What determines an event's environment: the environment itself, or one of its pools. */
+export interface EventScope {
   readonly environmentId?: string;
   readonly poolId?: string;
 }
 
-/** First parts of types whose events are about a pool, or about something in one. */
+/** First segments of the types of events about a pool or its contents. */
 export const poolFamilies: ReadonlySet<string> = new Set([
   "pool",
   "recipient",
@@ -18,11 +18,11 @@ export const poolFamilies: ReadonlySet<string> = new Set([
   "anomaly",
 ]);
 
-/** Where an event happened; undefined for one about something that belongs to no environment. */
-export function placeOf({ type, subject, data }: Pick<NewEvent, "type" | "subject" | "data">): EventPlace | undefined {
+/** An event's scope; undefined if its subject belongs to no environment. */
+export function scopeOf({ type, subject, data }: Pick<NewEvent, "type" | "subject" | "data">): EventScope | undefined {
   const family = type.slice(0, type.indexOf("."));
   if (family === "environment") return { environmentId: subject };
   if (!poolFamilies.has(family)) return undefined;
-  // What is not about something in a pool is about the pool itself.
+  // Without a pool_id, the subject is the pool itself.
   return { poolId: typeof data.pool_id === "string" ? data.pool_id : subject };
 }
