@@ -27,6 +27,10 @@ test("the guide adds an operation that type-checks, passes its tests and answers
   copySources();
   const edited = new Set<string>();
   const blocks = blocksOf(guide);
+  const commands = blocks.filter(({ language }) => language === "sh").map(({ content }) => content);
+  for (const command of ["npm run generate", "npm run docs", "npm run check", "node scripts/test.mjs"]) {
+    assert.ok(commands.join("").includes(command), `The guide runs ${command}.`);
+  }
   const calls: Block[] = [];
   for (const [i, block] of blocks.entries()) {
     if (block.language === "proto" || block.language === "ts") edited.add(edit(block));
