@@ -31,11 +31,10 @@ test("the guide adds an operation that type-checks, passes its tests and answers
   for (const command of ["npm run generate", "npm run docs", "npm run check", "node scripts/test.mjs"]) {
     assert.ok(commands.join("").includes(command), `The guide runs ${command}.`);
   }
-  const calls: Block[] = [];
-  for (const [i, block] of blocks.entries()) {
-    if (block.language === "proto" || block.language === "ts") edited.add(edit(block));
-    else if (block.content.includes("session.sh")) calls.push(block, blocks[i + 1]!);
-    else if (block.language === "sh") await runCommands(block.content, [...edited]);
+  const firstCall = blocks.findIndex(({ content }) => content.includes("session.sh"));
+  for (const block of blocks.slice(0, firstCall)) {
+    if (block.language === "sh") await runCommands(block.content, [...edited]);
+    else edited.add(edit(block));
   }
 
   const database = await freshDatabase();
@@ -48,10 +47,18 @@ test("the guide adds an operation that type-checks, passes its tests and answers
   try {
     const response = await fetch(`${node.baseUrl}/api/v2/environments:count`, { headers: { "X-API-Key": adminKey } });
     assert.deepEqual([response.status, ((await response.json()) as { data: unknown }).data], [200, { count: 3 }]);
-    const [call, shown] = calls;
-    assert.equal(shown?.language, "json", "The guide shows a call of the operation and its response.");
-    const { stdout } = await bash(call!.content, { ADDRESS: node.baseUrl, KEY: adminKey });
-    assertShows(JSON.parse(stdout), JSON.parse(shown.content), stdout);
+    const calls = blocks.slice(firstCall);
+    assert.deepEqual(
+      calls.map(({ language }) => language),
+      ["sh", "json", "sh", "json"],
+      "The guide calls the operation over REST and from the command line, and shows both responses.",
+    );
+    for (const [i, { language, content }] of calls.entries()) {
+      if (language !== "sh") continue;
+      const script = `. docs/guides/session.sh\n${content}`;
+      const { stdout } = await bash(script, { ADDRESS: node.baseUrl, KEY: adminKey });
+      assertShows(JSON.parse(stdout), JSON.parse(calls[i + 1]!.content), stdout);
+    }
   } finally {
     await node.kill();
     await database.drop();
