@@ -794,7 +794,7 @@ export type NotificationDeadLetter = Message<"service.api.NotificationDeadLetter
   redriveCount: number;
 
   /**
-   * The maximum number of retries.
+   * The maximum number of redrives.
    *
    * @generated from field: int32 max_redrives = 19;
    */
@@ -899,7 +899,7 @@ export type Observation = Message<"service.api.Observation"> & {
   verification: string;
 
   /**
-   * The provider's id of the message.
+   * The provider's id of the report.
    *
    * @generated from field: string provider_event_id = 11;
    */

@@ -185,7 +185,7 @@ export type PreferenceSettings = Message<"service.api.PreferenceSettings"> & {
   channels?: ChannelPreferences | undefined;
 
   /**
-   * The time ranges in which nothing is sent.
+   * The quiet hours, in which nothing is sent.
    *
    * @generated from field: service.api.QuietHours schedule = 3;
    */
@@ -283,7 +283,7 @@ export type Preference = Message<"service.api.Preference"> & {
   channels?: ChannelPreferences | undefined;
 
   /**
-   * The time ranges in which nothing is sent.
+   * The quiet hours, in which nothing is sent.
    *
    * @generated from field: service.api.QuietHours schedule = 10;
    */

@@ -52,7 +52,7 @@ export type Queue = Message<"service.api.Queue"> & {
   paused: boolean;
 
   /**
-   * Since when.
+   * Since when it is paused.
    *
    * @generated from field: google.protobuf.Timestamp paused_at = 5;
    */
@@ -255,7 +255,7 @@ export const GetQueueStatusRequestSchema: GenMessage<GetQueueStatusRequest> = /*
  */
 export type GetQueueStatusResponse = Message<"service.api.GetQueueStatusResponse"> & {
   /**
-   * The status.
+   * The status of the queue.
    *
    * @generated from field: service.api.Queue queue = 1;
    */
@@ -304,7 +304,7 @@ export const PauseQueueRequestSchema: GenMessage<PauseQueueRequest> = /*@__PURE_
  */
 export type PauseQueueResponse = Message<"service.api.PauseQueueResponse"> & {
   /**
-   * The status.
+   * The status of the queue.
    *
    * @generated from field: service.api.Queue queue = 1;
    */
@@ -346,7 +346,7 @@ export const ResumeQueueRequestSchema: GenMessage<ResumeQueueRequest> = /*@__PUR
  */
 export type ResumeQueueResponse = Message<"service.api.ResumeQueueResponse"> & {
   /**
-   * The status.
+   * The status of the queue.
    *
    * @generated from field: service.api.Queue queue = 1;
    */

@@ -236,7 +236,7 @@ export type TraceStep = Message<"service.api.TraceStep"> & {
   id: string;
 
   /**
-   * The result.
+   * The result of the step.
    *
    * @generated from field: string result = 3;
    */
@@ -362,7 +362,7 @@ export type Decision = Message<"service.api.Decision"> & {
   existingItemId: string;
 
   /**
-   * When it failed.
+   * When it was decided.
    *
    * @generated from field: google.protobuf.Timestamp decided_at = 15;
    */
@@ -476,7 +476,7 @@ export type RouteResult = Message<"service.api.RouteResult"> & {
   errorCode: string;
 
   /**
-   * The failure code.
+   * The error in words.
    *
    * @generated from field: string error_message = 3;
    */
@@ -805,14 +805,14 @@ export type Outcome = Message<"service.api.Outcome"> & {
   cost?: number | undefined;
 
   /**
-   * When it was detected.
+   * When it was observed.
    *
    * @generated from field: google.protobuf.Timestamp observed_at = 9;
    */
   observedAt?: Timestamp | undefined;
 
   /**
-   * When it was received.
+   * When it was recorded.
    *
    * @generated from field: google.protobuf.Timestamp recorded_at = 10;
    */

@@ -1211,7 +1211,7 @@ export type UpsertPreferenceRequest = Message<"service.api.UpsertPreferenceReque
   channels?: ChannelPreferences | undefined;
 
   /**
-   * The time ranges in which nothing is sent.
+   * The quiet hours, in which nothing is sent.
    *
    * @generated from field: service.api.QuietHours schedule = 8;
    */

@@ -130,7 +130,7 @@ export type Subscription = Message<"service.api.Subscription"> & {
   contextKeys: string[];
 
   /**
-   * Since when.
+   * Since when the subscriber is in the topic.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */

@@ -320,7 +320,7 @@ export type WorkResult = Message<"service.api.WorkResult"> & {
   errorCode: string;
 
   /**
-   * The failure code.
+   * The error in words.
    *
    * @generated from field: string error_message = 5;
    */
