@@ -1,31 +1,24 @@
-# What the guides use. In the folder of the clone:  . docs/guides/session.sh
+# Shell helpers of the guides. Load them in the folder of the clone:  . docs/guides/session.sh
 
-# Where the service is and who calls: what `npm start` says to paste, or else the service that it has started here.
+# The service and the key: those that `npm start` printed, or the defaults of a local service.
 ADDRESS=${ADDRESS:-http://127.0.0.1:8080}
 KEY=${KEY:-$(cat .data/admin.key)}
 
-# Different each time: names that must be unique end in it, so that a guide can be followed again.
+# The command line, with the same address and key:  service pool create --name leads --field id
+export PATH="$PWD/bin:$PATH" SWITCHYARD_ADDRESS=$ADDRESS SWITCHYARD_KEY=$KEY
+
+# A different number each time. Names that must be unique end in it, so that a guide can be repeated.
 RUN=$(date +%s)$RANDOM
 
-# Sends a request: api /api/pools -d '{…}'. When it is refused, the problem document is shown and the command fails.
+# Sends a REST request:  api /api/pools -d '{…}'
+# When the service rejects it, prints the problem document and fails.
 api() {
   local path=$1
   shift
   curl -sS --fail-with-body "$ADDRESS$path" -H "X-API-Key: $KEY" -H 'Content-Type: application/json' "$@"
 }
 
-# Picks one field of a JSON answer: api … | field data.id
-field() {
-  node -e '
-    const text = require("fs").readFileSync(0, "utf8");
-    let value = text === "" ? undefined : JSON.parse(text);
-    for (const name of process.argv[1].split(".")) value = value?.[name];
-    if (value === undefined) throw `There is no ${process.argv[1]} in the answer: ${text}`;
-    console.log(typeof value === "string" ? value : JSON.stringify(value));
-  ' "$1"
-}
-
-# Waits until a command succeeds, for half a minute at most: wait_for test -s file
+# Waits until a command succeeds, for half a minute at most:  wait_for test -s file
 wait_for() {
   for _ in $(seq 300); do
     if "$@" > /dev/null 2>&1; then return; fi

@@ -22,7 +22,7 @@ export const file_service_api_admission: GenFile = /*@__PURE__*/
   fileDesc("ChtzZXJ2aWNlL2FwaS9hZG1pc3Npb24ucHJvdG8SC3NlcnZpY2UuYXBpIqUBChFDb25zdHJhaW50VmVyZGljdBIXCg9jb25zdHJhaW50X2tpbmQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSDwoHdmVyZGljdBgDIAEoCRIuCgpub3RfYmVmb3JlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCglyZW1haW5pbmcYBSABKAVIAIgBAUIMCgpfcmVtYWluaW5nIpgCChBBZG1pc3Npb25QcmV2aWV3Eg4KBnN0YXR1cxgBIAEoCRIXCg9jb25zdHJhaW50X2tpbmQYAiABKAkSFQoNcmV0cnlfYWZ0ZXJfcxgDIAEoARIuCgpub3RfYmVmb3JlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgh2ZXJkaWN0cxgFIAMoCzIeLnNlcnZpY2UuYXBpLkNvbnN0cmFpbnRWZXJkaWN0Eh4KFmV4aXN0aW5nX3F1ZXVlX2l0ZW1faWQYBiABKAkSIQoZc3VwZXJzZWRlZF9xdWV1ZV9pdGVtX2lkcxgHIAMoCRIfChdjYW5jZWxsZWRfcXVldWVfaXRlbV9pZBgIIAEoCSJjChdQcmV2aWV3QWRtaXNzaW9uUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASLAoEaXRlbRgCIAEoCzIWLnNlcnZpY2UuYXBpLlJvdXRlSXRlbUIGukgDyAEBIkoKGFByZXZpZXdBZG1pc3Npb25SZXNwb25zZRIuCgdwcmV2aWV3GAEgASgLMh0uc2VydmljZS5hcGkuQWRtaXNzaW9uUHJldmlldyJXChdFeHBsYWluQWRtaXNzaW9uUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAIrcCChRBZG1pc3Npb25FeHBsYW5hdGlvbhIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIXCg9jb25zdHJhaW50X2tpbmQYAyABKAkSEAoIZ3JvdXBfaWQYBCABKAkSFQoNcmV0cnlfYWZ0ZXJfcxgFIAEoARIuCgpub3RfYmVmb3JlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhaGVhZBgHIAEoBRITCgtzdXJ2aXZvcl9pZBgIIAEoCRIwCgh2ZXJkaWN0cxgJIAMoCzIeLnNlcnZpY2UuYXBpLkNvbnN0cmFpbnRWZXJkaWN0EjAKCmFzc2lnbm1lbnQYCiABKAsyHC5zZXJ2aWNlLmFwaS5Bc3NpZ25tZW50UmV0cnkiUgoYRXhwbGFpbkFkbWlzc2lvblJlc3BvbnNlEjYKC2V4cGxhbmF0aW9uGAEgASgLMiEuc2VydmljZS5hcGkuQWRtaXNzaW9uRXhwbGFuYXRpb24ihQMKDkFkbWlzc2lvbkdyb3VwEhcKD2NvbnN0cmFpbnRfa2luZBgBIAEoCRIQCghncm91cF9pZBgCIAEoCRIRCgl0ZW5hbnRfaWQYAyABKAkSDwoHcG9vbF9pZBgEIAEoCRIWCg5lbnZpcm9ubWVudF9pZBgFIAEoCRIOCgZzdGF0dXMYBiABKAkSFQoNcXVldWVfaXRlbV9pZBgHIAEoCRINCgVsaW1pdBgIIAEoBRIOCgZpbl91c2UYCSABKAUSDwoHd2FpdGluZxgKIAEoBRIpCgV1bnRpbBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xlYXJlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY2xlYXJlZF9ieRgOIAEoCRIWCg5jbGVhcmVkX3JlYXNvbhgPIAEoCSKfAgoaTGlzdEFkbWlzc2lvbkdyb3Vwc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIfCg5lbnZpcm9ubWVudF9pZBgEIAEoCUIHukgEcgIYQBIYCgdwb29sX2lkGAUgASgJQge6SARyAhhAEkwKD2NvbnN0cmFpbnRfa2luZBgGIAEoCUIzukgwci5SAFIJc2luZ2xldG9uUghkZWJvdW5jZVIIdGhyb3R0bGVSC2NvbmN1cnJlbmN5EkMKBnN0YXR1cxgHIAEoCUIzukgwci5SAFIEb3BlblIJc2F0dXJhdGVkUgdjb29saW5nUgdleHBpcmVkUgdjbGVhcmVkIo0BChtMaXN0QWRtaXNzaW9uR3JvdXBzUmVzcG9uc2USKwoGZ3JvdXBzGAEgAygLMhsuc2VydmljZS5hcGkuQWRtaXNzaW9uR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIp8BChhHZXRBZG1pc3Npb25Hcm91cFJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEkoKD2NvbnN0cmFpbnRfa2luZBgCIAEoCUIxukgucixSCXNpbmdsZXRvblIIZGVib3VuY2VSCHRocm90dGxlUgtjb25jdXJyZW5jeRIbCghncm91cF9pZBgDIAEoCUIJukgGcgQQARhAIkcKGUdldEFkbWlzc2lvbkdyb3VwUmVzcG9uc2USKgoFZ3JvdXAYASABKAsyGy5zZXJ2aWNlLmFwaS5BZG1pc3Npb25Hcm91cCK9AQoaQ2xlYXJBZG1pc3Npb25Hcm91cFJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEkoKD2NvbnN0cmFpbnRfa2luZBgCIAEoCUIxukgucixSCXNpbmdsZXRvblIIZGVib3VuY2VSCHRocm90dGxlUgtjb25jdXJyZW5jeRIbCghncm91cF9pZBgDIAEoCUIJukgGcgQQARhAEhoKBnJlYXNvbhgEIAEoCUIKukgHcgUQARj0AyJJChtDbGVhckFkbWlzc2lvbkdyb3VwUmVzcG9uc2USKgoFZ3JvdXAYASABKAsyGy5zZXJ2aWNlLmFwaS5BZG1pc3Npb25Hcm91cDKDCAoQQWRtaXNzaW9uU2VydmljZRK3AQoQUHJldmlld0FkbWlzc2lvbhIkLnNlcnZpY2UuYXBpLlByZXZpZXdBZG1pc3Npb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuUHJldmlld0FkbWlzc2lvblJlc3BvbnNlIlbK8xgXCAEQAhgBIAEqBXF1ZXVlMgRyZWFkUAKC0+STAjU6ASpiB3ByZXZpZXciJy9hcGkvcXVldWVzL3twb29sX2lkfTpwcmV2aWV3LWFkbWlzc2lvbhLQAQoQRXhwbGFpbkFkbWlzc2lvbhIkLnNlcnZpY2UuYXBpLkV4cGxhaW5BZG1pc3Npb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuRXhwbGFpbkFkbWlzc2lvblJlc3BvbnNlIm/K8xgVCAEQAhgBIAEqBXF1ZXVlMgRyZWFkgtPkkwJQYgtleHBsYW5hdGlvbhJBL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9hZG1pc3Npb24tZXhwbGFuYXRpb24SqQEKE0xpc3RBZG1pc3Npb25Hcm91cHMSJy5zZXJ2aWNlLmFwaS5MaXN0QWRtaXNzaW9uR3JvdXBzUmVxdWVzdBooLnNlcnZpY2UuYXBpLkxpc3RBZG1pc3Npb25Hcm91cHNSZXNwb25zZSI/yvMYFwgBEAIYASABKgVxdWV1ZTIEcmVhZFACgtPkkwIeEhwvYXBpL3F1ZXVlcy9hZG1pc3Npb24tZ3JvdXBzEs8BChFHZXRBZG1pc3Npb25Hcm91cBIlLnNlcnZpY2UuYXBpLkdldEFkbWlzc2lvbkdyb3VwUmVxdWVzdBomLnNlcnZpY2UuYXBpLkdldEFkbWlzc2lvbkdyb3VwUmVzcG9uc2Uia8rzGBUIARACGAEgASoFcXVldWUyBHJlYWSC0+STAkxiBWdyb3VwEkMvYXBpL3F1ZXVlcy97cG9vbF9pZH0vYWRtaXNzaW9uLWdyb3Vwcy97Y29uc3RyYWludF9raW5kfS97Z3JvdXBfaWR9EuMBChNDbGVhckFkbWlzc2lvbkdyb3VwEicuc2VydmljZS5hcGkuQ2xlYXJBZG1pc3Npb25Hcm91cFJlcXVlc3QaKC5zZXJ2aWNlLmFwaS5DbGVhckFkbWlzc2lvbkdyb3VwUmVzcG9uc2UiecrzGBoIARACGAEgASoFcXVldWUyBXdyaXRlUAVYAYLT5JMCVToBKmIFZ3JvdXAiSS9hcGkvcXVldWVzL3twb29sX2lkfS9hZG1pc3Npb24tZ3JvdXBzL3tjb25zdHJhaW50X2tpbmR9L3tncm91cF9pZH06Y2xlYXJiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_api_queue, file_service_api_routing, file_service_options_governance]);
 
 /**
- * What one constraint says.
+ * The verdict of one constraint.
  *
  * @generated from message service.api.ConstraintVerdict
  */
@@ -35,28 +35,29 @@ export type ConstraintVerdict = Message<"service.api.ConstraintVerdict"> & {
   constraintKind: string;
 
   /**
-   * The group that the item falls into; its key is not told.
+   * The group of the item. Its key is never shown.
    *
    * @generated from field: string group_id = 2;
    */
   groupId: string;
 
   /**
-   * admit, replace, cancel_running, debounce, hold, deduplicate, reject; or not_asked, when another decides before.
+   * admit, replace, cancel_running, debounce, hold, deduplicate or reject; not_asked when an earlier constraint
+   * decides.
    *
    * @generated from field: string verdict = 3;
    */
   verdict: string;
 
   /**
-   * When it lets the item go on, when that is known.
+   * When the constraint lets the item proceed, if known.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 4;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * How many places or tokens are left, where that is a number.
+   * The number of places or tokens left, if the constraint has a number.
    *
    * @generated from field: optional int32 remaining = 5;
    */
@@ -71,21 +72,21 @@ export const ConstraintVerdictSchema: GenMessage<ConstraintVerdict> = /*@__PURE_
   messageDesc(file_service_api_admission, 0);
 
 /**
- * What would become of an item.
+ * What would happen to an item.
  *
  * @generated from message service.api.AdmissionPreview
  */
 export type AdmissionPreview = Message<"service.api.AdmissionPreview"> & {
   /**
-   * admitted, held, deduplicated, debounced or rejected. A held item is let in, but its throttle or concurrency group has
-   * no room to hand it out now.
+   * admitted, held, deduplicated, debounced or rejected. A held item is accepted, but its throttle or concurrency group
+   * has no room to lease it now.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
-   * The constraint that decided, if one did.
+   * The deciding constraint, if any.
    *
    * @generated from field: string constraint_kind = 2;
    */
@@ -99,35 +100,35 @@ export type AdmissionPreview = Message<"service.api.AdmissionPreview"> & {
   retryAfterS: number;
 
   /**
-   * When the item would go on; for a throttle, when its group hands out the next item.
+   * When the item would proceed; for a throttle, when its group leases the next item.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 4;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * What each constraint says, in order: first those asked when an item comes in, then those asked when it is handed out.
+   * The verdict of each constraint, in order: first those evaluated on arrival, then those evaluated at lease time.
    *
    * @generated from field: repeated service.api.ConstraintVerdict verdicts = 5;
    */
   verdicts: ConstraintVerdict[];
 
   /**
-   * deduplicated: the item that has the place.
+   * deduplicated: the item that occupies the group.
    *
    * @generated from field: string existing_queue_item_id = 6;
    */
   existingQueueItemId: string;
 
   /**
-   * Items that wait, and whose place it would take.
+   * Waiting items that it would replace.
    *
    * @generated from field: repeated string superseded_queue_item_ids = 7;
    */
   supersededQueueItemIds: string[];
 
   /**
-   * The item whose work would be ended for it.
+   * The leased item that it would cancel.
    *
    * @generated from field: string cancelled_queue_item_id = 8;
    */
@@ -142,7 +143,7 @@ export const AdmissionPreviewSchema: GenMessage<AdmissionPreview> = /*@__PURE__*
   messageDesc(file_service_api_admission, 1);
 
 /**
- * An item to try.
+ * An item to preview.
  *
  * @generated from message service.api.PreviewAdmissionRequest
  */
@@ -170,7 +171,7 @@ export const PreviewAdmissionRequestSchema: GenMessage<PreviewAdmissionRequest> 
   messageDesc(file_service_api_admission, 2);
 
 /**
- * What would become of it.
+ * The result of the preview.
  *
  * @generated from message service.api.PreviewAdmissionResponse
  */
@@ -191,7 +192,7 @@ export const PreviewAdmissionResponseSchema: GenMessage<PreviewAdmissionResponse
   messageDesc(file_service_api_admission, 3);
 
 /**
- * Names an item.
+ * Identifies an item.
  *
  * @generated from message service.api.ExplainAdmissionRequest
  */
@@ -232,7 +233,7 @@ export type AdmissionExplanation = Message<"service.api.AdmissionExplanation"> &
   queueItemId: string;
 
   /**
-   * Where the item stands: pending, held, ready, leased, completed, dead_lettered, cancelled, expired, drained or
+   * The item's state: pending, held, ready, leased, completed, dead_lettered, cancelled, expired, drained or
    * superseded.
    *
    * @generated from field: string status = 2;
@@ -247,49 +248,49 @@ export type AdmissionExplanation = Message<"service.api.AdmissionExplanation"> &
   constraintKind: string;
 
   /**
-   * Its group.
+   * The group of that constraint.
    *
    * @generated from field: string group_id = 4;
    */
   groupId: string;
 
   /**
-   * How long until it is looked at again.
+   * Seconds until the item is evaluated again.
    *
    * @generated from field: double retry_after_s = 5;
    */
   retryAfterS: number;
 
   /**
-   * It does not go on before.
+   * The earliest time at which it proceeds.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 6;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * How many of its pool go before it in the group, counted up to 1,000.
+   * The number of items of the same pool and group that come first, counted up to 1,000.
    *
    * @generated from field: int32 ahead = 7;
    */
   ahead: number;
 
   /**
-   * The item that took its place.
+   * The item that replaced it.
    *
    * @generated from field: string survivor_id = 8;
    */
   survivorId: string;
 
   /**
-   * What each constraint says now, in order; none of an item that has ended.
+   * The current verdict of each constraint, in order; empty for an item that has ended.
    *
    * @generated from field: repeated service.api.ConstraintVerdict verdicts = 9;
    */
   verdicts: ConstraintVerdict[];
 
   /**
-   * The search for a recipient, of an item that no constraint holds; absent unless one was sought in vain.
+   * The search for a recipient, if no constraint holds the item and no recipient was found yet.
    *
    * @generated from field: service.api.AssignmentRetry assignment = 10;
    */
@@ -325,7 +326,7 @@ export const ExplainAdmissionResponseSchema: GenMessage<ExplainAdmissionResponse
   messageDesc(file_service_api_admission, 6);
 
 /**
- * All items that share a constraint's key. The key is never told.
+ * All items that share a constraint's key. The key is never shown.
  *
  * @generated from message service.api.AdmissionGroup
  */
@@ -352,14 +353,14 @@ export type AdmissionGroup = Message<"service.api.AdmissionGroup"> & {
   tenantId: string;
 
   /**
-   * The pool it was first seen in.
+   * The pool in which the group was first used.
    *
    * @generated from field: string pool_id = 4;
    */
   poolId: string;
 
   /**
-   * That pool's environment.
+   * The environment of that pool.
    *
    * @generated from field: string environment_id = 5;
    */
@@ -373,35 +374,35 @@ export type AdmissionGroup = Message<"service.api.AdmissionGroup"> & {
   status: string;
 
   /**
-   * The item that has the place or waits.
+   * The item that occupies the group or waits in it.
    *
    * @generated from field: string queue_item_id = 7;
    */
   queueItemId: string;
 
   /**
-   * singleton, concurrency: how many places there are.
+   * singleton, concurrency: the number of places.
    *
    * @generated from field: int32 limit = 8;
    */
   limit: number;
 
   /**
-   * How many of them are taken; concurrency: by items that are worked on.
+   * The number of places in use; concurrency: by leased items.
    *
    * @generated from field: int32 in_use = 9;
    */
   inUse: number;
 
   /**
-   * How many items of the group wait to be handed out, counted up to 1,000; debounce: wait for their window.
+   * The number of items of the group that wait to be leased, counted up to 1,000; debounce: that wait for their window.
    *
    * @generated from field: int32 waiting = 10;
    */
   waiting: number;
 
   /**
-   * Until when it holds items back.
+   * Until when the group holds items.
    *
    * @generated from field: google.protobuf.Timestamp until = 11;
    */
@@ -415,21 +416,21 @@ export type AdmissionGroup = Message<"service.api.AdmissionGroup"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * When an operator ended it.
+   * When an operator cleared the group.
    *
    * @generated from field: google.protobuf.Timestamp cleared_at = 13;
    */
   clearedAt?: Timestamp | undefined;
 
   /**
-   * Who.
+   * Who cleared it.
    *
    * @generated from field: string cleared_by = 14;
    */
   clearedBy: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string cleared_reason = 15;
    */
@@ -444,27 +445,27 @@ export const AdmissionGroupSchema: GenMessage<AdmissionGroup> = /*@__PURE__*/
   messageDesc(file_service_api_admission, 7);
 
 /**
- * Asks for a page of groups.
+ * Request for a page of groups.
  *
  * @generated from message service.api.ListAdmissionGroupsRequest
  */
 export type ListAdmissionGroupsRequest = Message<"service.api.ListAdmissionGroupsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -520,21 +521,21 @@ export type ListAdmissionGroupsResponse = Message<"service.api.ListAdmissionGrou
   groups: AdmissionGroup[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -549,7 +550,7 @@ export const ListAdmissionGroupsResponseSchema: GenMessage<ListAdmissionGroupsRe
   messageDesc(file_service_api_admission, 9);
 
 /**
- * Names a group.
+ * Identifies a group.
  *
  * @generated from message service.api.GetAdmissionGroupRequest
  */
@@ -584,7 +585,7 @@ export const GetAdmissionGroupRequestSchema: GenMessage<GetAdmissionGroupRequest
   messageDesc(file_service_api_admission, 10);
 
 /**
- * The group that was asked for.
+ * The requested group.
  *
  * @generated from message service.api.GetAdmissionGroupResponse
  */
@@ -605,7 +606,7 @@ export const GetAdmissionGroupResponseSchema: GenMessage<GetAdmissionGroupRespon
   messageDesc(file_service_api_admission, 11);
 
 /**
- * Ends a group.
+ * Clears a group.
  *
  * @generated from message service.api.ClearAdmissionGroupRequest
  */
@@ -632,7 +633,7 @@ export type ClearAdmissionGroupRequest = Message<"service.api.ClearAdmissionGrou
   groupId: string;
 
   /**
-   * Why; it is kept.
+   * The reason, which is stored.
    *
    * @generated from field: string reason = 4;
    */
@@ -647,7 +648,7 @@ export const ClearAdmissionGroupRequestSchema: GenMessage<ClearAdmissionGroupReq
   messageDesc(file_service_api_admission, 12);
 
 /**
- * The group, cleared.
+ * The cleared group.
  *
  * @generated from message service.api.ClearAdmissionGroupResponse
  */
@@ -668,13 +669,13 @@ export const ClearAdmissionGroupResponseSchema: GenMessage<ClearAdmissionGroupRe
   messageDesc(file_service_api_admission, 13);
 
 /**
- * Admission: what a queue lets in, and what holds an item back.
+ * Admission: which items a queue accepts, and what holds an item.
  *
  * @generated from service service.api.AdmissionService
  */
 export const AdmissionService: GenService<{
   /**
-   * Says what would become of an item, without taking anything.
+   * Previews what would happen to an item, without taking anything.
    *
    * @generated from rpc service.api.AdmissionService.PreviewAdmission
    */
@@ -684,7 +685,7 @@ export const AdmissionService: GenService<{
     output: typeof PreviewAdmissionResponseSchema;
   },
   /**
-   * Says what holds an item, and until when.
+   * Explains what holds an item, and until when.
    *
    * @generated from rpc service.api.AdmissionService.ExplainAdmission
    */
@@ -704,7 +705,7 @@ export const AdmissionService: GenService<{
     output: typeof ListAdmissionGroupsResponseSchema;
   },
   /**
-   * Reads one admission group.
+   * Returns one admission group.
    *
    * @generated from rpc service.api.AdmissionService.GetAdmissionGroup
    */
@@ -714,7 +715,7 @@ export const AdmissionService: GenService<{
     output: typeof GetAdmissionGroupResponseSchema;
   },
   /**
-   * Ends a singleton, debounce or throttle group at once, with a reason.
+   * Clears a singleton, debounce or throttle group immediately, with a reason.
    *
    * @generated from rpc service.api.AdmissionService.ClearAdmissionGroup
    */

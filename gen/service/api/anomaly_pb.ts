@@ -18,13 +18,13 @@ export const file_service_api_anomaly: GenFile = /*@__PURE__*/
   fileDesc("ChlzZXJ2aWNlL2FwaS9hbm9tYWx5LnByb3RvEgtzZXJ2aWNlLmFwaSLlAQoHQW5vbWFseRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIUCgxyZWNpcGllbnRfaWQYBCABKAkSDgoGbWV0aG9kGAUgASgJEg4KBm1ldHJpYxgGIAEoCRINCgV2YWx1ZRgHIAEoARIQCghiYXNlbGluZRgIIAEoARIRCgl0aHJlc2hvbGQYCSABKAESDwoHYWN0aW9ucxgKIAMoCRIvCgtkZXRlY3RlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiwAEKFExpc3RBbm9tYWxpZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGAoHcG9vbF9pZBgEIAEoCUIHukgEcgIYQBIdCgxyZWNpcGllbnRfaWQYBSABKAlCB7pIBHICGEASOgoGbWV0aG9kGAYgASgJQiq6SCdyJVIAUgZ6c2NvcmVSA2lxclILcmF0ZV9jaGFuZ2VSB3BhdHRlcm4igwEKFUxpc3RBbm9tYWxpZXNSZXNwb25zZRInCglhbm9tYWxpZXMYASADKAsyFC5zZXJ2aWNlLmFwaS5Bbm9tYWx5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCIyChFHZXRBbm9tYWx5UmVxdWVzdBIdCgphbm9tYWx5X2lkGAEgASgJQgm6SAZyBBABGEAiOwoSR2V0QW5vbWFseVJlc3BvbnNlEiUKB2Fub21hbHkYASABKAsyFC5zZXJ2aWNlLmFwaS5Bbm9tYWx5MrcCCg5Bbm9tYWx5U2VydmljZRKLAQoNTGlzdEFub21hbGllcxIhLnNlcnZpY2UuYXBpLkxpc3RBbm9tYWxpZXNSZXF1ZXN0GiIuc2VydmljZS5hcGkuTGlzdEFub21hbGllc1Jlc3BvbnNlIjPK8xgZCAEQAhgBIAEqB2Fub21hbHkyBHJlYWRQAoLT5JMCEBIOL2FwaS9hbm9tYWxpZXMSlgEKCkdldEFub21hbHkSHi5zZXJ2aWNlLmFwaS5HZXRBbm9tYWx5UmVxdWVzdBofLnNlcnZpY2UuYXBpLkdldEFub21hbHlSZXNwb25zZSJHyvMYFwgBEAIYASABKgdhbm9tYWx5MgRyZWFkgtPkkwImYgdhbm9tYWx5EhsvYXBpL2Fub21hbGllcy97YW5vbWFseV9pZH1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * Something that stood out, and what was done about it.
+ * An unusual outcome pattern, and the action taken.
  *
  * @generated from message service.api.Anomaly
  */
 export type Anomaly = Message<"service.api.Anomaly"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -45,56 +45,56 @@ export type Anomaly = Message<"service.api.Anomaly"> & {
   poolId: string;
 
   /**
-   * The recipient; empty when it is about the pool as a whole.
+   * The recipient; empty for the pool as a whole.
    *
    * @generated from field: string recipient_id = 4;
    */
   recipientId: string;
 
   /**
-   * How it was told: zscore, iqr, rate_change or pattern.
+   * The detection method: zscore, iqr, rate_change or pattern.
    *
    * @generated from field: string method = 5;
    */
   method: string;
 
   /**
-   * What stood out: latency_ms, success_rate, cost, throughput, failure_run or alternation.
+   * The metric: latency_ms, success_rate, cost, throughput, failure_run or alternation.
    *
    * @generated from field: string metric = 6;
    */
   metric: string;
 
   /**
-   * What it was in the last window that stood out.
+   * The value in the last window.
    *
    * @generated from field: double value = 7;
    */
   value: number;
 
   /**
-   * What it was in the windows before.
+   * The value in the windows before.
    *
    * @generated from field: double baseline = 8;
    */
   baseline: number;
 
   /**
-   * Beyond which value it stands out.
+   * The value beyond which it is an anomaly.
    *
    * @generated from field: double threshold = 9;
    */
   threshold: number;
 
   /**
-   * What was done: alert, auto-pause, deprioritize, log.
+   * The actions taken: alert, auto-pause, deprioritize, log.
    *
    * @generated from field: repeated string actions = 10;
    */
   actions: string[];
 
   /**
-   * When it was seen.
+   * When it was detected.
    *
    * @generated from field: google.protobuf.Timestamp detected_at = 11;
    */
@@ -109,27 +109,27 @@ export const AnomalySchema: GenMessage<Anomaly> = /*@__PURE__*/
   messageDesc(file_service_api_anomaly, 0);
 
 /**
- * Asks for a page of anomalies.
+ * Request for a page of anomalies.
  *
  * @generated from message service.api.ListAnomaliesRequest
  */
 export type ListAnomaliesRequest = Message<"service.api.ListAnomaliesRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -150,7 +150,7 @@ export type ListAnomaliesRequest = Message<"service.api.ListAnomaliesRequest"> &
   recipientId: string;
 
   /**
-   * Only those that were told in this way.
+   * Only those found by this method.
    *
    * @generated from field: string method = 6;
    */
@@ -178,21 +178,21 @@ export type ListAnomaliesResponse = Message<"service.api.ListAnomaliesResponse">
   anomalies: Anomaly[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -207,7 +207,7 @@ export const ListAnomaliesResponseSchema: GenMessage<ListAnomaliesResponse> = /*
   messageDesc(file_service_api_anomaly, 2);
 
 /**
- * Names an anomaly.
+ * Identifies an anomaly.
  *
  * @generated from message service.api.GetAnomalyRequest
  */
@@ -228,7 +228,7 @@ export const GetAnomalyRequestSchema: GenMessage<GetAnomalyRequest> = /*@__PURE_
   messageDesc(file_service_api_anomaly, 3);
 
 /**
- * The anomaly that was asked for.
+ * The requested anomaly.
  *
  * @generated from message service.api.GetAnomalyResponse
  */
@@ -249,7 +249,7 @@ export const GetAnomalyResponseSchema: GenMessage<GetAnomalyResponse> = /*@__PUR
   messageDesc(file_service_api_anomaly, 4);
 
 /**
- * Anomalies: what stood out among the outcomes of pools and their recipients.
+ * Anomalies: unusual outcomes of pools and their recipients.
  *
  * @generated from service service.api.AnomalyService
  */
@@ -265,7 +265,7 @@ export const AnomalyService: GenService<{
     output: typeof ListAnomaliesResponseSchema;
   },
   /**
-   * Reads one anomaly.
+   * Returns one anomaly.
    *
    * @generated from rpc service.api.AnomalyService.GetAnomaly
    */

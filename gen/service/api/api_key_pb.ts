@@ -18,13 +18,13 @@ export const file_service_api_api_key: GenFile = /*@__PURE__*/
   fileDesc("ChlzZXJ2aWNlL2FwaS9hcGlfa2V5LnByb3RvEgtzZXJ2aWNlLmFwaSLeBAoGQXBpS2V5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg4KBnByZWZpeBgEIAEoCRINCgVyb2xlcxgFIAMoCRIOCgZzY29wZXMYBiADKAkSGAoQZW52aXJvbm1lbnRfbW9kZRgHIAEoCRIqCgZzdGF0dXMYCCABKA4yGi5zZXJ2aWNlLmFwaS5BcGlLZXkuU3RhdHVzEi4KCmV4cGlyZXNfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRlZF9ieRgLIAEoCRIuCgpyZXZva2VkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpyZXZva2VkX2J5GA0gASgJEi4KCmNyZWF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGBAgASgDEhgKBnNlY3JldBgRIAEoCUIDgAEBSACIAQEiWwoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhEKDVNUQVRVU19BQ1RJVkUQARISCg5TVEFUVVNfUkVWT0tFRBACEhIKDlNUQVRVU19FWFBJUkVEEANCCQoHX3NlY3JldCJ/ChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRI0CgZzdGF0dXMYBCABKA4yGi5zZXJ2aWNlLmFwaS5BcGlLZXkuU3RhdHVzQgi6SAWCAQIQASJ/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiUKCGFwaV9rZXlzGAEgAygLMhMuc2VydmljZS5hcGkuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCK8AgoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEjUKBXJvbGVzGAIgAygJQia6SCOSASAQFBgBIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjJ9JBJWCgZzY29wZXMYAyADKAlCRrpIQ5IBQBBkGAEiOnI4MjZeKFthLXpdW2EtejAtOV8uXXswLDYyfXxcKik6KFthLXpdW2EtejAtOV9dezAsNjJ9fFwqKSQSTAoQZW52aXJvbm1lbnRfbW9kZRgEIAEoCUIyukgvci1SAFIDYW55Ug9wcm9kdWN0aW9uX29ubHlSE25vbl9wcm9kdWN0aW9uX29ubHkSLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USJAoHYXBpX2tleRgBIAEoCzITLnNlcnZpY2UuYXBpLkFwaUtleSIxChBHZXRBcGlLZXlSZXF1ZXN0Eh0KCmFwaV9rZXlfaWQYASABKAlCCbpIBnIEEAEYQCI5ChFHZXRBcGlLZXlSZXNwb25zZRIkCgdhcGlfa2V5GAEgASgLMhMuc2VydmljZS5hcGkuQXBpS2V5IjQKE1Jldm9rZUFwaUtleVJlcXVlc3QSHQoKYXBpX2tleV9pZBgBIAEoCUIJukgGcgQQARhAIjwKFFJldm9rZUFwaUtleVJlc3BvbnNlEiQKB2FwaV9rZXkYASABKAsyEy5zZXJ2aWNlLmFwaS5BcGlLZXkiNAoTVmVyaWZ5QXBpS2V5UmVxdWVzdBIdCgZzZWNyZXQYASABKAlCDYABAbpIB3IFEAEYgAQiYwoUVmVyaWZ5QXBpS2V5UmVzcG9uc2USDQoFdmFsaWQYASABKAgSJAoHYXBpX2tleRgCIAEoCzITLnNlcnZpY2UuYXBpLkFwaUtleRIWCg5ncmFudGVkX3Njb3BlcxgDIAMoCTKyBgoNQXBpS2V5U2VydmljZRKHAQoLTGlzdEFwaUtleXMSHy5zZXJ2aWNlLmFwaS5MaXN0QXBpS2V5c1JlcXVlc3QaIC5zZXJ2aWNlLmFwaS5MaXN0QXBpS2V5c1Jlc3BvbnNlIjXK8xgZCAEQAhgBIAEqB2FwaV9rZXkyBHJlYWRQAoLT5JMCEhIQL2FwaS92Mi9hcGkta2V5cxKuAQoMQ3JlYXRlQXBpS2V5EiAuc2VydmljZS5hcGkuQ3JlYXRlQXBpS2V5UmVxdWVzdBohLnNlcnZpY2UuYXBpLkNyZWF0ZUFwaUtleVJlc3BvbnNlIlnK8xgxCAEQAhgBIAEqB2FwaV9rZXkyBXdyaXRlOgx0ZW5hbnQ6d3JpdGVCBWFkbWluUApYAYLT5JMCHjoBKmIHYXBpX2tleSIQL2FwaS92Mi9hcGkta2V5cxKVAQoJR2V0QXBpS2V5Eh0uc2VydmljZS5hcGkuR2V0QXBpS2V5UmVxdWVzdBoeLnNlcnZpY2UuYXBpLkdldEFwaUtleVJlc3BvbnNlIknK8xgXCAEQAhgBIAEqB2FwaV9rZXkyBHJlYWSC0+STAihiB2FwaV9rZXkSHS9hcGkvdjIvYXBpLWtleXMve2FwaV9rZXlfaWR9ErQBCgxSZXZva2VBcGlLZXkSIC5zZXJ2aWNlLmFwaS5SZXZva2VBcGlLZXlSZXF1ZXN0GiEuc2VydmljZS5hcGkuUmV2b2tlQXBpS2V5UmVzcG9uc2UiX8rzGCMIARACGAEgASoHYXBpX2tleTIFd3JpdGVCBWFkbWluUAVYAYLT5JMCMjoBKmIHYXBpX2tleSIkL2FwaS92Mi9hcGkta2V5cy97YXBpX2tleV9pZH0vcmV2b2tlEpYBCgxWZXJpZnlBcGlLZXkSIC5zZXJ2aWNlLmFwaS5WZXJpZnlBcGlLZXlSZXF1ZXN0GiEuc2VydmljZS5hcGkuVmVyaWZ5QXBpS2V5UmVzcG9uc2UiQcrzGBsIAxAEGAEgASoHYXBpX2tleTIGdmVyaWZ5SAGC0+STAhw6ASoiFy9hcGkvdjIvYXBpLWtleXM6dmVyaWZ5YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * A key. Its secret is shown once, when it is created.
+ * An API key. Only the response that creates it contains the secret.
  *
  * @generated from message service.api.ApiKey
  */
 export type ApiKey = Message<"service.api.ApiKey"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,14 +38,14 @@ export type ApiKey = Message<"service.api.ApiKey"> & {
   tenantId: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * The part of the key that is no secret.
+   * The public part of the key.
    *
    * @generated from field: string prefix = 4;
    */
@@ -66,21 +66,21 @@ export type ApiKey = Message<"service.api.ApiKey"> & {
   scopes: string[];
 
   /**
-   * Where it may be used: any, production_only or non_production_only.
+   * The environments it may be used in: any, production_only or non_production_only.
    *
    * @generated from field: string environment_mode = 7;
    */
   environmentMode: string;
 
   /**
-   * Where it stands.
+   * The status.
    *
    * @generated from field: service.api.ApiKey.Status status = 8;
    */
   status: ApiKey_Status;
 
   /**
-   * When it ends by itself, if ever.
+   * When it expires, if ever.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 9;
    */
@@ -129,14 +129,14 @@ export type ApiKey = Message<"service.api.ApiKey"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 16;
    */
   recordVersion: bigint;
 
   /**
-   * The whole key as callers send it, shown once: only in the response that creates the key.
+   * The whole key as callers send it. Only the response that creates the key contains it.
    *
    * @generated from field: optional string secret = 17;
    */
@@ -151,13 +151,13 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_service_api_api_key, 0);
 
 /**
- * Where a key stands.
+ * The status of a key.
  *
  * @generated from enum service.api.ApiKey.Status
  */
 export const ApiKey_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
@@ -171,14 +171,14 @@ export const ApiKey_Status = {
   ACTIVE: 1,
 
   /**
-   * Taken back.
+   * Revoked by a caller.
    *
    * @generated from enum value: STATUS_REVOKED = 2;
    */
   REVOKED: 2,
 
   /**
-   * Past its time.
+   * Expired.
    *
    * @generated from enum value: STATUS_EXPIRED = 3;
    */
@@ -186,7 +186,7 @@ export const ApiKey_Status = {
 } as const;
 
 /**
- * Where a key stands.
+ * The status of a key.
  *
  * @generated from enum service.api.ApiKey.Status
  */
@@ -199,27 +199,27 @@ export const ApiKey_StatusSchema: GenEnum<ApiKey_Status> = /*@__PURE__*/
   enumDesc(file_service_api_api_key, 0, 0);
 
 /**
- * Asks for a page of keys.
+ * Request for a page of keys.
  *
  * @generated from message service.api.ListApiKeysRequest
  */
 export type ListApiKeysRequest = Message<"service.api.ListApiKeysRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -261,14 +261,14 @@ export type ListApiKeysResponse = Message<"service.api.ListApiKeysResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -283,41 +283,41 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
   messageDesc(file_service_api_api_key, 2);
 
 /**
- * Asks for a new key.
+ * Request to create a key.
  *
  * @generated from message service.api.CreateApiKeyRequest
  */
 export type CreateApiKeyRequest = Message<"service.api.CreateApiKeyRequest"> & {
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Its roles: viewer, operator, admin, service or a module's.
+   * Its roles: viewer, operator, admin, service or a role of a module.
    *
    * @generated from field: repeated string roles = 2;
    */
   roles: string[];
 
   /**
-   * Its own scopes, each resource:action as operations need them; * stands for any.
+   * Its own scopes, each resource:action as operations need them; * means any.
    *
    * @generated from field: repeated string scopes = 3;
    */
   scopes: string[];
 
   /**
-   * Where it may be used: any (when empty), production_only or non_production_only.
+   * The environments it may be used in: any (when empty), production_only or non_production_only.
    *
    * @generated from field: string environment_mode = 4;
    */
   environmentMode: string;
 
   /**
-   * When it ends by itself: no later than the access of whoever creates it, which is also the default.
+   * When it expires: not after the creator's own access, which is also the default.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
@@ -353,7 +353,7 @@ export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@_
   messageDesc(file_service_api_api_key, 4);
 
 /**
- * Names a key.
+ * Identifies a key.
  *
  * @generated from message service.api.GetApiKeyRequest
  */
@@ -374,7 +374,7 @@ export const GetApiKeyRequestSchema: GenMessage<GetApiKeyRequest> = /*@__PURE__*
   messageDesc(file_service_api_api_key, 5);
 
 /**
- * The key that was asked for.
+ * The requested key.
  *
  * @generated from message service.api.GetApiKeyResponse
  */
@@ -395,7 +395,7 @@ export const GetApiKeyResponseSchema: GenMessage<GetApiKeyResponse> = /*@__PURE_
   messageDesc(file_service_api_api_key, 6);
 
 /**
- * Names a key to revoke.
+ * Selects the key to revoke.
  *
  * @generated from message service.api.RevokeApiKeyRequest
  */
@@ -437,7 +437,7 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
   messageDesc(file_service_api_api_key, 8);
 
 /**
- * Presents a key.
+ * Presents a key to verify.
  *
  * @generated from message service.api.VerifyApiKeyRequest
  */
@@ -458,13 +458,13 @@ export const VerifyApiKeyRequestSchema: GenMessage<VerifyApiKeyRequest> = /*@__P
   messageDesc(file_service_api_api_key, 9);
 
 /**
- * Whose the key is.
+ * The owner of the key.
  *
  * @generated from message service.api.VerifyApiKeyResponse
  */
 export type VerifyApiKeyResponse = Message<"service.api.VerifyApiKeyResponse"> & {
   /**
-   * Whether the key is good now; nothing else is told when it is not.
+   * Whether the key is valid now. If it is not, nothing else is returned.
    *
    * @generated from field: bool valid = 1;
    */
@@ -478,7 +478,7 @@ export type VerifyApiKeyResponse = Message<"service.api.VerifyApiKeyResponse"> &
   apiKey?: ApiKey | undefined;
 
   /**
-   * Everything its roles and scopes grant.
+   * All scopes that its roles and scopes grant.
    *
    * @generated from field: repeated string granted_scopes = 3;
    */
@@ -493,7 +493,7 @@ export const VerifyApiKeyResponseSchema: GenMessage<VerifyApiKeyResponse> = /*@_
   messageDesc(file_service_api_api_key, 10);
 
 /**
- * API keys: how programs call. A key belongs to a tenant and never has more than its creator.
+ * API keys: credentials of programs. A key belongs to a tenant and never has more access than its creator.
  *
  * @generated from service service.api.ApiKeyService
  */
@@ -509,7 +509,7 @@ export const ApiKeyService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Creates a key and shows its secret this once.
+   * Creates a key. Only this response contains its secret.
    *
    * @generated from rpc service.api.ApiKeyService.CreateApiKey
    */
@@ -519,7 +519,7 @@ export const ApiKeyService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Reads one key, never its secret.
+   * Returns one key, never its secret.
    *
    * @generated from rpc service.api.ApiKeyService.GetApiKey
    */
@@ -529,7 +529,7 @@ export const ApiKeyService: GenService<{
     output: typeof GetApiKeyResponseSchema;
   },
   /**
-   * Revokes a key: refused at once here, and within a second on every other node.
+   * Revokes a key. This node rejects it immediately, every other node within a second.
    *
    * @generated from rpc service.api.ApiKeyService.RevokeApiKey
    */
@@ -539,7 +539,7 @@ export const ApiKeyService: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
-   * Tells whose a presented key is, for other parts of the deployment.
+   * Identifies a presented key, for other parts of the deployment.
    *
    * @generated from rpc service.api.ApiKeyService.VerifyApiKey
    */

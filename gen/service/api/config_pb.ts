@@ -20,7 +20,7 @@ export const file_service_api_config: GenFile = /*@__PURE__*/
   fileDesc("ChhzZXJ2aWNlL2FwaS9jb25maWcucHJvdG8SC3NlcnZpY2UuYXBpIsoBCg1Db25maWdTZXR0aW5nEgsKA2tleRgBIAEoCRIMCgR0eXBlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEi0KDWRlZmF1bHRfdmFsdWUYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSFAoHbWluaW11bRgFIAEoAUgAiAEBEhQKB21heGltdW0YBiABKAFIAYgBARIWCg5hbGxvd2VkX3ZhbHVlcxgHIAMoCUIKCghfbWluaW11bUIKCghfbWF4aW11bSKxAQoLQ29uZmlnVmFsdWUSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhIKCm92ZXJyaWRkZW4YAyABKAgSEgoKdXBkYXRlZF9ieRgEIAEoCRIuCgp1cGRhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgGIAEoAyIYChZHZXRDb25maWdTY2hlbWFSZXF1ZXN0IlgKF0dldENvbmZpZ1NjaGVtYVJlc3BvbnNlEg8KB2VuYWJsZWQYASABKAgSLAoIc2V0dGluZ3MYAiADKAsyGi5zZXJ2aWNlLmFwaS5Db25maWdTZXR0aW5nIk4KF0xpc3RDb25maWdWYWx1ZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUijgEKGExpc3RDb25maWdWYWx1ZXNSZXNwb25zZRIvCg1jb25maWdfdmFsdWVzGAEgAygLMhguc2VydmljZS5hcGkuQ29uZmlnVmFsdWUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIo8BChVTZXRDb25maWdWYWx1ZVJlcXVlc3QSFwoDa2V5GAEgASgJQgq6SAdyBRABGIABEi0KBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQga6SAPIAQESGwoOcmVjb3JkX3ZlcnNpb24YAyABKANIAIgBAUIRCg9fcmVjb3JkX3ZlcnNpb24iSAoWU2V0Q29uZmlnVmFsdWVSZXNwb25zZRIuCgxjb25maWdfdmFsdWUYASABKAsyGC5zZXJ2aWNlLmFwaS5Db25maWdWYWx1ZSIyChdSZXNldENvbmZpZ1ZhbHVlUmVxdWVzdBIXCgNrZXkYASABKAlCCrpIB3IFEAEYgAEiSgoYUmVzZXRDb25maWdWYWx1ZVJlc3BvbnNlEi4KDGNvbmZpZ192YWx1ZRgBIAEoCzIYLnNlcnZpY2UuYXBpLkNvbmZpZ1ZhbHVlIhUKE0V4cG9ydENvbmZpZ1JlcXVlc3QiPgoURXhwb3J0Q29uZmlnUmVzcG9uc2USJgoIZG9jdW1lbnQYASABKAsyFC5nb29nbGUuYXBpLkh0dHBCb2R5MrUGCg1Db25maWdTZXJ2aWNlEpIBCg9HZXRDb25maWdTY2hlbWESIy5zZXJ2aWNlLmFwaS5HZXRDb25maWdTY2hlbWFSZXF1ZXN0GiQuc2VydmljZS5hcGkuR2V0Q29uZmlnU2NoZW1hUmVzcG9uc2UiNMrzGBYIARACGAEgASoGY29uZmlnMgRyZWFkgtPkkwIUEhIvYXBpL2NvbmZpZy9zY2hlbWESlwEKEExpc3RDb25maWdWYWx1ZXMSJC5zZXJ2aWNlLmFwaS5MaXN0Q29uZmlnVmFsdWVzUmVxdWVzdBolLnNlcnZpY2UuYXBpLkxpc3RDb25maWdWYWx1ZXNSZXNwb25zZSI2yvMYGAgBEAIYASABKgZjb25maWcyBHJlYWRQAoLT5JMCFBISL2FwaS9jb25maWcvdmFsdWVzEqsBCg5TZXRDb25maWdWYWx1ZRIiLnNlcnZpY2UuYXBpLlNldENvbmZpZ1ZhbHVlUmVxdWVzdBojLnNlcnZpY2UuYXBpLlNldENvbmZpZ1ZhbHVlUmVzcG9uc2UiUMrzGBsIARACGAEgASoGY29uZmlnMgV3cml0ZVAFWAGC0+STAis6ASpiDGNvbmZpZ192YWx1ZRoYL2FwaS9jb25maWcvdmFsdWVzL3trZXl9Eq4BChBSZXNldENvbmZpZ1ZhbHVlEiQuc2VydmljZS5hcGkuUmVzZXRDb25maWdWYWx1ZVJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5SZXNldENvbmZpZ1ZhbHVlUmVzcG9uc2UiTcrzGBsIARACGAEgASoGY29uZmlnMgV3cml0ZVAFWAGC0+STAihiDGNvbmZpZ192YWx1ZSoYL2FwaS9jb25maWcvdmFsdWVzL3trZXl9EpUBCgxFeHBvcnRDb25maWcSIC5zZXJ2aWNlLmFwaS5FeHBvcnRDb25maWdSZXF1ZXN0GiEuc2VydmljZS5hcGkuRXhwb3J0Q29uZmlnUmVzcG9uc2UiQMrzGBgIARACGAEgASoGY29uZmlnMgRyZWFkUAKC0+STAh5iCGRvY3VtZW50EhIvYXBpL2NvbmZpZy9leHBvcnRiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * A setting that a tenant may change.
+ * A setting that a tenant can change.
  *
  * @generated from message service.api.ConfigSetting
  */
@@ -40,35 +40,35 @@ export type ConfigSetting = Message<"service.api.ConfigSetting"> & {
   type: string;
 
   /**
-   * What it does.
+   * The description.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * Its value when nothing is set.
+   * The default value.
    *
    * @generated from field: google.protobuf.Value default_value = 4;
    */
   defaultValue?: Value | undefined;
 
   /**
-   * The lowest allowed, for numbers.
+   * The minimum, for numbers.
    *
    * @generated from field: optional double minimum = 5;
    */
   minimum?: number | undefined;
 
   /**
-   * The highest allowed, for numbers.
+   * The maximum, for numbers.
    *
    * @generated from field: optional double maximum = 6;
    */
   maximum?: number | undefined;
 
   /**
-   * The values allowed, when they are listed.
+   * The allowed values, if they are enumerated.
    *
    * @generated from field: repeated string allowed_values = 7;
    */
@@ -83,7 +83,7 @@ export const ConfigSettingSchema: GenMessage<ConfigSetting> = /*@__PURE__*/
   messageDesc(file_service_api_config, 0);
 
 /**
- * A value in force.
+ * The effective value of a setting.
  *
  * @generated from message service.api.ConfigValue
  */
@@ -96,14 +96,14 @@ export type ConfigValue = Message<"service.api.ConfigValue"> & {
   key: string;
 
   /**
-   * The value in force.
+   * The effective value.
    *
    * @generated from field: google.protobuf.Value value = 2;
    */
   value?: Value | undefined;
 
   /**
-   * Whether the tenant set it; the default is in force when not.
+   * Whether the tenant set it; otherwise the default applies.
    *
    * @generated from field: bool overridden = 3;
    */
@@ -124,7 +124,7 @@ export type ConfigValue = Message<"service.api.ConfigValue"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 6;
    */
@@ -139,7 +139,7 @@ export const ConfigValueSchema: GenMessage<ConfigValue> = /*@__PURE__*/
   messageDesc(file_service_api_config, 1);
 
 /**
- * Asks for the schema.
+ * Request for the schema.
  *
  * @generated from message service.api.GetConfigSchemaRequest
  */
@@ -160,7 +160,7 @@ export const GetConfigSchemaRequestSchema: GenMessage<GetConfigSchemaRequest> = 
  */
 export type GetConfigSchemaResponse = Message<"service.api.GetConfigSchemaResponse"> & {
   /**
-   * Whether values can be changed now.
+   * Whether values can be changed.
    *
    * @generated from field: bool enabled = 1;
    */
@@ -182,27 +182,27 @@ export const GetConfigSchemaResponseSchema: GenMessage<GetConfigSchemaResponse> 
   messageDesc(file_service_api_config, 3);
 
 /**
- * Asks for a page of values.
+ * Request for a page of values.
  *
  * @generated from message service.api.ListConfigValuesRequest
  */
 export type ListConfigValuesRequest = Message<"service.api.ListConfigValuesRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -223,7 +223,7 @@ export const ListConfigValuesRequestSchema: GenMessage<ListConfigValuesRequest> 
  */
 export type ListConfigValuesResponse = Message<"service.api.ListConfigValuesResponse"> & {
   /**
-   * The items, by key.
+   * The values, by key.
    *
    * @generated from field: repeated service.api.ConfigValue config_values = 1;
    */
@@ -237,14 +237,14 @@ export type ListConfigValuesResponse = Message<"service.api.ListConfigValuesResp
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -294,7 +294,7 @@ export const SetConfigValueRequestSchema: GenMessage<SetConfigValueRequest> = /*
   messageDesc(file_service_api_config, 6);
 
 /**
- * The value in force.
+ * The effective value.
  *
  * @generated from message service.api.SetConfigValueResponse
  */
@@ -315,7 +315,7 @@ export const SetConfigValueResponseSchema: GenMessage<SetConfigValueResponse> = 
   messageDesc(file_service_api_config, 7);
 
 /**
- * Names a setting.
+ * Identifies a setting.
  *
  * @generated from message service.api.ResetConfigValueRequest
  */
@@ -336,7 +336,7 @@ export const ResetConfigValueRequestSchema: GenMessage<ResetConfigValueRequest> 
   messageDesc(file_service_api_config, 8);
 
 /**
- * The value in force.
+ * The effective value.
  *
  * @generated from message service.api.ResetConfigValueResponse
  */
@@ -357,7 +357,7 @@ export const ResetConfigValueResponseSchema: GenMessage<ResetConfigValueResponse
   messageDesc(file_service_api_config, 9);
 
 /**
- * Asks for the export.
+ * Request for the export.
  *
  * @generated from message service.api.ExportConfigRequest
  */
@@ -393,13 +393,13 @@ export const ExportConfigResponseSchema: GenMessage<ExportConfigResponse> = /*@_
   messageDesc(file_service_api_config, 11);
 
 /**
- * Dynamic configuration: settings that a tenant may change while the service runs.
+ * Dynamic configuration: settings that a tenant can change at run time.
  *
  * @generated from service service.api.ConfigService
  */
 export const ConfigService: GenService<{
   /**
-   * Describes every setting that a tenant may change.
+   * Describes every setting that a tenant can change.
    *
    * @generated from rpc service.api.ConfigService.GetConfigSchema
    */
@@ -409,7 +409,7 @@ export const ConfigService: GenService<{
     output: typeof GetConfigSchemaResponseSchema;
   },
   /**
-   * Lists the values in force for the caller's tenant.
+   * Lists the effective values of the caller's tenant.
    *
    * @generated from rpc service.api.ConfigService.ListConfigValues
    */
@@ -429,7 +429,7 @@ export const ConfigService: GenService<{
     output: typeof SetConfigValueResponseSchema;
   },
   /**
-   * Returns one setting to its default.
+   * Restores the default of one setting.
    *
    * @generated from rpc service.api.ConfigService.ResetConfigValue
    */

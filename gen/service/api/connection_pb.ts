@@ -18,13 +18,13 @@ export const file_service_api_connection: GenFile = /*@__PURE__*/
   fileDesc("ChxzZXJ2aWNlL2FwaS9jb25uZWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSL3AwoKQ29ubmVjdGlvbhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIUCgxwcm92aWRlcl9rZXkYBCABKAkSGgoScHJvdmlkZXJfY29uZmlnX2lkGAUgASgJEjAKCGVuZF91c2VyGAYgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISDgoGc3RhdHVzGAcgASgJEg4KBnNjb3BlcxgIIAMoCRIpCghzZXR0aW5ncxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoRbGFzdF9yZWZyZXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA8gASgDImQKEUNvbm5lY3Rpb25FbmRVc2VyEhYKAmlkGAEgASgJQgq6SAdyBRABGIACEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAhIeCgxkaXNwbGF5X25hbWUYAyABKAlCCLpIBXIDGIACItIDChdDcmVhdGVDb25uZWN0aW9uUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGIABEjoKDHByb3ZpZGVyX2tleRgCIAEoCUIkukghch8YQDIbXlthLXowLTldKFsuXy1dP1thLXowLTldKSokEjAKCGVuZF91c2VyGAMgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISIQoGc2NvcGVzGAQgAygJQhG6SA6SAQsQZCIHcgUQARiAAhIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSfQoLY3JlZGVudGlhbHMYBiADKAsyNS5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVxdWVzdC5DcmVkZW50aWFsc0VudHJ5QjGAAQG6SCuaASgQFCIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqCHIGEAEogIABEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGjIKEENyZWRlbnRpYWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJHChhDcmVhdGVDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iLQoUR2V0Q29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJEChVHZXRDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24ipQEKFkxpc3RDb25uZWN0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIdCgxwcm92aWRlcl9rZXkYBCABKAlCB7pIBHICGEASNwoGc3RhdHVzGAUgASgJQie6SCTYAQFyH1IGYWN0aXZlUgxuZWVkc19yZWF1dGhSB3Jldm9rZWQiigEKF0xpc3RDb25uZWN0aW9uc1Jlc3BvbnNlEiwKC2Nvbm5lY3Rpb25zGAEgAygLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiMAoXUmV2b2tlQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJHChhSZXZva2VDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24y6gUKEUNvbm5lY3Rpb25TZXJ2aWNlErgBChBDcmVhdGVDb25uZWN0aW9uEiQuc2VydmljZS5hcGkuQ3JlYXRlQ29ubmVjdGlvblJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVzcG9uc2UiV8rzGB8IARACGAEgASoKY29ubmVjdGlvbjIFd3JpdGVQBVgBgtPkkwIuOgEqYgpjb25uZWN0aW9uIh0vYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucxKsAQoNR2V0Q29ubmVjdGlvbhIhLnNlcnZpY2UuYXBpLkdldENvbm5lY3Rpb25SZXF1ZXN0GiIuc2VydmljZS5hcGkuR2V0Q29ubmVjdGlvblJlc3BvbnNlIlTK8xgaCAEQAhgBIAEqCmNvbm5lY3Rpb24yBHJlYWSC0+STAjBiCmNvbm5lY3Rpb24SIi9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zL3tpZH0SowEKD0xpc3RDb25uZWN0aW9ucxIjLnNlcnZpY2UuYXBpLkxpc3RDb25uZWN0aW9uc1JlcXVlc3QaJC5zZXJ2aWNlLmFwaS5MaXN0Q29ubmVjdGlvbnNSZXNwb25zZSJFyvMYHAgBEAIYASABKgpjb25uZWN0aW9uMgRyZWFkUAKC0+STAh8SHS9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zEsQBChBSZXZva2VDb25uZWN0aW9uEiQuc2VydmljZS5hcGkuUmV2b2tlQ29ubmVjdGlvblJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5SZXZva2VDb25uZWN0aW9uUmVzcG9uc2UiY8rzGB8IARACGAEgASoKY29ubmVjdGlvbjIFd3JpdGVQBVgBgtPkkwI6OgEqYgpjb25uZWN0aW9uIikvYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucy97aWR9L3Jldm9rZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * What the service needs to act for a tenant elsewhere, without the credentials.
+ * Settings and credentials to act for a tenant at a provider; shown without the credentials.
  *
  * @generated from message service.api.Connection
  */
 export type Connection = Message<"service.api.Connection"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,70 +38,70 @@ export type Connection = Message<"service.api.Connection"> & {
   tenantId: string;
 
   /**
-   * What it is called.
+   * The name.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * The provider that it is used with.
+   * The provider.
    *
    * @generated from field: string provider_key = 4;
    */
   providerKey: string;
 
   /**
-   * The provider configuration that it was made with; empty when it was made with credentials of its own.
+   * The provider configuration that it was created with; empty if it has its own credentials.
    *
    * @generated from field: string provider_config_id = 5;
    */
   providerConfigId: string;
 
   /**
-   * For whom it acts, if for somebody.
+   * The end user for whom it acts, if any.
    *
    * @generated from field: service.api.ConnectionEndUser end_user = 6;
    */
   endUser?: ConnectionEndUser | undefined;
 
   /**
-   * Whether it can be used: active, needs_reauth (not until access is granted again) or revoked.
+   * active, needs_reauth (unusable until access is granted again) or revoked.
    *
    * @generated from field: string status = 7;
    */
   status: string;
 
   /**
-   * What it may do, in the provider's words.
+   * What it may do, in the provider's terms.
    *
    * @generated from field: repeated string scopes = 8;
    */
   scopes: string[];
 
   /**
-   * What is no secret, such as a host name.
+   * Settings that are not secret, such as a host name.
    *
    * @generated from field: google.protobuf.Struct settings = 9;
    */
   settings?: JsonObject | undefined;
 
   /**
-   * Until when it can be used, if it ends.
+   * When it expires, if ever.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 10;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * When its credentials were last renewed, if they were.
+   * When its credentials were last renewed, if ever.
    *
    * @generated from field: google.protobuf.Timestamp last_refreshed_at = 11;
    */
   lastRefreshedAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked, if it was.
+   * When it was revoked, if ever.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 12;
    */
@@ -122,7 +122,7 @@ export type Connection = Message<"service.api.Connection"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes.
+   * The version of the record.
    *
    * @generated from field: int64 record_version = 15;
    */
@@ -137,13 +137,13 @@ export const ConnectionSchema: GenMessage<Connection> = /*@__PURE__*/
   messageDesc(file_service_api_connection, 0);
 
 /**
- * Somebody for whom a connection acts.
+ * An end user for whom a connection acts.
  *
  * @generated from message service.api.ConnectionEndUser
  */
 export type ConnectionEndUser = Message<"service.api.ConnectionEndUser"> & {
   /**
-   * What the tenant calls them.
+   * The tenant's id of the end user.
    *
    * @generated from field: string id = 1;
    */
@@ -172,55 +172,55 @@ export const ConnectionEndUserSchema: GenMessage<ConnectionEndUser> = /*@__PURE_
   messageDesc(file_service_api_connection, 1);
 
 /**
- * Asks for a new connection.
+ * Request to create a connection.
  *
  * @generated from message service.api.CreateConnectionRequest
  */
 export type CreateConnectionRequest = Message<"service.api.CreateConnectionRequest"> & {
   /**
-   * What it is called.
+   * The name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The provider that it is used with.
+   * The provider.
    *
    * @generated from field: string provider_key = 2;
    */
   providerKey: string;
 
   /**
-   * For whom it acts, if for somebody.
+   * The end user for whom it acts, if any.
    *
    * @generated from field: service.api.ConnectionEndUser end_user = 3;
    */
   endUser?: ConnectionEndUser | undefined;
 
   /**
-   * What it may do, in the provider's words.
+   * What it may do, in the provider's terms.
    *
    * @generated from field: repeated string scopes = 4;
    */
   scopes: string[];
 
   /**
-   * What is no secret, such as a host name; its provider says what there is. At most 16 KiB as JSON.
+   * Settings that are not secret, such as a host name. The provider defines them. At most 16 KiB as JSON.
    *
    * @generated from field: google.protobuf.Struct settings = 5;
    */
   settings?: JsonObject | undefined;
 
   /**
-   * What is secret, such as a password; its provider says what there is. Write-only, at most 64 KiB in all.
+   * Credentials, such as a password. The provider defines them. Write-only, at most 64 KiB in total.
    *
    * @generated from field: map<string, string> credentials = 6;
    */
   credentials: { [key: string]: string };
 
   /**
-   * Until when it can be used; without end when absent.
+   * When it expires; never when absent.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 7;
    */
@@ -256,7 +256,7 @@ export const CreateConnectionResponseSchema: GenMessage<CreateConnectionResponse
   messageDesc(file_service_api_connection, 3);
 
 /**
- * Names a connection.
+ * Identifies a connection.
  *
  * @generated from message service.api.GetConnectionRequest
  */
@@ -277,7 +277,7 @@ export const GetConnectionRequestSchema: GenMessage<GetConnectionRequest> = /*@_
   messageDesc(file_service_api_connection, 4);
 
 /**
- * The connection that was asked for.
+ * The requested connection.
  *
  * @generated from message service.api.GetConnectionResponse
  */
@@ -298,27 +298,27 @@ export const GetConnectionResponseSchema: GenMessage<GetConnectionResponse> = /*
   messageDesc(file_service_api_connection, 5);
 
 /**
- * Asks for a page of connections.
+ * Request for a page of connections.
  *
  * @generated from message service.api.ListConnectionsRequest
  */
 export type ListConnectionsRequest = Message<"service.api.ListConnectionsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -367,14 +367,14 @@ export type ListConnectionsResponse = Message<"service.api.ListConnectionsRespon
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -389,7 +389,7 @@ export const ListConnectionsResponseSchema: GenMessage<ListConnectionsResponse> 
   messageDesc(file_service_api_connection, 7);
 
 /**
- * Names a connection to revoke.
+ * Selects the connection to revoke.
  *
  * @generated from message service.api.RevokeConnectionRequest
  */
@@ -431,13 +431,13 @@ export const RevokeConnectionResponseSchema: GenMessage<RevokeConnectionResponse
   messageDesc(file_service_api_connection, 9);
 
 /**
- * Connections: what the service needs to act for a tenant elsewhere. Their credentials are never given out.
+ * Connections: settings and credentials to act for a tenant at a provider. Credentials are never returned.
  *
  * @generated from service service.api.ConnectionService
  */
 export const ConnectionService: GenService<{
   /**
-   * Creates a connection. Its provider decides which settings and credentials it takes.
+   * Creates a connection. The provider defines the settings and credentials.
    *
    * @generated from rpc service.api.ConnectionService.CreateConnection
    */
@@ -447,7 +447,7 @@ export const ConnectionService: GenService<{
     output: typeof CreateConnectionResponseSchema;
   },
   /**
-   * Reads one connection, without its credentials.
+   * Returns one connection, without its credentials.
    *
    * @generated from rpc service.api.ConnectionService.GetConnection
    */
@@ -467,7 +467,7 @@ export const ConnectionService: GenService<{
     output: typeof ListConnectionsResponseSchema;
   },
   /**
-   * Ends a connection for good and wipes its credentials. One that has ended stays as it is.
+   * Revokes a connection permanently and deletes its credentials. A revoked connection stays unchanged.
    *
    * @generated from rpc service.api.ConnectionService.RevokeConnection
    */

@@ -20,7 +20,7 @@ export const file_service_api_dead_letter: GenFile = /*@__PURE__*/
   fileDesc("Ch1zZXJ2aWNlL2FwaS9kZWFkX2xldHRlci5wcm90bxILc2VydmljZS5hcGki7AIKCkRlYWRMZXR0ZXISFQoNcXVldWVfaXRlbV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRITCgtyZWFzb25fY29kZRgFIAEoCRINCgVwaGFzZRgGIAEoCRIqCghhdHRlbXB0cxgHIAMoCzIYLnNlcnZpY2UuYXBpLkl0ZW1GYWlsdXJlEhMKC3JldHJ5X2NvdW50GAggASgFEhMKC21heF9yZXRyaWVzGAkgASgFEhYKDnBheWxvYWRfZGlnZXN0GAogASgJEjMKD2ZpcnN0X2ZhaWxlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMgoObGFzdF9mYWlsZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHR5cGUYDSABKAkSCwoDa2V5GA4gASgJIqABChZMaXN0RGVhZExldHRlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGgoHcG9vbF9pZBgEIAEoCUIJukgGcgQQARhAEjUKBXN0YXRlGAUgASgJQia6SCNyIVIAUgZmYWlsZWRSCHJldHJ5aW5nUgtxdWFyYW50aW5lZCKLAQoXTGlzdERlYWRMZXR0ZXJzUmVzcG9uc2USLQoMZGVhZF9sZXR0ZXJzGAEgAygLMhcuc2VydmljZS5hcGkuRGVhZExldHRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiNwoZR2V0RGVhZExldHRlclN0YXRzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEAinAEKD0RlYWRMZXR0ZXJTdGF0cxIPCgdwb29sX2lkGAEgASgJEg0KBWRlcHRoGAIgASgDEhkKEXF1YXJhbnRpbmVkX2NvdW50GAMgASgDEhcKD2V4aGF1c3RlZF9jb3VudBgEIAEoAxI1ChFvbGRlc3RfZmFpbHVyZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSQoaR2V0RGVhZExldHRlclN0YXRzUmVzcG9uc2USKwoFc3RhdHMYASABKAsyHC5zZXJ2aWNlLmFwaS5EZWFkTGV0dGVyU3RhdHMiXAoXUmV0cnlEZWFkTGV0dGVyc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiUKDnF1ZXVlX2l0ZW1faWRzGAIgAygJQg26SAqSAQcIARDoBxgBImIKGFJldHJ5RGVhZExldHRlcnNSZXNwb25zZRIVCg1yZXRyaWVkX2NvdW50GAEgASgDEi8KB3NraXBwZWQYAiADKAsyHi5zZXJ2aWNlLmFwaS5Ta2lwcGVkRGVhZExldHRlciI6ChFTa2lwcGVkRGVhZExldHRlchIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJXChpSZXRyeUFsbERlYWRMZXR0ZXJzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHQoJbWF4X2l0ZW1zGAIgASgFQgq6SAcaBRiQTigAImQKG1JldHJ5QWxsRGVhZExldHRlcnNSZXNwb25zZRIVCg1yZXRyaWVkX2NvdW50GAEgASgDEhUKDXNraXBwZWRfY291bnQYAiABKAMSFwoPcmVtYWluaW5nX2NvdW50GAMgASgDIowBChxRdWFyYW50aW5lRGVhZExldHRlcnNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIlCg5xdWV1ZV9pdGVtX2lkcxgCIAMoCUINukgKkgEHCAEQ6AcYARIPCgdyZWxlYXNlGAMgASgIEhgKBnJlYXNvbhgEIAEoCUIIukgFcgMY9AMiZwodUXVhcmFudGluZURlYWRMZXR0ZXJzUmVzcG9uc2USFQoNY2hhbmdlZF9jb3VudBgBIAEoAxIvCgdza2lwcGVkGAIgAygLMh4uc2VydmljZS5hcGkuU2tpcHBlZERlYWRMZXR0ZXIiggEKF1B1cmdlRGVhZExldHRlcnNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIuCgpvbGRlcl90aGFuGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbChNpbmNsdWRlX3F1YXJhbnRpbmVkGAMgASgIIkkKGFB1cmdlRGVhZExldHRlcnNSZXNwb25zZRIUCgxwdXJnZWRfY291bnQYASABKAMSFwoPcmVtYWluaW5nX2NvdW50GAIgASgDMv0HChFEZWFkTGV0dGVyU2VydmljZRKRAQoPTGlzdERlYWRMZXR0ZXJzEiMuc2VydmljZS5hcGkuTGlzdERlYWRMZXR0ZXJzUmVxdWVzdBokLnNlcnZpY2UuYXBpLkxpc3REZWFkTGV0dGVyc1Jlc3BvbnNlIjPK8xgVCAEQAhgBIAEqA2RscTIEcmVhZFACgtPkkwIUEhIvYXBpL2RscS97cG9vbF9pZH0SpQEKEkdldERlYWRMZXR0ZXJTdGF0cxImLnNlcnZpY2UuYXBpLkdldERlYWRMZXR0ZXJTdGF0c1JlcXVlc3QaJy5zZXJ2aWNlLmFwaS5HZXREZWFkTGV0dGVyU3RhdHNSZXNwb25zZSI+yvMYEwgBEAIYASABKgNkbHEyBHJlYWSC0+STAiFiBXN0YXRzEhgvYXBpL2RscS97cG9vbF9pZH0vc3RhdHMSoAEKEFJldHJ5RGVhZExldHRlcnMSJC5zZXJ2aWNlLmFwaS5SZXRyeURlYWRMZXR0ZXJzUmVxdWVzdBolLnNlcnZpY2UuYXBpLlJldHJ5RGVhZExldHRlcnNSZXNwb25zZSI/yvMYGAgBEAIYASABKgNkbHEyBXdyaXRlUAVYAYLT5JMCHToBKiIYL2FwaS9kbHEve3Bvb2xfaWR9L3JldHJ5Eq0BChNSZXRyeUFsbERlYWRMZXR0ZXJzEicuc2VydmljZS5hcGkuUmV0cnlBbGxEZWFkTGV0dGVyc1JlcXVlc3QaKC5zZXJ2aWNlLmFwaS5SZXRyeUFsbERlYWRMZXR0ZXJzUmVzcG9uc2UiQ8rzGBgIARACGAEgASoDZGxxMgV3cml0ZVAUWAGC0+STAiE6ASoiHC9hcGkvZGxxL3twb29sX2lkfS9yZXRyeS1hbGwStAEKFVF1YXJhbnRpbmVEZWFkTGV0dGVycxIpLnNlcnZpY2UuYXBpLlF1YXJhbnRpbmVEZWFkTGV0dGVyc1JlcXVlc3QaKi5zZXJ2aWNlLmFwaS5RdWFyYW50aW5lRGVhZExldHRlcnNSZXNwb25zZSJEyvMYGAgBEAIYASABKgNkbHEyBXdyaXRlUAVYAYLT5JMCIjoBKiIdL2FwaS9kbHEve3Bvb2xfaWR9L3F1YXJhbnRpbmUSoQEKEFB1cmdlRGVhZExldHRlcnMSJC5zZXJ2aWNlLmFwaS5QdXJnZURlYWRMZXR0ZXJzUmVxdWVzdBolLnNlcnZpY2UuYXBpLlB1cmdlRGVhZExldHRlcnNSZXNwb25zZSJAyvMYGQgBEAIYASABKgNkbHEyBmRlbGV0ZVAUWAGC0+STAh06ASoiGC9hcGkvZGxxL3twb29sX2lkfS9wdXJnZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_api_queue, file_service_options_governance]);
 
 /**
- * An item that failed for good.
+ * An item whose last attempt failed.
  *
  * @generated from message service.api.DeadLetter
  */
@@ -54,56 +54,56 @@ export type DeadLetter = Message<"service.api.DeadLetter"> & {
   state: string;
 
   /**
-   * A stable word for why.
+   * A stable code for the reason.
    *
    * @generated from field: string reason_code = 5;
    */
   reasonCode: string;
 
   /**
-   * Where it failed: work, delivery, lease or expiry.
+   * The phase in which it failed: work, delivery, lease or expiry.
    *
    * @generated from field: string phase = 6;
    */
   phase: string;
 
   /**
-   * The attempts that failed, those before a retry included; the last 100.
+   * The failed attempts, including those before a retry; the last 100.
    *
    * @generated from field: repeated service.api.ItemFailure attempts = 7;
    */
   attempts: ItemFailure[];
 
   /**
-   * How often it was put back.
+   * The number of retries so far.
    *
    * @generated from field: int32 retry_count = 8;
    */
   retryCount: number;
 
   /**
-   * How often it may be.
+   * The maximum number of retries.
    *
    * @generated from field: int32 max_retries = 9;
    */
   maxRetries: number;
 
   /**
-   * SHA-256 over the payload as it is stored, in hex: the same for equal payloads.
+   * SHA-256 of the payload as stored, in hex; equal payloads have equal digests.
    *
    * @generated from field: string payload_digest = 10;
    */
   payloadDigest: string;
 
   /**
-   * When it first came here.
+   * When it first became a dead letter.
    *
    * @generated from field: google.protobuf.Timestamp first_failed_at = 11;
    */
   firstFailedAt?: Timestamp | undefined;
 
   /**
-   * When it last did.
+   * When it last became a dead letter.
    *
    * @generated from field: google.protobuf.Timestamp last_failed_at = 12;
    */
@@ -132,27 +132,27 @@ export const DeadLetterSchema: GenMessage<DeadLetter> = /*@__PURE__*/
   messageDesc(file_service_api_dead_letter, 0);
 
 /**
- * Asks for a page of dead letters.
+ * Request for a page of dead letters.
  *
  * @generated from message service.api.ListDeadLettersRequest
  */
 export type ListDeadLettersRequest = Message<"service.api.ListDeadLettersRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -194,21 +194,21 @@ export type ListDeadLettersResponse = Message<"service.api.ListDeadLettersRespon
   deadLetters: DeadLetter[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -223,7 +223,7 @@ export const ListDeadLettersResponseSchema: GenMessage<ListDeadLettersResponse> 
   messageDesc(file_service_api_dead_letter, 2);
 
 /**
- * Names the pool.
+ * Selects the pool.
  *
  * @generated from message service.api.GetDeadLetterStatsRequest
  */
@@ -244,7 +244,7 @@ export const GetDeadLetterStatsRequestSchema: GenMessage<GetDeadLetterStatsReque
   messageDesc(file_service_api_dead_letter, 3);
 
 /**
- * How a pool's dead letters stand.
+ * Counts of a pool's dead letters.
  *
  * @generated from message service.api.DeadLetterStats
  */
@@ -257,28 +257,28 @@ export type DeadLetterStats = Message<"service.api.DeadLetterStats"> & {
   poolId: string;
 
   /**
-   * How many failed.
+   * The number of failed items.
    *
    * @generated from field: int64 depth = 2;
    */
   depth: bigint;
 
   /**
-   * How many are set aside.
+   * The number of quarantined items.
    *
    * @generated from field: int64 quarantined_count = 3;
    */
   quarantinedCount: bigint;
 
   /**
-   * How many of the failed ones may not be put back any more.
+   * The number of failed items that have reached their maximum number of retries.
    *
    * @generated from field: int64 exhausted_count = 4;
    */
   exhaustedCount: bigint;
 
   /**
-   * When the oldest of the failed ones failed.
+   * When the oldest failed item failed.
    *
    * @generated from field: google.protobuf.Timestamp oldest_failure_at = 5;
    */
@@ -314,7 +314,7 @@ export const GetDeadLetterStatsResponseSchema: GenMessage<GetDeadLetterStatsResp
   messageDesc(file_service_api_dead_letter, 5);
 
 /**
- * Names the items to put back.
+ * Selects the items to retry.
  *
  * @generated from message service.api.RetryDeadLettersRequest
  */
@@ -327,7 +327,7 @@ export type RetryDeadLettersRequest = Message<"service.api.RetryDeadLettersReque
   poolId: string;
 
   /**
-   * The items. An id that no dead letter of the pool has is skipped as not_found.
+   * The ids of the items. An id that is no dead letter of the pool is skipped as not_found.
    *
    * @generated from field: repeated string queue_item_ids = 2;
    */
@@ -342,20 +342,20 @@ export const RetryDeadLettersRequestSchema: GenMessage<RetryDeadLettersRequest> 
   messageDesc(file_service_api_dead_letter, 6);
 
 /**
- * What came of it.
+ * The result.
  *
  * @generated from message service.api.RetryDeadLettersResponse
  */
 export type RetryDeadLettersResponse = Message<"service.api.RetryDeadLettersResponse"> & {
   /**
-   * How many were put back.
+   * The number of retried items.
    *
    * @generated from field: int64 retried_count = 1;
    */
   retriedCount: bigint;
 
   /**
-   * Those that were not, and why.
+   * The skipped items, with the reason.
    *
    * @generated from field: repeated service.api.SkippedDeadLetter skipped = 2;
    */
@@ -370,7 +370,7 @@ export const RetryDeadLettersResponseSchema: GenMessage<RetryDeadLettersResponse
   messageDesc(file_service_api_dead_letter, 7);
 
 /**
- * An item that was left as it is.
+ * A skipped item.
  *
  * @generated from message service.api.SkippedDeadLetter
  */
@@ -384,7 +384,7 @@ export type SkippedDeadLetter = Message<"service.api.SkippedDeadLetter"> & {
 
   /**
    * not_found, quarantined, not_quarantined, retrying or max_retries; deduplicated or rejected when a constraint of its
-   * pool does not let it in now.
+   * pool does not admit it now.
    *
    * @generated from field: string reason = 2;
    */
@@ -399,7 +399,7 @@ export const SkippedDeadLetterSchema: GenMessage<SkippedDeadLetter> = /*@__PURE_
   messageDesc(file_service_api_dead_letter, 8);
 
 /**
- * Names the pool.
+ * Selects the pool.
  *
  * @generated from message service.api.RetryAllDeadLettersRequest
  */
@@ -412,7 +412,7 @@ export type RetryAllDeadLettersRequest = Message<"service.api.RetryAllDeadLetter
   poolId: string;
 
   /**
-   * How many at most; 10,000 when 0. In a pool with admission constraints never more than 500.
+   * The maximum number of items; 10,000 when 0. In a pool with admission constraints never more than 500.
    *
    * @generated from field: int32 max_items = 2;
    */
@@ -427,27 +427,27 @@ export const RetryAllDeadLettersRequestSchema: GenMessage<RetryAllDeadLettersReq
   messageDesc(file_service_api_dead_letter, 9);
 
 /**
- * What came of it.
+ * The result.
  *
  * @generated from message service.api.RetryAllDeadLettersResponse
  */
 export type RetryAllDeadLettersResponse = Message<"service.api.RetryAllDeadLettersResponse"> & {
   /**
-   * How many were put back.
+   * The number of retried items.
    *
    * @generated from field: int64 retried_count = 1;
    */
   retriedCount: bigint;
 
   /**
-   * How many of the failed ones are left because they were put back as often as they may be.
+   * The number of failed items that have reached their maximum number of retries.
    *
    * @generated from field: int64 skipped_count = 2;
    */
   skippedCount: bigint;
 
   /**
-   * How many could still be put back.
+   * The number of items that could still be retried.
    *
    * @generated from field: int64 remaining_count = 3;
    */
@@ -462,7 +462,7 @@ export const RetryAllDeadLettersResponseSchema: GenMessage<RetryAllDeadLettersRe
   messageDesc(file_service_api_dead_letter, 10);
 
 /**
- * Names the items to set aside, or to put among the failed ones again.
+ * Selects the items to quarantine or to release.
  *
  * @generated from message service.api.QuarantineDeadLettersRequest
  */
@@ -475,21 +475,21 @@ export type QuarantineDeadLettersRequest = Message<"service.api.QuarantineDeadLe
   poolId: string;
 
   /**
-   * The items. An id that no dead letter of the pool has is skipped as not_found.
+   * The ids of the items. An id that is no dead letter of the pool is skipped as not_found.
    *
    * @generated from field: repeated string queue_item_ids = 2;
    */
   queueItemIds: string[];
 
   /**
-   * Puts them among the failed ones again.
+   * Releases the items from quarantine instead.
    *
    * @generated from field: bool release = 3;
    */
   release: boolean;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 4;
    */
@@ -504,20 +504,20 @@ export const QuarantineDeadLettersRequestSchema: GenMessage<QuarantineDeadLetter
   messageDesc(file_service_api_dead_letter, 11);
 
 /**
- * What came of it.
+ * The result.
  *
  * @generated from message service.api.QuarantineDeadLettersResponse
  */
 export type QuarantineDeadLettersResponse = Message<"service.api.QuarantineDeadLettersResponse"> & {
   /**
-   * How many were set aside, or released.
+   * The number of quarantined or released items.
    *
    * @generated from field: int64 changed_count = 1;
    */
   changedCount: bigint;
 
   /**
-   * Those that were not, and why.
+   * The skipped items, with the reason.
    *
    * @generated from field: repeated service.api.SkippedDeadLetter skipped = 2;
    */
@@ -532,7 +532,7 @@ export const QuarantineDeadLettersResponseSchema: GenMessage<QuarantineDeadLette
   messageDesc(file_service_api_dead_letter, 12);
 
 /**
- * Names what to remove.
+ * Selects the items to delete.
  *
  * @generated from message service.api.PurgeDeadLettersRequest
  */
@@ -545,14 +545,14 @@ export type PurgeDeadLettersRequest = Message<"service.api.PurgeDeadLettersReque
   poolId: string;
 
   /**
-   * Only those that failed before.
+   * Only items that failed before this time.
    *
    * @generated from field: google.protobuf.Timestamp older_than = 2;
    */
   olderThan?: Timestamp | undefined;
 
   /**
-   * Also those that are set aside.
+   * Also quarantined items.
    *
    * @generated from field: bool include_quarantined = 3;
    */
@@ -567,20 +567,20 @@ export const PurgeDeadLettersRequestSchema: GenMessage<PurgeDeadLettersRequest> 
   messageDesc(file_service_api_dead_letter, 13);
 
 /**
- * What came of it.
+ * The result.
  *
  * @generated from message service.api.PurgeDeadLettersResponse
  */
 export type PurgeDeadLettersResponse = Message<"service.api.PurgeDeadLettersResponse"> & {
   /**
-   * How many were removed.
+   * The number of deleted items.
    *
    * @generated from field: int64 purged_count = 1;
    */
   purgedCount: bigint;
 
   /**
-   * How many more the same request would remove; at most 100,000 are removed at once.
+   * The number of items that the same request would still delete; one call deletes 100,000 at most.
    *
    * @generated from field: int64 remaining_count = 2;
    */
@@ -595,13 +595,13 @@ export const PurgeDeadLettersResponseSchema: GenMessage<PurgeDeadLettersResponse
   messageDesc(file_service_api_dead_letter, 14);
 
 /**
- * Dead letters: items that failed for good.
+ * Dead letters: items whose last attempt failed.
  *
  * @generated from service service.api.DeadLetterService
  */
 export const DeadLetterService: GenService<{
   /**
-   * Lists a pool's dead letters, newest first; quarantined ones only when asked for.
+   * Lists a pool's dead letters, newest first. Quarantined ones are listed only on request.
    *
    * @generated from rpc service.api.DeadLetterService.ListDeadLetters
    */
@@ -621,7 +621,7 @@ export const DeadLetterService: GenService<{
     output: typeof GetDeadLetterStatsResponseSchema;
   },
   /**
-   * Puts the named items back on the queue, each as often as it may be.
+   * Retries the named items, up to the maximum number of retries.
    *
    * @generated from rpc service.api.DeadLetterService.RetryDeadLetters
    */
@@ -631,8 +631,8 @@ export const DeadLetterService: GenService<{
     output: typeof RetryDeadLettersResponseSchema;
   },
   /**
-   * Puts all items back that may still be tried, the oldest failures first. In a pool with admission constraints one call
-   * puts back 500 at most: call again while retried_count is not 0.
+   * Retries all items below their maximum number of retries, the oldest failures first. In a pool with admission
+   * constraints one call retries 500 at most: repeat it until retried_count is 0.
    *
    * @generated from rpc service.api.DeadLetterService.RetryAllDeadLetters
    */
@@ -642,7 +642,7 @@ export const DeadLetterService: GenService<{
     output: typeof RetryAllDeadLettersResponseSchema;
   },
   /**
-   * Sets items aside until someone has looked at them.
+   * Quarantines items until someone has inspected them.
    *
    * @generated from rpc service.api.DeadLetterService.QuarantineDeadLetters
    */
@@ -652,7 +652,7 @@ export const DeadLetterService: GenService<{
     output: typeof QuarantineDeadLettersResponseSchema;
   },
   /**
-   * Removes failed items for good, with their work and their decisions.
+   * Deletes failed items with their work and their decisions.
    *
    * @generated from rpc service.api.DeadLetterService.PurgeDeadLetters
    */

@@ -16,7 +16,7 @@ export const file_service_api_discovery: GenFile = /*@__PURE__*/
   fileDesc("ChtzZXJ2aWNlL2FwaS9kaXNjb3ZlcnkucHJvdG8SC3NlcnZpY2UuYXBpIpMBCgpDYXBhYmlsaXR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDAoEbW9kZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSEAoIc2V0dGluZ3MYBiADKAkSFAoMZGVwZW5kZW5jaWVzGAcgAygJEhAKCHNlcnZpY2VzGAggAygJImIKDlNlcnZpY2VzUmVwb3J0Eg0KBXBsYW5lGAEgASgJEhMKC2FwaV92ZXJzaW9uGAIgASgJEiwKCHNlcnZpY2VzGAMgAygLMhouc2VydmljZS5hcGkuU2VydmljZVJlcG9ydCJeCg1TZXJ2aWNlUmVwb3J0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSKgoHbWV0aG9kcxgDIAMoCzIZLnNlcnZpY2UuYXBpLk1ldGhvZFJlcG9ydCL8AQoMTWV0aG9kUmVwb3J0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFAoMY29ubmVjdF9wYXRoGAMgASgJEhMKC2h0dHBfbWV0aG9kGAQgASgJEhEKCWh0dHBfcGF0aBgFIAEoCRIOCgZzY29wZXMYBiADKAkSDQoFcm9sZXMYByADKAkSHwoXYXV0aGVudGljYXRpb25fcmVxdWlyZWQYCCABKAgSEAoIbXV0YXRpbmcYCSABKAgSEQoJc3RyZWFtaW5nGAogASgIEhIKCmRlcHJlY2F0ZWQYCyABKAgSEgoKdG9rZW5fY29zdBgMIAEoBSIaChhHZXRTZXJ2aWNlc1JlcG9ydFJlcXVlc3QiSAoZR2V0U2VydmljZXNSZXBvcnRSZXNwb25zZRIrCgZyZXBvcnQYASABKAsyGy5zZXJ2aWNlLmFwaS5TZXJ2aWNlc1JlcG9ydCIfCh1MaXN0Q2FwYWJpbGl0eVBvc3R1cmVzUmVxdWVzdCJPCh5MaXN0Q2FwYWJpbGl0eVBvc3R1cmVzUmVzcG9uc2USLQoMY2FwYWJpbGl0aWVzGAEgAygLMhcuc2VydmljZS5hcGkuQ2FwYWJpbGl0eSKaAgoXTGlzdENhcGFiaWxpdGllc1JlcXVlc3QSGAoQaW5jbHVkZV9kaXNhYmxlZBgBIAEoCBIdChBpbmNsdWRlX2RlZ3JhZGVkGAIgASgISACIAQESIgoaaW5jbHVkZV9taXNzaW5nX2RlcGVuZGVuY3kYAyABKAgSQAoFbW9kZXMYBCADKAlCMbpILpIBKxAEIidyJVIGYWN0aXZlUghkaXNhYmxlZFIHdW53aXJlZFIIZGVncmFkZWQSFgoFcXVlcnkYBSABKAlCB7pIBHICGGQSEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkSDAoEc2tpcBgIIAEoBUITChFfaW5jbHVkZV9kZWdyYWRlZCKMAQoYTGlzdENhcGFiaWxpdGllc1Jlc3BvbnNlEi0KDGNhcGFiaWxpdGllcxgBIAMoCzIXLnNlcnZpY2UuYXBpLkNhcGFiaWxpdHkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIi0KFEdldENhcGFiaWxpdHlSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiRAoVR2V0Q2FwYWJpbGl0eVJlc3BvbnNlEisKCmNhcGFiaWxpdHkYASABKAsyFy5zZXJ2aWNlLmFwaS5DYXBhYmlsaXR5MqcFChBEaXNjb3ZlcnlTZXJ2aWNlEqQBChFHZXRTZXJ2aWNlc1JlcG9ydBIlLnNlcnZpY2UuYXBpLkdldFNlcnZpY2VzUmVwb3J0UmVxdWVzdBomLnNlcnZpY2UuYXBpLkdldFNlcnZpY2VzUmVwb3J0UmVzcG9uc2UiQMrzGBkIARACGAEgASoJZGlzY292ZXJ5MgRyZWFkgtPkkwIdYgZyZXBvcnQSEy9hcGkvX21ldGEvc2VydmljZXMSqQEKFkxpc3RDYXBhYmlsaXR5UG9zdHVyZXMSKi5zZXJ2aWNlLmFwaS5MaXN0Q2FwYWJpbGl0eVBvc3R1cmVzUmVxdWVzdBorLnNlcnZpY2UuYXBpLkxpc3RDYXBhYmlsaXR5UG9zdHVyZXNSZXNwb25zZSI2yvMYGQgBEAIYASABKglkaXNjb3ZlcnkyBHJlYWSC0+STAhMSES9hcGkvY2FwYWJpbGl0aWVzEpoBChBMaXN0Q2FwYWJpbGl0aWVzEiQuc2VydmljZS5hcGkuTGlzdENhcGFiaWxpdGllc1JlcXVlc3QaJS5zZXJ2aWNlLmFwaS5MaXN0Q2FwYWJpbGl0aWVzUmVzcG9uc2UiOcrzGBkIARACGAEgASoJZGlzY292ZXJ5MgRyZWFkgtPkkwIWEhQvYXBpL3YyL2NhcGFiaWxpdGllcxKiAQoNR2V0Q2FwYWJpbGl0eRIhLnNlcnZpY2UuYXBpLkdldENhcGFiaWxpdHlSZXF1ZXN0GiIuc2VydmljZS5hcGkuR2V0Q2FwYWJpbGl0eVJlc3BvbnNlIkrK8xgZCAEQAhgBIAEqCWRpc2NvdmVyeTIEcmVhZILT5JMCJ2IKY2FwYWJpbGl0eRIZL2FwaS92Mi9jYXBhYmlsaXRpZXMve2lkfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_service_options_governance]);
 
 /**
- * Something that the instance can do.
+ * A capability of the instance.
  *
  * @generated from message service.api.Capability
  */
@@ -29,42 +29,42 @@ export type Capability = Message<"service.api.Capability"> & {
   id: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What it does.
+   * The description.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * How it stands: active, disabled, unwired or degraded.
+   * active, disabled, unwired or degraded.
    *
    * @generated from field: string mode = 4;
    */
   mode: string;
 
   /**
-   * Why it stands so, when it is not active.
+   * The reason, if it is not active.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * The settings that switch it.
+   * The settings that control it.
    *
    * @generated from field: repeated string settings = 6;
    */
   settings: string[];
 
   /**
-   * What it needs.
+   * Its dependencies.
    *
    * @generated from field: repeated string dependencies = 7;
    */
@@ -86,13 +86,13 @@ export const CapabilitySchema: GenMessage<Capability> = /*@__PURE__*/
   messageDesc(file_service_api_discovery, 0);
 
 /**
- * Every mounted service.
+ * All mounted services.
  *
  * @generated from message service.api.ServicesReport
  */
 export type ServicesReport = Message<"service.api.ServicesReport"> & {
   /**
-   * The plane that answers: external or internal.
+   * The plane of the report: external or internal.
    *
    * @generated from field: string plane = 1;
    */
@@ -134,7 +134,7 @@ export type ServiceReport = Message<"service.api.ServiceReport"> & {
   name: string;
 
   /**
-   * What it does.
+   * The description.
    *
    * @generated from field: string description = 2;
    */
@@ -169,7 +169,7 @@ export type MethodReport = Message<"service.api.MethodReport"> & {
   name: string;
 
   /**
-   * What it does.
+   * The description.
    *
    * @generated from field: string description = 2;
    */
@@ -197,7 +197,7 @@ export type MethodReport = Message<"service.api.MethodReport"> & {
   httpPath: string;
 
   /**
-   * Every scope that it needs.
+   * All scopes that it needs.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -211,35 +211,35 @@ export type MethodReport = Message<"service.api.MethodReport"> & {
   roles: string[];
 
   /**
-   * Whether the caller must be known.
+   * Whether the caller must be authenticated.
    *
    * @generated from field: bool authentication_required = 8;
    */
   authenticationRequired: boolean;
 
   /**
-   * Whether it changes anything.
+   * Whether it changes state.
    *
    * @generated from field: bool mutating = 9;
    */
   mutating: boolean;
 
   /**
-   * Whether it answers with a stream.
+   * Whether it returns a stream.
    *
    * @generated from field: bool streaming = 10;
    */
   streaming: boolean;
 
   /**
-   * Whether it is on its way out.
+   * Whether it is deprecated.
    *
    * @generated from field: bool deprecated = 11;
    */
   deprecated: boolean;
 
   /**
-   * What it takes from the rate limit.
+   * Its cost in rate-limit tokens.
    *
    * @generated from field: int32 token_cost = 12;
    */
@@ -254,7 +254,7 @@ export const MethodReportSchema: GenMessage<MethodReport> = /*@__PURE__*/
   messageDesc(file_service_api_discovery, 3);
 
 /**
- * Asks for the report.
+ * Request for the report.
  *
  * @generated from message service.api.GetServicesReportRequest
  */
@@ -290,7 +290,7 @@ export const GetServicesReportResponseSchema: GenMessage<GetServicesReportRespon
   messageDesc(file_service_api_discovery, 5);
 
 /**
- * Asks for the postures.
+ * Request for the postures.
  *
  * @generated from message service.api.ListCapabilityPosturesRequest
  */
@@ -326,62 +326,62 @@ export const ListCapabilityPosturesResponseSchema: GenMessage<ListCapabilityPost
   messageDesc(file_service_api_discovery, 7);
 
 /**
- * Asks for capabilities.
+ * Request for capabilities.
  *
  * @generated from message service.api.ListCapabilitiesRequest
  */
 export type ListCapabilitiesRequest = Message<"service.api.ListCapabilitiesRequest"> & {
   /**
-   * Also those that a setting switched off.
+   * Also capabilities that a setting disables.
    *
    * @generated from field: bool include_disabled = 1;
    */
   includeDisabled: boolean;
 
   /**
-   * Also those that run without a guarantee; true when absent.
+   * Also capabilities that run without a guarantee; default true.
    *
    * @generated from field: optional bool include_degraded = 2;
    */
   includeDegraded?: boolean | undefined;
 
   /**
-   * Also those that miss something they need.
+   * Also capabilities with a missing dependency.
    *
    * @generated from field: bool include_missing_dependency = 3;
    */
   includeMissingDependency: boolean;
 
   /**
-   * Only those in one of these modes, whatever the switches above say.
+   * Only capabilities in one of these modes, regardless of the flags above.
    *
    * @generated from field: repeated string modes = 4;
    */
   modes: string[];
 
   /**
-   * Only those whose id or name holds this.
+   * Only capabilities whose id or name contains this text.
    *
    * @generated from field: string query = 5;
    */
   query: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 7;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 8;
    */
@@ -416,14 +416,14 @@ export type ListCapabilitiesResponse = Message<"service.api.ListCapabilitiesResp
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -438,7 +438,7 @@ export const ListCapabilitiesResponseSchema: GenMessage<ListCapabilitiesResponse
   messageDesc(file_service_api_discovery, 9);
 
 /**
- * Names a capability.
+ * Identifies a capability.
  *
  * @generated from message service.api.GetCapabilityRequest
  */
@@ -459,7 +459,7 @@ export const GetCapabilityRequestSchema: GenMessage<GetCapabilityRequest> = /*@_
   messageDesc(file_service_api_discovery, 10);
 
 /**
- * The capability that was asked for.
+ * The requested capability.
  *
  * @generated from message service.api.GetCapabilityResponse
  */
@@ -506,7 +506,7 @@ export const DiscoveryService: GenService<{
     output: typeof ListCapabilityPosturesResponseSchema;
   },
   /**
-   * Lists the catalogue of capabilities.
+   * Lists the capabilities of the instance.
    *
    * @generated from rpc service.api.DiscoveryService.ListCapabilities
    */
@@ -516,7 +516,7 @@ export const DiscoveryService: GenService<{
     output: typeof ListCapabilitiesResponseSchema;
   },
   /**
-   * Reads one capability.
+   * Returns one capability.
    *
    * @generated from rpc service.api.DiscoveryService.GetCapability
    */

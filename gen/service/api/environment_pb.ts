@@ -18,13 +18,13 @@ export const file_service_api_environment: GenFile = /*@__PURE__*/
   fileDesc("Ch1zZXJ2aWNlL2FwaS9lbnZpcm9ubWVudC5wcm90bxILc2VydmljZS5hcGkiugMKC0Vudmlyb25tZW50EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDAoEbmFtZRgEIAEoCRIrCgRtb2RlGAUgASgOMh0uc2VydmljZS5hcGkuRW52aXJvbm1lbnQuTW9kZRIvCgZzdGF0dXMYBiABKA4yHy5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudC5TdGF0dXMSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCSABKAMiPQoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASDQoJTU9ERV9MSVZFEAESEAoMTU9ERV9TQU5EQk9YEAIiXAoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhEKDVNUQVRVU19BQ1RJVkUQARITCg9TVEFUVVNfRElTQUJMRUQQAhISCg5TVEFUVVNfREVMRVRFRBADIpYBChhDcmVhdGVFbnZpcm9ubWVudFJlcXVlc3QSKwoDa2V5GAEgASgJQh66SBtyGTIXXlthLXpdW2EtejAtOV8tXXswLDYyfSQSFgoEbmFtZRgCIAEoCUIIukgFcgMYyAESNQoEbW9kZRgDIAEoDjIdLnNlcnZpY2UuYXBpLkVudmlyb25tZW50Lk1vZGVCCLpIBYIBAhABIkoKGUNyZWF0ZUVudmlyb25tZW50UmVzcG9uc2USLQoLZW52aXJvbm1lbnQYASABKAsyGC5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudCI6ChVHZXRFbnZpcm9ubWVudFJlcXVlc3QSIQoOZW52aXJvbm1lbnRfaWQYASABKAlCCbpIBnIEEAEYQCJHChZHZXRFbnZpcm9ubWVudFJlc3BvbnNlEi0KC2Vudmlyb25tZW50GAEgASgLMhguc2VydmljZS5hcGkuRW52aXJvbm1lbnQi5AEKGFVwZGF0ZUVudmlyb25tZW50UmVxdWVzdBIhCg5lbnZpcm9ubWVudF9pZBgBIAEoCUIJukgGcgQQARhAEh0KBG5hbWUYAiABKAlCCrpIB3IFEAEYyAFIAIgBARJCCgZzdGF0dXMYAyABKA4yHy5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudC5TdGF0dXNCDLpICYIBBhABIAAgA0gBiAEBEhsKDnJlY29yZF92ZXJzaW9uGAQgASgDSAKIAQFCBwoFX25hbWVCCQoHX3N0YXR1c0IRCg9fcmVjb3JkX3ZlcnNpb24iSgoZVXBkYXRlRW52aXJvbm1lbnRSZXNwb25zZRItCgtlbnZpcm9ubWVudBgBIAEoCzIYLnNlcnZpY2UuYXBpLkVudmlyb25tZW50Ij0KGERlbGV0ZUVudmlyb25tZW50UmVxdWVzdBIhCg5lbnZpcm9ubWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkoKGURlbGV0ZUVudmlyb25tZW50UmVzcG9uc2USLQoLZW52aXJvbm1lbnQYASABKAsyGC5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudCJOChdMaXN0RW52aXJvbm1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIo0BChhMaXN0RW52aXJvbm1lbnRzUmVzcG9uc2USLgoMZW52aXJvbm1lbnRzGAEgAygLMhguc2VydmljZS5hcGkuRW52aXJvbm1lbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIMrEHChJFbnZpcm9ubWVudFNlcnZpY2UStAEKEUNyZWF0ZUVudmlyb25tZW50EiUuc2VydmljZS5hcGkuQ3JlYXRlRW52aXJvbm1lbnRSZXF1ZXN0GiYuc2VydmljZS5hcGkuQ3JlYXRlRW52aXJvbm1lbnRSZXNwb25zZSJQyvMYIAgBEAIYASABKgtlbnZpcm9ubWVudDIFd3JpdGVQBVgBgtPkkwImOgEqYgtlbnZpcm9ubWVudCIUL2FwaS92Mi9lbnZpcm9ubWVudHMStAEKDkdldEVudmlyb25tZW50EiIuc2VydmljZS5hcGkuR2V0RW52aXJvbm1lbnRSZXF1ZXN0GiMuc2VydmljZS5hcGkuR2V0RW52aXJvbm1lbnRSZXNwb25zZSJZyvMYGwgBEAIYASABKgtlbnZpcm9ubWVudDIEcmVhZILT5JMCNGILZW52aXJvbm1lbnQSJS9hcGkvdjIvZW52aXJvbm1lbnRzL3tlbnZpcm9ubWVudF9pZH0SxQEKEVVwZGF0ZUVudmlyb25tZW50EiUuc2VydmljZS5hcGkuVXBkYXRlRW52aXJvbm1lbnRSZXF1ZXN0GiYuc2VydmljZS5hcGkuVXBkYXRlRW52aXJvbm1lbnRSZXNwb25zZSJhyvMYIAgBEAIYASABKgtlbnZpcm9ubWVudDIFd3JpdGVQBVgBgtPkkwI3OgEqYgtlbnZpcm9ubWVudDIlL2FwaS92Mi9lbnZpcm9ubWVudHMve2Vudmlyb25tZW50X2lkfRLDAQoRRGVsZXRlRW52aXJvbm1lbnQSJS5zZXJ2aWNlLmFwaS5EZWxldGVFbnZpcm9ubWVudFJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5EZWxldGVFbnZpcm9ubWVudFJlc3BvbnNlIl/K8xghCAEQAhgBIAEqC2Vudmlyb25tZW50MgZkZWxldGVQBVgBgtPkkwI0YgtlbnZpcm9ubWVudColL2FwaS92Mi9lbnZpcm9ubWVudHMve2Vudmlyb25tZW50X2lkfRKeAQoQTGlzdEVudmlyb25tZW50cxIkLnNlcnZpY2UuYXBpLkxpc3RFbnZpcm9ubWVudHNSZXF1ZXN0GiUuc2VydmljZS5hcGkuTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlIj3K8xgdCAEQAhgBIAEqC2Vudmlyb25tZW50MgRyZWFkUAKC0+STAhYSFC9hcGkvdjIvZW52aXJvbm1lbnRzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * A place where configuration and keys are valid.
+ * A part of a tenant, such as production, with its own configuration and keys.
  *
  * @generated from message service.api.Environment
  */
 export type Environment = Message<"service.api.Environment"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,28 +38,28 @@ export type Environment = Message<"service.api.Environment"> & {
   tenantId: string;
 
   /**
-   * A short name, unique in the tenant, for example "production".
+   * A short name, unique in the tenant, such as "production".
    *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * Whether work here is real.
+   * Whether work in the environment is real.
    *
    * @generated from field: service.api.Environment.Mode mode = 5;
    */
   mode: Environment_Mode;
 
   /**
-   * Where it stands.
+   * The status.
    *
    * @generated from field: service.api.Environment.Status status = 6;
    */
@@ -80,7 +80,7 @@ export type Environment = Message<"service.api.Environment"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 9;
    */
@@ -95,13 +95,13 @@ export const EnvironmentSchema: GenMessage<Environment> = /*@__PURE__*/
   messageDesc(file_service_api_environment, 0);
 
 /**
- * Whether work here is real.
+ * Whether work in the environment is real.
  *
  * @generated from enum service.api.Environment.Mode
  */
 export const Environment_Mode = {
   /**
-   * Not a mode.
+   * Not a valid mode.
    *
    * @generated from enum value: MODE_UNSPECIFIED = 0;
    */
@@ -115,7 +115,7 @@ export const Environment_Mode = {
   LIVE: 1,
 
   /**
-   * Trials.
+   * Test work.
    *
    * @generated from enum value: MODE_SANDBOX = 2;
    */
@@ -123,7 +123,7 @@ export const Environment_Mode = {
 } as const;
 
 /**
- * Whether work here is real.
+ * Whether work in the environment is real.
  *
  * @generated from enum service.api.Environment.Mode
  */
@@ -136,13 +136,13 @@ export const Environment_ModeSchema: GenEnum<Environment_Mode> = /*@__PURE__*/
   enumDesc(file_service_api_environment, 0, 0);
 
 /**
- * Where an environment stands.
+ * The status of an environment.
  *
  * @generated from enum service.api.Environment.Status
  */
 export const Environment_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
@@ -156,7 +156,7 @@ export const Environment_Status = {
   ACTIVE: 1,
 
   /**
-   * Kept, but not in use.
+   * Stored, but not in use.
    *
    * @generated from enum value: STATUS_DISABLED = 2;
    */
@@ -171,7 +171,7 @@ export const Environment_Status = {
 } as const;
 
 /**
- * Where an environment stands.
+ * The status of an environment.
  *
  * @generated from enum service.api.Environment.Status
  */
@@ -184,7 +184,7 @@ export const Environment_StatusSchema: GenEnum<Environment_Status> = /*@__PURE__
   enumDesc(file_service_api_environment, 0, 1);
 
 /**
- * Asks for a new environment.
+ * Request to create an environment.
  *
  * @generated from message service.api.CreateEnvironmentRequest
  */
@@ -197,14 +197,14 @@ export type CreateEnvironmentRequest = Message<"service.api.CreateEnvironmentReq
   key: string;
 
   /**
-   * What people call it; the key when empty.
+   * The display name; the key when empty.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Whether work here is real; a sandbox when unspecified.
+   * Whether work in the environment is real; sandbox when unspecified.
    *
    * @generated from field: service.api.Environment.Mode mode = 3;
    */
@@ -240,7 +240,7 @@ export const CreateEnvironmentResponseSchema: GenMessage<CreateEnvironmentRespon
   messageDesc(file_service_api_environment, 2);
 
 /**
- * Names an environment.
+ * Identifies an environment.
  *
  * @generated from message service.api.GetEnvironmentRequest
  */
@@ -261,7 +261,7 @@ export const GetEnvironmentRequestSchema: GenMessage<GetEnvironmentRequest> = /*
   messageDesc(file_service_api_environment, 3);
 
 /**
- * The environment that was asked for.
+ * The requested environment.
  *
  * @generated from message service.api.GetEnvironmentResponse
  */
@@ -295,14 +295,14 @@ export type UpdateEnvironmentRequest = Message<"service.api.UpdateEnvironmentReq
   environmentId: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * Active or disabled.
+   * STATUS_ACTIVE or STATUS_DISABLED.
    *
    * @generated from field: optional service.api.Environment.Status status = 3;
    */
@@ -324,7 +324,7 @@ export const UpdateEnvironmentRequestSchema: GenMessage<UpdateEnvironmentRequest
   messageDesc(file_service_api_environment, 5);
 
 /**
- * The changed environment.
+ * The updated environment.
  *
  * @generated from message service.api.UpdateEnvironmentResponse
  */
@@ -345,7 +345,7 @@ export const UpdateEnvironmentResponseSchema: GenMessage<UpdateEnvironmentRespon
   messageDesc(file_service_api_environment, 6);
 
 /**
- * Names an environment to delete.
+ * Selects the environment to delete.
  *
  * @generated from message service.api.DeleteEnvironmentRequest
  */
@@ -387,27 +387,27 @@ export const DeleteEnvironmentResponseSchema: GenMessage<DeleteEnvironmentRespon
   messageDesc(file_service_api_environment, 8);
 
 /**
- * Asks for a page of environments.
+ * Request for a page of environments.
  *
  * @generated from message service.api.ListEnvironmentsRequest
  */
 export type ListEnvironmentsRequest = Message<"service.api.ListEnvironmentsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -442,14 +442,14 @@ export type ListEnvironmentsResponse = Message<"service.api.ListEnvironmentsResp
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -464,7 +464,7 @@ export const ListEnvironmentsResponseSchema: GenMessage<ListEnvironmentsResponse
   messageDesc(file_service_api_environment, 10);
 
 /**
- * Environments of a tenant: where its configuration and its keys are valid.
+ * Environments of a tenant, such as production: the scope of its configuration and keys.
  *
  * @generated from service service.api.EnvironmentService
  */
@@ -480,7 +480,7 @@ export const EnvironmentService: GenService<{
     output: typeof CreateEnvironmentResponseSchema;
   },
   /**
-   * Reads one environment.
+   * Returns one environment.
    *
    * @generated from rpc service.api.EnvironmentService.GetEnvironment
    */
@@ -500,7 +500,7 @@ export const EnvironmentService: GenService<{
     output: typeof UpdateEnvironmentResponseSchema;
   },
   /**
-   * Deletes an environment. The environment "production" stays.
+   * Deletes an environment. The environment "production" cannot be deleted.
    *
    * @generated from rpc service.api.EnvironmentService.DeleteEnvironment
    */

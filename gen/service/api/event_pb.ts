@@ -18,13 +18,13 @@ export const file_service_api_event: GenFile = /*@__PURE__*/
   fileDesc("ChdzZXJ2aWNlL2FwaS9ldmVudC5wcm90bxILc2VydmljZS5hcGki7AEKBUV2ZW50EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRITCgtzcGVjdmVyc2lvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnNvdXJjZRgFIAEoCRIPCgdzdWJqZWN0GAYgASgJEigKBHRpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD2RhdGFjb250ZW50dHlwZRgIIAEoCRIlCgRkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIWCg5lbnZpcm9ubWVudF9pZBgKIAEoCSLgAQoTUHVibGlzaEV2ZW50UmVxdWVzdBJDCgR0eXBlGAEgASgJQjW6SDJyMDIuXlthLXpdW2EtejAtOV9dezAsNjJ9KFwuW2EtejAtOV9dezEsNjN9KXsxLDR9JBIYCgZzb3VyY2UYAiABKAlCCLpIBXIDGP8BEhkKB3N1YmplY3QYAyABKAlCCLpIBXIDGP8BEigKBHRpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBGRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IjkKFFB1Ymxpc2hFdmVudFJlc3BvbnNlEiEKBWV2ZW50GAEgASgLMhIuc2VydmljZS5hcGkuRXZlbnQiLgoPR2V0RXZlbnRSZXF1ZXN0EhsKCGV2ZW50X2lkGAEgASgJQgm6SAZyBBABGEAiNQoQR2V0RXZlbnRSZXNwb25zZRIhCgVldmVudBgBIAEoCzISLnNlcnZpY2UuYXBpLkV2ZW50IvcBChFMaXN0RXZlbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEjwKBXR5cGVzGAQgAygJQi26SCqSAScQMiIjciEyH15bYS16XVthLXowLTlfLl17MCwxMjZ9KFwuXCopPyQSGQoHc3ViamVjdBgFIAEoCUIIukgFcgMY/wESKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ7ChJMaXN0RXZlbnRzUmVzcG9uc2USIgoGZXZlbnRzGAEgAygLMhIuc2VydmljZS5hcGkuRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIooBChZTdWJzY3JpYmVFdmVudHNSZXF1ZXN0EhcKBmN1cnNvchgBIAEoCUIHukgEcgIYQBI8CgV0eXBlcxgCIAMoCUItukgqkgEnEDIiI3IhMh9eW2Etel1bYS16MC05Xy5dezAsMTI2fShcLlwqKT8kEhkKB3N1YmplY3QYAyABKAlCCLpIBXIDGP8BIjwKF1N1YnNjcmliZUV2ZW50c1Jlc3BvbnNlEiEKBWV2ZW50GAEgASgLMhIuc2VydmljZS5hcGkuRXZlbnQy2AQKDEV2ZW50U2VydmljZRKOAQoMUHVibGlzaEV2ZW50EiAuc2VydmljZS5hcGkuUHVibGlzaEV2ZW50UmVxdWVzdBohLnNlcnZpY2UuYXBpLlB1Ymxpc2hFdmVudFJlc3BvbnNlIjnK8xgYCAEQAhgBIAEqBWV2ZW50MgV3cml0ZVgBgtPkkwIXOgEqYgVldmVudCILL2FwaS9ldmVudHMShwEKCEdldEV2ZW50Ehwuc2VydmljZS5hcGkuR2V0RXZlbnRSZXF1ZXN0Gh0uc2VydmljZS5hcGkuR2V0RXZlbnRSZXNwb25zZSI+yvMYFQgBEAIYASABKgVldmVudDIEcmVhZILT5JMCH2IFZXZlbnQSFi9hcGkvZXZlbnRzL3tldmVudF9pZH0SfQoKTGlzdEV2ZW50cxIeLnNlcnZpY2UuYXBpLkxpc3RFdmVudHNSZXF1ZXN0Gh8uc2VydmljZS5hcGkuTGlzdEV2ZW50c1Jlc3BvbnNlIi7K8xgXCAEQAhgBIAEqBWV2ZW50MgRyZWFkUAKC0+STAg0SCy9hcGkvZXZlbnRzEq0BCg9TdWJzY3JpYmVFdmVudHMSIy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVFdmVudHNSZXF1ZXN0GiQuc2VydmljZS5hcGkuU3Vic2NyaWJlRXZlbnRzUmVzcG9uc2UiTcrzGBcIARACGAEgASoFZXZlbnQyBHJlYWRQBdLzGApldmVudCB0YWlsgtPkkwIeYgVldmVudBIVL2FwaS9ldmVudHMvc3Vic2NyaWJlMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * Something that happened (CloudEvents 1.0).
+ * An event (CloudEvents 1.0).
  *
  * @generated from message service.api.Event
  */
 export type Event = Message<"service.api.Event"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,28 +38,28 @@ export type Event = Message<"service.api.Event"> & {
   tenantId: string;
 
   /**
-   * The version of CloudEvents, "1.0".
+   * The CloudEvents version, "1.0".
    *
    * @generated from field: string specversion = 3;
    */
   specversion: string;
 
   /**
-   * What kind of thing happened, for example "tenant.created".
+   * The event type, such as "tenant.created".
    *
    * @generated from field: string type = 4;
    */
   type: string;
 
   /**
-   * Where it happened, a URI reference.
+   * The source, a URI reference.
    *
    * @generated from field: string source = 5;
    */
   source: string;
 
   /**
-   * What it happened to.
+   * The id of the record that the event is about.
    *
    * @generated from field: string subject = 6;
    */
@@ -80,15 +80,15 @@ export type Event = Message<"service.api.Event"> & {
   datacontenttype: string;
 
   /**
-   * What is to be known about it.
+   * The details of the event.
    *
    * @generated from field: google.protobuf.Struct data = 9;
    */
   data?: JsonObject | undefined;
 
   /**
-   * The environment of what it happened to; empty when that belongs to none. Callers see the events of environments that
-   * they may work in, and those of none.
+   * The environment of the record; empty if it belongs to none. Callers see events of their environments, and events
+   * without an environment.
    *
    * @generated from field: string environment_id = 10;
    */
@@ -109,35 +109,36 @@ export const EventSchema: GenMessage<Event> = /*@__PURE__*/
  */
 export type PublishEventRequest = Message<"service.api.PublishEventRequest"> & {
   /**
-   * What kind of thing happened: dotted lower case, at least two parts, the first not one of the service's own.
+   * The event type: lower case, at least two parts separated by dots, and a first part that the service does not use
+   * itself (for example: order.paid).
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * Where it happened, a URI reference; "/custom" when empty.
+   * The source, a URI reference; "/custom" when empty.
    *
    * @generated from field: string source = 2;
    */
   source: string;
 
   /**
-   * What it happened to.
+   * The id of the record that the event is about.
    *
    * @generated from field: string subject = 3;
    */
   subject: string;
 
   /**
-   * When it happened; now when absent.
+   * When it happened; the current time when absent.
    *
    * @generated from field: google.protobuf.Timestamp time = 4;
    */
   time?: Timestamp | undefined;
 
   /**
-   * What is to be known about it, at most 64 KiB.
+   * The details of the event, at most 64 KiB.
    *
    * @generated from field: google.protobuf.Struct data = 5;
    */
@@ -152,7 +153,7 @@ export const PublishEventRequestSchema: GenMessage<PublishEventRequest> = /*@__P
   messageDesc(file_service_api_event, 1);
 
 /**
- * The event as it was kept.
+ * The stored event.
  *
  * @generated from message service.api.PublishEventResponse
  */
@@ -173,7 +174,7 @@ export const PublishEventResponseSchema: GenMessage<PublishEventResponse> = /*@_
   messageDesc(file_service_api_event, 2);
 
 /**
- * Names an event.
+ * Identifies an event.
  *
  * @generated from message service.api.GetEventRequest
  */
@@ -194,7 +195,7 @@ export const GetEventRequestSchema: GenMessage<GetEventRequest> = /*@__PURE__*/
   messageDesc(file_service_api_event, 3);
 
 /**
- * The event that was asked for.
+ * The requested event.
  *
  * @generated from message service.api.GetEventResponse
  */
@@ -215,41 +216,41 @@ export const GetEventResponseSchema: GenMessage<GetEventResponse> = /*@__PURE__*
   messageDesc(file_service_api_event, 4);
 
 /**
- * Asks for a page of events.
+ * Request for a page of events.
  *
  * @generated from message service.api.ListEventsRequest
  */
 export type ListEventsRequest = Message<"service.api.ListEventsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
   skip: number;
 
   /**
-   * Only events of these types; "tenant.*" stands for all that start so.
+   * Only events of these types; "tenant.*" matches all types with this prefix.
    *
    * @generated from field: repeated string types = 4;
    */
   types: string[];
 
   /**
-   * Only events about this.
+   * Only events about this subject.
    *
    * @generated from field: string subject = 5;
    */
@@ -298,14 +299,14 @@ export type ListEventsResponse = Message<"service.api.ListEventsResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -326,21 +327,21 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
  */
 export type SubscribeEventsRequest = Message<"service.api.SubscribeEventsRequest"> & {
   /**
-   * The id of the last event that was seen; only what comes from now on when empty. REST takes it from Last-Event-ID too.
+   * The id of the last received event; only new events when empty. REST also accepts it in Last-Event-ID.
    *
    * @generated from field: string cursor = 1;
    */
   cursor: string;
 
   /**
-   * Only events of these types; "tenant.*" stands for all that start so.
+   * Only events of these types; "tenant.*" matches all types with this prefix.
    *
    * @generated from field: repeated string types = 2;
    */
   types: string[];
 
   /**
-   * Only events about this.
+   * Only events about this subject.
    *
    * @generated from field: string subject = 3;
    */
@@ -382,7 +383,7 @@ export const SubscribeEventsResponseSchema: GenMessage<SubscribeEventsResponse> 
  */
 export const EventService: GenService<{
   /**
-   * Adds an event of the caller's own to the log.
+   * Adds a custom event to the log.
    *
    * @generated from rpc service.api.EventService.PublishEvent
    */
@@ -392,7 +393,7 @@ export const EventService: GenService<{
     output: typeof PublishEventResponseSchema;
   },
   /**
-   * Reads one event.
+   * Returns one event.
    *
    * @generated from rpc service.api.EventService.GetEvent
    */
@@ -412,7 +413,7 @@ export const EventService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * Follows the log: first what came after the cursor, then what comes.
+   * Follows the log: first the events after the cursor, then new events as they arrive.
    *
    * @generated from rpc service.api.EventService.SubscribeEvents
    */

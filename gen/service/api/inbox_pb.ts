@@ -24,7 +24,7 @@ export const file_service_api_inbox: GenFile = /*@__PURE__*/
  */
 export type InboxMessage = Message<"service.api.InboxMessage"> & {
   /**
-   * The ULID, which is that of its delivery.
+   * The id, a ULID; the same as that of its delivery.
    *
    * @generated from field: string id = 1;
    */
@@ -38,14 +38,14 @@ export type InboxMessage = Message<"service.api.InboxMessage"> & {
   tenantId: string;
 
   /**
-   * To whom.
+   * The subscriber.
    *
    * @generated from field: string subscriber_id = 3;
    */
   subscriberId: string;
 
   /**
-   * What it is about.
+   * The notification workflow.
    *
    * @generated from field: string workflow_key = 4;
    */
@@ -59,28 +59,28 @@ export type InboxMessage = Message<"service.api.InboxMessage"> & {
   title: string;
 
   /**
-   * What it says, as plain text.
+   * The text, without markup.
    *
    * @generated from field: string body = 6;
    */
   body: string;
 
   /**
-   * What goes along with it, such as a link.
+   * Additional data, such as a link.
    *
    * @generated from field: google.protobuf.Struct data = 7;
    */
   data?: JsonObject | undefined;
 
   /**
-   * When it was read; absent when it was not.
+   * When it was read; absent while unread.
    *
    * @generated from field: google.protobuf.Timestamp read_at = 8;
    */
   readAt?: Timestamp | undefined;
 
   /**
-   * When it came.
+   * When it arrived.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
@@ -108,28 +108,28 @@ export type ListInboxMessagesRequest = Message<"service.api.ListInboxMessagesReq
   subscriberId: string;
 
   /**
-   * Only those that were not read.
+   * Only unread messages.
    *
    * @generated from field: bool unread_only = 2;
    */
   unreadOnly: boolean;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 5;
    */
@@ -157,21 +157,21 @@ export type ListInboxMessagesResponse = Message<"service.api.ListInboxMessagesRe
   messages: InboxMessage[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -207,13 +207,13 @@ export const CountUnreadMessagesRequestSchema: GenMessage<CountUnreadMessagesReq
   messageDesc(file_service_api_inbox, 3);
 
 /**
- * How many there are.
+ * The number of unread messages.
  *
  * @generated from message service.api.CountUnreadMessagesResponse
  */
 export type CountUnreadMessagesResponse = Message<"service.api.CountUnreadMessagesResponse"> & {
   /**
-   * How many were not read.
+   * The number of unread messages.
    *
    * @generated from field: int32 unread_count = 1;
    */
@@ -241,7 +241,7 @@ export type WatchInboxRequest = Message<"service.api.WatchInboxRequest"> & {
   subscriberId: string;
 
   /**
-   * The id of the last message that was seen; only what comes from now on when empty. REST takes it from Last-Event-ID too.
+   * The id of the last received message; only new messages when empty. REST also accepts it in Last-Event-ID.
    *
    * @generated from field: string cursor = 2;
    */
@@ -297,7 +297,7 @@ export type MarkInboxMessageRequest = Message<"service.api.MarkInboxMessageReque
   messageId: string;
 
   /**
-   * Whether it was read; it was when absent.
+   * Whether it was read; default true.
    *
    * @generated from field: optional bool read = 3;
    */
@@ -354,13 +354,13 @@ export const MarkAllInboxMessagesRequestSchema: GenMessage<MarkAllInboxMessagesR
   messageDesc(file_service_api_inbox, 9);
 
 /**
- * How many there were.
+ * The number of marked messages.
  *
  * @generated from message service.api.MarkAllInboxMessagesResponse
  */
 export type MarkAllInboxMessagesResponse = Message<"service.api.MarkAllInboxMessagesResponse"> & {
   /**
-   * How many were marked.
+   * The number of marked messages.
    *
    * @generated from field: int32 marked_count = 1;
    */
@@ -375,7 +375,7 @@ export const MarkAllInboxMessagesResponseSchema: GenMessage<MarkAllInboxMessages
   messageDesc(file_service_api_inbox, 10);
 
 /**
- * Inboxes: what subscribers are shown on the channel in_app.
+ * Inboxes: messages of subscribers on the channel in_app.
  *
  * @generated from service service.api.InboxService
  */
@@ -391,7 +391,7 @@ export const InboxService: GenService<{
     output: typeof ListInboxMessagesResponseSchema;
   },
   /**
-   * Counts the messages that were not read.
+   * Counts the unread messages.
    *
    * @generated from rpc service.api.InboxService.CountUnreadMessages
    */
@@ -401,7 +401,7 @@ export const InboxService: GenService<{
     output: typeof CountUnreadMessagesResponseSchema;
   },
   /**
-   * Follows an inbox: messages come as they are put there. REST answers with server-sent events.
+   * Follows an inbox: returns messages as they arrive. REST returns server-sent events.
    *
    * @generated from rpc service.api.InboxService.WatchInbox
    */
@@ -411,7 +411,7 @@ export const InboxService: GenService<{
     output: typeof WatchInboxResponseSchema;
   },
   /**
-   * Marks a message as read, or as not read.
+   * Marks a message as read or unread.
    *
    * @generated from rpc service.api.InboxService.MarkInboxMessage
    */

@@ -24,7 +24,7 @@ export const file_service_api_integration: GenFile = /*@__PURE__*/
  */
 export type Integration = Message<"service.api.Integration"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -45,7 +45,7 @@ export type Integration = Message<"service.api.Integration"> & {
   channel: string;
 
   /**
-   * What it is called.
+   * The name.
    *
    * @generated from field: string name = 4;
    */
@@ -66,7 +66,7 @@ export type Integration = Message<"service.api.Integration"> & {
   connectionId: string;
 
   /**
-   * The lower wins, the older among equals.
+   * The lowest priority is used first; the oldest among equals.
    *
    * @generated from field: int32 priority = 7;
    */
@@ -80,21 +80,21 @@ export type Integration = Message<"service.api.Integration"> & {
   active: boolean;
 
   /**
-   * For which messages it is used, in CEL; for all when empty.
+   * The messages for which it is used, as a CEL condition; all when empty.
    *
    * @generated from field: string condition = 9;
    */
   condition: string;
 
   /**
-   * How what it sends is written: upper, lower, title or sentence; as it is when empty.
+   * The letter case of the messages: upper, lower, title or sentence; unchanged when empty.
    *
    * @generated from field: string casing_override = 10;
    */
   casingOverride: string;
 
   /**
-   * Whatever else the tenant keeps about it.
+   * Free-form data of the tenant.
    *
    * @generated from field: google.protobuf.Struct metadata = 11;
    */
@@ -115,7 +115,7 @@ export type Integration = Message<"service.api.Integration"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 14;
    */
@@ -130,7 +130,7 @@ export const IntegrationSchema: GenMessage<Integration> = /*@__PURE__*/
   messageDesc(file_service_api_integration, 0);
 
 /**
- * Asks for a new integration.
+ * Request to create an integration.
  *
  * @generated from message service.api.CreateIntegrationRequest
  */
@@ -143,7 +143,7 @@ export type CreateIntegrationRequest = Message<"service.api.CreateIntegrationReq
   channel: string;
 
   /**
-   * What it is called, unique among those of its channel.
+   * The name, unique among the integrations of the channel.
    *
    * @generated from field: string name = 2;
    */
@@ -164,35 +164,36 @@ export type CreateIntegrationRequest = Message<"service.api.CreateIntegrationReq
   connectionId: string;
 
   /**
-   * The lower wins, the older among equals; 100 unless set.
+   * The lowest priority is used first; the oldest among equals. Default 100.
    *
    * @generated from field: optional int32 priority = 5;
    */
   priority?: number | undefined;
 
   /**
-   * Whether it is used; true unless set.
+   * Whether it is used; default true.
    *
    * @generated from field: optional bool active = 6;
    */
   active?: boolean | undefined;
 
   /**
-   * For which messages it is used, in CEL over subscriber, payload, workflow_key and channel; for all when empty.
+   * The messages for which it is used, as a CEL condition over subscriber, payload, workflow_key and channel; all when
+   * empty.
    *
    * @generated from field: string condition = 7;
    */
   condition: string;
 
   /**
-   * How what it sends is written: upper, lower, title or sentence; as it is when empty.
+   * The letter case of the messages: upper, lower, title or sentence; unchanged when empty.
    *
    * @generated from field: string casing_override = 8;
    */
   casingOverride: string;
 
   /**
-   * Whatever else the tenant keeps about it, at most 16 KiB as JSON.
+   * Free-form data of the tenant, at most 16 KiB as JSON.
    *
    * @generated from field: google.protobuf.Struct metadata = 9;
    */
@@ -228,7 +229,7 @@ export const CreateIntegrationResponseSchema: GenMessage<CreateIntegrationRespon
   messageDesc(file_service_api_integration, 2);
 
 /**
- * Names an integration.
+ * Identifies an integration.
  *
  * @generated from message service.api.GetIntegrationRequest
  */
@@ -249,7 +250,7 @@ export const GetIntegrationRequestSchema: GenMessage<GetIntegrationRequest> = /*
   messageDesc(file_service_api_integration, 3);
 
 /**
- * The integration that was asked for.
+ * The requested integration.
  *
  * @generated from message service.api.GetIntegrationResponse
  */
@@ -270,27 +271,27 @@ export const GetIntegrationResponseSchema: GenMessage<GetIntegrationResponse> = 
   messageDesc(file_service_api_integration, 4);
 
 /**
- * Asks for a page of integrations.
+ * Request for a page of integrations.
  *
  * @generated from message service.api.ListIntegrationsRequest
  */
 export type ListIntegrationsRequest = Message<"service.api.ListIntegrationsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -332,14 +333,14 @@ export type ListIntegrationsResponse = Message<"service.api.ListIntegrationsResp
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -367,14 +368,14 @@ export type UpdateIntegrationRequest = Message<"service.api.UpdateIntegrationReq
   id: string;
 
   /**
-   * The channel that it serves; where it is given it must be the one that it has.
+   * The channel that it serves; if present, it must be the current one.
    *
    * @generated from field: string channel = 2;
    */
   channel: string;
 
   /**
-   * What it is called, unique among those of its channel.
+   * The name, unique among the integrations of the channel.
    *
    * @generated from field: string name = 3;
    */
@@ -395,35 +396,36 @@ export type UpdateIntegrationRequest = Message<"service.api.UpdateIntegrationReq
   connectionId: string;
 
   /**
-   * The lower wins, the older among equals; 100 unless set.
+   * The lowest priority is used first; the oldest among equals. Default 100.
    *
    * @generated from field: optional int32 priority = 6;
    */
   priority?: number | undefined;
 
   /**
-   * Whether it is used; true unless set.
+   * Whether it is used; default true.
    *
    * @generated from field: optional bool active = 7;
    */
   active?: boolean | undefined;
 
   /**
-   * For which messages it is used, in CEL over subscriber, payload, workflow_key and channel; for all when empty.
+   * The messages for which it is used, as a CEL condition over subscriber, payload, workflow_key and channel; all when
+   * empty.
    *
    * @generated from field: string condition = 8;
    */
   condition: string;
 
   /**
-   * How what it sends is written: upper, lower, title or sentence; as it is when empty.
+   * The letter case of the messages: upper, lower, title or sentence; unchanged when empty.
    *
    * @generated from field: string casing_override = 9;
    */
   casingOverride: string;
 
   /**
-   * Whatever else the tenant keeps about it, at most 16 KiB as JSON.
+   * Free-form data of the tenant, at most 16 KiB as JSON.
    *
    * @generated from field: google.protobuf.Struct metadata = 10;
    */
@@ -445,7 +447,7 @@ export const UpdateIntegrationRequestSchema: GenMessage<UpdateIntegrationRequest
   messageDesc(file_service_api_integration, 7);
 
 /**
- * The changed integration.
+ * The updated integration.
  *
  * @generated from message service.api.UpdateIntegrationResponse
  */
@@ -466,7 +468,7 @@ export const UpdateIntegrationResponseSchema: GenMessage<UpdateIntegrationRespon
   messageDesc(file_service_api_integration, 8);
 
 /**
- * Names an integration to remove.
+ * Selects the integration to remove.
  *
  * @generated from message service.api.DeleteIntegrationRequest
  */
@@ -524,7 +526,7 @@ export const IntegrationService: GenService<{
     output: typeof CreateIntegrationResponseSchema;
   },
   /**
-   * Reads one integration.
+   * Returns one integration.
    *
    * @generated from rpc service.api.IntegrationService.GetIntegration
    */
@@ -544,7 +546,7 @@ export const IntegrationService: GenService<{
     output: typeof ListIntegrationsResponseSchema;
   },
   /**
-   * Replaces an integration: what is absent is as it would be in a new one. The channel stays.
+   * Replaces an integration: absent fields get their defaults. The channel cannot change.
    *
    * @generated from rpc service.api.IntegrationService.UpdateIntegration
    */
@@ -554,7 +556,7 @@ export const IntegrationService: GenService<{
     output: typeof UpdateIntegrationResponseSchema;
   },
   /**
-   * Removes an integration; nothing is sent by it from then on.
+   * Deletes an integration. Nothing is sent through it afterwards.
    *
    * @generated from rpc service.api.IntegrationService.DeleteIntegration
    */

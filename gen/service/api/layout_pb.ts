@@ -18,13 +18,13 @@ export const file_service_api_layout: GenFile = /*@__PURE__*/
   fileDesc("ChhzZXJ2aWNlL2FwaS9sYXlvdXQucHJvdG8SC3NlcnZpY2UuYXBpIs8CCgZMYXlvdXQSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDwoHY2hhbm5lbBgFIAEoCRIOCgZlbmdpbmUYBiABKAkSDAoEYm9keRgHIAEoCRIRCgl0ZXh0X2JvZHkYCCABKAkSEgoKaXNfZGVmYXVsdBgJIAEoCBIPCgd2ZXJzaW9uGAogASgFEhEKCXZhcmlhYmxlcxgLIAMoCRIpCghtZXRhZGF0YRgMIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiqwIKE0NyZWF0ZUxheW91dFJlcXVlc3QSGAoEbmFtZRgBIAEoCUIKukgHcgUQARiAARIdCgtkZXNjcmlwdGlvbhgCIAEoCUIIukgFcgMYgAgSLAoGZW5naW5lGAMgASgJQhy6SBnYAQFyFFIKaGFuZGxlYmFyc1IGbGlxdWlkEhkKBGJvZHkYBCABKAlCC7pICHIGEAEogIAQEhwKCXRleHRfYm9keRgFIAEoCUIJukgGcgQogIAQEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI1CgdjaGFubmVsGAcgASgJQiS6SCFyH1IFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIFaW5hcHASEgoKaXNfZGVmYXVsdBgIIAEoCCI7ChRDcmVhdGVMYXlvdXRSZXNwb25zZRIjCgZsYXlvdXQYASABKAsyEy5zZXJ2aWNlLmFwaS5MYXlvdXQiKQoQR2V0TGF5b3V0UmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIjgKEUdldExheW91dFJlc3BvbnNlEiMKBmxheW91dBgBIAEoCzITLnNlcnZpY2UuYXBpLkxheW91dCKDAQoSTGlzdExheW91dHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSOAoHY2hhbm5lbBgEIAEoCUInukgk2AEBch9SBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBWluYXBwIn4KE0xpc3RMYXlvdXRzUmVzcG9uc2USJAoHbGF5b3V0cxgBIAMoCzITLnNlcnZpY2UuYXBpLkxheW91dBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgikQIKE1VwZGF0ZUxheW91dFJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIYCgRuYW1lGAIgASgJQgq6SAdyBRABGIABEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxiACBIsCgZlbmdpbmUYBCABKAlCHLpIGdgBAXIUUgpoYW5kbGViYXJzUgZsaXF1aWQSGQoEYm9keRgFIAEoCUILukgIcgYQASiAgBASHAoJdGV4dF9ib2R5GAYgASgJQgm6SAZyBCiAgBASKQoIbWV0YWRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKB3ZlcnNpb24YCCABKAVCB7pIBBoCKAEiOwoUVXBkYXRlTGF5b3V0UmVzcG9uc2USIwoGbGF5b3V0GAEgASgLMhMuc2VydmljZS5hcGkuTGF5b3V0IiwKE0RlbGV0ZUxheW91dFJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCI7ChREZWxldGVMYXlvdXRSZXNwb25zZRIjCgZsYXlvdXQYASABKAsyEy5zZXJ2aWNlLmFwaS5MYXlvdXQiLgoVR2V0TGF5b3V0VXNhZ2VSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiPQoWR2V0TGF5b3V0VXNhZ2VSZXNwb25zZRIVCg13b3JrZmxvd19rZXlzGAEgAygJEgwKBG1vcmUYAiABKAgiMAoXU2V0RGVmYXVsdExheW91dFJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCI/ChhTZXREZWZhdWx0TGF5b3V0UmVzcG9uc2USIwoGbGF5b3V0GAEgASgLMhMuc2VydmljZS5hcGkuTGF5b3V0Ii8KFkR1cGxpY2F0ZUxheW91dFJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCI+ChdEdXBsaWNhdGVMYXlvdXRSZXNwb25zZRIjCgZsYXlvdXQYASABKAsyEy5zZXJ2aWNlLmFwaS5MYXlvdXQihAEKFFByZXZpZXdMYXlvdXRSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEASKAoHcGF5bG9hZBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoKc3Vic2NyaWJlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QicgoVUHJldmlld0xheW91dFJlc3BvbnNlEgwKBGJvZHkYASABKAkSEQoJdGV4dF9ib2R5GAIgASgJEhoKEnJlc29sdmVkX3ZhcmlhYmxlcxgDIAMoCRIcChR1bnJlc29sdmVkX3ZhcmlhYmxlcxgEIAMoCTKWCwoNTGF5b3V0U2VydmljZRKWAQoMQ3JlYXRlTGF5b3V0EiAuc2VydmljZS5hcGkuQ3JlYXRlTGF5b3V0UmVxdWVzdBohLnNlcnZpY2UuYXBpLkNyZWF0ZUxheW91dFJlc3BvbnNlIkHK8xgbCAEQAhgBIAEqBmxheW91dDIFd3JpdGVQBVgBgtPkkwIcOgEqYgZsYXlvdXQiDy9hcGkvdjIvbGF5b3V0cxKKAQoJR2V0TGF5b3V0Eh0uc2VydmljZS5hcGkuR2V0TGF5b3V0UmVxdWVzdBoeLnNlcnZpY2UuYXBpLkdldExheW91dFJlc3BvbnNlIj7K8xgWCAEQAhgBIAEqBmxheW91dDIEcmVhZILT5JMCHmIGbGF5b3V0EhQvYXBpL3YyL2xheW91dHMve2lkfRKFAQoLTGlzdExheW91dHMSHy5zZXJ2aWNlLmFwaS5MaXN0TGF5b3V0c1JlcXVlc3QaIC5zZXJ2aWNlLmFwaS5MaXN0TGF5b3V0c1Jlc3BvbnNlIjPK8xgYCAEQAhgBIAEqBmxheW91dDIEcmVhZFACgtPkkwIREg8vYXBpL3YyL2xheW91dHMSmwEKDFVwZGF0ZUxheW91dBIgLnNlcnZpY2UuYXBpLlVwZGF0ZUxheW91dFJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5VcGRhdGVMYXlvdXRSZXNwb25zZSJGyvMYGwgBEAIYASABKgZsYXlvdXQyBXdyaXRlUAVYAYLT5JMCIToBKmIGbGF5b3V0GhQvYXBpL3YyL2xheW91dHMve2lkfRKYAQoMRGVsZXRlTGF5b3V0EiAuc2VydmljZS5hcGkuRGVsZXRlTGF5b3V0UmVxdWVzdBohLnNlcnZpY2UuYXBpLkRlbGV0ZUxheW91dFJlc3BvbnNlIkPK8xgbCAEQAhgBIAEqBmxheW91dDIFd3JpdGVQBVgBgtPkkwIeYgZsYXlvdXQqFC9hcGkvdjIvbGF5b3V0cy97aWR9EpkBCg5HZXRMYXlvdXRVc2FnZRIiLnNlcnZpY2UuYXBpLkdldExheW91dFVzYWdlUmVxdWVzdBojLnNlcnZpY2UuYXBpLkdldExheW91dFVzYWdlUmVzcG9uc2UiPsrzGBgIARACGAEgASoGbGF5b3V0MgRyZWFkUAKC0+STAhwSGi9hcGkvdjIvbGF5b3V0cy97aWR9L3VzYWdlErIBChBTZXREZWZhdWx0TGF5b3V0EiQuc2VydmljZS5hcGkuU2V0RGVmYXVsdExheW91dFJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5TZXREZWZhdWx0TGF5b3V0UmVzcG9uc2UiUcrzGBsIARACGAEgASoGbGF5b3V0MgV3cml0ZVAFWAGC0+STAiw6ASpiBmxheW91dCIfL2FwaS92Mi9sYXlvdXRzL3tpZH06c2V0RGVmYXVsdBKuAQoPRHVwbGljYXRlTGF5b3V0EiMuc2VydmljZS5hcGkuRHVwbGljYXRlTGF5b3V0UmVxdWVzdBokLnNlcnZpY2UuYXBpLkR1cGxpY2F0ZUxheW91dFJlc3BvbnNlIlDK8xgbCAEQAhgBIAEqBmxheW91dDIFd3JpdGVQBVgBgtPkkwIrOgEqYgZsYXlvdXQiHi9hcGkvdjIvbGF5b3V0cy97aWR9OmR1cGxpY2F0ZRKbAQoNUHJldmlld0xheW91dBIhLnNlcnZpY2UuYXBpLlByZXZpZXdMYXlvdXRSZXF1ZXN0GiIuc2VydmljZS5hcGkuUHJldmlld0xheW91dFJlc3BvbnNlIkPK8xgYCAEQAhgBIAEqBmxheW91dDIEcmVhZFAFgtPkkwIhOgEqIhwvYXBpL3YyL2xheW91dHMve2lkfTpwcmV2aWV3YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * What stands around notifications on one channel.
+ * A template around the notifications of one channel.
  *
  * @generated from message service.api.Layout
  */
 export type Layout = Message<"service.api.Layout"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,14 +38,14 @@ export type Layout = Message<"service.api.Layout"> & {
   tenantId: string;
 
   /**
-   * What it is called, unique on its channel.
+   * The name, unique on its channel.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 4;
    */
@@ -59,49 +59,49 @@ export type Layout = Message<"service.api.Layout"> & {
   channel: string;
 
   /**
-   * What the templates are written in: handlebars or liquid.
+   * The template language: handlebars or liquid.
    *
    * @generated from field: string engine = 6;
    */
   engine: string;
 
   /**
-   * The template around the content; on email HTML.
+   * The template around the content; HTML on email.
    *
    * @generated from field: string body = 7;
    */
   body: string;
 
   /**
-   * The template around the content without markup; empty for none.
+   * The template around the content without markup; empty if there is none.
    *
    * @generated from field: string text_body = 8;
    */
   textBody: string;
 
   /**
-   * Whether it is taken for notifications that name no layout.
+   * Whether it is used for notifications that name no layout.
    *
    * @generated from field: bool is_default = 9;
    */
   isDefault: boolean;
 
   /**
-   * Counts the changes of its text, from 1.
+   * The version of its text, from 1.
    *
    * @generated from field: int32 version = 10;
    */
   version: number;
 
   /**
-   * What its templates read, but for the content.
+   * The variables that its templates read, except the content.
    *
    * @generated from field: repeated string variables = 11;
    */
   variables: string[];
 
   /**
-   * Whatever else the tenant keeps about it.
+   * Free-form data of the tenant.
    *
    * @generated from field: google.protobuf.Struct metadata = 12;
    */
@@ -130,48 +130,48 @@ export const LayoutSchema: GenMessage<Layout> = /*@__PURE__*/
   messageDesc(file_service_api_layout, 0);
 
 /**
- * Says what a new layout is.
+ * Creates a layout.
  *
  * @generated from message service.api.CreateLayoutRequest
  */
 export type CreateLayoutRequest = Message<"service.api.CreateLayoutRequest"> & {
   /**
-   * What it is called, unique on its channel.
+   * The name, unique on its channel.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * What the templates are written in: handlebars or liquid; handlebars when empty.
+   * The template language: handlebars or liquid; handlebars when empty.
    *
    * @generated from field: string engine = 3;
    */
   engine: string;
 
   /**
-   * The template around the content, with {{ content }} where that is to be; on email HTML.
+   * The template around the content, with {{ content }} in its place; HTML on email.
    *
    * @generated from field: string body = 4;
    */
   body: string;
 
   /**
-   * The template around the content without markup, with {{ content }} too; empty for none.
+   * The template around the content without markup, also with {{ content }}; empty for none.
    *
    * @generated from field: string text_body = 5;
    */
   textBody: string;
 
   /**
-   * Whatever else the tenant keeps about it, at most 16 KiB as JSON.
+   * Free-form data of the tenant, at most 16 KiB as JSON.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
@@ -185,7 +185,7 @@ export type CreateLayoutRequest = Message<"service.api.CreateLayoutRequest"> & {
   channel: string;
 
   /**
-   * Whether it is to be the default of its channel, in place of any other.
+   * Whether it becomes the default of its channel.
    *
    * @generated from field: bool is_default = 8;
    */
@@ -200,7 +200,7 @@ export const CreateLayoutRequestSchema: GenMessage<CreateLayoutRequest> = /*@__P
   messageDesc(file_service_api_layout, 1);
 
 /**
- * The layout that was created.
+ * The new layout.
  *
  * @generated from message service.api.CreateLayoutResponse
  */
@@ -221,7 +221,7 @@ export const CreateLayoutResponseSchema: GenMessage<CreateLayoutResponse> = /*@_
   messageDesc(file_service_api_layout, 2);
 
 /**
- * Names a layout.
+ * Identifies a layout.
  *
  * @generated from message service.api.GetLayoutRequest
  */
@@ -242,7 +242,7 @@ export const GetLayoutRequestSchema: GenMessage<GetLayoutRequest> = /*@__PURE__*
   messageDesc(file_service_api_layout, 3);
 
 /**
- * The layout that was asked for.
+ * The requested layout.
  *
  * @generated from message service.api.GetLayoutResponse
  */
@@ -263,27 +263,27 @@ export const GetLayoutResponseSchema: GenMessage<GetLayoutResponse> = /*@__PURE_
   messageDesc(file_service_api_layout, 4);
 
 /**
- * Asks for a page of layouts.
+ * Request for a page of layouts.
  *
  * @generated from message service.api.ListLayoutsRequest
  */
 export type ListLayoutsRequest = Message<"service.api.ListLayoutsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -311,7 +311,7 @@ export const ListLayoutsRequestSchema: GenMessage<ListLayoutsRequest> = /*@__PUR
  */
 export type ListLayoutsResponse = Message<"service.api.ListLayoutsResponse"> & {
   /**
-   * The items, the oldest first.
+   * The items, oldest first.
    *
    * @generated from field: repeated service.api.Layout layouts = 1;
    */
@@ -325,14 +325,14 @@ export type ListLayoutsResponse = Message<"service.api.ListLayoutsResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -347,7 +347,7 @@ export const ListLayoutsResponseSchema: GenMessage<ListLayoutsResponse> = /*@__P
   messageDesc(file_service_api_layout, 6);
 
 /**
- * Replaces the text of a layout. What is absent is cleared.
+ * Replaces the text of a layout. Absent fields are cleared.
  *
  * @generated from message service.api.UpdateLayoutRequest
  */
@@ -360,49 +360,49 @@ export type UpdateLayoutRequest = Message<"service.api.UpdateLayoutRequest"> & {
   id: string;
 
   /**
-   * What it is called, unique on its channel.
+   * The name, unique on its channel.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * What the templates are written in: handlebars or liquid; handlebars when empty.
+   * The template language: handlebars or liquid; handlebars when empty.
    *
    * @generated from field: string engine = 4;
    */
   engine: string;
 
   /**
-   * The template around the content, with {{ content }} where that is to be; on email HTML.
+   * The template around the content, with {{ content }} in its place; HTML on email.
    *
    * @generated from field: string body = 5;
    */
   body: string;
 
   /**
-   * The template around the content without markup, with {{ content }} too; empty for none.
+   * The template around the content without markup, also with {{ content }}; empty for none.
    *
    * @generated from field: string text_body = 6;
    */
   textBody: string;
 
   /**
-   * Whatever else the tenant keeps about it, at most 16 KiB as JSON.
+   * Free-form data of the tenant, at most 16 KiB as JSON.
    *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * The version that the caller saw; refused when the layout has changed since.
+   * The version that the caller read; rejected if the layout has changed since.
    *
    * @generated from field: int32 version = 8;
    */
@@ -417,7 +417,7 @@ export const UpdateLayoutRequestSchema: GenMessage<UpdateLayoutRequest> = /*@__P
   messageDesc(file_service_api_layout, 7);
 
 /**
- * The layout as it is now.
+ * The current layout.
  *
  * @generated from message service.api.UpdateLayoutResponse
  */
@@ -438,7 +438,7 @@ export const UpdateLayoutResponseSchema: GenMessage<UpdateLayoutResponse> = /*@_
   messageDesc(file_service_api_layout, 8);
 
 /**
- * Names a layout.
+ * Identifies a layout.
  *
  * @generated from message service.api.DeleteLayoutRequest
  */
@@ -459,7 +459,7 @@ export const DeleteLayoutRequestSchema: GenMessage<DeleteLayoutRequest> = /*@__P
   messageDesc(file_service_api_layout, 9);
 
 /**
- * The layout as it was.
+ * The deleted layout.
  *
  * @generated from message service.api.DeleteLayoutResponse
  */
@@ -480,7 +480,7 @@ export const DeleteLayoutResponseSchema: GenMessage<DeleteLayoutResponse> = /*@_
   messageDesc(file_service_api_layout, 10);
 
 /**
- * Names a layout.
+ * Identifies a layout.
  *
  * @generated from message service.api.GetLayoutUsageRequest
  */
@@ -501,20 +501,20 @@ export const GetLayoutUsageRequestSchema: GenMessage<GetLayoutUsageRequest> = /*
   messageDesc(file_service_api_layout, 11);
 
 /**
- * What names a layout.
+ * The use of a layout.
  *
  * @generated from message service.api.GetLayoutUsageResponse
  */
 export type GetLayoutUsageResponse = Message<"service.api.GetLayoutUsageResponse"> & {
   /**
-   * The keys of the notification workflows that name it, in order; 1000 at most.
+   * The keys of the notification workflows that use it, sorted; 1000 at most.
    *
    * @generated from field: repeated string workflow_keys = 1;
    */
   workflowKeys: string[];
 
   /**
-   * Whether there are more of them.
+   * Whether there are more.
    *
    * @generated from field: bool more = 2;
    */
@@ -529,7 +529,7 @@ export const GetLayoutUsageResponseSchema: GenMessage<GetLayoutUsageResponse> = 
   messageDesc(file_service_api_layout, 12);
 
 /**
- * Names a layout.
+ * Identifies a layout.
  *
  * @generated from message service.api.SetDefaultLayoutRequest
  */
@@ -550,7 +550,7 @@ export const SetDefaultLayoutRequestSchema: GenMessage<SetDefaultLayoutRequest> 
   messageDesc(file_service_api_layout, 13);
 
 /**
- * The layout as it is now.
+ * The current layout.
  *
  * @generated from message service.api.SetDefaultLayoutResponse
  */
@@ -571,7 +571,7 @@ export const SetDefaultLayoutResponseSchema: GenMessage<SetDefaultLayoutResponse
   messageDesc(file_service_api_layout, 14);
 
 /**
- * Names a layout.
+ * Identifies a layout.
  *
  * @generated from message service.api.DuplicateLayoutRequest
  */
@@ -613,7 +613,7 @@ export const DuplicateLayoutResponseSchema: GenMessage<DuplicateLayoutResponse> 
   messageDesc(file_service_api_layout, 16);
 
 /**
- * Names a layout and says what to render it with.
+ * Selects a layout and the sample data.
  *
  * @generated from message service.api.PreviewLayoutRequest
  */
@@ -626,14 +626,14 @@ export type PreviewLayoutRequest = Message<"service.api.PreviewLayoutRequest"> &
   id: string;
 
   /**
-   * What a trigger would have as its payload.
+   * The payload of the sample trigger.
    *
    * @generated from field: google.protobuf.Struct payload = 2;
    */
   payload?: JsonObject | undefined;
 
   /**
-   * What would be known of the subscriber, by the names that subscribers have.
+   * The fields of the sample subscriber.
    *
    * @generated from field: google.protobuf.Struct subscriber = 3;
    */
@@ -648,34 +648,34 @@ export const PreviewLayoutRequestSchema: GenMessage<PreviewLayoutRequest> = /*@_
   messageDesc(file_service_api_layout, 17);
 
 /**
- * A layout as it looks around a stand-in.
+ * A layout, rendered with placeholder content.
  *
  * @generated from message service.api.PreviewLayoutResponse
  */
 export type PreviewLayoutResponse = Message<"service.api.PreviewLayoutResponse"> & {
   /**
-   * The body, rendered; the content is a stand-in that is always the same.
+   * The rendered body with placeholder content.
    *
    * @generated from field: string body = 1;
    */
   body: string;
 
   /**
-   * The body without markup, rendered; empty when the layout has none.
+   * The rendered body without markup; empty if the layout has none.
    *
    * @generated from field: string text_body = 2;
    */
   textBody: string;
 
   /**
-   * The variables that the sample has something for.
+   * The variables that the sample provides.
    *
    * @generated from field: repeated string resolved_variables = 3;
    */
   resolvedVariables: string[];
 
   /**
-   * The variables that it has nothing for; they are empty in what was rendered.
+   * The variables that the sample does not provide; they are rendered as empty.
    *
    * @generated from field: repeated string unresolved_variables = 4;
    */
@@ -690,13 +690,13 @@ export const PreviewLayoutResponseSchema: GenMessage<PreviewLayoutResponse> = /*
   messageDesc(file_service_api_layout, 18);
 
 /**
- * Layouts: what stands around notifications on a channel.
+ * Layouts: templates around the notifications of a channel.
  *
  * @generated from service service.api.LayoutService
  */
 export const LayoutService: GenService<{
   /**
-   * Creates a layout. Its templates must have {{ content }} where it can be reached.
+   * Creates a layout. Its templates must contain a reachable {{ content }}.
    *
    * @generated from rpc service.api.LayoutService.CreateLayout
    */
@@ -706,7 +706,7 @@ export const LayoutService: GenService<{
     output: typeof CreateLayoutResponseSchema;
   },
   /**
-   * Reads one layout.
+   * Returns one layout.
    *
    * @generated from rpc service.api.LayoutService.GetLayout
    */
@@ -716,7 +716,7 @@ export const LayoutService: GenService<{
     output: typeof GetLayoutResponseSchema;
   },
   /**
-   * Lists the layouts of the caller's tenant, the oldest first.
+   * Lists the layouts of the caller's tenant, oldest first.
    *
    * @generated from rpc service.api.LayoutService.ListLayouts
    */
@@ -726,7 +726,8 @@ export const LayoutService: GenService<{
     output: typeof ListLayoutsResponseSchema;
   },
   /**
-   * Replaces the text of a layout that is at the version that the request names. Its channel stays, and so does whether it is the default.
+   * Replaces the text of a layout at the version that the request names. Its channel and whether it is the default do
+   * not change.
    *
    * @generated from rpc service.api.LayoutService.UpdateLayout
    */
@@ -736,7 +737,7 @@ export const LayoutService: GenService<{
     output: typeof UpdateLayoutResponseSchema;
   },
   /**
-   * Deletes a layout that no notification workflow names.
+   * Deletes a layout that no notification workflow uses.
    *
    * @generated from rpc service.api.LayoutService.DeleteLayout
    */
@@ -746,7 +747,7 @@ export const LayoutService: GenService<{
     output: typeof DeleteLayoutResponseSchema;
   },
   /**
-   * Tells which notification workflows name a layout.
+   * Lists the notification workflows that use a layout.
    *
    * @generated from rpc service.api.LayoutService.GetLayoutUsage
    */
@@ -756,7 +757,7 @@ export const LayoutService: GenService<{
     output: typeof GetLayoutUsageResponseSchema;
   },
   /**
-   * Makes a layout the default of its channel. The one that was it before is it no longer.
+   * Makes a layout the default of its channel, in place of the previous default.
    *
    * @generated from rpc service.api.LayoutService.SetDefaultLayout
    */
@@ -766,7 +767,8 @@ export const LayoutService: GenService<{
     output: typeof SetDefaultLayoutResponseSchema;
   },
   /**
-   * Makes a copy that is never the default. A copy of Invoice is named Invoice (copy); where that name is taken, the suffix is added once more: Invoice (copy) (copy).
+   * Creates a copy that is never the default. A copy of Invoice is named Invoice (copy); if that name is taken, the
+   * suffix is added again: Invoice (copy) (copy).
    *
    * @generated from rpc service.api.LayoutService.DuplicateLayout
    */
@@ -776,7 +778,7 @@ export const LayoutService: GenService<{
     output: typeof DuplicateLayoutResponseSchema;
   },
   /**
-   * Renders a layout against a sample, with a stand-in for the content. Nothing is stored.
+   * Renders a layout with sample data and placeholder content. Nothing is stored.
    *
    * @generated from rpc service.api.LayoutService.PreviewLayout
    */

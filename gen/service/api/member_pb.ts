@@ -18,13 +18,13 @@ export const file_service_api_member: GenFile = /*@__PURE__*/
   fileDesc("ChhzZXJ2aWNlL2FwaS9tZW1iZXIucHJvdG8SC3NlcnZpY2UuYXBpIs0DCgZNZW1iZXISCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3N1YmplY3QYAyABKAkSDQoFZW1haWwYBCABKAkSFAoMZGlzcGxheV9uYW1lGAUgASgJEg0KBXJvbGVzGAYgAygJEioKBnN0YXR1cxgHIAEoDjIaLnNlcnZpY2UuYXBpLk1lbWJlci5TdGF0dXMSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCiABKAMSGAoQZW52aXJvbm1lbnRfbW9kZRgLIAEoCRIuCgpleHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJxCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASEgoOU1RBVFVTX0lOVklURUQQARIRCg1TVEFUVVNfQUNUSVZFEAISFAoQU1RBVFVTX1NVU1BFTkRFRBADEhIKDlNUQVRVU19SRU1PVkVEEAQioAIKE0ludml0ZU1lbWJlclJlcXVlc3QSGQoFZW1haWwYASABKAlCCrpIB3IFGP4BYAESGQoHc3ViamVjdBgCIAEoCUIIukgFcgMY/wESHgoMZGlzcGxheV9uYW1lGAMgASgJQgi6SAVyAxjIARI1CgVyb2xlcxgEIAMoCUImukgjkgEgEBQYASIachgyFl5bYS16XVthLXowLTlfXXswLDYyfSQSTAoQZW52aXJvbm1lbnRfbW9kZRgFIAEoCUIyukgvci1SAFIDYW55Ug9wcm9kdWN0aW9uX29ubHlSE25vbl9wcm9kdWN0aW9uX29ubHkSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOwoUSW52aXRlTWVtYmVyUmVzcG9uc2USIwoGbWVtYmVyGAEgASgLMhMuc2VydmljZS5hcGkuTWVtYmVyIjAKEEdldE1lbWJlclJlcXVlc3QSHAoJbWVtYmVyX2lkGAEgASgJQgm6SAZyBBABGEAiOAoRR2V0TWVtYmVyUmVzcG9uc2USIwoGbWVtYmVyGAEgASgLMhMuc2VydmljZS5hcGkuTWVtYmVyIkQKC01lbWJlclJvbGVzEjUKBXJvbGVzGAEgAygJQia6SCOSASAQFBgBIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjJ9JCKnAwoTVXBkYXRlTWVtYmVyUmVxdWVzdBIcCgltZW1iZXJfaWQYASABKAlCCbpIBnIEEAEYQBIjCgxkaXNwbGF5X25hbWUYAiABKAlCCLpIBXIDGMgBSACIAQESKgoIcm9sZV9zZXQYAyABKAsyGC5zZXJ2aWNlLmFwaS5NZW1iZXJSb2xlcxI/CgZzdGF0dXMYBCABKA4yGi5zZXJ2aWNlLmFwaS5NZW1iZXIuU3RhdHVzQg66SAuCAQgQASAAIAEgBEgBiAEBEhsKDnJlY29yZF92ZXJzaW9uGAUgASgDSAKIAQESTwoQZW52aXJvbm1lbnRfbW9kZRgGIAEoCUIwukgtcitSA2FueVIPcHJvZHVjdGlvbl9vbmx5UhNub25fcHJvZHVjdGlvbl9vbmx5SAOIAQESLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDwoNX2Rpc3BsYXlfbmFtZUIJCgdfc3RhdHVzQhEKD19yZWNvcmRfdmVyc2lvbkITChFfZW52aXJvbm1lbnRfbW9kZSI7ChRVcGRhdGVNZW1iZXJSZXNwb25zZRIjCgZtZW1iZXIYASABKAsyEy5zZXJ2aWNlLmFwaS5NZW1iZXIiMwoTUmVtb3ZlTWVtYmVyUmVxdWVzdBIcCgltZW1iZXJfaWQYASABKAlCCbpIBnIEEAEYQCI7ChRSZW1vdmVNZW1iZXJSZXNwb25zZRIjCgZtZW1iZXIYASABKAsyEy5zZXJ2aWNlLmFwaS5NZW1iZXIiSQoSTGlzdE1lbWJlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUifgoTTGlzdE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuc2VydmljZS5hcGkuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJPChhMaXN0VGVuYW50TWVtYmVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBSKEAQoZTGlzdFRlbmFudE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuc2VydmljZS5hcGkuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCDK2BwoNTWVtYmVyU2VydmljZRKWAQoMSW52aXRlTWVtYmVyEiAuc2VydmljZS5hcGkuSW52aXRlTWVtYmVyUmVxdWVzdBohLnNlcnZpY2UuYXBpLkludml0ZU1lbWJlclJlc3BvbnNlIkHK8xgbCAEQAhgBIAEqBm1lbWJlcjIFd3JpdGVQBVgBgtPkkwIcOgEqYgZtZW1iZXIiDy9hcGkvdjIvbWVtYmVycxKRAQoJR2V0TWVtYmVyEh0uc2VydmljZS5hcGkuR2V0TWVtYmVyUmVxdWVzdBoeLnNlcnZpY2UuYXBpLkdldE1lbWJlclJlc3BvbnNlIkXK8xgWCAEQAhgBIAEqBm1lbWJlcjIEcmVhZILT5JMCJWIGbWVtYmVyEhsvYXBpL3YyL21lbWJlcnMve21lbWJlcl9pZH0SogEKDFVwZGF0ZU1lbWJlchIgLnNlcnZpY2UuYXBpLlVwZGF0ZU1lbWJlclJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5VcGRhdGVNZW1iZXJSZXNwb25zZSJNyvMYGwgBEAIYASABKgZtZW1iZXIyBXdyaXRlUAVYAYLT5JMCKDoBKmIGbWVtYmVyMhsvYXBpL3YyL21lbWJlcnMve21lbWJlcl9pZH0SoAEKDFJlbW92ZU1lbWJlchIgLnNlcnZpY2UuYXBpLlJlbW92ZU1lbWJlclJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5SZW1vdmVNZW1iZXJSZXNwb25zZSJLyvMYHAgBEAIYASABKgZtZW1iZXIyBmRlbGV0ZVAFWAGC0+STAiViBm1lbWJlciobL2FwaS92Mi9tZW1iZXJzL3ttZW1iZXJfaWR9EoUBCgtMaXN0TWVtYmVycxIfLnNlcnZpY2UuYXBpLkxpc3RNZW1iZXJzUmVxdWVzdBogLnNlcnZpY2UuYXBpLkxpc3RNZW1iZXJzUmVzcG9uc2UiM8rzGBgIARACGAEgASoGbWVtYmVyMgRyZWFkUAKC0+STAhESDy9hcGkvdjIvbWVtYmVycxKnAQoRTGlzdFRlbmFudE1lbWJlcnMSJS5zZXJ2aWNlLmFwaS5MaXN0VGVuYW50TWVtYmVyc1JlcXVlc3QaJi5zZXJ2aWNlLmFwaS5MaXN0VGVuYW50TWVtYmVyc1Jlc3BvbnNlIkPK8xgrCAEQAhgBIAEqBm1lbWJlcjIEcmVhZFACYhEKDy9hcGkvdjIvbWVtYmVyc4LT5JMCDhIML2FwaS9tZW1iZXJzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * A person of a tenant.
+ * A person with access to a tenant.
  *
  * @generated from message service.api.Member
  */
 export type Member = Message<"service.api.Member"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,35 +38,35 @@ export type Member = Message<"service.api.Member"> & {
   tenantId: string;
 
   /**
-   * The subject of their token; set by the first call when empty.
+   * The subject of their token; if empty, set by their first call.
    *
    * @generated from field: string subject = 3;
    */
   subject: string;
 
   /**
-   * Their address.
+   * Their email address.
    *
    * @generated from field: string email = 4;
    */
   email: string;
 
   /**
-   * What people call them.
+   * Their display name.
    *
    * @generated from field: string display_name = 5;
    */
   displayName: string;
 
   /**
-   * Roles that add to those of their token.
+   * Roles in addition to those of their token.
    *
    * @generated from field: repeated string roles = 6;
    */
   roles: string[];
 
   /**
-   * Where they stand.
+   * The status.
    *
    * @generated from field: service.api.Member.Status status = 7;
    */
@@ -87,21 +87,21 @@ export type Member = Message<"service.api.Member"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 10;
    */
   recordVersion: bigint;
 
   /**
-   * Where they may work, whatever their token says: any, production_only or non_production_only.
+   * The environments they may use, regardless of their token: any, production_only or non_production_only.
    *
    * @generated from field: string environment_mode = 11;
    */
   environmentMode: string;
 
   /**
-   * When the membership ends by itself, if ever.
+   * When the membership expires, if ever.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 12;
    */
@@ -116,41 +116,41 @@ export const MemberSchema: GenMessage<Member> = /*@__PURE__*/
   messageDesc(file_service_api_member, 0);
 
 /**
- * Where a member stands.
+ * The status of a member.
  *
  * @generated from enum service.api.Member.Status
  */
 export const Member_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Asked, not seen yet.
+   * Invited, no call yet.
    *
    * @generated from enum value: STATUS_INVITED = 1;
    */
   INVITED: 1,
 
   /**
-   * Seen.
+   * Has made a call.
    *
    * @generated from enum value: STATUS_ACTIVE = 2;
    */
   ACTIVE: 2,
 
   /**
-   * Refused for now.
+   * Suspended: calls are rejected.
    *
    * @generated from enum value: STATUS_SUSPENDED = 3;
    */
   SUSPENDED: 3,
 
   /**
-   * Gone.
+   * Removed.
    *
    * @generated from enum value: STATUS_REMOVED = 4;
    */
@@ -158,7 +158,7 @@ export const Member_Status = {
 } as const;
 
 /**
- * Where a member stands.
+ * The status of a member.
  *
  * @generated from enum service.api.Member.Status
  */
@@ -177,21 +177,21 @@ export const Member_StatusSchema: GenEnum<Member_Status> = /*@__PURE__*/
  */
 export type InviteMemberRequest = Message<"service.api.InviteMemberRequest"> & {
   /**
-   * Their address.
+   * Their email address.
    *
    * @generated from field: string email = 1;
    */
   email: string;
 
   /**
-   * The subject of their token, when it is known.
+   * The subject of their token, if known.
    *
    * @generated from field: string subject = 2;
    */
   subject: string;
 
   /**
-   * What people call them.
+   * Their display name.
    *
    * @generated from field: string display_name = 3;
    */
@@ -205,14 +205,14 @@ export type InviteMemberRequest = Message<"service.api.InviteMemberRequest"> & {
   roles: string[];
 
   /**
-   * Where they may work: any, production_only or non_production_only; the inviter's own mode when empty.
+   * The environments they may use: any, production_only or non_production_only; the inviter's mode when empty.
    *
    * @generated from field: string environment_mode = 5;
    */
   environmentMode: string;
 
   /**
-   * When the membership ends by itself; when the inviter's own access does, if absent.
+   * When the membership expires; when the inviter's access expires, if absent.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
@@ -248,7 +248,7 @@ export const InviteMemberResponseSchema: GenMessage<InviteMemberResponse> = /*@_
   messageDesc(file_service_api_member, 2);
 
 /**
- * Names a member.
+ * Identifies a member.
  *
  * @generated from message service.api.GetMemberRequest
  */
@@ -269,7 +269,7 @@ export const GetMemberRequestSchema: GenMessage<GetMemberRequest> = /*@__PURE__*
   messageDesc(file_service_api_member, 3);
 
 /**
- * The member that was asked for.
+ * The requested member.
  *
  * @generated from message service.api.GetMemberResponse
  */
@@ -290,7 +290,7 @@ export const GetMemberResponseSchema: GenMessage<GetMemberResponse> = /*@__PURE_
   messageDesc(file_service_api_member, 4);
 
 /**
- * Names the roles a member has.
+ * The roles of a member.
  *
  * @generated from message service.api.MemberRoles
  */
@@ -324,7 +324,7 @@ export type UpdateMemberRequest = Message<"service.api.UpdateMemberRequest"> & {
   memberId: string;
 
   /**
-   * What people call them.
+   * Their display name.
    *
    * @generated from field: optional string display_name = 2;
    */
@@ -338,7 +338,7 @@ export type UpdateMemberRequest = Message<"service.api.UpdateMemberRequest"> & {
   roleSet?: MemberRoles | undefined;
 
   /**
-   * Active or suspended.
+   * STATUS_ACTIVE or STATUS_SUSPENDED.
    *
    * @generated from field: optional service.api.Member.Status status = 4;
    */
@@ -352,14 +352,14 @@ export type UpdateMemberRequest = Message<"service.api.UpdateMemberRequest"> & {
   recordVersion?: bigint | undefined;
 
   /**
-   * Where they may work: any, production_only or non_production_only.
+   * The environments they may use: any, production_only or non_production_only.
    *
    * @generated from field: optional string environment_mode = 6;
    */
   environmentMode?: string | undefined;
 
   /**
-   * When the membership ends by itself.
+   * When the membership expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 7;
    */
@@ -374,7 +374,7 @@ export const UpdateMemberRequestSchema: GenMessage<UpdateMemberRequest> = /*@__P
   messageDesc(file_service_api_member, 6);
 
 /**
- * The changed member.
+ * The updated member.
  *
  * @generated from message service.api.UpdateMemberResponse
  */
@@ -395,7 +395,7 @@ export const UpdateMemberResponseSchema: GenMessage<UpdateMemberResponse> = /*@_
   messageDesc(file_service_api_member, 7);
 
 /**
- * Names a member to remove.
+ * Selects the member to remove.
  *
  * @generated from message service.api.RemoveMemberRequest
  */
@@ -437,27 +437,27 @@ export const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse> = /*@_
   messageDesc(file_service_api_member, 9);
 
 /**
- * Asks for a page of members.
+ * Request for a page of members.
  *
  * @generated from message service.api.ListMembersRequest
  */
 export type ListMembersRequest = Message<"service.api.ListMembersRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -492,14 +492,14 @@ export type ListMembersResponse = Message<"service.api.ListMembersResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -514,27 +514,27 @@ export const ListMembersResponseSchema: GenMessage<ListMembersResponse> = /*@__P
   messageDesc(file_service_api_member, 11);
 
 /**
- * Asks for a page of members at the old address.
+ * Request for a page of members at the deprecated path.
  *
  * @generated from message service.api.ListTenantMembersRequest
  */
 export type ListTenantMembersRequest = Message<"service.api.ListTenantMembersRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -549,7 +549,7 @@ export const ListTenantMembersRequestSchema: GenMessage<ListTenantMembersRequest
   messageDesc(file_service_api_member, 12);
 
 /**
- * A page of members at the old address.
+ * A page of members at the deprecated path.
  *
  * @generated from message service.api.ListTenantMembersResponse
  */
@@ -569,14 +569,14 @@ export type ListTenantMembersResponse = Message<"service.api.ListTenantMembersRe
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -591,13 +591,13 @@ export const ListTenantMembersResponseSchema: GenMessage<ListTenantMembersRespon
   messageDesc(file_service_api_member, 13);
 
 /**
- * Members: the people of a tenant, known by the subject of their token.
+ * Members: the people of a tenant, identified by the subject of their token.
  *
  * @generated from service service.api.MemberService
  */
 export const MemberService: GenService<{
   /**
-   * Invites a person; the first call with their token makes them active.
+   * Invites a person. Their first call with a token activates the membership.
    *
    * @generated from rpc service.api.MemberService.InviteMember
    */
@@ -607,7 +607,7 @@ export const MemberService: GenService<{
     output: typeof InviteMemberResponseSchema;
   },
   /**
-   * Reads one member.
+   * Returns one member.
    *
    * @generated from rpc service.api.MemberService.GetMember
    */
@@ -627,7 +627,7 @@ export const MemberService: GenService<{
     output: typeof UpdateMemberResponseSchema;
   },
   /**
-   * Removes a member: their tokens give no roles here any more.
+   * Removes a member. Their tokens no longer have roles in this tenant.
    *
    * @generated from rpc service.api.MemberService.RemoveMember
    */
@@ -647,7 +647,7 @@ export const MemberService: GenService<{
     output: typeof ListMembersResponseSchema;
   },
   /**
-   * Lists members at the old address.
+   * Lists members at the deprecated path.
    *
    * @generated from rpc service.api.MemberService.ListTenantMembers
    */

@@ -18,62 +18,62 @@ export const file_service_api_notification: GenFile = /*@__PURE__*/
   fileDesc("Ch5zZXJ2aWNlL2FwaS9ub3RpZmljYXRpb24ucHJvdG8SC3NlcnZpY2UuYXBpIoIDCg9Db250ZW50T3ZlcnJpZGUSLgoGZW5naW5lGAEgASgJQhm6SBZyFFIKaGFuZGxlYmFyc1IGbGlxdWlkSACIAQESHgoHc3ViamVjdBgCIAEoCUIIukgFcgMY6AdIAYgBARIcCgV0aXRsZRgDIAEoCUIIukgFcgMY6AdIAogBARIcCgRib2R5GAQgASgJQgm6SAZyBBiAgARIA4gBARIhCgl0ZXh0X2JvZHkYBSABKAlCCbpIBnIEGICABEgEiAEBEh8KCWxheW91dF9pZBgGIAEoCUIHukgEcgIYQEgFiAEBEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KEHN0cmljdF92YXJpYWJsZXMYCCABKAhIBogBAUIJCgdfZW5naW5lQgoKCF9zdWJqZWN0QggKBl90aXRsZUIHCgVfYm9keUIMCgpfdGV4dF9ib2R5QgwKCl9sYXlvdXRfaWRCEwoRX3N0cmljdF92YXJpYWJsZXMi8AEKEENvbnRlbnRPdmVycmlkZXMSKwoFZW1haWwYASABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKQoDc21zGAIgASgLMhwuc2VydmljZS5hcGkuQ29udGVudE92ZXJyaWRlEioKBHB1c2gYAyABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKgoEY2hhdBgEIAEoCzIcLnNlcnZpY2UuYXBpLkNvbnRlbnRPdmVycmlkZRIsCgZpbl9hcHAYBSABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUi6gIKEElubGluZVN1YnNjcmliZXISIQoKZmlyc3RfbmFtZRgBIAEoCUIIukgFcgMYyAFIAIgBARIgCglsYXN0X25hbWUYAiABKAlCCLpIBXIDGMgBSAGIAQESHAoFZW1haWwYAyABKAlCCLpIBXIDGMACSAKIAQESGwoFcGhvbmUYBCABKAlCB7pIBHICGBBIA4gBARIdCgZhdmF0YXIYBSABKAlCCLpIBXIDGIAQSASIAQESHAoGbG9jYWxlGAYgASgJQge6SARyAhhASAWIAQESHgoIdGltZXpvbmUYByABKAlCB7pIBHICGEBIBogBARIlCgRkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCQoHX2F2YXRhckIJCgdfbG9jYWxlQgsKCV90aW1lem9uZSKqAgoOVHJpZ2dlck91dGNvbWUSDwoHY2hhbm5lbBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIPCgdvdXRjb21lGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhUKDWZhaWx1cmVfcGhhc2UYBSABKAkSFAoMZmFpbHVyZV9jb2RlGAYgASgJEhYKDmZhaWx1cmVfZGV0YWlsGAcgASgJEhEKCXJldHJ5YWJsZRgIIAEoCBIzCg9uZXh0X2F0dGVtcHRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh4KFnByZWZlcmVuY2VfcmVhc29uX2NvZGUYCiABKAkSHwoXcmVjb25jaWxpYXRpb25fcmVxdWlyZWQYCyABKAgi6QcKCERlbGl2ZXJ5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgDIAEoCRIUCgxicm9hZGNhc3RfaWQYBCABKAkSFAoMd29ya2Zsb3dfa2V5GAUgASgJEhUKDXN1YnNjcmliZXJfaWQYBiABKAkSEQoJdG9waWNfa2V5GAcgASgJEhQKDGNvbnRleHRfa2V5cxgIIAMoCRIPCgd1c2VyX2lkGAkgASgJEg8KB2NoYW5uZWwYCiABKAkSEwoLZW5kcG9pbnRfaWQYCyABKAkSFgoOaW50ZWdyYXRpb25faWQYDCABKAkSFAoMcHJvdmlkZXJfa2V5GA0gASgJEhUKDWNvbm5lY3Rpb25faWQYDiABKAkSEQoJbGF5b3V0X2lkGA8gASgJEhYKDmxheW91dF92ZXJzaW9uGBAgASgFEg4KBnN0YXR1cxgRIAEoCRIbChNwcm92aWRlcl9tZXNzYWdlX2lkGBIgASgJEhUKDWZhaWx1cmVfcGhhc2UYEyABKAkSFAoMZmFpbHVyZV9jb2RlGBQgASgJEhYKDmZhaWx1cmVfZGV0YWlsGBUgASgJEhEKCXJldHJ5YWJsZRgWIAEoCBIeChZwcmVmZXJlbmNlX3JlYXNvbl9jb2RlGBcgASgJEiUKGHByZWZlcmVuY2Vfd2lubmluZ19sYXllchgYIAEoBUgAiAEBEhgKEHJlc29sdmVyX3ZlcnNpb24YGSABKAkSGQoRZXhlY3V0aW9uX2F0dGVtcHQYGiABKAUSGAoQcHJvdmlkZXJfYXR0ZW1wdBgbIAEoBRIUCgxtYXhfYXR0ZW1wdHMYHCABKAUSMwoPbmV4dF9hdHRlbXB0X2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFvYnNlcnZhdGlvbl9zdGF0ZRgeIAEoCRIfChdyZWNvbmNpbGlhdGlvbl9yZXF1aXJlZBgfIAEoCBIWCg5kZWFkX2xldHRlcl9pZBggIAEoCRItCglxdWV1ZWRfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3NlbnRfYXQYIyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgkIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGwoZX3ByZWZlcmVuY2Vfd2lubmluZ19sYXllciKuAgoJQnJvYWRjYXN0EhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIUCgx3b3JrZmxvd19rZXkYAyABKAkSEQoJdG9waWNfa2V5GAQgASgJEg4KBmN1dG9mZhgFIAEoCRIOCgZzdGF0dXMYBiABKAkSEAoIZXhwYW5kZWQYByABKAMSDQoFdG90YWwYCCABKAMSFgoOcGF5bG9hZF9kaWdlc3QYCSABKAkSFAoMZmFpbHVyZV9jb2RlGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqoEChZOb3RpZmljYXRpb25EZWFkTGV0dGVyEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIMCgRraW5kGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhQKDGJyb2FkY2FzdF9pZBgFIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgGIAEoCRIVCg1zdWJzY3JpYmVyX2lkGAcgASgJEg8KB2NoYW5uZWwYCCABKAkSFQoNZmFpbHVyZV9waGFzZRgJIAEoCRIUCgxmYWlsdXJlX2NvZGUYCiABKAkSFgoOZmFpbHVyZV9kZXRhaWwYCyABKAkSEAoIYXR0ZW1wdHMYDCABKAUSMwoPZmlyc3RfZmFpbGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5sYXN0X2ZhaWxlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcGF5bG9hZF9kaWdlc3QYDyABKAkSNgoScGF5bG9hZF9leHBpcmVzX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0dXMYESABKAkSFQoNcmVkcml2ZV9jb3VudBgSIAEoBRIUCgxtYXhfcmVkcml2ZXMYEyABKAUSEwoLcmVkcml2ZW5fYnkYFCABKAkSFgoOcmVkcml2ZV9yZWFzb24YFSABKAkinwMKC09ic2VydmF0aW9uEhMKC2RlbGl2ZXJ5X2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgFEgwKBGtpbmQYAyABKAkSEAoIY2F0ZWdvcnkYBCABKAkSLwoLb2NjdXJyZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthZGFwdGVyX2tleRgHIAEoCRIXCg9hZGFwdGVyX3ZlcnNpb24YCCABKAkSFQoNY29ubmVjdGlvbl9pZBgJIAEoCRIUCgx2ZXJpZmljYXRpb24YCiABKAkSGQoRcHJvdmlkZXJfZXZlbnRfaWQYCyABKAkSEAoIc2V2ZXJpdHkYDCABKAkSGQoRbWFjaGluZV9nZW5lcmF0ZWQYDSABKAgSFwoPZXZpZGVuY2VfZGlnZXN0GA4gASgJEisKCmF0dHJpYnV0ZXMYDyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0ItEDChpUcmlnZ2VyTm90aWZpY2F0aW9uUmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIoChZzdWJzY3JpYmVyX2V4dGVybmFsX2lkGAIgASgJQgi6SAVyAxj/ARIxCgpzdWJzY3JpYmVyGAMgASgLMh0uc2VydmljZS5hcGkuSW5saW5lU3Vic2NyaWJlchIeCg1zdWJzY3JpYmVyX2lkGAQgASgJQge6SARyAhhAEjgKBXRvcGljGAUgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBJACghjaGFubmVscxgGIAMoCUIuukgrkgEoEAUYASIiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIwCglvdmVycmlkZXMYByABKAsyHS5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGVzEhkKB3VzZXJfaWQYCCABKAlCCLpIBXIDGP8BEigKB3BheWxvYWQYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Io8BChtUcmlnZ2VyTm90aWZpY2F0aW9uUmVzcG9uc2USFgoOdHJhbnNhY3Rpb25faWQYASABKAkSLQoIb3V0Y29tZXMYAiADKAsyGy5zZXJ2aWNlLmFwaS5UcmlnZ2VyT3V0Y29tZRIpCglicm9hZGNhc3QYAyABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3QijQEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIfCg50cmFuc2FjdGlvbl9pZBgBIAEoCUIHukgEcgIYQBIeCg1zdWJzY3JpYmVyX2lkGAIgASgJQge6SARyAhhAEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUihgEKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USKQoKZGVsaXZlcmllcxgBIAMoCzIVLnNlcnZpY2UuYXBpLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCI0ChJHZXREZWxpdmVyeVJlcXVlc3QSHgoLZGVsaXZlcnlfaWQYASABKAlCCbpIBnIEEAEYQCI+ChNHZXREZWxpdmVyeVJlc3BvbnNlEicKCGRlbGl2ZXJ5GAEgASgLMhUuc2VydmljZS5hcGkuRGVsaXZlcnkibgoXTGlzdE9ic2VydmF0aW9uc1JlcXVlc3QSHgoLZGVsaXZlcnlfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIo0BChhMaXN0T2JzZXJ2YXRpb25zUmVzcG9uc2USLgoMb2JzZXJ2YXRpb25zGAEgAygLMhguc2VydmljZS5hcGkuT2JzZXJ2YXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjgKE0dldEJyb2FkY2FzdFJlcXVlc3QSIQoOdHJhbnNhY3Rpb25faWQYASABKAlCCbpIBnIEEAEYQCJBChRHZXRCcm9hZGNhc3RSZXNwb25zZRIpCglicm9hZGNhc3QYASABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3Qi2wEKIkxpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QSRgoGc3RhdHVzGAEgASgJQja6SDNyMVIAUgRvcGVuUglyZWRyaXZpbmdSCHJlZHJpdmVuUglkaXNjYXJkZWRSB2V4cGlyZWQSOAoHY2hhbm5lbBgCIAEoCUInukgkciJSAFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUiowEKI0xpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlEjkKDGRlYWRfbGV0dGVycxgBIAMoCzIjLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbkRlYWRMZXR0ZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIImMKJFJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVxdWVzdBIhCg5kZWFkX2xldHRlcl9pZBgBIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiYQolUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJSZXNwb25zZRI4CgtkZWFkX2xldHRlchgBIAEoCzIjLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbkRlYWRMZXR0ZXIyhQsKE05vdGlmaWNhdGlvblNlcnZpY2UStwEKE1RyaWdnZXJOb3RpZmljYXRpb24SJy5zZXJ2aWNlLmFwaS5UcmlnZ2VyTm90aWZpY2F0aW9uUmVxdWVzdBooLnNlcnZpY2UuYXBpLlRyaWdnZXJOb3RpZmljYXRpb25SZXNwb25zZSJNyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCIjoBKiIdL2FwaS92Mi9ub3RpZmljYXRpb25zL3RyaWdnZXISpQEKDkxpc3REZWxpdmVyaWVzEiIuc2VydmljZS5hcGkuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSJKyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIhIgL2FwaS92Mi9ub3RpZmljYXRpb25zL2RlbGl2ZXJpZXMSsgEKC0dldERlbGl2ZXJ5Eh8uc2VydmljZS5hcGkuR2V0RGVsaXZlcnlSZXF1ZXN0GiAuc2VydmljZS5hcGkuR2V0RGVsaXZlcnlSZXNwb25zZSJgyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjpiCGRlbGl2ZXJ5Ei4vYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9EsYBChBMaXN0T2JzZXJ2YXRpb25zEiQuc2VydmljZS5hcGkuTGlzdE9ic2VydmF0aW9uc1JlcXVlc3QaJS5zZXJ2aWNlLmFwaS5MaXN0T2JzZXJ2YXRpb25zUmVzcG9uc2UiZcrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAj0SOy9hcGkvdjIvbm90aWZpY2F0aW9ucy9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vb2JzZXJ2YXRpb25zErkBCgxHZXRCcm9hZGNhc3QSIC5zZXJ2aWNlLmFwaS5HZXRCcm9hZGNhc3RSZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0QnJvYWRjYXN0UmVzcG9uc2UiZMrzGBwIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwI+Yglicm9hZGNhc3QSMS9hcGkvdjIvbm90aWZpY2F0aW9ucy9icm9hZGNhc3RzL3t0cmFuc2FjdGlvbl9pZH0SzgEKG0xpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVycxIvLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QaMC5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uRGVhZExldHRlcnNSZXNwb25zZSJMyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCJBIiL2FwaS92Mi9ub3RpZmljYXRpb25zL2RlYWQtbGV0dGVycxKAAgodUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXISMS5zZXJ2aWNlLmFwaS5SZWRyaXZlTm90aWZpY2F0aW9uRGVhZExldHRlclJlcXVlc3QaMi5zZXJ2aWNlLmFwaS5SZWRyaXZlTm90aWZpY2F0aW9uRGVhZExldHRlclJlc3BvbnNlInjK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFYWRtaW5QBVgBgtPkkwJNOgEqYgtkZWFkX2xldHRlciI7L2FwaS92Mi9ub3RpZmljYXRpb25zL2RlYWQtbGV0dGVycy97ZGVhZF9sZXR0ZXJfaWR9OnJlZHJpdmViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * What a trigger says on a channel instead of its workflow; what is absent is the workflow's.
+ * The content of a channel that overrides that of the workflow; absent fields come from the workflow.
  *
  * @generated from message service.api.ContentOverride
  */
 export type ContentOverride = Message<"service.api.ContentOverride"> & {
   /**
-   * The engine of the templates, "handlebars" or "liquid".
+   * The template language, "handlebars" or "liquid".
    *
    * @generated from field: optional string engine = 1;
    */
   engine?: string | undefined;
 
   /**
-   * The subject of a mail, a template.
+   * The subject of a mail, as a template.
    *
    * @generated from field: optional string subject = 2;
    */
   subject?: string | undefined;
 
   /**
-   * The title of a push, chat or inbox message, a template.
+   * The title of a push, chat or inbox message, as a template.
    *
    * @generated from field: optional string title = 3;
    */
   title?: string | undefined;
 
   /**
-   * What is said, a template; HTML on the channel email.
+   * The text, as a template; HTML on the channel email.
    *
    * @generated from field: optional string body = 4;
    */
   body?: string | undefined;
 
   /**
-   * What a mail says to those who do not see HTML, a template.
+   * The text of a mail for readers without HTML, as a template.
    *
    * @generated from field: optional string text_body = 5;
    */
   textBody?: string | undefined;
 
   /**
-   * The layout that it is put into.
+   * The layout.
    *
    * @generated from field: optional string layout_id = 6;
    */
   layoutId?: string | undefined;
 
   /**
-   * What goes along with it, such as a link; every text in it is a template.
+   * Additional data, such as a link; every string in it is a template.
    *
    * @generated from field: google.protobuf.Struct data = 7;
    */
   data?: JsonObject | undefined;
 
   /**
-   * Whether it is a failure when a variable of the templates is missing.
+   * Whether a missing template variable is a failure.
    *
    * @generated from field: optional bool strict_variables = 8;
    */
@@ -137,7 +137,7 @@ export const ContentOverridesSchema: GenMessage<ContentOverrides> = /*@__PURE__*
   messageDesc(file_service_api_notification, 1);
 
 /**
- * What is known of a subscriber who may not be known yet; what is absent stays as it is.
+ * The profile of a subscriber that may not exist yet; absent fields stay unchanged.
  *
  * @generated from message service.api.InlineSubscriber
  */
@@ -157,42 +157,42 @@ export type InlineSubscriber = Message<"service.api.InlineSubscriber"> & {
   lastName?: string | undefined;
 
   /**
-   * The mail address.
+   * The email address.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * The telephone number, such as +4930901820.
+   * The phone number, such as +4930901820.
    *
    * @generated from field: optional string phone = 4;
    */
   phone?: string | undefined;
 
   /**
-   * The address of a picture.
+   * The URL of a picture.
    *
    * @generated from field: optional string avatar = 5;
    */
   avatar?: string | undefined;
 
   /**
-   * The BCP 47 tag of the language, such as de-CH.
+   * The language as a BCP 47 tag, such as de-CH.
    *
    * @generated from field: optional string locale = 6;
    */
   locale?: string | undefined;
 
   /**
-   * The IANA name of the time zone, such as Europe/Berlin.
+   * The time zone as an IANA name, such as Europe/Berlin.
    *
    * @generated from field: optional string timezone = 7;
    */
   timezone?: string | undefined;
 
   /**
-   * Anything else.
+   * Free-form data.
    *
    * @generated from field: google.protobuf.Struct data = 8;
    */
@@ -207,7 +207,7 @@ export const InlineSubscriberSchema: GenMessage<InlineSubscriber> = /*@__PURE__*
   messageDesc(file_service_api_notification, 2);
 
 /**
- * What became of one message of a trigger.
+ * The outcome of one message of a trigger.
  *
  * @generated from message service.api.TriggerOutcome
  */
@@ -220,70 +220,70 @@ export type TriggerOutcome = Message<"service.api.TriggerOutcome"> & {
   channel: string;
 
   /**
-   * The address; empty for the inbox, and for one that only the subscriber's profile has.
+   * The endpoint; empty for the inbox and for an address of the subscriber's profile.
    *
    * @generated from field: string endpoint_id = 2;
    */
   endpointId: string;
 
   /**
-   * "sent", "failed" or "skipped". What waits for another attempt has failed so far, and is retryable.
+   * "sent", "failed" or "skipped". A message that waits for another attempt is "failed" and retryable.
    *
    * @generated from field: string outcome = 3;
    */
   outcome: string;
 
   /**
-   * The delivery, where what becomes of it later can be read.
+   * The delivery, which has the later states of the message.
    *
    * @generated from field: string delivery_id = 4;
    */
   deliveryId: string;
 
   /**
-   * Where sending failed.
+   * The phase in which it failed.
    *
    * @generated from field: string failure_phase = 5;
    */
   failurePhase: string;
 
   /**
-   * What went wrong.
+   * The failure code.
    *
    * @generated from field: string failure_code = 6;
    */
   failureCode: string;
 
   /**
-   * The same in words.
+   * The failure in words.
    *
    * @generated from field: string failure_detail = 7;
    */
   failureDetail: string;
 
   /**
-   * Whether it will be tried again by itself.
+   * Whether it will be retried automatically.
    *
    * @generated from field: bool retryable = 8;
    */
   retryable: boolean;
 
   /**
-   * When, if it will.
+   * When it will be retried, if it will.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 9;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * Why preferences let it be sent, or did not.
+   * The reason code of the preference decision.
    *
    * @generated from field: string preference_reason_code = 10;
    */
   preferenceReasonCode: string;
 
   /**
-   * Whether nobody knows if it arrived.
+   * Whether it is unknown if the message arrived.
    *
    * @generated from field: bool reconciliation_required = 11;
    */
@@ -304,7 +304,7 @@ export const TriggerOutcomeSchema: GenMessage<TriggerOutcome> = /*@__PURE__*/
  */
 export type Delivery = Message<"service.api.Delivery"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -325,42 +325,42 @@ export type Delivery = Message<"service.api.Delivery"> & {
   transactionId: string;
 
   /**
-   * The broadcast that it is part of; empty when it was sent to one.
+   * The broadcast that it is part of; empty for a single send.
    *
    * @generated from field: string broadcast_id = 4;
    */
   broadcastId: string;
 
   /**
-   * What it is about.
+   * The notification workflow.
    *
    * @generated from field: string workflow_key = 5;
    */
   workflowKey: string;
 
   /**
-   * To whom.
+   * The subscriber.
    *
    * @generated from field: string subscriber_id = 6;
    */
   subscriberId: string;
 
   /**
-   * The topic by which the subscriber was reached.
+   * The topic through which the subscriber was reached.
    *
    * @generated from field: string topic_key = 7;
    */
   topicKey: string;
 
   /**
-   * In which contexts the subscriber is in the topic.
+   * The subscriber's context keys in the topic.
    *
    * @generated from field: repeated string context_keys = 8;
    */
   contextKeys: string[];
 
   /**
-   * The user whose preferences of the workflow counted.
+   * The user whose layer 2 preferences of the workflow applied.
    *
    * @generated from field: string user_id = 9;
    */
@@ -374,14 +374,14 @@ export type Delivery = Message<"service.api.Delivery"> & {
   channel: string;
 
   /**
-   * The address; empty for the inbox, and for one that only the subscriber's profile has.
+   * The endpoint; empty for the inbox and for an address of the subscriber's profile.
    *
    * @generated from field: string endpoint_id = 11;
    */
   endpointId: string;
 
   /**
-   * The integration that served it.
+   * The integration that sent it.
    *
    * @generated from field: string integration_id = 12;
    */
@@ -402,70 +402,70 @@ export type Delivery = Message<"service.api.Delivery"> & {
   connectionId: string;
 
   /**
-   * The layout that it was put into.
+   * The layout.
    *
    * @generated from field: string layout_id = 15;
    */
   layoutId: string;
 
   /**
-   * Its version.
+   * The version of the layout.
    *
    * @generated from field: int32 layout_version = 16;
    */
   layoutVersion: number;
 
   /**
-   * "queued", "running", "sent" (the provider took it), "failed" or "skipped".
+   * "queued", "running", "sent" (accepted by the provider), "failed" or "skipped".
    *
    * @generated from field: string status = 17;
    */
   status: string;
 
   /**
-   * What the provider calls it.
+   * The provider's id of the message.
    *
    * @generated from field: string provider_message_id = 18;
    */
   providerMessageId: string;
 
   /**
-   * Where sending failed.
+   * The phase in which it failed.
    *
    * @generated from field: string failure_phase = 19;
    */
   failurePhase: string;
 
   /**
-   * What went wrong.
+   * The failure code.
    *
    * @generated from field: string failure_code = 20;
    */
   failureCode: string;
 
   /**
-   * The same in words.
+   * The failure in words.
    *
    * @generated from field: string failure_detail = 21;
    */
   failureDetail: string;
 
   /**
-   * Whether it will be tried again by itself.
+   * Whether it will be retried automatically.
    *
    * @generated from field: bool retryable = 22;
    */
   retryable: boolean;
 
   /**
-   * Why preferences let it be sent, or did not.
+   * The reason code of the preference decision.
    *
    * @generated from field: string preference_reason_code = 23;
    */
   preferenceReasonCode: string;
 
   /**
-   * The layer that decided, from 1 to 5; 0 when none did.
+   * The deciding layer, from 1 to 5; 0 when none decided.
    *
    * @generated from field: optional int32 preference_winning_layer = 24;
    */
@@ -479,77 +479,77 @@ export type Delivery = Message<"service.api.Delivery"> & {
   resolverVersion: string;
 
   /**
-   * How often it was taken up.
+   * The number of executions.
    *
    * @generated from field: int32 execution_attempt = 26;
    */
   executionAttempt: number;
 
   /**
-   * How often a provider was asked.
+   * The number of provider calls.
    *
    * @generated from field: int32 provider_attempt = 27;
    */
   providerAttempt: number;
 
   /**
-   * How often it is taken up at most.
+   * The maximum number of executions.
    *
    * @generated from field: int32 max_attempts = 28;
    */
   maxAttempts: number;
 
   /**
-   * When it is tried next.
+   * When the next attempt is due.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 29;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * What is known of it since: "not_expected", "awaiting", "delivered", "engaged", "undelivered", "complained" or "unknown".
+   * "not_expected", "awaiting", "delivered", "engaged", "undelivered", "complained" or "unknown".
    *
    * @generated from field: string observation_state = 30;
    */
   observationState: string;
 
   /**
-   * Whether nobody knows if it arrived: someone has to look before it is sent again.
+   * Whether it is unknown if the message arrived: someone must check before it is sent again.
    *
    * @generated from field: bool reconciliation_required = 31;
    */
   reconciliationRequired: boolean;
 
   /**
-   * Its dead letter, if it has one.
+   * Its dead letter, if any.
    *
    * @generated from field: string dead_letter_id = 32;
    */
   deadLetterId: string;
 
   /**
-   * When it was written down.
+   * When it was stored.
    *
    * @generated from field: google.protobuf.Timestamp queued_at = 33;
    */
   queuedAt?: Timestamp | undefined;
 
   /**
-   * When it was taken up first.
+   * When its first execution started.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 34;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When the provider took it.
+   * When the provider accepted it.
    *
    * @generated from field: google.protobuf.Timestamp sent_at = 35;
    */
   sentAt?: Timestamp | undefined;
 
   /**
-   * When it came to its end.
+   * When it ended.
    *
    * @generated from field: google.protobuf.Timestamp completed_at = 36;
    */
@@ -564,7 +564,7 @@ export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
   messageDesc(file_service_api_notification, 4);
 
 /**
- * A message to all who were members of a topic when it was accepted.
+ * A notification to everyone who was in a topic when it was accepted.
  *
  * @generated from message service.api.Broadcast
  */
@@ -584,7 +584,7 @@ export type Broadcast = Message<"service.api.Broadcast"> & {
   tenantId: string;
 
   /**
-   * What it is about.
+   * The notification workflow.
    *
    * @generated from field: string workflow_key = 3;
    */
@@ -598,7 +598,7 @@ export type Broadcast = Message<"service.api.Broadcast"> & {
   topicKey: string;
 
   /**
-   * The point in the database's order at which membership counts.
+   * The point in the database's transaction order at which membership is evaluated.
    *
    * @generated from field: string cutoff = 5;
    */
@@ -612,28 +612,28 @@ export type Broadcast = Message<"service.api.Broadcast"> & {
   status: string;
 
   /**
-   * How many members were gone through.
+   * The number of members processed so far.
    *
    * @generated from field: int64 expanded = 7;
    */
   expanded: bigint;
 
   /**
-   * How many members there are; 0 until they were counted.
+   * The number of members; 0 until they are counted.
    *
    * @generated from field: int64 total = 8;
    */
   total: bigint;
 
   /**
-   * Of what it carries, SHA-256 in hexadecimal.
+   * SHA-256 of the payload, in hexadecimal.
    *
    * @generated from field: string payload_digest = 9;
    */
   payloadDigest: string;
 
   /**
-   * Why it failed.
+   * The failure code.
    *
    * @generated from field: string failure_code = 10;
    */
@@ -647,7 +647,7 @@ export type Broadcast = Message<"service.api.Broadcast"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it last went on.
+   * When it last made progress.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 12;
    */
@@ -662,13 +662,13 @@ export const BroadcastSchema: GenMessage<Broadcast> = /*@__PURE__*/
   messageDesc(file_service_api_notification, 5);
 
 /**
- * What could not be sent. What it carries is never shown.
+ * A message that could not be sent. Its payload is never shown.
  *
  * @generated from message service.api.NotificationDeadLetter
  */
 export type NotificationDeadLetter = Message<"service.api.NotificationDeadLetter"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -710,7 +710,7 @@ export type NotificationDeadLetter = Message<"service.api.NotificationDeadLetter
   transactionId: string;
 
   /**
-   * To whom.
+   * The subscriber.
    *
    * @generated from field: string subscriber_id = 7;
    */
@@ -724,28 +724,28 @@ export type NotificationDeadLetter = Message<"service.api.NotificationDeadLetter
   channel: string;
 
   /**
-   * Where sending failed.
+   * The phase in which it failed.
    *
    * @generated from field: string failure_phase = 9;
    */
   failurePhase: string;
 
   /**
-   * What went wrong.
+   * The failure code.
    *
    * @generated from field: string failure_code = 10;
    */
   failureCode: string;
 
   /**
-   * The same in words.
+   * The failure in words.
    *
    * @generated from field: string failure_detail = 11;
    */
   failureDetail: string;
 
   /**
-   * How often it was tried.
+   * The number of attempts.
    *
    * @generated from field: int32 attempts = 12;
    */
@@ -766,14 +766,14 @@ export type NotificationDeadLetter = Message<"service.api.NotificationDeadLetter
   lastFailedAt?: Timestamp | undefined;
 
   /**
-   * Of what it carries, SHA-256 in hexadecimal.
+   * SHA-256 of the payload, in hexadecimal.
    *
    * @generated from field: string payload_digest = 15;
    */
   payloadDigest: string;
 
   /**
-   * Until when what it carries is kept.
+   * When the payload is deleted.
    *
    * @generated from field: google.protobuf.Timestamp payload_expires_at = 16;
    */
@@ -787,28 +787,28 @@ export type NotificationDeadLetter = Message<"service.api.NotificationDeadLetter
   status: string;
 
   /**
-   * How often it was redriven.
+   * The number of redrives.
    *
    * @generated from field: int32 redrive_count = 18;
    */
   redriveCount: number;
 
   /**
-   * How often it may be.
+   * The maximum number of redrives.
    *
    * @generated from field: int32 max_redrives = 19;
    */
   maxRedrives: number;
 
   /**
-   * Who had it redriven last.
+   * Who redrove it last.
    *
    * @generated from field: string redriven_by = 20;
    */
   redrivenBy: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string redrive_reason = 21;
    */
@@ -823,7 +823,7 @@ export const NotificationDeadLetterSchema: GenMessage<NotificationDeadLetter> = 
   messageDesc(file_service_api_notification, 6);
 
 /**
- * What was seen of a delivery after it was sent.
+ * A report about a delivery after it was sent.
  *
  * @generated from message service.api.Observation
  */
@@ -836,14 +836,14 @@ export type Observation = Message<"service.api.Observation"> & {
   deliveryId: string;
 
   /**
-   * Its place among what was seen.
+   * Its position among the observations of the delivery.
    *
    * @generated from field: int32 sequence = 2;
    */
   sequence: number;
 
   /**
-   * What was seen, such as "delivered" or "bounced".
+   * What was observed, such as "delivered" or "bounced".
    *
    * @generated from field: string kind = 3;
    */
@@ -864,14 +864,14 @@ export type Observation = Message<"service.api.Observation"> & {
   occurredAt?: Timestamp | undefined;
 
   /**
-   * When it was told.
+   * When it was received.
    *
    * @generated from field: google.protobuf.Timestamp received_at = 6;
    */
   receivedAt?: Timestamp | undefined;
 
   /**
-   * Who told.
+   * The adapter that reported it.
    *
    * @generated from field: string adapter_key = 7;
    */
@@ -885,49 +885,49 @@ export type Observation = Message<"service.api.Observation"> & {
   adapterVersion: string;
 
   /**
-   * By which connection.
+   * The connection.
    *
    * @generated from field: string connection_id = 9;
    */
   connectionId: string;
 
   /**
-   * How it is known to be true: "signature", "poll" or "sdk".
+   * How the report was verified: "signature", "poll" or "sdk".
    *
    * @generated from field: string verification = 10;
    */
   verification: string;
 
   /**
-   * What the provider calls it.
+   * The provider's id of the report.
    *
    * @generated from field: string provider_event_id = 11;
    */
   providerEventId: string;
 
   /**
-   * "hard" or "soft", of what was not delivered.
+   * "hard" or "soft", for a message that was not delivered.
    *
    * @generated from field: string severity = 12;
    */
   severity: string;
 
   /**
-   * Whether a machine did it, not the recipient.
+   * Whether a machine caused it, not the recipient.
    *
    * @generated from field: bool machine_generated = 13;
    */
   machineGenerated: boolean;
 
   /**
-   * Of what was told, SHA-256 in hexadecimal.
+   * SHA-256 of the report, in hexadecimal.
    *
    * @generated from field: string evidence_digest = 14;
    */
   evidenceDigest: string;
 
   /**
-   * What else was told.
+   * Additional data of the report.
    *
    * @generated from field: google.protobuf.Struct attributes = 15;
    */
@@ -942,27 +942,27 @@ export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
   messageDesc(file_service_api_notification, 7);
 
 /**
- * Notifies a subscriber or a topic: exactly one of subscriber_external_id, subscriber_id and topic is given.
+ * Notifies a subscriber or a topic. Exactly one of subscriber_external_id, subscriber_id and topic is required.
  *
  * @generated from message service.api.TriggerNotificationRequest
  */
 export type TriggerNotificationRequest = Message<"service.api.TriggerNotificationRequest"> & {
   /**
-   * What it is about.
+   * The notification workflow.
    *
    * @generated from field: string workflow_key = 1;
    */
   workflowKey: string;
 
   /**
-   * The subscriber, by what the tenant calls it.
+   * The subscriber, by the tenant's own id.
    *
    * @generated from field: string subscriber_external_id = 2;
    */
   subscriberExternalId: string;
 
   /**
-   * What is to be known of that subscriber before it is notified; with subscriber_external_id only.
+   * The profile to store before the subscriber is notified; only with subscriber_external_id.
    *
    * @generated from field: service.api.InlineSubscriber subscriber = 3;
    */
@@ -983,28 +983,28 @@ export type TriggerNotificationRequest = Message<"service.api.TriggerNotificatio
   topic: string;
 
   /**
-   * Only on these channels; on all that preferences allow when empty.
+   * Only on these channels; when empty, on all that preferences allow.
    *
    * @generated from field: repeated string channels = 6;
    */
   channels: string[];
 
   /**
-   * What is said instead of what the workflow says, at most 256 KiB as JSON together with the payload.
+   * Content that overrides that of the workflow, at most 256 KiB as JSON together with the payload.
    *
    * @generated from field: service.api.ContentOverrides overrides = 7;
    */
   overrides?: ContentOverrides | undefined;
 
   /**
-   * The user whose preferences of the workflow count, layer 2.
+   * The user whose layer 2 preferences of the workflow apply.
    *
    * @generated from field: string user_id = 8;
    */
   userId: string;
 
   /**
-   * What templates and conditions look at, at most 256 KiB as JSON together with the overrides.
+   * The data for templates and conditions, at most 256 KiB as JSON together with the overrides.
    *
    * @generated from field: google.protobuf.Struct payload = 9;
    */
@@ -1019,27 +1019,27 @@ export const TriggerNotificationRequestSchema: GenMessage<TriggerNotificationReq
   messageDesc(file_service_api_notification, 8);
 
 /**
- * What a trigger came to.
+ * The result of a trigger.
  *
  * @generated from message service.api.TriggerNotificationResponse
  */
 export type TriggerNotificationResponse = Message<"service.api.TriggerNotificationResponse"> & {
   /**
-   * The trigger, by which its deliveries can be listed.
+   * The trigger's id, by which its deliveries can be listed.
    *
    * @generated from field: string transaction_id = 1;
    */
   transactionId: string;
 
   /**
-   * What became of each message; empty for a topic, whose messages are sent later.
+   * The outcome of each message; empty for a topic, whose messages are sent later.
    *
    * @generated from field: repeated service.api.TriggerOutcome outcomes = 2;
    */
   outcomes: TriggerOutcome[];
 
   /**
-   * The broadcast, when a topic was notified.
+   * The broadcast, if a topic was notified.
    *
    * @generated from field: service.api.Broadcast broadcast = 3;
    */
@@ -1060,35 +1060,35 @@ export const TriggerNotificationResponseSchema: GenMessage<TriggerNotificationRe
  */
 export type ListDeliveriesRequest = Message<"service.api.ListDeliveriesRequest"> & {
   /**
-   * Those of this trigger.
+   * Only deliveries of this trigger.
    *
    * @generated from field: string transaction_id = 1;
    */
   transactionId: string;
 
   /**
-   * Those to this subscriber.
+   * Only deliveries to this subscriber.
    *
    * @generated from field: string subscriber_id = 2;
    */
   subscriberId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 5;
    */
@@ -1116,21 +1116,21 @@ export type ListDeliveriesResponse = Message<"service.api.ListDeliveriesResponse
   deliveries: Delivery[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -1145,7 +1145,7 @@ export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = 
   messageDesc(file_service_api_notification, 11);
 
 /**
- * Reads one delivery.
+ * Returns one delivery.
  *
  * @generated from message service.api.GetDeliveryRequest
  */
@@ -1187,7 +1187,7 @@ export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__P
   messageDesc(file_service_api_notification, 13);
 
 /**
- * Lists what was seen of a delivery.
+ * Lists the observations of a delivery.
  *
  * @generated from message service.api.ListObservationsRequest
  */
@@ -1200,21 +1200,21 @@ export type ListObservationsRequest = Message<"service.api.ListObservationsReque
   deliveryId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -1229,7 +1229,7 @@ export const ListObservationsRequestSchema: GenMessage<ListObservationsRequest> 
   messageDesc(file_service_api_notification, 14);
 
 /**
- * A page of what was seen.
+ * A page of observations.
  *
  * @generated from message service.api.ListObservationsResponse
  */
@@ -1242,21 +1242,21 @@ export type ListObservationsResponse = Message<"service.api.ListObservationsResp
   observations: Observation[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -1271,7 +1271,7 @@ export const ListObservationsResponseSchema: GenMessage<ListObservationsResponse
   messageDesc(file_service_api_notification, 15);
 
 /**
- * Reads a broadcast.
+ * Selects a broadcast.
  *
  * @generated from message service.api.GetBroadcastRequest
  */
@@ -1319,7 +1319,7 @@ export const GetBroadcastResponseSchema: GenMessage<GetBroadcastResponse> = /*@_
  */
 export type ListNotificationDeadLettersRequest = Message<"service.api.ListNotificationDeadLettersRequest"> & {
   /**
-   * Only those that stand so.
+   * Only those with this status.
    *
    * @generated from field: string status = 1;
    */
@@ -1333,21 +1333,21 @@ export type ListNotificationDeadLettersRequest = Message<"service.api.ListNotifi
   channel: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 5;
    */
@@ -1375,21 +1375,21 @@ export type ListNotificationDeadLettersResponse = Message<"service.api.ListNotif
   deadLetters: NotificationDeadLetter[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -1417,7 +1417,7 @@ export type RedriveNotificationDeadLetterRequest = Message<"service.api.RedriveN
   deadLetterId: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 2;
    */
@@ -1453,13 +1453,14 @@ export const RedriveNotificationDeadLetterResponseSchema: GenMessage<RedriveNoti
   messageDesc(file_service_api_notification, 21);
 
 /**
- * Notifications: what is said to subscribers, and what became of it.
+ * Notifications: triggers, deliveries and their results.
  *
  * @generated from service service.api.NotificationService
  */
 export const NotificationService: GenService<{
   /**
-   * Notifies a subscriber, or all members of a topic. To a subscriber it is sent at once, and the answer says what became of it; to a topic it is sent later, and the answer says that it will be.
+   * Notifies a subscriber, or all members of a topic. For a subscriber it is sent immediately, and the response has the
+   * outcome of each message; for a topic it is accepted and sent later.
    *
    * @generated from rpc service.api.NotificationService.TriggerNotification
    */
@@ -1469,7 +1470,8 @@ export const NotificationService: GenService<{
     output: typeof TriggerNotificationResponseSchema;
   },
   /**
-   * Lists what was sent by one trigger, or to one subscriber: exactly one of the two. A subscriber's come newest first.
+   * Lists the deliveries of one trigger or of one subscriber: exactly one of the two. Those of a subscriber come newest
+   * first.
    *
    * @generated from rpc service.api.NotificationService.ListDeliveries
    */
@@ -1479,7 +1481,7 @@ export const NotificationService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * Reads one delivery.
+   * Returns one delivery.
    *
    * @generated from rpc service.api.NotificationService.GetDelivery
    */
@@ -1489,7 +1491,7 @@ export const NotificationService: GenService<{
     output: typeof GetDeliveryResponseSchema;
   },
   /**
-   * Lists what was seen of a delivery after it was sent, the first first. It is evidence: nothing is ever changed or taken away.
+   * Lists the observations of a delivery after it was sent, oldest first. Observations are never changed or deleted.
    *
    * @generated from rpc service.api.NotificationService.ListObservations
    */
@@ -1499,7 +1501,7 @@ export const NotificationService: GenService<{
     output: typeof ListObservationsResponseSchema;
   },
   /**
-   * Reads how far a broadcast to a topic has come.
+   * Returns the progress of a broadcast to a topic.
    *
    * @generated from rpc service.api.NotificationService.GetBroadcast
    */
@@ -1509,7 +1511,7 @@ export const NotificationService: GenService<{
     output: typeof GetBroadcastResponseSchema;
   },
   /**
-   * Lists what could not be sent, newest first.
+   * Lists dead letters, newest first.
    *
    * @generated from rpc service.api.NotificationService.ListNotificationDeadLetters
    */
@@ -1519,7 +1521,7 @@ export const NotificationService: GenService<{
     output: typeof ListNotificationDeadLettersResponseSchema;
   },
   /**
-   * Has what could not be sent tried once more. Whether the subscriber still wants it is asked anew.
+   * Retries a dead letter. The subscriber's preferences are checked again.
    *
    * @generated from rpc service.api.NotificationService.RedriveNotificationDeadLetter
    */

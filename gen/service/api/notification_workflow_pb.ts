@@ -20,62 +20,63 @@ export const file_service_api_notification_workflow: GenFile = /*@__PURE__*/
   fileDesc("CidzZXJ2aWNlL2FwaS9ub3RpZmljYXRpb25fd29ya2Zsb3cucHJvdG8SC3NlcnZpY2UuYXBpIooCCg5DaGFubmVsQ29udGVudBIsCgZlbmdpbmUYASABKAlCHLpIGdgBAXIUUgpoYW5kbGViYXJzUgZsaXF1aWQSGgoHc3ViamVjdBgCIAEoCUIJukgGcgQogIAEEhgKBXRpdGxlGAMgASgJQgm6SAZyBCiAgAQSGQoEYm9keRgEIAEoCUILukgIcgYQASiAgAQSHAoJdGV4dF9ib2R5GAUgASgJQgm6SAZyBCiAgAQSGgoJbGF5b3V0X2lkGAYgASgJQge6SARyAhhAEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEHN0cmljdF92YXJpYWJsZXMYCCABKAgi6gEKD0NoYW5uZWxDb250ZW50cxIqCgVlbWFpbBgBIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EigKA3NtcxgCIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EikKBHB1c2gYAyABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIpCgRjaGF0GAQgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQSKwoGaW5fYXBwGAUgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQiwAIKFE5vdGlmaWNhdGlvbldvcmtmbG93EhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDAoEbmFtZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIuCghjaGFubmVscxgFIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgGIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgJIAEoAyKCAgoYTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDwoHdXNlcl9pZBgDIAEoCRI0CgtwcmVmZXJlbmNlcxgEIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgHIAEoAyK1AgohVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhYKBG5hbWUYAiABKAlCCLpIBXIDGMgBEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxjQDxIuCghjaGFubmVscxgEIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgFIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJZCiJVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlEjMKCHdvcmtmbG93GAEgASgLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3ciZQoeR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokIlYKH0dldE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyJXCiBMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIpwBCiFMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVzcG9uc2USNAoJd29ya2Zsb3dzGAEgAygLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3cSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIImgKIURlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJCJZCiJEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlEjMKCHdvcmtmbG93GAEgASgLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3ci7wEKJVVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ARI0CgtwcmVmZXJlbmNlcxgDIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgEIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJdCiZVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIoYBCiJHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhsKB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEY/wEiWgojR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2USMwoEdXNlchgBIAEoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlciKgAQokTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnNSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUioAEKJUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJzUmVzcG9uc2USNAoFdXNlcnMYASADKAsyJS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvd1VzZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIokBCiVEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhsKB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEY/wEiXQomRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2USMwoEdXNlchgBIAEoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlcjLiDgobTm90aWZpY2F0aW9uV29ya2Zsb3dTZXJ2aWNlEuYBChpVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiZ8rzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAjw6ASpiCHdvcmtmbG93Gi0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0S1QEKF0dldE5vdGlmaWNhdGlvbldvcmtmbG93Eisuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0Giwuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZSJfyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjliCHdvcmtmbG93Ei0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0SxAEKGUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3MSLS5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVxdWVzdBouLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXNwb25zZSJIyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIBIeL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzEuMBChpEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiZMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAjliCHdvcmtmbG93Ki0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0S/gEKHlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIyLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QaMy5zZXJ2aWNlLmFwaS5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZSJzyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCSDoBKmIEdXNlcho9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfRLtAQobR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEi8uc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVxdWVzdBowLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlc3BvbnNlImvK8xgcCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCRWIEdXNlchI9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfRLlAQodTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnMSMS5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1JlcXVlc3QaMi5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1Jlc3BvbnNlIl3K8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwI1EjMvYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMS+wEKHkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIyLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QaMy5zZXJ2aWNlLmFwaS5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZSJwyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCRWIEdXNlcio9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_options_governance]);
 
 /**
- * What is said on one channel. The texts are templates, over payload, subscriber and more.
+ * The content on one channel. The texts are templates over payload, subscriber and more.
  *
  * @generated from message service.api.ChannelContent
  */
 export type ChannelContent = Message<"service.api.ChannelContent"> & {
   /**
-   * What the templates are written in: handlebars or liquid; handlebars when empty.
+   * The template language: handlebars or liquid; handlebars when empty.
    *
    * @generated from field: string engine = 1;
    */
   engine: string;
 
   /**
-   * The subject line, where the channel has one.
+   * The subject line, if the channel has one.
    *
    * @generated from field: string subject = 2;
    */
   subject: string;
 
   /**
-   * The title, where the channel has one.
+   * The title, if the channel has one.
    *
    * @generated from field: string title = 3;
    */
   title: string;
 
   /**
-   * The text itself; on email HTML.
+   * The text; HTML on email.
    *
    * @generated from field: string body = 4;
    */
   body: string;
 
   /**
-   * The text without markup, where the channel has both.
+   * The text without markup, if the channel has both.
    *
    * @generated from field: string text_body = 5;
    */
   textBody: string;
 
   /**
-   * The layout that it is put into; the channel's default when empty.
+   * The layout; the channel's default when empty.
    *
    * @generated from field: string layout_id = 6;
    */
   layoutId: string;
 
   /**
-   * What goes along for programs, at most 16 KiB as JSON. Every text in it is a template, names are not; what is made of it may take 64 KiB.
+   * Additional data for programs, at most 16 KiB as JSON. Every string in it is a template, names are not; the rendered
+   * data may take 64 KiB.
    *
    * @generated from field: google.protobuf.Struct data = 7;
    */
   data?: JsonObject | undefined;
 
   /**
-   * Whether it is a failure when a variable of the templates is missing; otherwise nothing stands in its place.
+   * Whether a missing template variable is a failure; otherwise it is rendered as empty.
    *
    * @generated from field: bool strict_variables = 8;
    */
@@ -90,7 +91,7 @@ export const ChannelContentSchema: GenMessage<ChannelContent> = /*@__PURE__*/
   messageDesc(file_service_api_notification_workflow, 0);
 
 /**
- * What is said on the channels; nothing is sent on those that are absent.
+ * The content of each channel; nothing is sent on absent channels.
  *
  * @generated from message service.api.ChannelContents
  */
@@ -139,7 +140,7 @@ export const ChannelContentsSchema: GenMessage<ChannelContents> = /*@__PURE__*/
   messageDesc(file_service_api_notification_workflow, 1);
 
 /**
- * What notifications of one kind say, and what their author wants for everybody.
+ * The content of one kind of notification, and the author's preferences for everybody.
  *
  * @generated from message service.api.NotificationWorkflow
  */
@@ -152,35 +153,35 @@ export type NotificationWorkflow = Message<"service.api.NotificationWorkflow"> &
   tenantId: string;
 
   /**
-   * What names it, unique in the tenant.
+   * The key, unique in the tenant.
    *
    * @generated from field: string workflow_key = 2;
    */
   workflowKey: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 4;
    */
   description: string;
 
   /**
-   * What is said on each channel.
+   * The content of each channel.
    *
    * @generated from field: service.api.ChannelContents channels = 5;
    */
   channels?: ChannelContents | undefined;
 
   /**
-   * Layer 1: what counts where neither users nor subscribers have a say.
+   * Layer 1: preferences that apply unless a stronger layer decides.
    *
    * @generated from field: service.api.PreferenceSettings preferences = 6;
    */
@@ -201,7 +202,7 @@ export type NotificationWorkflow = Message<"service.api.NotificationWorkflow"> &
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 9;
    */
@@ -216,7 +217,7 @@ export const NotificationWorkflowSchema: GenMessage<NotificationWorkflow> = /*@_
   messageDesc(file_service_api_notification_workflow, 2);
 
 /**
- * What the author of a workflow wants for one user: layer 2.
+ * The author's preferences of a workflow for one user: layer 2.
  *
  * @generated from message service.api.NotificationWorkflowUser
  */
@@ -243,7 +244,7 @@ export type NotificationWorkflowUser = Message<"service.api.NotificationWorkflow
   userId: string;
 
   /**
-   * What counts for the user.
+   * The preferences for the user.
    *
    * @generated from field: service.api.PreferenceSettings preferences = 4;
    */
@@ -264,7 +265,7 @@ export type NotificationWorkflowUser = Message<"service.api.NotificationWorkflow
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 7;
    */
@@ -279,48 +280,48 @@ export const NotificationWorkflowUserSchema: GenMessage<NotificationWorkflowUser
   messageDesc(file_service_api_notification_workflow, 3);
 
 /**
- * The whole of a workflow. What is absent is cleared.
+ * A whole workflow. Absent fields are cleared.
  *
  * @generated from message service.api.UpsertNotificationWorkflowRequest
  */
 export type UpsertNotificationWorkflowRequest = Message<"service.api.UpsertNotificationWorkflowRequest"> & {
   /**
-   * What names the workflow: words of letters and digits with a dot, an underscore or a hyphen between them.
+   * The key: letters and digits, separated by single dots, underscores or hyphens (for example: order.shipped).
    *
    * @generated from field: string workflow_key = 1;
    */
   workflowKey: string;
 
   /**
-   * What people call it; the key when empty.
+   * The display name; the key when empty.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * What is said on each channel.
+   * The content of each channel.
    *
    * @generated from field: service.api.ChannelContents channels = 4;
    */
   channels?: ChannelContents | undefined;
 
   /**
-   * Layer 1: what counts where neither users nor subscribers have a say.
+   * Layer 1: preferences that apply unless a stronger layer decides.
    *
    * @generated from field: service.api.PreferenceSettings preferences = 5;
    */
   preferences?: PreferenceSettings | undefined;
 
   /**
-   * Makes the change conditional on this version; 0: on there being no such workflow.
+   * Makes the change conditional on this version; 0 requires that there is no such workflow.
    *
    * @generated from field: optional int64 record_version = 6;
    */
@@ -335,7 +336,7 @@ export const UpsertNotificationWorkflowRequestSchema: GenMessage<UpsertNotificat
   messageDesc(file_service_api_notification_workflow, 4);
 
 /**
- * The workflow as it is now.
+ * The current workflow.
  *
  * @generated from message service.api.UpsertNotificationWorkflowResponse
  */
@@ -356,7 +357,7 @@ export const UpsertNotificationWorkflowResponseSchema: GenMessage<UpsertNotifica
   messageDesc(file_service_api_notification_workflow, 5);
 
 /**
- * Names a workflow.
+ * Identifies a workflow.
  *
  * @generated from message service.api.GetNotificationWorkflowRequest
  */
@@ -377,7 +378,7 @@ export const GetNotificationWorkflowRequestSchema: GenMessage<GetNotificationWor
   messageDesc(file_service_api_notification_workflow, 6);
 
 /**
- * The workflow that was asked for.
+ * The requested workflow.
  *
  * @generated from message service.api.GetNotificationWorkflowResponse
  */
@@ -398,27 +399,27 @@ export const GetNotificationWorkflowResponseSchema: GenMessage<GetNotificationWo
   messageDesc(file_service_api_notification_workflow, 7);
 
 /**
- * Asks for a page of workflows.
+ * Request for a page of workflows.
  *
  * @generated from message service.api.ListNotificationWorkflowsRequest
  */
 export type ListNotificationWorkflowsRequest = Message<"service.api.ListNotificationWorkflowsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -439,7 +440,7 @@ export const ListNotificationWorkflowsRequestSchema: GenMessage<ListNotification
  */
 export type ListNotificationWorkflowsResponse = Message<"service.api.ListNotificationWorkflowsResponse"> & {
   /**
-   * The items, in the order of their keys.
+   * The items, sorted by key.
    *
    * @generated from field: repeated service.api.NotificationWorkflow workflows = 1;
    */
@@ -453,14 +454,14 @@ export type ListNotificationWorkflowsResponse = Message<"service.api.ListNotific
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -475,7 +476,7 @@ export const ListNotificationWorkflowsResponseSchema: GenMessage<ListNotificatio
   messageDesc(file_service_api_notification_workflow, 9);
 
 /**
- * Names a workflow to delete.
+ * Selects the workflow to delete.
  *
  * @generated from message service.api.DeleteNotificationWorkflowRequest
  */
@@ -517,7 +518,7 @@ export const DeleteNotificationWorkflowResponseSchema: GenMessage<DeleteNotifica
   messageDesc(file_service_api_notification_workflow, 11);
 
 /**
- * What the author of a workflow wants for one user.
+ * The author's preferences of a workflow for one user.
  *
  * @generated from message service.api.UpsertNotificationWorkflowUserRequest
  */
@@ -530,21 +531,21 @@ export type UpsertNotificationWorkflowUserRequest = Message<"service.api.UpsertN
   workflowKey: string;
 
   /**
-   * The user, by any text that the tenant chooses.
+   * The user's id, any text that the tenant chooses.
    *
    * @generated from field: string user_id = 2;
    */
   userId: string;
 
   /**
-   * What counts for the user; it replaces what there was.
+   * The preferences for the user; they replace the previous ones.
    *
    * @generated from field: service.api.PreferenceSettings preferences = 3;
    */
   preferences?: PreferenceSettings | undefined;
 
   /**
-   * Makes the change conditional on this version; 0: on there being nothing for the user.
+   * Makes the change conditional on this version; 0 requires that there are none for the user.
    *
    * @generated from field: optional int64 record_version = 4;
    */
@@ -559,7 +560,7 @@ export const UpsertNotificationWorkflowUserRequestSchema: GenMessage<UpsertNotif
   messageDesc(file_service_api_notification_workflow, 12);
 
 /**
- * What counts for the user now.
+ * The current preferences for the user.
  *
  * @generated from message service.api.UpsertNotificationWorkflowUserResponse
  */
@@ -580,7 +581,7 @@ export const UpsertNotificationWorkflowUserResponseSchema: GenMessage<UpsertNoti
   messageDesc(file_service_api_notification_workflow, 13);
 
 /**
- * Names a user of a workflow.
+ * Identifies a user of a workflow.
  *
  * @generated from message service.api.GetNotificationWorkflowUserRequest
  */
@@ -593,7 +594,7 @@ export type GetNotificationWorkflowUserRequest = Message<"service.api.GetNotific
   workflowKey: string;
 
   /**
-   * The user, by any text that the tenant chooses.
+   * The user's id, any text that the tenant chooses.
    *
    * @generated from field: string user_id = 2;
    */
@@ -608,7 +609,7 @@ export const GetNotificationWorkflowUserRequestSchema: GenMessage<GetNotificatio
   messageDesc(file_service_api_notification_workflow, 14);
 
 /**
- * What counts for the user.
+ * The preferences for the user.
  *
  * @generated from message service.api.GetNotificationWorkflowUserResponse
  */
@@ -629,7 +630,7 @@ export const GetNotificationWorkflowUserResponseSchema: GenMessage<GetNotificati
   messageDesc(file_service_api_notification_workflow, 15);
 
 /**
- * Asks for a page of a workflow's users.
+ * Request for a page of a workflow's users.
  *
  * @generated from message service.api.ListNotificationWorkflowUsersRequest
  */
@@ -642,21 +643,21 @@ export type ListNotificationWorkflowUsersRequest = Message<"service.api.ListNoti
   workflowKey: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -677,7 +678,7 @@ export const ListNotificationWorkflowUsersRequestSchema: GenMessage<ListNotifica
  */
 export type ListNotificationWorkflowUsersResponse = Message<"service.api.ListNotificationWorkflowUsersResponse"> & {
   /**
-   * The items, in the order of the users' ids.
+   * The items, sorted by user id.
    *
    * @generated from field: repeated service.api.NotificationWorkflowUser users = 1;
    */
@@ -691,14 +692,14 @@ export type ListNotificationWorkflowUsersResponse = Message<"service.api.ListNot
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -713,7 +714,7 @@ export const ListNotificationWorkflowUsersResponseSchema: GenMessage<ListNotific
   messageDesc(file_service_api_notification_workflow, 17);
 
 /**
- * Names a user of a workflow for whom nothing of its own is to count.
+ * Selects the user whose preferences to delete.
  *
  * @generated from message service.api.DeleteNotificationWorkflowUserRequest
  */
@@ -726,7 +727,7 @@ export type DeleteNotificationWorkflowUserRequest = Message<"service.api.DeleteN
   workflowKey: string;
 
   /**
-   * The user, by any text that the tenant chooses.
+   * The user's id, any text that the tenant chooses.
    *
    * @generated from field: string user_id = 2;
    */
@@ -741,7 +742,7 @@ export const DeleteNotificationWorkflowUserRequestSchema: GenMessage<DeleteNotif
   messageDesc(file_service_api_notification_workflow, 18);
 
 /**
- * What counted for the user.
+ * The deleted preferences.
  *
  * @generated from message service.api.DeleteNotificationWorkflowUserResponse
  */
@@ -762,13 +763,14 @@ export const DeleteNotificationWorkflowUserResponseSchema: GenMessage<DeleteNoti
   messageDesc(file_service_api_notification_workflow, 19);
 
 /**
- * Notification workflows: what notifications of one kind say on each channel, and what their author wants for everybody and for single users.
+ * Notification workflows: the content of one kind of notification on each channel, and the author's preferences for
+ * everybody and for single users.
  *
  * @generated from service service.api.NotificationWorkflowService
  */
 export const NotificationWorkflowService: GenService<{
   /**
-   * Creates the workflow with this key, or replaces the one that has it: what is absent is cleared. Templates and conditions are checked here.
+   * Creates or replaces the workflow with this key: absent fields are cleared. Templates and conditions are checked.
    *
    * @generated from rpc service.api.NotificationWorkflowService.UpsertNotificationWorkflow
    */
@@ -778,7 +780,7 @@ export const NotificationWorkflowService: GenService<{
     output: typeof UpsertNotificationWorkflowResponseSchema;
   },
   /**
-   * Reads one workflow.
+   * Returns one workflow.
    *
    * @generated from rpc service.api.NotificationWorkflowService.GetNotificationWorkflow
    */
@@ -798,7 +800,7 @@ export const NotificationWorkflowService: GenService<{
     output: typeof ListNotificationWorkflowsResponseSchema;
   },
   /**
-   * Deletes a workflow with what it has for single users. Subscribers keep what they want for it.
+   * Deletes a workflow and its preferences for single users. The preferences of subscribers are kept.
    *
    * @generated from rpc service.api.NotificationWorkflowService.DeleteNotificationWorkflow
    */
@@ -808,7 +810,7 @@ export const NotificationWorkflowService: GenService<{
     output: typeof DeleteNotificationWorkflowResponseSchema;
   },
   /**
-   * Sets what the author of a workflow wants for one user: layer 2. It counts where a trigger names the user.
+   * Sets the author's preferences of a workflow for one user: layer 2. They apply when a trigger names the user.
    *
    * @generated from rpc service.api.NotificationWorkflowService.UpsertNotificationWorkflowUser
    */
@@ -818,7 +820,7 @@ export const NotificationWorkflowService: GenService<{
     output: typeof UpsertNotificationWorkflowUserResponseSchema;
   },
   /**
-   * Reads what the author of a workflow wants for one user.
+   * Returns the author's preferences of a workflow for one user.
    *
    * @generated from rpc service.api.NotificationWorkflowService.GetNotificationWorkflowUser
    */
@@ -828,7 +830,7 @@ export const NotificationWorkflowService: GenService<{
     output: typeof GetNotificationWorkflowUserResponseSchema;
   },
   /**
-   * Lists the users for whom a workflow has something of their own.
+   * Lists the users for whom a workflow has preferences.
    *
    * @generated from rpc service.api.NotificationWorkflowService.ListNotificationWorkflowUsers
    */
@@ -838,7 +840,7 @@ export const NotificationWorkflowService: GenService<{
     output: typeof ListNotificationWorkflowUsersResponseSchema;
   },
   /**
-   * Takes back what the author of a workflow wanted for one user.
+   * Deletes the author's preferences of a workflow for one user.
    *
    * @generated from rpc service.api.NotificationWorkflowService.DeleteNotificationWorkflowUser
    */

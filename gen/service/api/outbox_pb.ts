@@ -18,13 +18,13 @@ export const file_service_api_outbox: GenFile = /*@__PURE__*/
   fileDesc("ChhzZXJ2aWNlL2FwaS9vdXRib3gucHJvdG8SC3NlcnZpY2UuYXBpIvsBCg1PdXRib3hNZXNzYWdlEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIUCgx3b3JrZmxvd19rZXkYAyABKAkSDwoHY2hhbm5lbBgEIAEoCRIRCglyZWNpcGllbnQYBSABKAkSDwoHc3ViamVjdBgGIAEoCRINCgV0aXRsZRgHIAEoCRIMCgRib2R5GAggASgJEgwKBGh0bWwYCSABKAkSJQoEZGF0YRgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiggEKGUxpc3RPdXRib3hNZXNzYWdlc1JlcXVlc3QSMAoHY2hhbm5lbBgBIAEoCUIfukgcchpSAFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIo0BChpMaXN0T3V0Ym94TWVzc2FnZXNSZXNwb25zZRIsCghtZXNzYWdlcxgBIAMoCzIaLnNlcnZpY2UuYXBpLk91dGJveE1lc3NhZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIMs0BCg1PdXRib3hTZXJ2aWNlErsBChJMaXN0T3V0Ym94TWVzc2FnZXMSJi5zZXJ2aWNlLmFwaS5MaXN0T3V0Ym94TWVzc2FnZXNSZXF1ZXN0Gicuc2VydmljZS5hcGkuTGlzdE91dGJveE1lc3NhZ2VzUmVzcG9uc2UiVMrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUALS8xgLb3V0Ym94IGxpc3SC0+STAh0SGy9hcGkvdjIvbm90aWZpY2F0aW9uL291dGJveGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * A message that would have been sent.
+ * A message that was stored instead of being sent.
  *
  * @generated from message service.api.OutboxMessage
  */
 export type OutboxMessage = Message<"service.api.OutboxMessage"> & {
   /**
-   * The ULID, which is that of its delivery.
+   * The id, a ULID; the same as that of its delivery.
    *
    * @generated from field: string id = 1;
    */
@@ -38,7 +38,7 @@ export type OutboxMessage = Message<"service.api.OutboxMessage"> & {
   tenantId: string;
 
   /**
-   * What it is about.
+   * The notification workflow.
    *
    * @generated from field: string workflow_key = 3;
    */
@@ -73,28 +73,28 @@ export type OutboxMessage = Message<"service.api.OutboxMessage"> & {
   title: string;
 
   /**
-   * What it says.
+   * The text.
    *
    * @generated from field: string body = 8;
    */
   body: string;
 
   /**
-   * What a mail says as HTML.
+   * The HTML of a mail.
    *
    * @generated from field: string html = 9;
    */
   html: string;
 
   /**
-   * What goes along with it.
+   * Additional data.
    *
    * @generated from field: google.protobuf.Struct data = 10;
    */
   data?: JsonObject | undefined;
 
   /**
-   * When it would have been sent.
+   * When it was stored.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 11;
    */
@@ -122,21 +122,21 @@ export type ListOutboxMessagesRequest = Message<"service.api.ListOutboxMessagesR
   channel: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -164,21 +164,21 @@ export type ListOutboxMessagesResponse = Message<"service.api.ListOutboxMessages
   messages: OutboxMessage[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -193,13 +193,13 @@ export const ListOutboxMessagesResponseSchema: GenMessage<ListOutboxMessagesResp
   messageDesc(file_service_api_outbox, 2);
 
 /**
- * The outbox: what would have been sent, for developers to see.
+ * The outbox: messages that are stored for developers instead of being sent.
  *
  * @generated from service service.api.OutboxService
  */
 export const OutboxService: GenService<{
   /**
-   * Lists what would have been sent, newest first.
+   * Lists the stored messages, newest first.
    *
    * @generated from rpc service.api.OutboxService.ListOutboxMessages
    */

@@ -18,13 +18,13 @@ export const file_service_api_pool: GenFile = /*@__PURE__*/
   fileDesc("ChZzZXJ2aWNlL2FwaS9wb29sLnByb3RvEgtzZXJ2aWNlLmFwaSKHBAoEUG9vbBIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFgoOZW52aXJvbm1lbnRfaWQYAyABKAkSDAoEbmFtZRgEIAEoCRITCgtkZXNjcmlwdGlvbhgFIAEoCRIQCghzdHJhdGVneRgGIAEoCRIoCgZzdGF0dXMYByABKA4yGC5zZXJ2aWNlLmFwaS5Qb29sLlN0YXR1cxInCgZjb25maWcYCCABKAsyFy5zZXJ2aWNlLmFwaS5Qb29sQ29uZmlnEhUKDXJlY2lwaWVudF9pZHMYCSADKAkSEAoIcnVsZV9pZHMYCiADKAkSFwoPcmVjaXBpZW50X2NvdW50GAsgASgFEhIKCnJ1bGVfY291bnQYDCABKAUSLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YDyABKAMicgoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhEKDVNUQVRVU19BQ1RJVkUQARITCg9TVEFUVVNfRElTQUJMRUQQAhITCg9TVEFUVVNfRFJBSU5JTkcQAxITCg9TVEFUVVNfQVJDSElWRUQQBCK8HAoKUG9vbENvbmZpZxI0CglzZWxlY3Rpb24YASABKAsyIS5zZXJ2aWNlLmFwaS5Qb29sQ29uZmlnLlNlbGVjdGlvbhIyCghmYWxsYmFjaxgCIAEoCzIgLnNlcnZpY2UuYXBpLlBvb2xDb25maWcuRmFsbGJhY2sSLAoFcXVldWUYAyABKAsyHS5zZXJ2aWNlLmFwaS5Qb29sQ29uZmlnLlF1ZXVlEiwKBWxlYXNlGAQgASgLMh0uc2VydmljZS5hcGkuUG9vbENvbmZpZy5MZWFzZRIsCgVyZXRyeRgFIAEoCzIdLnNlcnZpY2UuYXBpLlBvb2xDb25maWcuUmV0cnkSKAoDZGxxGAYgASgLMhsuc2VydmljZS5hcGkuUG9vbENvbmZpZy5EbHESMAoHb3V0bGllchgHIAEoCzIfLnNlcnZpY2UuYXBpLlBvb2xDb25maWcuT3V0bGllchI0CglhZG1pc3Npb24YCCABKAsyIS5zZXJ2aWNlLmFwaS5Qb29sQ29uZmlnLkFkbWlzc2lvbhIwCgdhbm9tYWx5GAkgASgLMh8uc2VydmljZS5hcGkuUG9vbENvbmZpZy5Bbm9tYWx5EhgKC2l0ZW1fZXZlbnRzGAogASgISACIAQEaqQEKCVNlbGVjdGlvbhIfCghoYXNoX2tleRgBIAEoCUIIukgFcgMogCBIAIgBARIkCgxjaG9pY2VfY291bnQYAiABKAVCCbpIBhoEGGQoAUgBiAEBEiYKDHNsb3dfc3RhcnRfcxgDIAEoBUILukgIGgYYgKMFKABIAogBAUILCglfaGFzaF9rZXlCDwoNX2Nob2ljZV9jb3VudEIPCg1fc2xvd19zdGFydF9zGswDCghGYWxsYmFjaxI+CgVzdGVwcxgBIAMoCzIlLnNlcnZpY2UuYXBpLlBvb2xDb25maWcuRmFsbGJhY2suU3RlcEIIukgFkgECEAoSPQoLb25fbm9fbWF0Y2gYAiABKAlCI7pIIHIeUgVxdWV1ZVIGcmVqZWN0Ug1yZWRpcmVjdF9wb29sSACIAQESJgoQcmVkaXJlY3RfcG9vbF9pZBgDIAEoCUIHukgEcgIYQEgBiAEBGvMBCgRTdGVwEh0KB2FmdGVyX3MYASABKAVCDLpICRoHGIDnhA8oABIbCgljb25kaXRpb24YAiABKAlCCLpIBXIDKIAgEq4BCghzdHJhdGVneRgDIAEoCUKbAbpIlwFylAFSAFIPd2VpZ2h0ZWRfcmFuZG9tUgtyb3VuZF9yb2JpblIMbGVhc3RfbG9hZGVkUghwcmlvcml0eVILc3RpY2t5X2hhc2hSDHNraWxsc19iYXNlZFIMbG9uZ2VzdF9pZGxlUg5sb3dlc3RfbGF0ZW5jeVILbG93ZXN0X2Nvc3RSDGZpcnN0X2FjY2VwdFIGbWFudWFsQg4KDF9vbl9ub19tYXRjaEITChFfcmVkaXJlY3RfcG9vbF9pZBqYAQoFUXVldWUSJAoJbWF4X2RlcHRoGAEgASgFQgy6SAkaBxiAwtcvKAFIAIgBARIgCgV0dGxfcxgCIAEoBUIMukgJGgcYgOeEDygBSAGIAQESIgoIYWdlaW5nX3MYAyABKAVCC7pICBoGGICjBSgASAKIAQFCDAoKX21heF9kZXB0aEIICgZfdHRsX3NCCwoJX2FnZWluZ19zGnMKBUxlYXNlEiQKCmR1cmF0aW9uX3MYASABKAVCC7pICBoGGMDRAigBSACIAQESJQoLaGVhcnRiZWF0X3MYAiABKAVCC7pICBoGGMDRAigBSAGIAQFCDQoLX2R1cmF0aW9uX3NCDgoMX2hlYXJ0YmVhdF9zGpUCCgVSZXRyeRIkCgxtYXhfYXR0ZW1wdHMYASABKAVCCbpIBhoEGGQoAUgAiAEBEiUKCmluaXRpYWxfbXMYAiABKAVCDLpICRoHGIC4mSkoAEgBiAEBEiwKBmZhY3RvchgDIAEoAUIXukgUEhIZAAAAAAAAWUApAAAAAAAA8D9IAogBARIiCgZtYXhfbXMYBCABKAVCDbpIChoIGICIsqACKABIA4gBARIsCgZqaXR0ZXIYBSABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASASIAQFCDwoNX21heF9hdHRlbXB0c0INCgtfaW5pdGlhbF9tc0IJCgdfZmFjdG9yQgkKB19tYXhfbXNCCQoHX2ppdHRlchp3CgNEbHESJAoLbWF4X3JldHJpZXMYASABKAVCCrpIBxoFGOgHKABIAIgBARInCg5yZXRlbnRpb25fZGF5cxgCIAEoBUIKukgHGgUYwhwoAUgBiAEBQg4KDF9tYXhfcmV0cmllc0IRCg9fcmV0ZW50aW9uX2RheXMavQEKB091dGxpZXISLQoUY29uc2VjdXRpdmVfZmFpbHVyZXMYASABKAVCCrpIBxoFGJBOKABIAIgBARIhCgdlamVjdF9zGAIgASgFQgu6SAgaBhiAowUoAUgBiAEBEicKD21heF9lamVjdGVkX3BjdBgDIAEoBUIJukgGGgQYZCgASAKIAQFCFwoVX2NvbnNlY3V0aXZlX2ZhaWx1cmVzQgoKCF9lamVjdF9zQhIKEF9tYXhfZWplY3RlZF9wY3QatggKCUFkbWlzc2lvbhI+CglzaW5nbGV0b24YASABKAsyKy5zZXJ2aWNlLmFwaS5Qb29sQ29uZmlnLkFkbWlzc2lvbi5TaW5nbGV0b24SPAoIZGVib3VuY2UYAiABKAsyKi5zZXJ2aWNlLmFwaS5Qb29sQ29uZmlnLkFkbWlzc2lvbi5EZWJvdW5jZRI8Cgh0aHJvdHRsZRgDIAEoCzIqLnNlcnZpY2UuYXBpLlBvb2xDb25maWcuQWRtaXNzaW9uLlRocm90dGxlEkIKC2NvbmN1cnJlbmN5GAQgASgLMi0uc2VydmljZS5hcGkuUG9vbENvbmZpZy5BZG1pc3Npb24uQ29uY3VycmVuY3kapgEKCVNpbmdsZXRvbhIcCgNrZXkYASABKAlCCrpIB3IFEAEogCBIAIgBARI/CgRtb2RlGAIgASgJQiy6SClyJ1IEc2tpcFIPcmVwbGFjZV9wZW5kaW5nUg5jYW5jZWxfcnVubmluZ0gBiAEBEh8KBXR0bF9zGAMgASgFQgu6SAgaBhiA9SQoAUgCiAEBQgYKBF9rZXlCBwoFX21vZGVCCAoGX3R0bF9zGsEBCghEZWJvdW5jZRIcCgNrZXkYASABKAlCCrpIB3IFEAEogCBIAIgBARIiCghwZXJpb2RfcxgCIAEoBUILukgIGgYYgPUkKAFIAYgBARIlCgttYXhfZGVsYXlfcxgDIAEoBUILukgIGgYYgPUkKAFIAogBARIeCgR0YWtlGAQgASgJQgu6SAhyBlIEbGFzdEgDiAEBQgYKBF9rZXlCCwoJX3BlcmlvZF9zQg4KDF9tYXhfZGVsYXlfc0IHCgVfdGFrZRqaAgoIVGhyb3R0bGUSHAoDa2V5GAEgASgJQgq6SAdyBRABKIAgSACIAQESHwoFbGltaXQYAiABKAVCC7pICBoGGMCEPSgBSAGIAQESIgoIcGVyaW9kX3MYAyABKAVCC7pICBoGGID1JCgBSAKIAQESHwoFYnVyc3QYBCABKAVCC7pICBoGGMCEPSgASAOIAQESHgoEY29zdBgFIAEoBUILukgIGgYYwIQ9KAFIBIgBARIrCghvbl9saW1pdBgGIAEoCUIUukgRcg9SBWRlbGF5UgZyZWplY3RIBYgBAUIGCgRfa2V5QggKBl9saW1pdEILCglfcGVyaW9kX3NCCAoGX2J1cnN0QgcKBV9jb3N0QgsKCV9vbl9saW1pdBqeAQoLQ29uY3VycmVuY3kSHAoDa2V5GAEgASgJQgq6SAdyBRABKIAgSACIAQESHwoFbGltaXQYAiABKAVCC7pICBoGGMCEPSgBSAGIAQESNAoFc2NvcGUYAyABKAlCILpIHXIbUgRwb29sUgtlbnZpcm9ubWVudFIGdGVuYW50SAKIAQFCBgoEX2tleUIICgZfbGltaXRCCAoGX3Njb3BlGrYECgdBbm9tYWx5EhQKB2VuYWJsZWQYASABKAhIAIgBARJCCgdtZXRob2RzGAIgAygJQjG6SC6SASsQBBgBIiVyI1IGenNjb3JlUgNpcXJSC3JhdGVfY2hhbmdlUgdwYXR0ZXJuEkUKB2FjdGlvbnMYAyADKAlCNLpIMZIBLhAEGAEiKHImUgVhbGVydFIKYXV0by1wYXVzZVIMZGVwcmlvcml0aXplUgNsb2cSNgoQenNjb3JlX3RocmVzaG9sZBgEIAEoAUIXukgUEhIZAAAAAAAAWUApmpmZmZmZuT9IAYgBARI0Cg5pcXJfbXVsdGlwbGllchgFIAEoAUIXukgUEhIZAAAAAAAAWUApmpmZmZmZuT9IAogBARI2ChByYXRlX2NoYW5nZV9kcm9wGAYgASgBQhe6SBQSEhkAAAAAAADwPyl7FK5H4XqEP0gDiAEBEiIKCHdpbmRvd19zGAcgASgFQgu6SAgaBhiAowUoCkgEiAEBEiUKC3NhbXBsZXNfbWluGAggASgFQgu6SAgaBhigjQYoAUgFiAEBEiQKCmNvb2xkb3duX3MYCSABKAVCC7pICBoGGID1JCgASAaIAQFCCgoIX2VuYWJsZWRCEwoRX3pzY29yZV90aHJlc2hvbGRCEQoPX2lxcl9tdWx0aXBsaWVyQhMKEV9yYXRlX2NoYW5nZV9kcm9wQgsKCV93aW5kb3dfc0IOCgxfc2FtcGxlc19taW5CDQoLX2Nvb2xkb3duX3NCDgoMX2l0ZW1fZXZlbnRzIv0CChFDcmVhdGVQb29sUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEh0KC2Rlc2NyaXB0aW9uGAIgASgJQgi6SAVyAxjQDxKuAQoIc3RyYXRlZ3kYAyABKAlCmwG6SJcBcpQBUgBSD3dlaWdodGVkX3JhbmRvbVILcm91bmRfcm9iaW5SDGxlYXN0X2xvYWRlZFIIcHJpb3JpdHlSC3N0aWNreV9oYXNoUgxza2lsbHNfYmFzZWRSDGxvbmdlc3RfaWRsZVIObG93ZXN0X2xhdGVuY3lSC2xvd2VzdF9jb3N0UgxmaXJzdF9hY2NlcHRSBm1hbnVhbBI0CgZzdGF0dXMYBCABKA4yGC5zZXJ2aWNlLmFwaS5Qb29sLlN0YXR1c0IKukgHggEEEAEgBBIfCg5lbnZpcm9ubWVudF9pZBgFIAEoCUIHukgEcgIYQBInCgZjb25maWcYBiABKAsyFy5zZXJ2aWNlLmFwaS5Qb29sQ29uZmlnIjUKEkNyZWF0ZVBvb2xSZXNwb25zZRIfCgRwb29sGAEgASgLMhEuc2VydmljZS5hcGkuUG9vbCIsCg5HZXRQb29sUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEAiMgoPR2V0UG9vbFJlc3BvbnNlEh8KBHBvb2wYASABKAsyES5zZXJ2aWNlLmFwaS5Qb29sIrIEChFVcGRhdGVQb29sUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHQoEbmFtZRgCIAEoCUIKukgHcgUQARjIAUgAiAEBEiIKC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxjQD0gBiAEBErEBCghzdHJhdGVneRgEIAEoCUKZAbpIlQFykgFSD3dlaWdodGVkX3JhbmRvbVILcm91bmRfcm9iaW5SDGxlYXN0X2xvYWRlZFIIcHJpb3JpdHlSC3N0aWNreV9oYXNoUgxza2lsbHNfYmFzZWRSDGxvbmdlc3RfaWRsZVIObG93ZXN0X2xhdGVuY3lSC2xvd2VzdF9jb3N0UgxmaXJzdF9hY2NlcHRSBm1hbnVhbEgCiAEBEjsKBnN0YXR1cxgFIAEoDjIYLnNlcnZpY2UuYXBpLlBvb2wuU3RhdHVzQgy6SAmCAQYQASAAIARIA4gBARInCgZjb25maWcYBiABKAsyFy5zZXJ2aWNlLmFwaS5Qb29sQ29uZmlnEkMKDHJlc2V0X2NvbmZpZxgHIAMoCUItukgqkgEnEDIiI3IhMh9eW2Etel9dezEsNDB9KFwuW2Etel9dezEsNDB9KT8kEhsKDnJlY29yZF92ZXJzaW9uGAggASgDSASIAQFCBwoFX25hbWVCDgoMX2Rlc2NyaXB0aW9uQgsKCV9zdHJhdGVneUIJCgdfc3RhdHVzQhEKD19yZWNvcmRfdmVyc2lvbiI1ChJVcGRhdGVQb29sUmVzcG9uc2USHwoEcG9vbBgBIAEoCzIRLnNlcnZpY2UuYXBpLlBvb2wiRAoVU2V0UG9vbEVuYWJsZWRSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIPCgdlbmFibGVkGAIgASgIIjkKFlNldFBvb2xFbmFibGVkUmVzcG9uc2USHwoEcG9vbBgBIAEoCzIRLnNlcnZpY2UuYXBpLlBvb2wiLwoRRGVsZXRlUG9vbFJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjUKEkRlbGV0ZVBvb2xSZXNwb25zZRIfCgRwb29sGAEgASgLMhEuc2VydmljZS5hcGkuUG9vbCKcAQoQTGlzdFBvb2xzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEjIKBnN0YXR1cxgEIAEoDjIYLnNlcnZpY2UuYXBpLlBvb2wuU3RhdHVzQgi6SAWCAQIQARIfCg5lbnZpcm9ubWVudF9pZBgFIAEoCUIHukgEcgIYQCJ4ChFMaXN0UG9vbHNSZXNwb25zZRIgCgVwb29scxgBIAMoCzIRLnNlcnZpY2UuYXBpLlBvb2wSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIMuYGCgtQb29sU2VydmljZRKHAQoKQ3JlYXRlUG9vbBIeLnNlcnZpY2UuYXBpLkNyZWF0ZVBvb2xSZXF1ZXN0Gh8uc2VydmljZS5hcGkuQ3JlYXRlUG9vbFJlc3BvbnNlIjjK8xgZCAEQAhgBIAEqBHBvb2wyBXdyaXRlUAVYAYLT5JMCFToBKmIEcG9vbCIKL2FwaS9wb29scxKAAQoHR2V0UG9vbBIbLnNlcnZpY2UuYXBpLkdldFBvb2xSZXF1ZXN0Ghwuc2VydmljZS5hcGkuR2V0UG9vbFJlc3BvbnNlIjrK8xgUCAEQAhgBIAEqBHBvb2wyBHJlYWSC0+STAhxiBHBvb2wSFC9hcGkvcG9vbHMve3Bvb2xfaWR9EpEBCgpVcGRhdGVQb29sEh4uc2VydmljZS5hcGkuVXBkYXRlUG9vbFJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5VcGRhdGVQb29sUmVzcG9uc2UiQsrzGBkIARACGAEgASoEcG9vbDIFd3JpdGVQBVgBgtPkkwIfOgEqYgRwb29sMhQvYXBpL3Bvb2xzL3twb29sX2lkfRKpAQoOU2V0UG9vbEVuYWJsZWQSIi5zZXJ2aWNlLmFwaS5TZXRQb29sRW5hYmxlZFJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5TZXRQb29sRW5hYmxlZFJlc3BvbnNlIk7K8xgZCAEQAhgBIAEqBHBvb2wyBXdyaXRlUAVYAYLT5JMCKzoBKmIEcG9vbCIgL2FwaS9wb29scy97cG9vbF9pZH06c2V0X2VuYWJsZWQSjwEKCkRlbGV0ZVBvb2wSHi5zZXJ2aWNlLmFwaS5EZWxldGVQb29sUmVxdWVzdBofLnNlcnZpY2UuYXBpLkRlbGV0ZVBvb2xSZXNwb25zZSJAyvMYGggBEAIYASABKgRwb29sMgZkZWxldGVQBVgBgtPkkwIcYgRwb29sKhQvYXBpL3Bvb2xzL3twb29sX2lkfRJ4CglMaXN0UG9vbHMSHS5zZXJ2aWNlLmFwaS5MaXN0UG9vbHNSZXF1ZXN0Gh4uc2VydmljZS5hcGkuTGlzdFBvb2xzUmVzcG9uc2UiLMrzGBYIARACGAEgASoEcG9vbDIEcmVhZFACgtPkkwIMEgovYXBpL3Bvb2xzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * A group of recipients, with the rules and the strategy by which work reaches them.
+ * A group of recipients, with the rules and the strategy that choose among them.
  *
  * @generated from message service.api.Pool
  */
 export type Pool = Message<"service.api.Pool"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,71 +38,71 @@ export type Pool = Message<"service.api.Pool"> & {
   tenantId: string;
 
   /**
-   * The environment it works in.
+   * The environment.
    *
    * @generated from field: string environment_id = 3;
    */
   environmentId: string;
 
   /**
-   * What people call it; unique in its environment.
+   * The display name, unique in its environment.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * How it chooses among the recipients that may take an item: weighted_random, round_robin, least_loaded, priority,
-   * sticky_hash, skills_based, longest_idle, lowest_latency, lowest_cost, first_accept or manual.
+   * How it chooses among eligible recipients: weighted_random, round_robin, least_loaded, priority, sticky_hash,
+   * skills_based, longest_idle, lowest_latency, lowest_cost, first_accept or manual.
    *
    * @generated from field: string strategy = 6;
    */
   strategy: string;
 
   /**
-   * Where it stands.
+   * The status.
    *
    * @generated from field: service.api.Pool.Status status = 7;
    */
   status: Pool_Status;
 
   /**
-   * What steers it besides the strategy, with every default filled in.
+   * Its configuration, with all defaults filled in.
    *
    * @generated from field: service.api.PoolConfig config = 8;
    */
   config?: PoolConfig | undefined;
 
   /**
-   * Its first recipients, oldest first: at most 1,000 where one pool is read, at most 50 in a list.
+   * The ids of its first recipients, oldest first: at most 1,000 when one pool is read, at most 50 in a list.
    *
    * @generated from field: repeated string recipient_ids = 9;
    */
   recipientIds: string[];
 
   /**
-   * Its first rules, oldest first, within the same bounds.
+   * The ids of its first rules, oldest first, within the same limits.
    *
    * @generated from field: repeated string rule_ids = 10;
    */
   ruleIds: string[];
 
   /**
-   * How many recipients it has in all.
+   * The total number of recipients.
    *
    * @generated from field: int32 recipient_count = 11;
    */
   recipientCount: number;
 
   /**
-   * How many rules it has in all.
+   * The total number of rules.
    *
    * @generated from field: int32 rule_count = 12;
    */
@@ -123,7 +123,7 @@ export type Pool = Message<"service.api.Pool"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 15;
    */
@@ -138,41 +138,41 @@ export const PoolSchema: GenMessage<Pool> = /*@__PURE__*/
   messageDesc(file_service_api_pool, 0);
 
 /**
- * Where a pool stands.
+ * The status of a pool.
  *
  * @generated from enum service.api.Pool.Status
  */
 export const Pool_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Takes items and hands them out.
+   * Accepts and leases items.
    *
    * @generated from enum value: STATUS_ACTIVE = 1;
    */
   ACTIVE: 1,
 
   /**
-   * Neither takes items nor hands them out.
+   * Neither accepts nor leases items.
    *
    * @generated from enum value: STATUS_DISABLED = 2;
    */
   DISABLED: 2,
 
   /**
-   * Takes no new items and works off those it has.
+   * Accepts no new items and processes those it has.
    *
    * @generated from enum value: STATUS_DRAINING = 3;
    */
   DRAINING: 3,
 
   /**
-   * Gone; kept to be looked up.
+   * Archived; readable only.
    *
    * @generated from enum value: STATUS_ARCHIVED = 4;
    */
@@ -180,7 +180,7 @@ export const Pool_Status = {
 } as const;
 
 /**
- * Where a pool stands.
+ * The status of a pool.
  *
  * @generated from enum service.api.Pool.Status
  */
@@ -193,7 +193,7 @@ export const Pool_StatusSchema: GenEnum<Pool_Status> = /*@__PURE__*/
   enumDesc(file_service_api_pool, 0, 0);
 
 /**
- * What steers a pool besides its strategy. What is not set has its default.
+ * The configuration of a pool besides its strategy. Absent fields have their defaults.
  *
  * @generated from message service.api.PoolConfig
  */
@@ -206,7 +206,7 @@ export type PoolConfig = Message<"service.api.PoolConfig"> & {
   selection?: PoolConfig_Selection | undefined;
 
   /**
-   * What is tried when nobody can take an item.
+   * What happens when no recipient can take an item.
    *
    * @generated from field: service.api.PoolConfig.Fallback fallback = 2;
    */
@@ -220,49 +220,49 @@ export type PoolConfig = Message<"service.api.PoolConfig"> & {
   queue?: PoolConfig_Queue | undefined;
 
   /**
-   * How long a recipient has an item to itself.
+   * How long a worker may hold an item.
    *
    * @generated from field: service.api.PoolConfig.Lease lease = 4;
    */
   lease?: PoolConfig_Lease | undefined;
 
   /**
-   * How often and when work that failed is tried again.
+   * How failed work is retried.
    *
    * @generated from field: service.api.PoolConfig.Retry retry = 5;
    */
   retry?: PoolConfig_Retry | undefined;
 
   /**
-   * How long and how often dead letters may come back.
+   * How long dead letters are stored and how often they may be retried.
    *
    * @generated from field: service.api.PoolConfig.Dlq dlq = 6;
    */
   dlq?: PoolConfig_Dlq | undefined;
 
   /**
-   * When a recipient that keeps failing is left out for a while.
+   * When a failing recipient is ejected for a while.
    *
    * @generated from field: service.api.PoolConfig.Outlier outlier = 7;
    */
   outlier?: PoolConfig_Outlier | undefined;
 
   /**
-   * The constraints that an item must pass on its way in.
+   * The admission constraints.
    *
    * @generated from field: service.api.PoolConfig.Admission admission = 8;
    */
   admission?: PoolConfig_Admission | undefined;
 
   /**
-   * How outcomes are watched.
+   * How outcomes are monitored.
    *
    * @generated from field: service.api.PoolConfig.Anomaly anomaly = 9;
    */
   anomaly?: PoolConfig_Anomaly | undefined;
 
   /**
-   * Whether each item's own steps are put on the event log; false unless set. Dead letters always are.
+   * Whether each step of each item is written to the event log; default false. Dead letters always are.
    *
    * @generated from field: optional bool item_events = 10;
    */
@@ -283,21 +283,21 @@ export const PoolConfigSchema: GenMessage<PoolConfig> = /*@__PURE__*/
  */
 export type PoolConfig_Selection = Message<"service.api.PoolConfig.Selection"> & {
   /**
-   * CEL over item: what sticky_hash hashes. Empty: the item's key.
+   * CEL over item: the value that sticky_hash hashes; the item's key when empty.
    *
    * @generated from field: optional string hash_key = 1;
    */
   hashKey?: string | undefined;
 
   /**
-   * How many random recipients least_loaded compares; 2 unless set.
+   * The number of random recipients that least_loaded compares; default 2.
    *
    * @generated from field: optional int32 choice_count = 2;
    */
   choiceCount?: number | undefined;
 
   /**
-   * Seconds in which a recipient that became available works up to its full weight; 60 unless set.
+   * Seconds in which a newly available recipient ramps up to its full weight; default 60.
    *
    * @generated from field: optional int32 slow_start_s = 3;
    */
@@ -312,27 +312,27 @@ export const PoolConfig_SelectionSchema: GenMessage<PoolConfig_Selection> = /*@_
   messageDesc(file_service_api_pool, 1, 0);
 
 /**
- * What is tried when nobody can take an item.
+ * What happens when no recipient can take an item.
  *
  * @generated from message service.api.PoolConfig.Fallback
  */
 export type PoolConfig_Fallback = Message<"service.api.PoolConfig.Fallback"> & {
   /**
-   * The steps, in the order of after_s. An update replaces them all when it names any.
+   * The steps, ordered by after_s. An update with any step replaces all of them.
    *
    * @generated from field: repeated service.api.PoolConfig.Fallback.Step steps = 1;
    */
   steps: PoolConfig_Fallback_Step[];
 
   /**
-   * What becomes of an item that nobody can take now: queue (unless set), reject or redirect_pool.
+   * What happens to an item that no recipient can take: queue (default), reject or redirect_pool.
    *
    * @generated from field: optional string on_no_match = 2;
    */
   onNoMatch?: string | undefined;
 
   /**
-   * The pool that redirect_pool sends items to; of the same environment.
+   * The pool for redirect_pool, in the same environment.
    *
    * @generated from field: optional string redirect_pool_id = 3;
    */
@@ -353,23 +353,23 @@ export const PoolConfig_FallbackSchema: GenMessage<PoolConfig_Fallback> = /*@__P
  */
 export type PoolConfig_Fallback_Step = Message<"service.api.PoolConfig.Fallback.Step"> & {
   /**
-   * How many seconds an item has waited by then.
+   * Seconds that the item has waited.
    *
    * @generated from field: int32 after_s = 1;
    */
   afterS: number;
 
   /**
-   * CEL over item, recipient, pool and now: whom it lets in, in place of what rules and the item's requirements.skills
-   * require. Empty: everyone. requirements.recipient_id and excluded_recipient_ids still hold. To keep asking for
-   * skills, say so: item.requirements.skills.all(s, s in recipient.skills).
+   * CEL over item, recipient, pool and now: the recipients it admits, instead of those that rules and the item's
+   * requirements.skills require; everyone when empty. requirements.recipient_id and excluded_recipient_ids still
+   * apply. To keep requiring skills: item.requirements.skills.all(s, s in recipient.skills).
    *
    * @generated from field: string condition = 2;
    */
   condition: string;
 
   /**
-   * How one of them is chosen; the pool's own way unless set.
+   * How one of them is chosen; default: the pool's strategy.
    *
    * @generated from field: string strategy = 3;
    */
@@ -390,21 +390,21 @@ export const PoolConfig_Fallback_StepSchema: GenMessage<PoolConfig_Fallback_Step
  */
 export type PoolConfig_Queue = Message<"service.api.PoolConfig.Queue"> & {
   /**
-   * How many items may wait; 100,000 unless set.
+   * The maximum number of waiting items; default 100,000.
    *
    * @generated from field: optional int32 max_depth = 1;
    */
   maxDepth?: number | undefined;
 
   /**
-   * How many seconds an item may wait before it expires; 1,209,600 (14 days) unless set.
+   * Seconds until a waiting item expires; default 1,209,600 (14 days).
    *
    * @generated from field: optional int32 ttl_s = 2;
    */
   ttlS?: number | undefined;
 
   /**
-   * How many seconds of waiting one point of priority is worth; 60 unless set.
+   * Seconds of waiting that equal one point of priority; default 60.
    *
    * @generated from field: optional int32 ageing_s = 3;
    */
@@ -419,20 +419,20 @@ export const PoolConfig_QueueSchema: GenMessage<PoolConfig_Queue> = /*@__PURE__*
   messageDesc(file_service_api_pool, 1, 2);
 
 /**
- * How long a recipient has an item to itself.
+ * How long a worker may hold an item.
  *
  * @generated from message service.api.PoolConfig.Lease
  */
 export type PoolConfig_Lease = Message<"service.api.PoolConfig.Lease"> & {
   /**
-   * How many seconds a lease lasts unless it is renewed; 30 unless set.
+   * Seconds until a lease expires unless it is renewed; default 30.
    *
    * @generated from field: optional int32 duration_s = 1;
    */
   durationS?: number | undefined;
 
   /**
-   * How often a recipient should renew it; unless set 10, or a third of duration_s where that is 10 or less. Less than
+   * Seconds between heartbeats; default 10, or a third of duration_s if that is 10 or less. Must be less than
    * duration_s, except that both may be 1.
    *
    * @generated from field: optional int32 heartbeat_s = 2;
@@ -448,41 +448,41 @@ export const PoolConfig_LeaseSchema: GenMessage<PoolConfig_Lease> = /*@__PURE__*
   messageDesc(file_service_api_pool, 1, 3);
 
 /**
- * How often and when work that failed is tried again.
+ * How failed work is retried.
  *
  * @generated from message service.api.PoolConfig.Retry
  */
 export type PoolConfig_Retry = Message<"service.api.PoolConfig.Retry"> & {
   /**
-   * How many attempts an item gets in all; 5 unless set.
+   * The maximum number of attempts; default 5.
    *
    * @generated from field: optional int32 max_attempts = 1;
    */
   maxAttempts?: number | undefined;
 
   /**
-   * The first wait in milliseconds; 1,000 unless set.
+   * The first back-off in milliseconds; default 1,000.
    *
    * @generated from field: optional int32 initial_ms = 2;
    */
   initialMs?: number | undefined;
 
   /**
-   * How each wait grows over the one before; 2 unless set.
+   * The factor by which the back-off grows; default 2.
    *
    * @generated from field: optional double factor = 3;
    */
   factor?: number | undefined;
 
   /**
-   * The longest wait in milliseconds; 60,000 unless set.
+   * The maximum back-off in milliseconds; default 60,000.
    *
    * @generated from field: optional int32 max_ms = 4;
    */
   maxMs?: number | undefined;
 
   /**
-   * The share of a wait that is left to chance, 0 to 1; 0.5 unless set.
+   * The random share of a back-off, 0 to 1; default 0.5.
    *
    * @generated from field: optional double jitter = 5;
    */
@@ -497,20 +497,20 @@ export const PoolConfig_RetrySchema: GenMessage<PoolConfig_Retry> = /*@__PURE__*
   messageDesc(file_service_api_pool, 1, 4);
 
 /**
- * How long and how often dead letters may come back.
+ * How long dead letters are stored and how often they may be retried.
  *
  * @generated from message service.api.PoolConfig.Dlq
  */
 export type PoolConfig_Dlq = Message<"service.api.PoolConfig.Dlq"> & {
   /**
-   * How often a dead letter may be tried again; 3 unless set.
+   * The maximum number of retries of a dead letter; default 3.
    *
    * @generated from field: optional int32 max_retries = 1;
    */
   maxRetries?: number | undefined;
 
   /**
-   * After how many days a dead letter is forgotten; 14 unless set.
+   * Days until a dead letter is deleted; default 14.
    *
    * @generated from field: optional int32 retention_days = 2;
    */
@@ -525,27 +525,27 @@ export const PoolConfig_DlqSchema: GenMessage<PoolConfig_Dlq> = /*@__PURE__*/
   messageDesc(file_service_api_pool, 1, 5);
 
 /**
- * When a recipient that keeps failing is left out for a while.
+ * When a failing recipient is ejected for a while.
  *
  * @generated from message service.api.PoolConfig.Outlier
  */
 export type PoolConfig_Outlier = Message<"service.api.PoolConfig.Outlier"> & {
   /**
-   * After how many failures in a row; 5 unless set, 0 for never.
+   * The number of failures in a row; default 5, 0 for never.
    *
    * @generated from field: optional int32 consecutive_failures = 1;
    */
   consecutiveFailures?: number | undefined;
 
   /**
-   * For how many seconds, the first time; 30 unless set.
+   * Seconds of the first ejection; default 30.
    *
    * @generated from field: optional int32 eject_s = 2;
    */
   ejectS?: number | undefined;
 
   /**
-   * How many percent of the pool at most; 50 unless set.
+   * The maximum percentage of the pool that is ejected at the same time; default 50.
    *
    * @generated from field: optional int32 max_ejected_pct = 3;
    */
@@ -560,34 +560,34 @@ export const PoolConfig_OutlierSchema: GenMessage<PoolConfig_Outlier> = /*@__PUR
   messageDesc(file_service_api_pool, 1, 6);
 
 /**
- * The constraints that an item must pass on its way in; each holds when it is present. Keys are CEL over item and pool.
+ * The admission constraints of a pool; each applies if it is present. Keys are CEL over item and pool.
  *
  * @generated from message service.api.PoolConfig.Admission
  */
 export type PoolConfig_Admission = Message<"service.api.PoolConfig.Admission"> & {
   /**
-   * One item at a time for each key.
+   * One unfinished item per key.
    *
    * @generated from field: service.api.PoolConfig.Admission.Singleton singleton = 1;
    */
   singleton?: PoolConfig_Admission_Singleton | undefined;
 
   /**
-   * Items in quick succession are taken as one.
+   * Only the last item of a burst proceeds.
    *
    * @generated from field: service.api.PoolConfig.Admission.Debounce debounce = 2;
    */
   debounce?: PoolConfig_Admission_Debounce | undefined;
 
   /**
-   * So many items handed out in so much time for each key.
+   * A number of leases per period for each key.
    *
    * @generated from field: service.api.PoolConfig.Admission.Throttle throttle = 3;
    */
   throttle?: PoolConfig_Admission_Throttle | undefined;
 
   /**
-   * So many items worked on at once for each key.
+   * A number of leased items for each key.
    *
    * @generated from field: service.api.PoolConfig.Admission.Concurrency concurrency = 4;
    */
@@ -602,27 +602,27 @@ export const PoolConfig_AdmissionSchema: GenMessage<PoolConfig_Admission> = /*@_
   messageDesc(file_service_api_pool, 1, 7);
 
 /**
- * One item at a time for each key.
+ * One unfinished item per key.
  *
  * @generated from message service.api.PoolConfig.Admission.Singleton
  */
 export type PoolConfig_Admission_Singleton = Message<"service.api.PoolConfig.Admission.Singleton"> & {
   /**
-   * What tells one group from another.
+   * The key that defines the groups.
    *
    * @generated from field: optional string key = 1;
    */
   key?: string | undefined;
 
   /**
-   * What becomes of a second item: skip (unless set), replace_pending or cancel_running.
+   * What happens to a second item: skip (default), replace_pending or cancel_running.
    *
    * @generated from field: optional string mode = 2;
    */
   mode?: string | undefined;
 
   /**
-   * After how many seconds the place is free again in any case; 86,400 unless set.
+   * Seconds until the group is free in any case; default 86,400.
    *
    * @generated from field: optional int32 ttl_s = 3;
    */
@@ -637,34 +637,34 @@ export const PoolConfig_Admission_SingletonSchema: GenMessage<PoolConfig_Admissi
   messageDesc(file_service_api_pool, 1, 7, 0);
 
 /**
- * Items that come in quick succession are taken as one.
+ * Only the last item of a burst proceeds.
  *
  * @generated from message service.api.PoolConfig.Admission.Debounce
  */
 export type PoolConfig_Admission_Debounce = Message<"service.api.PoolConfig.Admission.Debounce"> & {
   /**
-   * What tells one group from another.
+   * The key that defines the groups.
    *
    * @generated from field: optional string key = 1;
    */
   key?: string | undefined;
 
   /**
-   * How many seconds must pass without another; 5 unless set.
+   * Seconds without another item; default 5.
    *
    * @generated from field: optional int32 period_s = 2;
    */
   periodS?: number | undefined;
 
   /**
-   * How many seconds an item waits at most; 60 unless set, and no less than period_s.
+   * The maximum delay of an item in seconds; default 60, at least period_s.
    *
    * @generated from field: optional int32 max_delay_s = 3;
    */
   maxDelayS?: number | undefined;
 
   /**
-   * Which of them is taken: last.
+   * Which item proceeds: last.
    *
    * @generated from field: optional string take = 4;
    */
@@ -679,48 +679,48 @@ export const PoolConfig_Admission_DebounceSchema: GenMessage<PoolConfig_Admissio
   messageDesc(file_service_api_pool, 1, 7, 1);
 
 /**
- * So many items in so much time for each key.
+ * A number of items per period for each key.
  *
  * @generated from message service.api.PoolConfig.Admission.Throttle
  */
 export type PoolConfig_Admission_Throttle = Message<"service.api.PoolConfig.Admission.Throttle"> & {
   /**
-   * What tells one group from another.
+   * The key that defines the groups.
    *
    * @generated from field: optional string key = 1;
    */
   key?: string | undefined;
 
   /**
-   * How many items in a period; must be set.
+   * The number of items per period; required.
    *
    * @generated from field: optional int32 limit = 2;
    */
   limit?: number | undefined;
 
   /**
-   * The period in seconds; must be set.
+   * The period in seconds; required.
    *
    * @generated from field: optional int32 period_s = 3;
    */
   periodS?: number | undefined;
 
   /**
-   * How many more at once; 0 unless set.
+   * The number of additional items that may pass immediately; default 0.
    *
    * @generated from field: optional int32 burst = 4;
    */
   burst?: number | undefined;
 
   /**
-   * What one item takes of the limit; 1 unless set, and no more than the limit.
+   * The tokens that one item takes; default 1, at most the limit.
    *
    * @generated from field: optional int32 cost = 5;
    */
   cost?: number | undefined;
 
   /**
-   * What becomes of an item over the limit: delay (unless set: it waits to be handed out) or reject (it is not let in).
+   * What happens to an item over the limit: delay (default: it waits to be leased) or reject (it is not accepted).
    *
    * @generated from field: optional string on_limit = 6;
    */
@@ -735,27 +735,27 @@ export const PoolConfig_Admission_ThrottleSchema: GenMessage<PoolConfig_Admissio
   messageDesc(file_service_api_pool, 1, 7, 2);
 
 /**
- * So many items under way for each key.
+ * A number of leased items for each key.
  *
  * @generated from message service.api.PoolConfig.Admission.Concurrency
  */
 export type PoolConfig_Admission_Concurrency = Message<"service.api.PoolConfig.Admission.Concurrency"> & {
   /**
-   * What tells one group from another.
+   * The key that defines the groups.
    *
    * @generated from field: optional string key = 1;
    */
   key?: string | undefined;
 
   /**
-   * How many items at once; must be set.
+   * The number of leased items; required.
    *
    * @generated from field: optional int32 limit = 2;
    */
   limit?: number | undefined;
 
   /**
-   * Where equal keys are one group: pool (unless set), environment or tenant.
+   * The scope in which equal keys form one group: pool (default), environment or tenant.
    *
    * @generated from field: optional string scope = 3;
    */
@@ -770,69 +770,69 @@ export const PoolConfig_Admission_ConcurrencySchema: GenMessage<PoolConfig_Admis
   messageDesc(file_service_api_pool, 1, 7, 3);
 
 /**
- * How outcomes are watched, and what is done about what stands out.
+ * How outcomes are monitored, and the actions on an anomaly.
  *
  * @generated from message service.api.PoolConfig.Anomaly
  */
 export type PoolConfig_Anomaly = Message<"service.api.PoolConfig.Anomaly"> & {
   /**
-   * Whether they are watched; true unless set.
+   * Whether outcomes are monitored; default true.
    *
    * @generated from field: optional bool enabled = 1;
    */
   enabled?: boolean | undefined;
 
   /**
-   * Ways of telling: zscore, iqr, rate_change, pattern; all of them unless set.
+   * Detection methods: zscore, iqr, rate_change, pattern; default all.
    *
    * @generated from field: repeated string methods = 2;
    */
   methods: string[];
 
   /**
-   * What is done: alert, auto-pause, deprioritize, log; alert and log unless set.
+   * Actions: alert, auto-pause, deprioritize, log; default alert and log.
    *
    * @generated from field: repeated string actions = 3;
    */
   actions: string[];
 
   /**
-   * How many standard deviations stand out; 3 unless set.
+   * The number of standard deviations that is an anomaly; default 3.
    *
    * @generated from field: optional double zscore_threshold = 4;
    */
   zscoreThreshold?: number | undefined;
 
   /**
-   * How many interquartile ranges stand out; 1.5 unless set.
+   * The number of interquartile ranges that is an anomaly; default 1.5.
    *
    * @generated from field: optional double iqr_multiplier = 5;
    */
   iqrMultiplier?: number | undefined;
 
   /**
-   * Which drop of a rate stands out, as a share; 0.5 unless set.
+   * The drop of a rate that is an anomaly, as a share; default 0.5.
    *
    * @generated from field: optional double rate_change_drop = 6;
    */
   rateChangeDrop?: number | undefined;
 
   /**
-   * The length of one window in seconds; 300 unless set.
+   * The length of one window in seconds; default 300.
    *
    * @generated from field: optional int32 window_s = 7;
    */
   windowS?: number | undefined;
 
   /**
-   * How many samples it takes at least; 30 unless set.
+   * The minimum number of samples; default 30.
    *
    * @generated from field: optional int32 samples_min = 8;
    */
   samplesMin?: number | undefined;
 
   /**
-   * How many seconds pass before the same is reported again; 600 unless set.
+   * Seconds until the same anomaly is reported again; default 600.
    *
    * @generated from field: optional int32 cooldown_s = 9;
    */
@@ -847,48 +847,48 @@ export const PoolConfig_AnomalySchema: GenMessage<PoolConfig_Anomaly> = /*@__PUR
   messageDesc(file_service_api_pool, 1, 8);
 
 /**
- * Asks for a new pool.
+ * Request to create a pool.
  *
  * @generated from message service.api.CreatePoolRequest
  */
 export type CreatePoolRequest = Message<"service.api.CreatePoolRequest"> & {
   /**
-   * What people call it; unique in its environment.
+   * The display name, unique in its environment.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * How it chooses among the recipients that may take an item; weighted_random when empty.
+   * How it chooses among eligible recipients; weighted_random when empty.
    *
    * @generated from field: string strategy = 3;
    */
   strategy: string;
 
   /**
-   * Where it stands at first; active when unspecified.
+   * The initial status; active when unspecified.
    *
    * @generated from field: service.api.Pool.Status status = 4;
    */
   status: Pool_Status;
 
   /**
-   * The environment it works in; production when empty.
+   * The environment; production when empty.
    *
    * @generated from field: string environment_id = 5;
    */
   environmentId: string;
 
   /**
-   * What steers it besides the strategy.
+   * The configuration besides the strategy.
    *
    * @generated from field: service.api.PoolConfig config = 6;
    */
@@ -924,7 +924,7 @@ export const CreatePoolResponseSchema: GenMessage<CreatePoolResponse> = /*@__PUR
   messageDesc(file_service_api_pool, 3);
 
 /**
- * Names a pool.
+ * Identifies a pool.
  *
  * @generated from message service.api.GetPoolRequest
  */
@@ -945,7 +945,7 @@ export const GetPoolRequestSchema: GenMessage<GetPoolRequest> = /*@__PURE__*/
   messageDesc(file_service_api_pool, 4);
 
 /**
- * The pool that was asked for.
+ * The requested pool.
  *
  * @generated from message service.api.GetPoolResponse
  */
@@ -979,44 +979,44 @@ export type UpdatePoolRequest = Message<"service.api.UpdatePoolRequest"> & {
   poolId: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: optional string description = 3;
    */
   description?: string | undefined;
 
   /**
-   * How it chooses among the recipients that may take an item.
+   * How it chooses among eligible recipients.
    *
    * @generated from field: optional string strategy = 4;
    */
   strategy?: string | undefined;
 
   /**
-   * Active, disabled or draining.
+   * STATUS_ACTIVE, STATUS_DISABLED or STATUS_DRAINING.
    *
    * @generated from field: optional service.api.Pool.Status status = 5;
    */
   status?: Pool_Status | undefined;
 
   /**
-   * What of the config changes: each field that is present. A list replaces the one before. Null is refused: name a part
-   * in reset_config to remove it.
+   * The changed fields of the config. A list replaces the previous one. Null is rejected: use reset_config to remove a
+   * part.
    *
    * @generated from field: service.api.PoolConfig config = 6;
    */
   config?: PoolConfig | undefined;
 
   /**
-   * Parts of the config that get their defaults back first, such as fallback.steps. A constraint is removed in the same
-   * way, such as admission.singleton.
+   * Parts of the config to reset to their defaults first, such as fallback.steps. A constraint is removed the same way,
+   * such as admission.singleton.
    *
    * @generated from field: repeated string reset_config = 7;
    */
@@ -1038,7 +1038,7 @@ export const UpdatePoolRequestSchema: GenMessage<UpdatePoolRequest> = /*@__PURE_
   messageDesc(file_service_api_pool, 6);
 
 /**
- * The changed pool.
+ * The updated pool.
  *
  * @generated from message service.api.UpdatePoolResponse
  */
@@ -1059,7 +1059,7 @@ export const UpdatePoolResponseSchema: GenMessage<UpdatePoolResponse> = /*@__PUR
   messageDesc(file_service_api_pool, 7);
 
 /**
- * Switches a pool on or off.
+ * Enables or disables a pool.
  *
  * @generated from message service.api.SetPoolEnabledRequest
  */
@@ -1072,7 +1072,7 @@ export type SetPoolEnabledRequest = Message<"service.api.SetPoolEnabledRequest">
   poolId: string;
 
   /**
-   * Whether it takes items and hands them out.
+   * Whether it accepts and leases items.
    *
    * @generated from field: bool enabled = 2;
    */
@@ -1108,7 +1108,7 @@ export const SetPoolEnabledResponseSchema: GenMessage<SetPoolEnabledResponse> = 
   messageDesc(file_service_api_pool, 9);
 
 /**
- * Names a pool to archive.
+ * Selects the pool to archive.
  *
  * @generated from message service.api.DeletePoolRequest
  */
@@ -1150,34 +1150,34 @@ export const DeletePoolResponseSchema: GenMessage<DeletePoolResponse> = /*@__PUR
   messageDesc(file_service_api_pool, 11);
 
 /**
- * Asks for a page of pools.
+ * Request for a page of pools.
  *
  * @generated from message service.api.ListPoolsRequest
  */
 export type ListPoolsRequest = Message<"service.api.ListPoolsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
   skip: number;
 
   /**
-   * Only pools in this status; all but archived ones when unspecified.
+   * Only pools in this status; all except archived ones when unspecified.
    *
    * @generated from field: service.api.Pool.Status status = 4;
    */
@@ -1219,14 +1219,14 @@ export type ListPoolsResponse = Message<"service.api.ListPoolsResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -1241,7 +1241,7 @@ export const ListPoolsResponseSchema: GenMessage<ListPoolsResponse> = /*@__PURE_
   messageDesc(file_service_api_pool, 13);
 
 /**
- * Pools: groups of recipients, with the rules and the strategy by which work reaches them.
+ * Pools: groups of recipients, with the rules and the strategy that choose among them.
  *
  * @generated from service service.api.PoolService
  */
@@ -1257,7 +1257,7 @@ export const PoolService: GenService<{
     output: typeof CreatePoolResponseSchema;
   },
   /**
-   * Reads one pool, also an archived one.
+   * Returns one pool, including archived ones.
    *
    * @generated from rpc service.api.PoolService.GetPool
    */
@@ -1267,7 +1267,7 @@ export const PoolService: GenService<{
     output: typeof GetPoolResponseSchema;
   },
   /**
-   * Changes the fields that are present; of the config, those that are present in it.
+   * Changes the fields that are present, also within the config.
    *
    * @generated from rpc service.api.PoolService.UpdatePool
    */
@@ -1277,7 +1277,7 @@ export const PoolService: GenService<{
     output: typeof UpdatePoolResponseSchema;
   },
   /**
-   * Switches a pool on or off. What it holds already stays where it is.
+   * Enables or disables a pool. Its items stay.
    *
    * @generated from rpc service.api.PoolService.SetPoolEnabled
    */
@@ -1287,7 +1287,7 @@ export const PoolService: GenService<{
     output: typeof SetPoolEnabledResponseSchema;
   },
   /**
-   * Archives a pool for good. Refused while items wait in it or are being worked on.
+   * Archives a pool permanently. Rejected while items wait in it or are leased.
    *
    * @generated from rpc service.api.PoolService.DeletePool
    */
@@ -1297,7 +1297,7 @@ export const PoolService: GenService<{
     output: typeof DeletePoolResponseSchema;
   },
   /**
-   * Lists the pools of the caller's tenant; archived ones only when asked for.
+   * Lists the pools of the caller's tenant. Archived ones are listed only on request.
    *
    * @generated from rpc service.api.PoolService.ListPools
    */

@@ -16,27 +16,28 @@ export const file_service_api_preference: GenFile = /*@__PURE__*/
   fileDesc("ChxzZXJ2aWNlL2FwaS9wcmVmZXJlbmNlLnByb3RvEgtzZXJ2aWNlLmFwaSJlChFDaGFubmVsUHJlZmVyZW5jZRIUCgdlbmFibGVkGAEgASgISACIAQESEQoJcmVhZF9vbmx5GAIgASgIEhsKCWNvbmRpdGlvbhgDIAEoCUIIukgFcgMogCBCCgoIX2VuYWJsZWQi/AEKEkNoYW5uZWxQcmVmZXJlbmNlcxItCgVlbWFpbBgBIAEoCzIeLnNlcnZpY2UuYXBpLkNoYW5uZWxQcmVmZXJlbmNlEisKA3NtcxgCIAEoCzIeLnNlcnZpY2UuYXBpLkNoYW5uZWxQcmVmZXJlbmNlEiwKBHB1c2gYAyABKAsyHi5zZXJ2aWNlLmFwaS5DaGFubmVsUHJlZmVyZW5jZRIsCgRjaGF0GAQgASgLMh4uc2VydmljZS5hcGkuQ2hhbm5lbFByZWZlcmVuY2USLgoGaW5fYXBwGAUgASgLMh4uc2VydmljZS5hcGkuQ2hhbm5lbFByZWZlcmVuY2UiuwEKClF1aWV0UmFuZ2USQQoEZGF5cxgBIAMoCUIzukgwkgEtCAEQBxgBIiVyI1IDbW9uUgN0dWVSA3dlZFIDdGh1UgNmcmlSA3NhdFIDc3VuEjUKBXN0YXJ0GAIgASgJQia6SCNyITIfXihbMDFdWzAtOV18MlswLTNdKTpbMC01XVswLTldJBIzCgNlbmQYAyABKAlCJrpII3IhMh9eKFswMV1bMC05XXwyWzAtM10pOlswLTVdWzAtOV0kIloKClF1aWV0SG91cnMSGQoIdGltZXpvbmUYASABKAlCB7pIBHICGEASMQoGcmFuZ2VzGAIgAygLMhcuc2VydmljZS5hcGkuUXVpZXRSYW5nZUIIukgFkgECEDIivAEKElByZWZlcmVuY2VTZXR0aW5ncxIQCgNhbGwYASABKAhIAIgBARIxCghjaGFubmVscxgCIAEoCzIfLnNlcnZpY2UuYXBpLkNoYW5uZWxQcmVmZXJlbmNlcxIpCghzY2hlZHVsZRgDIAEoCzIXLnNlcnZpY2UuYXBpLlF1aWV0SG91cnMSEQoJcmVhZF9vbmx5GAQgASgIEhsKCWNvbmRpdGlvbhgFIAEoCUIIukgFcgMogCBCBgoEX2FsbCKmAwoKUHJlZmVyZW5jZRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFQoNc3Vic2NyaWJlcl9pZBgDIAEoCRINCgVsYXllchgEIAEoBRIUCgx3b3JrZmxvd19rZXkYBSABKAkSEQoJdG9waWNfa2V5GAYgASgJEhQKDGNvbnRleHRfa2V5cxgHIAMoCRIQCgNhbGwYCCABKAhIAIgBARIxCghjaGFubmVscxgJIAEoCzIfLnNlcnZpY2UuYXBpLkNoYW5uZWxQcmVmZXJlbmNlcxIpCghzY2hlZHVsZRgKIAEoCzIXLnNlcnZpY2UuYXBpLlF1aWV0SG91cnMSEQoJcmVhZF9vbmx5GAsgASgIEhEKCWNvbmRpdGlvbhgMIAEoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgPIAEoA0IGCgRfYWxsIp4BCg9DaGFubmVsRGVjaXNpb24SDwoHY2hhbm5lbBgBIAEoCRIPCgdhbGxvd2VkGAIgASgIEhMKC3JlYXNvbl9jb2RlGAMgASgJEhoKDXdpbm5pbmdfbGF5ZXIYBCABKAVIAIgBARImCgV0cmFjZRgFIAMoCzIXLnNlcnZpY2UuYXBpLkxheWVyVHJhY2VCEAoOX3dpbm5pbmdfbGF5ZXIilQEKCkxheWVyVHJhY2USDQoFbGF5ZXIYASABKAUSDwoHcHJlc2VudBgCIAEoCBIPCgdhcHBsaWVkGAMgASgIEhQKB2VuYWJsZWQYBCABKAhIAIgBARIRCglyZWFkX29ubHkYBSABKAgSEQoJY29uZGl0aW9uGAYgASgJEg4KBmVmZmVjdBgHIAEoCUIKCghfZW5hYmxlZGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
- * What a row says about one channel.
+ * The preference of a row for one channel.
  *
  * @generated from message service.api.ChannelPreference
  */
 export type ChannelPreference = Message<"service.api.ChannelPreference"> & {
   /**
-   * Whether the channel is allowed; absent: what all says.
+   * Whether the channel is allowed; the value of all when absent.
    *
    * @generated from field: optional bool enabled = 1;
    */
   enabled?: boolean | undefined;
 
   /**
-   * Whether stronger layers have no say on the channel.
+   * Whether stronger layers cannot change the channel.
    *
    * @generated from field: bool read_only = 2;
    */
   readOnly: boolean;
 
   /**
-   * A CEL expression that must hold for the channel to be allowed: over subscriber, payload, workflow_key, channel, topic_key, context_keys and user_id. Where it fails, the channel is denied.
+   * A CEL condition that must be true for the channel to be allowed: over subscriber, payload, workflow_key, channel,
+   * topic_key, context_keys and user_id. If it fails to evaluate, the channel is denied.
    *
    * @generated from field: string condition = 3;
    */
@@ -51,7 +52,7 @@ export const ChannelPreferenceSchema: GenMessage<ChannelPreference> = /*@__PURE_
   messageDesc(file_service_api_preference, 0);
 
 /**
- * What a row says about the channels, one by one.
+ * The preferences of a row by channel.
  *
  * @generated from message service.api.ChannelPreferences
  */
@@ -100,7 +101,7 @@ export const ChannelPreferencesSchema: GenMessage<ChannelPreferences> = /*@__PUR
   messageDesc(file_service_api_preference, 1);
 
 /**
- * Hours of some days of the week.
+ * A time range on some days of the week.
  *
  * @generated from message service.api.QuietRange
  */
@@ -113,14 +114,15 @@ export type QuietRange = Message<"service.api.QuietRange"> & {
   days: string[];
 
   /**
-   * When it starts, on the wall clock: 22:00.
+   * The start in local time, such as 22:00.
    *
    * @generated from field: string start = 2;
    */
   start: string;
 
   /**
-   * When it ends, which is not part of it: 07:00. Before the start: on the next day. The same as the start: the whole day, from midnight to midnight.
+   * The end in local time, exclusive, such as 07:00. Before the start: on the next day. Equal to the start: the whole
+   * day, from midnight to midnight.
    *
    * @generated from field: string end = 3;
    */
@@ -135,20 +137,20 @@ export const QuietRangeSchema: GenMessage<QuietRange> = /*@__PURE__*/
   messageDesc(file_service_api_preference, 2);
 
 /**
- * Weekly quiet hours. Without ranges they are never quiet, and keep those of weaker layers from counting.
+ * Weekly quiet hours. Without ranges there are none, and those of weaker layers do not apply.
  *
  * @generated from message service.api.QuietHours
  */
 export type QuietHours = Message<"service.api.QuietHours"> & {
   /**
-   * The time zone, by its IANA name; the subscriber's when empty, and UTC when that is not known.
+   * The time zone as an IANA name; when empty, the subscriber's, or UTC if that is not known.
    *
    * @generated from field: string timezone = 1;
    */
   timezone: string;
 
   /**
-   * When nothing is sent.
+   * The time ranges in which nothing is sent.
    *
    * @generated from field: repeated service.api.QuietRange ranges = 2;
    */
@@ -163,41 +165,41 @@ export const QuietHoursSchema: GenMessage<QuietHours> = /*@__PURE__*/
   messageDesc(file_service_api_preference, 3);
 
 /**
- * What the author of a workflow says: layer 1, or layer 2 for one user.
+ * The author's preferences of a workflow: layer 1, or layer 2 for one user.
  *
  * @generated from message service.api.PreferenceSettings
  */
 export type PreferenceSettings = Message<"service.api.PreferenceSettings"> & {
   /**
-   * What counts for channels of which nothing is said; absent: nothing.
+   * The value for channels without a preference of their own; undecided when absent.
    *
    * @generated from field: optional bool all = 1;
    */
   all?: boolean | undefined;
 
   /**
-   * What is said of channels one by one.
+   * The preferences by channel.
    *
    * @generated from field: service.api.ChannelPreferences channels = 2;
    */
   channels?: ChannelPreferences | undefined;
 
   /**
-   * When nothing is sent.
+   * The quiet hours, in which nothing is sent.
    *
    * @generated from field: service.api.QuietHours schedule = 3;
    */
   schedule?: QuietHours | undefined;
 
   /**
-   * Whether stronger layers have no say on any channel.
+   * Whether stronger layers cannot change any channel.
    *
    * @generated from field: bool read_only = 4;
    */
   readOnly: boolean;
 
   /**
-   * A CEL expression; where it does not hold, nothing here counts. Where it fails, only what denies does.
+   * A CEL condition; if it is false, the row does not apply. If it fails to evaluate, only denials apply.
    *
    * @generated from field: string condition = 5;
    */
@@ -212,13 +214,13 @@ export const PreferenceSettingsSchema: GenMessage<PreferenceSettings> = /*@__PUR
   messageDesc(file_service_api_preference, 4);
 
 /**
- * What a subscriber wants: a row of layer 3, 4 or 5.
+ * A subscriber's preferences: a row of layer 3, 4 or 5.
  *
  * @generated from message service.api.Preference
  */
 export type Preference = Message<"service.api.Preference"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -232,7 +234,7 @@ export type Preference = Message<"service.api.Preference"> & {
   tenantId: string;
 
   /**
-   * Whose it is.
+   * The subscriber.
    *
    * @generated from field: string subscriber_id = 3;
    */
@@ -246,56 +248,56 @@ export type Preference = Message<"service.api.Preference"> & {
   layer: number;
 
   /**
-   * The workflow that it is for; empty on layer 3.
+   * The workflow; empty on layer 3.
    *
    * @generated from field: string workflow_key = 5;
    */
   workflowKey: string;
 
   /**
-   * The topic that it is for; empty but on layer 5.
+   * The topic; empty except on layer 5.
    *
    * @generated from field: string topic_key = 6;
    */
   topicKey: string;
 
   /**
-   * The contexts that it is for, in alphabetical order: it counts where the member of the topic has exactly these.
+   * The context keys, sorted: the row applies if the subscriber has exactly these in the topic.
    *
    * @generated from field: repeated string context_keys = 7;
    */
   contextKeys: string[];
 
   /**
-   * What counts for channels of which nothing is said; absent: nothing.
+   * The value for channels without a preference of their own; undecided when absent.
    *
    * @generated from field: optional bool all = 8;
    */
   all?: boolean | undefined;
 
   /**
-   * What is said of channels one by one.
+   * The preferences by channel.
    *
    * @generated from field: service.api.ChannelPreferences channels = 9;
    */
   channels?: ChannelPreferences | undefined;
 
   /**
-   * When nothing is sent.
+   * The quiet hours, in which nothing is sent.
    *
    * @generated from field: service.api.QuietHours schedule = 10;
    */
   schedule?: QuietHours | undefined;
 
   /**
-   * Whether stronger layers have no say on any channel.
+   * Whether stronger layers cannot change any channel.
    *
    * @generated from field: bool read_only = 11;
    */
   readOnly: boolean;
 
   /**
-   * A CEL expression; where it does not hold, the row does not count.
+   * A CEL condition; if it is false, the row does not apply.
    *
    * @generated from field: string condition = 12;
    */
@@ -316,7 +318,7 @@ export type Preference = Message<"service.api.Preference"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes.
+   * The version of the record.
    *
    * @generated from field: int64 record_version = 15;
    */
@@ -331,7 +333,7 @@ export const PreferenceSchema: GenMessage<Preference> = /*@__PURE__*/
   messageDesc(file_service_api_preference, 5);
 
 /**
- * What was decided for one channel.
+ * The decision for one channel.
  *
  * @generated from message service.api.ChannelDecision
  */
@@ -351,21 +353,23 @@ export type ChannelDecision = Message<"service.api.ChannelDecision"> & {
   allowed: boolean;
 
   /**
-   * Why: allowed_default, allowed_by_layer, allowed_read_only, denied_by_layer, denied_read_only, denied_quiet_hours, denied_channel_condition, denied_condition_error, denied_subscriber_inactive or denied_not_requested.
+   * The reason: allowed_default, allowed_by_layer, allowed_read_only, denied_by_layer, denied_read_only,
+   * denied_quiet_hours, denied_channel_condition, denied_condition_error, denied_subscriber_inactive or
+   * denied_not_requested.
    *
    * @generated from field: string reason_code = 3;
    */
   reasonCode: string;
 
   /**
-   * The layer that decided, from 1 to 5; 0 when none did.
+   * The deciding layer, from 1 to 5; 0 when none decided.
    *
    * @generated from field: optional int32 winning_layer = 4;
    */
   winningLayer?: number | undefined;
 
   /**
-   * What each layer did, from 1 to 5.
+   * The effect of each layer, from 1 to 5.
    *
    * @generated from field: repeated service.api.LayerTrace trace = 5;
    */
@@ -380,7 +384,7 @@ export const ChannelDecisionSchema: GenMessage<ChannelDecision> = /*@__PURE__*/
   messageDesc(file_service_api_preference, 6);
 
 /**
- * One layer's part in the decision on one channel.
+ * The effect of one layer on the decision for one channel.
  *
  * @generated from message service.api.LayerTrace
  */
@@ -400,14 +404,14 @@ export type LayerTrace = Message<"service.api.LayerTrace"> & {
   present: boolean;
 
   /**
-   * Whether it counted for the channel.
+   * Whether the row applied to the channel.
    *
    * @generated from field: bool applied = 3;
    */
   applied: boolean;
 
   /**
-   * What it says of the channel; absent when it says nothing.
+   * The row's value for the channel; absent if it has none.
    *
    * @generated from field: optional bool enabled = 4;
    */
@@ -421,14 +425,15 @@ export type LayerTrace = Message<"service.api.LayerTrace"> & {
   readOnly: boolean;
 
   /**
-   * What came of its conditions: none, true, false or error; of two the worse.
+   * The worse result of its conditions: none, true, false or error.
    *
    * @generated from field: string condition = 6;
    */
   condition: string;
 
   /**
-   * What it did: absent, not_asked, ignored, silent_on_channel, locked, not_counted, allows, denies, affirms or silences.
+   * The effect: absent, not_asked, ignored, silent_on_channel, locked, not_counted, allows, denies, affirms or
+   * silences.
    *
    * @generated from field: string effect = 7;
    */

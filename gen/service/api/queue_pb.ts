@@ -18,7 +18,7 @@ export const file_service_api_queue: GenFile = /*@__PURE__*/
   fileDesc("ChdzZXJ2aWNlL2FwaS9xdWV1ZS5wcm90bxILc2VydmljZS5hcGki0wIKBVF1ZXVlEg8KB3Bvb2xfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhEKCXBvb2xfbmFtZRgDIAEoCRIOCgZwYXVzZWQYBCABKAgSLQoJcGF1c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXVzZWRfYnkYBiABKAkSFAoMcGF1c2VfcmVhc29uGAcgASgJEg0KBWRlcHRoGAggASgDEhMKC3JlYWR5X2NvdW50GAkgASgDEhEKCWluX2ZsaWdodBgKIAEoAxIUCgxvbGRlc3RfYWdlX3MYCyABKAESFgoOYXZlcmFnZV93YWl0X3MYDCABKAESGAoQdGhyb3VnaHB1dF90b2RheRgNIAEoAxIWCg5hY2NlcHRlZF90b2RheRgOIAEoAxIUCgxmYWlsZWRfdG9kYXkYDyABKAMieQoRTGlzdFF1ZXVlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIaCgl0ZW5hbnRfaWQYBCABKAlCB7pIBHICGEASEwoLcGF1c2VkX29ubHkYBSABKAgiewoSTGlzdFF1ZXVlc1Jlc3BvbnNlEiIKBnF1ZXVlcxgBIAMoCzISLnNlcnZpY2UuYXBpLlF1ZXVlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCIzChVHZXRRdWV1ZVN0YXR1c1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjsKFkdldFF1ZXVlU3RhdHVzUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJJChFQYXVzZVF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj0AyI3ChJQYXVzZVF1ZXVlUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSIwChJSZXN1bWVRdWV1ZVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjgKE1Jlc3VtZVF1ZXVlUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJpChFEcmFpblF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHgoJbWF4X2l0ZW1zGAIgASgFQgu6SAgaBhigjQYoARIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIkQKEkRyYWluUXVldWVSZXNwb25zZRIVCg1kcmFpbmVkX2NvdW50GAEgASgDEhcKD3JlbWFpbmluZ19kZXB0aBgCIAEoAyKIAQoLSXRlbUZhaWx1cmUSDwoHYXR0ZW1wdBgBIAEoBRItCglmYWlsZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC3JlYXNvbl9jb2RlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIUCgxyZWNpcGllbnRfaWQYBSABKAkiYQoPQXNzaWdubWVudFJldHJ5Eg0KBXRyaWVzGAEgASgFEg4KBnJlYXNvbhgCIAEoCRIvCgtuZXh0X3RyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAinQUKCVF1ZXVlSXRlbRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIUCgxyZWNpcGllbnRfaWQYBCABKAkSDQoFc3RhdGUYBSABKAkSEwoLaG9sZF9yZWFzb24YBiABKAkSDAoEdHlwZRgHIAEoCRILCgNrZXkYCCABKAkSKwoKYXR0cmlidXRlcxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoHcGF5bG9hZBgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIcHJpb3JpdHkYCyABKAUSLwoLZW5xdWV1ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmR1ZV9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgPIAEoBRItCglsZWFzZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEGxlYXNlX2V4cGlyZXNfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtzdXJ2aXZvcl9pZBgTIAEoCRIqCghmYWlsdXJlcxgUIAMoCzIYLnNlcnZpY2UuYXBpLkl0ZW1GYWlsdXJlEjAKCmFzc2lnbm1lbnQYFSABKAsyHC5zZXJ2aWNlLmFwaS5Bc3NpZ25tZW50UmV0cnkinwEKFUxpc3RRdWV1ZUl0ZW1zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEhoKB3Bvb2xfaWQYBCABKAlCCbpIBnIEEAEYQBIWCgVzdGF0ZRgFIAEoCUIHukgEcgIYIBIdCgxyZWNpcGllbnRfaWQYBiABKAlCB7pIBHICGEAiggEKFkxpc3RRdWV1ZUl0ZW1zUmVzcG9uc2USJQoFaXRlbXMYASADKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIlMKE0dldFF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQCI8ChRHZXRRdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtInAKFkNhbmNlbFF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIj8KF0NhbmNlbFF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0idwoWQXNzaWduUXVldWVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh8KDHJlY2lwaWVudF9pZBgDIAEoCUIJukgGcgQQARhAIj8KF0Fzc2lnblF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0ymQwKDFF1ZXVlU2VydmljZRJ9CgpMaXN0UXVldWVzEh4uc2VydmljZS5hcGkuTGlzdFF1ZXVlc1JlcXVlc3QaHy5zZXJ2aWNlLmFwaS5MaXN0UXVldWVzUmVzcG9uc2UiLsrzGBcIARACGAEgASoFcXVldWUyBHJlYWRQAoLT5JMCDRILL2FwaS9xdWV1ZXMSnwEKDkdldFF1ZXVlU3RhdHVzEiIuc2VydmljZS5hcGkuR2V0UXVldWVTdGF0dXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuR2V0UXVldWVTdGF0dXNSZXNwb25zZSJEyvMYFQgBEAIYASABKgVxdWV1ZTIEcmVhZILT5JMCJWIFcXVldWUSHC9hcGkvcXVldWVzL3twb29sX2lkfS9zdGF0dXMSoQEKClBhdXNlUXVldWUSHi5zZXJ2aWNlLmFwaS5QYXVzZVF1ZXVlUmVxdWVzdBofLnNlcnZpY2UuYXBpLlBhdXNlUXVldWVSZXNwb25zZSJSyvMYIQgBEAIYASABKgVxdWV1ZTIFd3JpdGVCBWFkbWluUAVYAYLT5JMCJzoBKmIFcXVldWUiGy9hcGkvcXVldWVzL3twb29sX2lkfS9wYXVzZRKlAQoLUmVzdW1lUXVldWUSHy5zZXJ2aWNlLmFwaS5SZXN1bWVRdWV1ZVJlcXVlc3QaIC5zZXJ2aWNlLmFwaS5SZXN1bWVRdWV1ZVJlc3BvbnNlIlPK8xghCAEQAhgBIAEqBXF1ZXVlMgV3cml0ZUIFYWRtaW5QBVgBgtPkkwIoOgEqYgVxdWV1ZSIcL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3Jlc3VtZRKaAQoKRHJhaW5RdWV1ZRIeLnNlcnZpY2UuYXBpLkRyYWluUXVldWVSZXF1ZXN0Gh8uc2VydmljZS5hcGkuRHJhaW5RdWV1ZVJlc3BvbnNlIkvK8xghCAEQAhgBIAEqBXF1ZXVlMgV3cml0ZUIFYWRtaW5QFFgBgtPkkwIgOgEqIhsvYXBpL3F1ZXVlcy97cG9vbF9pZH0vZHJhaW4SpgEKDkxpc3RRdWV1ZUl0ZW1zEiIuc2VydmljZS5hcGkuTGlzdFF1ZXVlSXRlbXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdFF1ZXVlSXRlbXNSZXNwb25zZSJLyvMYFwgBEAIYASABKgVxdWV1ZTIEcmVhZFAC0vMYCWl0ZW0gbGlzdILT5JMCHRIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zErMBCgxHZXRRdWV1ZUl0ZW0SIC5zZXJ2aWNlLmFwaS5HZXRRdWV1ZUl0ZW1SZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0UXVldWVJdGVtUmVzcG9uc2UiXsrzGBUIARACGAEgASoFcXVldWUyBHJlYWTS8xgIaXRlbSBnZXSC0+STAjNiBGl0ZW0SKy9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0SzgEKD0NhbmNlbFF1ZXVlSXRlbRIjLnNlcnZpY2UuYXBpLkNhbmNlbFF1ZXVlSXRlbVJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DYW5jZWxRdWV1ZUl0ZW1SZXNwb25zZSJwyvMYGggBEAIYASABKgVxdWV1ZTIFd3JpdGVQAlgB0vMYC2l0ZW0gY2FuY2VsgtPkkwI9OgEqYgRpdGVtIjIvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2NhbmNlbBLOAQoPQXNzaWduUXVldWVJdGVtEiMuc2VydmljZS5hcGkuQXNzaWduUXVldWVJdGVtUmVxdWVzdBokLnNlcnZpY2UuYXBpLkFzc2lnblF1ZXVlSXRlbVJlc3BvbnNlInDK8xgaCAEQAhgBIAEqBXF1ZXVlMgV3cml0ZVACWAHS8xgLaXRlbSBhc3NpZ26C0+STAj06ASpiBGl0ZW0iMi9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vYXNzaWduYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * Where a pool's queue stands.
+ * The status of a pool's queue.
  *
  * @generated from message service.api.Queue
  */
@@ -45,84 +45,84 @@ export type Queue = Message<"service.api.Queue"> & {
   poolName: string;
 
   /**
-   * Whether nothing is handed out.
+   * Whether leasing is paused.
    *
    * @generated from field: bool paused = 4;
    */
   paused: boolean;
 
   /**
-   * Since when.
+   * Since when it is paused.
    *
    * @generated from field: google.protobuf.Timestamp paused_at = 5;
    */
   pausedAt?: Timestamp | undefined;
 
   /**
-   * By whom.
+   * Who paused it.
    *
    * @generated from field: string paused_by = 6;
    */
   pausedBy: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string pause_reason = 7;
    */
   pauseReason: string;
 
   /**
-   * How many items wait.
+   * The number of waiting items.
    *
    * @generated from field: int64 depth = 8;
    */
   depth: bigint;
 
   /**
-   * How many of them could be handed out now; counted up to 100,000.
+   * The number of waiting items that can be leased now, counted up to 100,000.
    *
    * @generated from field: int64 ready_count = 9;
    */
   readyCount: bigint;
 
   /**
-   * How many are being worked on.
+   * The number of leased items.
    *
    * @generated from field: int64 in_flight = 10;
    */
   inFlight: bigint;
 
   /**
-   * How long the oldest of them has waited.
+   * The age of the oldest waiting item, in seconds.
    *
    * @generated from field: double oldest_age_s = 11;
    */
   oldestAgeS: number;
 
   /**
-   * How long those handed out today had waited on average.
+   * The average wait of the items leased today, in seconds.
    *
    * @generated from field: double average_wait_s = 12;
    */
   averageWaitS: number;
 
   /**
-   * How many were completed today (UTC).
+   * The number of items completed today (UTC).
    *
    * @generated from field: int64 throughput_today = 13;
    */
   throughputToday: bigint;
 
   /**
-   * How many came in today.
+   * The number of items accepted today.
    *
    * @generated from field: int64 accepted_today = 14;
    */
   acceptedToday: bigint;
 
   /**
-   * How many attempts failed today.
+   * The number of attempts that failed today.
    *
    * @generated from field: int64 failed_today = 15;
    */
@@ -137,27 +137,27 @@ export const QueueSchema: GenMessage<Queue> = /*@__PURE__*/
   messageDesc(file_service_api_queue, 0);
 
 /**
- * Asks for a page of queues.
+ * Request for a page of queues.
  *
  * @generated from message service.api.ListQueuesRequest
  */
 export type ListQueuesRequest = Message<"service.api.ListQueuesRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -199,21 +199,21 @@ export type ListQueuesResponse = Message<"service.api.ListQueuesResponse"> & {
   queues: Queue[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -228,7 +228,7 @@ export const ListQueuesResponseSchema: GenMessage<ListQueuesResponse> = /*@__PUR
   messageDesc(file_service_api_queue, 2);
 
 /**
- * Names a queue.
+ * Identifies a queue.
  *
  * @generated from message service.api.GetQueueStatusRequest
  */
@@ -249,13 +249,13 @@ export const GetQueueStatusRequestSchema: GenMessage<GetQueueStatusRequest> = /*
   messageDesc(file_service_api_queue, 3);
 
 /**
- * The queue that was asked for.
+ * The requested queue.
  *
  * @generated from message service.api.GetQueueStatusResponse
  */
 export type GetQueueStatusResponse = Message<"service.api.GetQueueStatusResponse"> & {
   /**
-   * Where it stands.
+   * The status of the queue.
    *
    * @generated from field: service.api.Queue queue = 1;
    */
@@ -270,7 +270,7 @@ export const GetQueueStatusResponseSchema: GenMessage<GetQueueStatusResponse> = 
   messageDesc(file_service_api_queue, 4);
 
 /**
- * Names the queue to pause.
+ * Selects the queue to pause.
  *
  * @generated from message service.api.PauseQueueRequest
  */
@@ -283,7 +283,7 @@ export type PauseQueueRequest = Message<"service.api.PauseQueueRequest"> & {
   poolId: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 2;
    */
@@ -298,13 +298,13 @@ export const PauseQueueRequestSchema: GenMessage<PauseQueueRequest> = /*@__PURE_
   messageDesc(file_service_api_queue, 5);
 
 /**
- * The queue, paused.
+ * The paused queue.
  *
  * @generated from message service.api.PauseQueueResponse
  */
 export type PauseQueueResponse = Message<"service.api.PauseQueueResponse"> & {
   /**
-   * Where it stands.
+   * The status of the queue.
    *
    * @generated from field: service.api.Queue queue = 1;
    */
@@ -319,7 +319,7 @@ export const PauseQueueResponseSchema: GenMessage<PauseQueueResponse> = /*@__PUR
   messageDesc(file_service_api_queue, 6);
 
 /**
- * Names the queue to resume.
+ * Selects the queue to resume.
  *
  * @generated from message service.api.ResumeQueueRequest
  */
@@ -340,13 +340,13 @@ export const ResumeQueueRequestSchema: GenMessage<ResumeQueueRequest> = /*@__PUR
   messageDesc(file_service_api_queue, 7);
 
 /**
- * The queue, running.
+ * The resumed queue.
  *
  * @generated from message service.api.ResumeQueueResponse
  */
 export type ResumeQueueResponse = Message<"service.api.ResumeQueueResponse"> & {
   /**
-   * Where it stands.
+   * The status of the queue.
    *
    * @generated from field: service.api.Queue queue = 1;
    */
@@ -361,7 +361,7 @@ export const ResumeQueueResponseSchema: GenMessage<ResumeQueueResponse> = /*@__P
   messageDesc(file_service_api_queue, 8);
 
 /**
- * Names the queue to drain.
+ * Selects the queue to drain.
  *
  * @generated from message service.api.DrainQueueRequest
  */
@@ -374,14 +374,14 @@ export type DrainQueueRequest = Message<"service.api.DrainQueueRequest"> & {
   poolId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 max_items = 2;
    */
   maxItems: number;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 3;
    */
@@ -396,20 +396,20 @@ export const DrainQueueRequestSchema: GenMessage<DrainQueueRequest> = /*@__PURE_
   messageDesc(file_service_api_queue, 9);
 
 /**
- * What draining came to.
+ * The result of draining.
  *
  * @generated from message service.api.DrainQueueResponse
  */
 export type DrainQueueResponse = Message<"service.api.DrainQueueResponse"> & {
   /**
-   * How many items were removed.
+   * The number of removed items.
    *
    * @generated from field: int64 drained_count = 1;
    */
   drainedCount: bigint;
 
   /**
-   * How many still wait.
+   * The number of items that still wait.
    *
    * @generated from field: int64 remaining_depth = 2;
    */
@@ -424,41 +424,41 @@ export const DrainQueueResponseSchema: GenMessage<DrainQueueResponse> = /*@__PUR
   messageDesc(file_service_api_queue, 10);
 
 /**
- * One attempt that failed.
+ * A failed attempt.
  *
  * @generated from message service.api.ItemFailure
  */
 export type ItemFailure = Message<"service.api.ItemFailure"> & {
   /**
-   * Which attempt.
+   * The number of the attempt.
    *
    * @generated from field: int32 attempt = 1;
    */
   attempt: number;
 
   /**
-   * When.
+   * When it failed.
    *
    * @generated from field: google.protobuf.Timestamp failed_at = 2;
    */
   failedAt?: Timestamp | undefined;
 
   /**
-   * A stable word for why.
+   * A stable code for the reason.
    *
    * @generated from field: string reason_code = 3;
    */
   reasonCode: string;
 
   /**
-   * What the worker said.
+   * The worker's message.
    *
    * @generated from field: string reason = 4;
    */
   reason: string;
 
   /**
-   * Who had it.
+   * The recipient.
    *
    * @generated from field: string recipient_id = 5;
    */
@@ -473,21 +473,21 @@ export const ItemFailureSchema: GenMessage<ItemFailure> = /*@__PURE__*/
   messageDesc(file_service_api_queue, 11);
 
 /**
- * The search for a recipient of a waiting item. The waits between two tries grow as long as nobody is found. A freed place or
- * a change of the pool leads to a try at once.
+ * The search for a recipient for a waiting item. The back-off between tries grows while no recipient is found. A free
+ * place or a change of the pool triggers an immediate try.
  *
  * @generated from message service.api.AssignmentRetry
  */
 export type AssignmentRetry = Message<"service.api.AssignmentRetry"> & {
   /**
-   * How often nobody was found since the item became ready.
+   * The number of tries without a recipient since the item became ready.
    *
    * @generated from field: int32 tries = 1;
    */
   tries: number;
 
   /**
-   * Why nobody was found last, such as `all_at_capacity`, `rules_exclude_all` or `rules_too_costly`.
+   * The reason of the last try, such as `all_at_capacity`, `rules_exclude_all` or `rules_too_costly`.
    *
    * @generated from field: string reason = 2;
    */
@@ -515,7 +515,7 @@ export const AssignmentRetrySchema: GenMessage<AssignmentRetry> = /*@__PURE__*/
  */
 export type QueueItem = Message<"service.api.QueueItem"> & {
   /**
-   * The ULID; the same as its decision's.
+   * The id, a ULID; the same as that of its decision.
    *
    * @generated from field: string id = 1;
    */
@@ -536,7 +536,7 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
   poolId: string;
 
   /**
-   * Who takes it; empty when nobody does yet.
+   * The recipient; empty while there is none.
    *
    * @generated from field: string recipient_id = 4;
    */
@@ -550,8 +550,8 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
   state: string;
 
   /**
-   * What holds it: not_before, retry, rule or debounce. What limits the hand-out of a ready item is in its admission
-   * explanation.
+   * What holds it: not_before, retry, rule or debounce. Its admission explanation says what limits the leasing of a
+   * ready item.
    *
    * @generated from field: string hold_reason = 6;
    */
@@ -572,35 +572,35 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
   key: string;
 
   /**
-   * What rules looked at.
+   * The attributes for rules.
    *
    * @generated from field: google.protobuf.Struct attributes = 9;
    */
   attributes?: JsonObject | undefined;
 
   /**
-   * The work itself.
+   * The payload for the worker.
    *
    * @generated from field: google.protobuf.Struct payload = 10;
    */
   payload?: JsonObject | undefined;
 
   /**
-   * Higher goes first.
+   * Higher is leased first.
    *
    * @generated from field: int32 priority = 11;
    */
   priority: number;
 
   /**
-   * When it came in.
+   * When it was accepted.
    *
    * @generated from field: google.protobuf.Timestamp enqueued_at = 12;
    */
   enqueuedAt?: Timestamp | undefined;
 
   /**
-   * When it goes on, when that is known.
+   * When it proceeds, if known.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 13;
    */
@@ -614,49 +614,49 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
   expiresAt?: Timestamp | undefined;
 
   /**
-   * How many attempts were begun.
+   * The number of started attempts.
    *
    * @generated from field: int32 attempt = 15;
    */
   attempt: number;
 
   /**
-   * Since when it is worked on.
+   * When it was leased.
    *
    * @generated from field: google.protobuf.Timestamp leased_at = 16;
    */
   leasedAt?: Timestamp | undefined;
 
   /**
-   * Until when.
+   * When the lease expires.
    *
    * @generated from field: google.protobuf.Timestamp lease_expires_at = 17;
    */
   leaseExpiresAt?: Timestamp | undefined;
 
   /**
-   * When it was over.
+   * When it ended.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 18;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * The item that took the place of a superseded one.
+   * The item that replaced a superseded one.
    *
    * @generated from field: string survivor_id = 19;
    */
   survivorId: string;
 
   /**
-   * The attempts that failed.
+   * The failed attempts.
    *
    * @generated from field: repeated service.api.ItemFailure failures = 20;
    */
   failures: ItemFailure[];
 
   /**
-   * The search for a recipient; absent unless one was sought in vain.
+   * The search for a recipient, if no recipient was found yet.
    *
    * @generated from field: service.api.AssignmentRetry assignment = 21;
    */
@@ -671,27 +671,27 @@ export const QueueItemSchema: GenMessage<QueueItem> = /*@__PURE__*/
   messageDesc(file_service_api_queue, 13);
 
 /**
- * Asks for a page of items.
+ * Request for a page of items.
  *
  * @generated from message service.api.ListQueueItemsRequest
  */
 export type ListQueueItemsRequest = Message<"service.api.ListQueueItemsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -740,21 +740,21 @@ export type ListQueueItemsResponse = Message<"service.api.ListQueueItemsResponse
   items: QueueItem[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -769,7 +769,7 @@ export const ListQueueItemsResponseSchema: GenMessage<ListQueueItemsResponse> = 
   messageDesc(file_service_api_queue, 15);
 
 /**
- * Names an item.
+ * Identifies an item.
  *
  * @generated from message service.api.GetQueueItemRequest
  */
@@ -797,7 +797,7 @@ export const GetQueueItemRequestSchema: GenMessage<GetQueueItemRequest> = /*@__P
   messageDesc(file_service_api_queue, 16);
 
 /**
- * The item that was asked for.
+ * The requested item.
  *
  * @generated from message service.api.GetQueueItemResponse
  */
@@ -818,7 +818,7 @@ export const GetQueueItemResponseSchema: GenMessage<GetQueueItemResponse> = /*@_
   messageDesc(file_service_api_queue, 17);
 
 /**
- * Names the item to cancel.
+ * Selects the item to cancel.
  *
  * @generated from message service.api.CancelQueueItemRequest
  */
@@ -838,7 +838,7 @@ export type CancelQueueItemRequest = Message<"service.api.CancelQueueItemRequest
   queueItemId: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 3;
    */
@@ -853,7 +853,7 @@ export const CancelQueueItemRequestSchema: GenMessage<CancelQueueItemRequest> = 
   messageDesc(file_service_api_queue, 18);
 
 /**
- * The item, cancelled.
+ * The cancelled item.
  *
  * @generated from message service.api.CancelQueueItemResponse
  */
@@ -874,7 +874,7 @@ export const CancelQueueItemResponseSchema: GenMessage<CancelQueueItemResponse> 
   messageDesc(file_service_api_queue, 19);
 
 /**
- * Names the item and who is to take it.
+ * Selects the item and its recipient.
  *
  * @generated from message service.api.AssignQueueItemRequest
  */
@@ -909,7 +909,7 @@ export const AssignQueueItemRequestSchema: GenMessage<AssignQueueItemRequest> = 
   messageDesc(file_service_api_queue, 20);
 
 /**
- * The item, assigned.
+ * The assigned item.
  *
  * @generated from message service.api.AssignQueueItemResponse
  */
@@ -930,7 +930,7 @@ export const AssignQueueItemResponseSchema: GenMessage<AssignQueueItemResponse> 
   messageDesc(file_service_api_queue, 21);
 
 /**
- * Queues: what waits in the pools, and how it is steered.
+ * Queues: the items that wait in pools, and the control of them.
  *
  * @generated from service service.api.QueueService
  */
@@ -946,7 +946,7 @@ export const QueueService: GenService<{
     output: typeof ListQueuesResponseSchema;
   },
   /**
-   * Reads where a pool's queue stands.
+   * Returns the status of a pool's queue.
    *
    * @generated from rpc service.api.QueueService.GetQueueStatus
    */
@@ -956,7 +956,7 @@ export const QueueService: GenService<{
     output: typeof GetQueueStatusResponseSchema;
   },
   /**
-   * Stops handing out items; new ones still come in.
+   * Stops leasing items; new items are still accepted.
    *
    * @generated from rpc service.api.QueueService.PauseQueue
    */
@@ -966,7 +966,7 @@ export const QueueService: GenService<{
     output: typeof PauseQueueResponseSchema;
   },
   /**
-   * Hands out items again, at once.
+   * Resumes leasing items.
    *
    * @generated from rpc service.api.QueueService.ResumeQueue
    */
@@ -976,7 +976,7 @@ export const QueueService: GenService<{
     output: typeof ResumeQueueResponseSchema;
   },
   /**
-   * Removes up to so many waiting items without processing them, oldest first.
+   * Removes waiting items without processing them, oldest first, up to a maximum.
    *
    * @generated from rpc service.api.QueueService.DrainQueue
    */
@@ -996,7 +996,7 @@ export const QueueService: GenService<{
     output: typeof ListQueueItemsResponseSchema;
   },
   /**
-   * Reads one item of a queue.
+   * Returns one item of a queue.
    *
    * @generated from rpc service.api.QueueService.GetQueueItem
    */
@@ -1006,7 +1006,7 @@ export const QueueService: GenService<{
     output: typeof GetQueueItemResponseSchema;
   },
   /**
-   * Takes an item that is not finished off the queue.
+   * Cancels an unfinished item.
    *
    * @generated from rpc service.api.QueueService.CancelQueueItem
    */
@@ -1016,7 +1016,7 @@ export const QueueService: GenService<{
     output: typeof CancelQueueItemResponseSchema;
   },
   /**
-   * Gives a waiting item to a recipient.
+   * Assigns a waiting item to a recipient.
    *
    * @generated from rpc service.api.QueueService.AssignQueueItem
    */

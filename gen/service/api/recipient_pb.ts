@@ -18,13 +18,13 @@ export const file_service_api_recipient: GenFile = /*@__PURE__*/
   fileDesc("ChtzZXJ2aWNlL2FwaS9yZWNpcGllbnQucHJvdG8SC3NlcnZpY2UuYXBpIvgGCglSZWNpcGllbnQSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSDAoEbmFtZRgEIAEoCRItCgZzdGF0dXMYBSABKA4yHS5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU3RhdHVzEg4KBndlaWdodBgGIAEoBRIQCghjYXBhY2l0eRgHIAEoBRIQCghwcmlvcml0eRgIIAEoBRIrCgphdHRyaWJ1dGVzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIyCgZza2lsbHMYCiADKAsyIi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU2tpbGxzRW50cnkSDAoEY29zdBgLIAEoARIwCghkZWxpdmVyeRgMIAEoCzIeLnNlcnZpY2UuYXBpLlJlY2lwaWVudERlbGl2ZXJ5EhEKCWluX2ZsaWdodBgNIAEoBRI0ChBsYXN0X2Fzc2lnbmVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1lamVjdGVkX3VudGlsGA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3ChNkZXByaW9yaXRpemVkX3VudGlsGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9hdmFpbGFibGVfc2luY2UYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGBQgASgDGi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEilwEKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIRCg1TVEFUVVNfQUNUSVZFEAESEQoNU1RBVFVTX1BBVVNFRBACEhMKD1NUQVRVU19EUkFJTklORxADEhIKDlNUQVRVU19FSkVDVEVEEAQSEgoOU1RBVFVTX09GRkxJTkUQBRISCg5TVEFUVVNfUkVNT1ZFRBAGIooCChFSZWNpcGllbnREZWxpdmVyeRJCCgRtb2RlGAEgASgOMiMuc2VydmljZS5hcGkuUmVjaXBpZW50RGVsaXZlcnkuTW9kZUIKukgHggEEEAEgAEgAiAEBEhoKA3VybBgCIAEoCUIIukgFcgMYgBBIAYgBARIhCgpzZWNyZXRfcmVmGAMgASgJQgi6SAVyAxjIAUgCiAEBIlIKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfUFVMTBABEg0KCU1PREVfUFVTSBACEhYKEk1PREVfREVDSVNJT05fT05MWRADQgcKBV9tb2RlQgYKBF91cmxCDQoLX3NlY3JldF9yZWYiwQQKFkNyZWF0ZVJlY2lwaWVudFJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEhgKBG5hbWUYAiABKAlCCrpIB3IFEAEYyAESOwoGc3RhdHVzGAMgASgOMh0uc2VydmljZS5hcGkuUmVjaXBpZW50LlN0YXR1c0IMukgJggEGEAEgBCAGEiAKBndlaWdodBgEIAEoBUILukgIGgYYwIQ9KABIAIgBARIiCghjYXBhY2l0eRgFIAEoBUILukgIGgYYwIQ9KABIAYgBARIrCghwcmlvcml0eRgGIAEoBUIUukgRGg8YwIQ9KMD7wv///////wFIAogBARIrCgphdHRyaWJ1dGVzGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJZCgZza2lsbHMYCCADKAsyLy5zZXJ2aWNlLmFwaS5DcmVhdGVSZWNpcGllbnRSZXF1ZXN0LlNraWxsc0VudHJ5Qhi6SBWaARIQZCIGcgQQARhAKgYaBBgFKAESKgoEY29zdBgJIAEoAUIXukgUEhIZAAAAAGXNzUEpAAAAAAAAAABIA4gBARIwCghkZWxpdmVyeRgKIAEoCzIeLnNlcnZpY2UuYXBpLlJlY2lwaWVudERlbGl2ZXJ5Gi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAFCCQoHX3dlaWdodEILCglfY2FwYWNpdHlCCwoJX3ByaW9yaXR5QgcKBV9jb3N0IkQKF0NyZWF0ZVJlY2lwaWVudFJlc3BvbnNlEikKCXJlY2lwaWVudBgBIAEoCzIWLnNlcnZpY2UuYXBpLlJlY2lwaWVudCKRBAoMTmV3UmVjaXBpZW50EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESOwoGc3RhdHVzGAIgASgOMh0uc2VydmljZS5hcGkuUmVjaXBpZW50LlN0YXR1c0IMukgJggEGEAEgBCAGEiAKBndlaWdodBgDIAEoBUILukgIGgYYwIQ9KABIAIgBARIiCghjYXBhY2l0eRgEIAEoBUILukgIGgYYwIQ9KABIAYgBARIrCghwcmlvcml0eRgFIAEoBUIUukgRGg8YwIQ9KMD7wv///////wFIAogBARIrCgphdHRyaWJ1dGVzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJPCgZza2lsbHMYByADKAsyJS5zZXJ2aWNlLmFwaS5OZXdSZWNpcGllbnQuU2tpbGxzRW50cnlCGLpIFZoBEhBkIgZyBBABGEAqBhoEGAUoARIqCgRjb3N0GAggASgBQhe6SBQSEhkAAAAAZc3NQSkAAAAAAAAAAEgDiAEBEjAKCGRlbGl2ZXJ5GAkgASgLMh4uc2VydmljZS5hcGkuUmVjaXBpZW50RGVsaXZlcnkaLQoLU2tpbGxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4AUIJCgdfd2VpZ2h0QgsKCV9jYXBhY2l0eUILCglfcHJpb3JpdHlCBwoFX2Nvc3QidgocQmF0Y2hDcmVhdGVSZWNpcGllbnRzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASOgoKcmVjaXBpZW50cxgCIAMoCzIZLnNlcnZpY2UuYXBpLk5ld1JlY2lwaWVudEILukgIkgEFCAEQ6AciSwodQmF0Y2hDcmVhdGVSZWNpcGllbnRzUmVzcG9uc2USKgoKcmVjaXBpZW50cxgBIAMoCzIWLnNlcnZpY2UuYXBpLlJlY2lwaWVudCI2ChNHZXRSZWNpcGllbnRSZXF1ZXN0Eh8KDHJlY2lwaWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkEKFEdldFJlY2lwaWVudFJlc3BvbnNlEikKCXJlY2lwaWVudBgBIAEoCzIWLnNlcnZpY2UuYXBpLlJlY2lwaWVudCKjAQoVTGlzdFJlY2lwaWVudHNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFEjkKBnN0YXR1cxgFIAEoDjIdLnNlcnZpY2UuYXBpLlJlY2lwaWVudC5TdGF0dXNCCrpIB4IBBBABIAYihwEKFkxpc3RSZWNpcGllbnRzUmVzcG9uc2USKgoKcmVjaXBpZW50cxgBIAMoCzIWLnNlcnZpY2UuYXBpLlJlY2lwaWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgivQQKFlVwZGF0ZVJlY2lwaWVudFJlcXVlc3QSHwoMcmVjaXBpZW50X2lkGAEgASgJQgm6SAZyBBABGEASHQoEbmFtZRgCIAEoCUIKukgHcgUQARjIAUgAiAEBEkIKBnN0YXR1cxgDIAEoDjIdLnNlcnZpY2UuYXBpLlJlY2lwaWVudC5TdGF0dXNCDrpIC4IBCBABIAAgBCAGSAGIAQESIAoGd2VpZ2h0GAQgASgFQgu6SAgaBhjAhD0oAEgCiAEBEiIKCGNhcGFjaXR5GAUgASgFQgu6SAgaBhjAhD0oAEgDiAEBEisKCHByaW9yaXR5GAYgASgFQhS6SBEaDxjAhD0owPvC////////AUgEiAEBEisKCmF0dHJpYnV0ZXMYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KCXNraWxsX3NldBgIIAEoCzIcLnNlcnZpY2UuYXBpLlJlY2lwaWVudFNraWxscxIqCgRjb3N0GAkgASgBQhe6SBQSEhkAAAAAZc3NQSkAAAAAAAAAAEgFiAEBEjAKCGRlbGl2ZXJ5GAogASgLMh4uc2VydmljZS5hcGkuUmVjaXBpZW50RGVsaXZlcnkSGwoOcmVjb3JkX3ZlcnNpb24YCyABKANIBogBAUIHCgVfbmFtZUIJCgdfc3RhdHVzQgkKB193ZWlnaHRCCwoJX2NhcGFjaXR5QgsKCV9wcmlvcml0eUIHCgVfY29zdEIRCg9fcmVjb3JkX3ZlcnNpb24iRAoXVXBkYXRlUmVjaXBpZW50UmVzcG9uc2USKQoJcmVjaXBpZW50GAEgASgLMhYuc2VydmljZS5hcGkuUmVjaXBpZW50IpQBCg9SZWNpcGllbnRTa2lsbHMSUgoGc2tpbGxzGAEgAygLMiguc2VydmljZS5hcGkuUmVjaXBpZW50U2tpbGxzLlNraWxsc0VudHJ5Qhi6SBWaARIQZCIGcgQQARhAKgYaBBgFKAEaLQoLU2tpbGxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASI4ChVQYXVzZVJlY2lwaWVudFJlcXVlc3QSHwoMcmVjaXBpZW50X2lkGAEgASgJQgm6SAZyBBABGEAiQwoWUGF1c2VSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQiOQoWUmVzdW1lUmVjaXBpZW50UmVxdWVzdBIfCgxyZWNpcGllbnRfaWQYASABKAlCCbpIBnIEEAEYQCJEChdSZXN1bWVSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQiOQoWRGVsZXRlUmVjaXBpZW50UmVxdWVzdBIfCgxyZWNpcGllbnRfaWQYASABKAlCCbpIBnIEEAEYQCJEChdEZWxldGVSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQyvQsKEFJlY2lwaWVudFNlcnZpY2UStQEKD0NyZWF0ZVJlY2lwaWVudBIjLnNlcnZpY2UuYXBpLkNyZWF0ZVJlY2lwaWVudFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DcmVhdGVSZWNpcGllbnRSZXNwb25zZSJXyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUAVYAYLT5JMCLzoBKmIJcmVjaXBpZW50Ih8vYXBpL3Bvb2xzL3twb29sX2lkfS9yZWNpcGllbnRzEsIBChVCYXRjaENyZWF0ZVJlY2lwaWVudHMSKS5zZXJ2aWNlLmFwaS5CYXRjaENyZWF0ZVJlY2lwaWVudHNSZXF1ZXN0Giouc2VydmljZS5hcGkuQmF0Y2hDcmVhdGVSZWNpcGllbnRzUmVzcG9uc2UiUsrzGB4IARACGAEgASoJcmVjaXBpZW50MgV3cml0ZVAyWAGC0+STAio6ASoiJS9hcGkvcG9vbHMve3Bvb2xfaWR9L3JlY2lwaWVudHM6YmF0Y2gSowEKDEdldFJlY2lwaWVudBIgLnNlcnZpY2UuYXBpLkdldFJlY2lwaWVudFJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5HZXRSZWNpcGllbnRSZXNwb25zZSJOyvMYGQgBEAIYASABKglyZWNpcGllbnQyBHJlYWSC0+STAitiCXJlY2lwaWVudBIeL2FwaS9yZWNpcGllbnRzL3tyZWNpcGllbnRfaWR9EqEBCg5MaXN0UmVjaXBpZW50cxIiLnNlcnZpY2UuYXBpLkxpc3RSZWNpcGllbnRzUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3RSZWNpcGllbnRzUmVzcG9uc2UiRsrzGBsIARACGAEgASoJcmVjaXBpZW50MgRyZWFkUAKC0+STAiESHy9hcGkvcG9vbHMve3Bvb2xfaWR9L3JlY2lwaWVudHMStAEKD1VwZGF0ZVJlY2lwaWVudBIjLnNlcnZpY2UuYXBpLlVwZGF0ZVJlY2lwaWVudFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5VcGRhdGVSZWNpcGllbnRSZXNwb25zZSJWyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUAVYAYLT5JMCLjoBKmIJcmVjaXBpZW50Mh4vYXBpL3JlY2lwaWVudHMve3JlY2lwaWVudF9pZH0StwEKDlBhdXNlUmVjaXBpZW50EiIuc2VydmljZS5hcGkuUGF1c2VSZWNpcGllbnRSZXF1ZXN0GiMuc2VydmljZS5hcGkuUGF1c2VSZWNpcGllbnRSZXNwb25zZSJcyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUAVYAYLT5JMCNDoBKmIJcmVjaXBpZW50IiQvYXBpL3JlY2lwaWVudHMve3JlY2lwaWVudF9pZH0vcGF1c2USuwEKD1Jlc3VtZVJlY2lwaWVudBIjLnNlcnZpY2UuYXBpLlJlc3VtZVJlY2lwaWVudFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5SZXN1bWVSZWNpcGllbnRSZXNwb25zZSJdyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUAVYAYLT5JMCNToBKmIJcmVjaXBpZW50IiUvYXBpL3JlY2lwaWVudHMve3JlY2lwaWVudF9pZH0vcmVzdW1lErIBCg9EZWxldGVSZWNpcGllbnQSIy5zZXJ2aWNlLmFwaS5EZWxldGVSZWNpcGllbnRSZXF1ZXN0GiQuc2VydmljZS5hcGkuRGVsZXRlUmVjaXBpZW50UmVzcG9uc2UiVMrzGB8IARACGAEgASoJcmVjaXBpZW50MgZkZWxldGVQBVgBgtPkkwIrYglyZWNpcGllbnQqHi9hcGkvcmVjaXBpZW50cy97cmVjaXBpZW50X2lkfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * Someone or something that takes work.
+ * A person, program or system that processes work.
  *
  * @generated from message service.api.Recipient
  */
 export type Recipient = Message<"service.api.Recipient"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -45,42 +45,42 @@ export type Recipient = Message<"service.api.Recipient"> & {
   poolId: string;
 
   /**
-   * What people call it; unique in its pool.
+   * The display name, unique in its pool.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * Where it stands.
+   * The status.
    *
    * @generated from field: service.api.Recipient.Status status = 5;
    */
   status: Recipient_Status;
 
   /**
-   * Its share among others; 0 excludes it.
+   * Its weight relative to others; 0 excludes it.
    *
    * @generated from field: int32 weight = 6;
    */
   weight: number;
 
   /**
-   * How many items it works on at once; 0 for no bound.
+   * The maximum number of items it processes at the same time; 0 for no limit.
    *
    * @generated from field: int32 capacity = 7;
    */
   capacity: number;
 
   /**
-   * Lower is taken first.
+   * Lower is chosen first.
    *
    * @generated from field: int32 priority = 8;
    */
   priority: number;
 
   /**
-   * What rules look at.
+   * The attributes for rules.
    *
    * @generated from field: google.protobuf.Struct attributes = 9;
    */
@@ -94,49 +94,49 @@ export type Recipient = Message<"service.api.Recipient"> & {
   skills: { [key: string]: number };
 
   /**
-   * What an item costs here, until outcomes tell.
+   * The expected cost of an item, until outcomes report it.
    *
    * @generated from field: double cost = 11;
    */
   cost: number;
 
   /**
-   * How work reaches it.
+   * How items are delivered to it.
    *
    * @generated from field: service.api.RecipientDelivery delivery = 12;
    */
   delivery?: RecipientDelivery | undefined;
 
   /**
-   * How many items it works on now.
+   * The number of items it has leased.
    *
    * @generated from field: int32 in_flight = 13;
    */
   inFlight: number;
 
   /**
-   * When it was last given an item.
+   * When an item was last assigned to it.
    *
    * @generated from field: google.protobuf.Timestamp last_assigned_at = 14;
    */
   lastAssignedAt?: Timestamp | undefined;
 
   /**
-   * Until when it is left out because it kept failing; absent when it is not.
+   * Until when it is ejected; absent if it is not.
    *
    * @generated from field: google.protobuf.Timestamp ejected_until = 15;
    */
   ejectedUntil?: Timestamp | undefined;
 
   /**
-   * Until when others go first because its outcomes stood out; absent when they do not.
+   * Until when others are preferred because of an anomaly; absent if they are not.
    *
    * @generated from field: google.protobuf.Timestamp deprioritized_until = 16;
    */
   deprioritizedUntil?: Timestamp | undefined;
 
   /**
-   * Since when its owner lets it have work; slow start counts from here.
+   * Since when it is available; slow start counts from this time.
    *
    * @generated from field: google.protobuf.Timestamp available_since = 17;
    */
@@ -157,7 +157,7 @@ export type Recipient = Message<"service.api.Recipient"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 20;
    */
@@ -172,48 +172,48 @@ export const RecipientSchema: GenMessage<Recipient> = /*@__PURE__*/
   messageDesc(file_service_api_recipient, 0);
 
 /**
- * Where a recipient stands.
+ * The status of a recipient.
  *
  * @generated from enum service.api.Recipient.Status
  */
 export const Recipient_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Gets work.
+   * Gets items.
    *
    * @generated from enum value: STATUS_ACTIVE = 1;
    */
   ACTIVE: 1,
 
   /**
-   * Gets no new work until it is resumed.
+   * Gets no new items until it is resumed.
    *
    * @generated from enum value: STATUS_PAUSED = 2;
    */
   PAUSED: 2,
 
   /**
-   * Gets no new work and works off what it has.
+   * Gets no new items and processes those it has.
    *
    * @generated from enum value: STATUS_DRAINING = 3;
    */
   DRAINING: 3,
 
   /**
-   * Left out for a while because it kept failing; ends by itself.
+   * Ejected for a while after repeated failures; ends automatically.
    *
    * @generated from enum value: STATUS_EJECTED = 4;
    */
   EJECTED: 4,
 
   /**
-   * Not there.
+   * Offline.
    *
    * @generated from enum value: STATUS_OFFLINE = 5;
    */
@@ -228,7 +228,7 @@ export const Recipient_Status = {
 } as const;
 
 /**
- * Where a recipient stands.
+ * The status of a recipient.
  *
  * @generated from enum service.api.Recipient.Status
  */
@@ -241,27 +241,27 @@ export const Recipient_StatusSchema: GenEnum<Recipient_Status> = /*@__PURE__*/
   enumDesc(file_service_api_recipient, 0, 0);
 
 /**
- * How work reaches a recipient.
+ * How items are delivered to a recipient.
  *
  * @generated from message service.api.RecipientDelivery
  */
 export type RecipientDelivery = Message<"service.api.RecipientDelivery"> & {
   /**
-   * The way; pull unless set.
+   * The mode; default pull.
    *
    * @generated from field: optional service.api.RecipientDelivery.Mode mode = 1;
    */
   mode?: RecipientDelivery_Mode | undefined;
 
   /**
-   * Where pushed work is sent, https or http.
+   * The URL for pushed items, https or http.
    *
    * @generated from field: optional string url = 2;
    */
   url?: string | undefined;
 
   /**
-   * Name of the secret that signs what is pushed.
+   * The name of the secret that signs pushed items.
    *
    * @generated from field: optional string secret_ref = 3;
    */
@@ -276,34 +276,34 @@ export const RecipientDeliverySchema: GenMessage<RecipientDelivery> = /*@__PURE_
   messageDesc(file_service_api_recipient, 1);
 
 /**
- * Ways for work to reach a recipient.
+ * Delivery modes.
  *
  * @generated from enum service.api.RecipientDelivery.Mode
  */
 export const RecipientDelivery_Mode = {
   /**
-   * Not a mode.
+   * Not a valid mode.
    *
    * @generated from enum value: MODE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * It fetches it.
+   * The recipient leases its items.
    *
    * @generated from enum value: MODE_PULL = 1;
    */
   PULL: 1,
 
   /**
-   * It is sent it.
+   * The service sends the items.
    *
    * @generated from enum value: MODE_PUSH = 2;
    */
   PUSH: 2,
 
   /**
-   * It is only named; somebody else delivers.
+   * The decision only names the recipient; the caller delivers.
    *
    * @generated from enum value: MODE_DECISION_ONLY = 3;
    */
@@ -311,7 +311,7 @@ export const RecipientDelivery_Mode = {
 } as const;
 
 /**
- * Ways for work to reach a recipient.
+ * Delivery modes.
  *
  * @generated from enum service.api.RecipientDelivery.Mode
  */
@@ -324,55 +324,55 @@ export const RecipientDelivery_ModeSchema: GenEnum<RecipientDelivery_Mode> = /*@
   enumDesc(file_service_api_recipient, 1, 0);
 
 /**
- * Asks for a new recipient.
+ * Request to create a recipient.
  *
  * @generated from message service.api.CreateRecipientRequest
  */
 export type CreateRecipientRequest = Message<"service.api.CreateRecipientRequest"> & {
   /**
-   * The pool it is to belong to.
+   * The pool.
    *
    * @generated from field: string pool_id = 1;
    */
   poolId: string;
 
   /**
-   * What people call it; unique in its pool.
+   * The display name, unique in its pool.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Where it stands at first: active (when unspecified), paused, draining or offline.
+   * The initial status: active (when unspecified), paused, draining or offline.
    *
    * @generated from field: service.api.Recipient.Status status = 3;
    */
   status: Recipient_Status;
 
   /**
-   * Its share among others, 0 to 1,000,000; 100 unless set, 0 excludes it.
+   * Its weight relative to others, 0 to 1,000,000; default 100, 0 excludes it.
    *
    * @generated from field: optional int32 weight = 4;
    */
   weight?: number | undefined;
 
   /**
-   * How many items it works on at once; 0, for no bound, unless set.
+   * The maximum number of items it processes at the same time; default 0, no limit.
    *
    * @generated from field: optional int32 capacity = 5;
    */
   capacity?: number | undefined;
 
   /**
-   * Lower is taken first; 100 unless set.
+   * Lower is chosen first; default 100.
    *
    * @generated from field: optional int32 priority = 6;
    */
   priority?: number | undefined;
 
   /**
-   * What rules look at, at most 16 KiB as JSON.
+   * The attributes for rules, at most 16 KiB as JSON.
    *
    * @generated from field: google.protobuf.Struct attributes = 7;
    */
@@ -386,14 +386,14 @@ export type CreateRecipientRequest = Message<"service.api.CreateRecipientRequest
   skills: { [key: string]: number };
 
   /**
-   * What an item costs here, until outcomes tell; 0 unless set.
+   * The expected cost of an item, until outcomes report it; default 0.
    *
    * @generated from field: optional double cost = 9;
    */
   cost?: number | undefined;
 
   /**
-   * How work reaches it; it fetches it unless set.
+   * How items are delivered to it; default: it leases them.
    *
    * @generated from field: service.api.RecipientDelivery delivery = 10;
    */
@@ -429,48 +429,48 @@ export const CreateRecipientResponseSchema: GenMessage<CreateRecipientResponse> 
   messageDesc(file_service_api_recipient, 3);
 
 /**
- * A recipient to be added.
+ * A recipient to add.
  *
  * @generated from message service.api.NewRecipient
  */
 export type NewRecipient = Message<"service.api.NewRecipient"> & {
   /**
-   * What people call it; unique in its pool.
+   * The display name, unique in its pool.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Where it stands at first: active (when unspecified), paused, draining or offline.
+   * The initial status: active (when unspecified), paused, draining or offline.
    *
    * @generated from field: service.api.Recipient.Status status = 2;
    */
   status: Recipient_Status;
 
   /**
-   * Its share among others, 0 to 1,000,000; 100 unless set, 0 excludes it.
+   * Its weight relative to others, 0 to 1,000,000; default 100, 0 excludes it.
    *
    * @generated from field: optional int32 weight = 3;
    */
   weight?: number | undefined;
 
   /**
-   * How many items it works on at once; 0, for no bound, unless set.
+   * The maximum number of items it processes at the same time; default 0, no limit.
    *
    * @generated from field: optional int32 capacity = 4;
    */
   capacity?: number | undefined;
 
   /**
-   * Lower is taken first; 100 unless set.
+   * Lower is chosen first; default 100.
    *
    * @generated from field: optional int32 priority = 5;
    */
   priority?: number | undefined;
 
   /**
-   * What rules look at, at most 16 KiB as JSON.
+   * The attributes for rules, at most 16 KiB as JSON.
    *
    * @generated from field: google.protobuf.Struct attributes = 6;
    */
@@ -484,14 +484,14 @@ export type NewRecipient = Message<"service.api.NewRecipient"> & {
   skills: { [key: string]: number };
 
   /**
-   * What an item costs here, until outcomes tell; 0 unless set.
+   * The expected cost of an item, until outcomes report it; default 0.
    *
    * @generated from field: optional double cost = 8;
    */
   cost?: number | undefined;
 
   /**
-   * How work reaches it; it fetches it unless set.
+   * How items are delivered to it; default: it leases them.
    *
    * @generated from field: service.api.RecipientDelivery delivery = 9;
    */
@@ -506,20 +506,20 @@ export const NewRecipientSchema: GenMessage<NewRecipient> = /*@__PURE__*/
   messageDesc(file_service_api_recipient, 4);
 
 /**
- * Asks for many new recipients.
+ * Request to create many recipients.
  *
  * @generated from message service.api.BatchCreateRecipientsRequest
  */
 export type BatchCreateRecipientsRequest = Message<"service.api.BatchCreateRecipientsRequest"> & {
   /**
-   * The pool they are to belong to.
+   * The pool.
    *
    * @generated from field: string pool_id = 1;
    */
   poolId: string;
 
   /**
-   * The recipients, each with a name of its own.
+   * The recipients, with unique names.
    *
    * @generated from field: repeated service.api.NewRecipient recipients = 2;
    */
@@ -540,7 +540,7 @@ export const BatchCreateRecipientsRequestSchema: GenMessage<BatchCreateRecipient
  */
 export type BatchCreateRecipientsResponse = Message<"service.api.BatchCreateRecipientsResponse"> & {
   /**
-   * The records, in the order in which they were asked for.
+   * The new recipients, in the order of the request.
    *
    * @generated from field: repeated service.api.Recipient recipients = 1;
    */
@@ -555,7 +555,7 @@ export const BatchCreateRecipientsResponseSchema: GenMessage<BatchCreateRecipien
   messageDesc(file_service_api_recipient, 6);
 
 /**
- * Names a recipient.
+ * Identifies a recipient.
  *
  * @generated from message service.api.GetRecipientRequest
  */
@@ -576,7 +576,7 @@ export const GetRecipientRequestSchema: GenMessage<GetRecipientRequest> = /*@__P
   messageDesc(file_service_api_recipient, 7);
 
 /**
- * The recipient that was asked for.
+ * The requested recipient.
  *
  * @generated from message service.api.GetRecipientResponse
  */
@@ -597,7 +597,7 @@ export const GetRecipientResponseSchema: GenMessage<GetRecipientResponse> = /*@_
   messageDesc(file_service_api_recipient, 8);
 
 /**
- * Asks for a page of a pool's recipients.
+ * Request for a page of a pool's recipients.
  *
  * @generated from message service.api.ListRecipientsRequest
  */
@@ -610,21 +610,21 @@ export type ListRecipientsRequest = Message<"service.api.ListRecipientsRequest">
   poolId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -666,14 +666,14 @@ export type ListRecipientsResponse = Message<"service.api.ListRecipientsResponse
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -701,42 +701,42 @@ export type UpdateRecipientRequest = Message<"service.api.UpdateRecipientRequest
   recipientId: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * Active, paused, draining or offline.
+   * STATUS_ACTIVE, STATUS_PAUSED, STATUS_DRAINING or STATUS_OFFLINE.
    *
    * @generated from field: optional service.api.Recipient.Status status = 3;
    */
   status?: Recipient_Status | undefined;
 
   /**
-   * Its share among others; 0 excludes it.
+   * Its weight relative to others; 0 excludes it.
    *
    * @generated from field: optional int32 weight = 4;
    */
   weight?: number | undefined;
 
   /**
-   * How many items it works on at once; 0 for no bound.
+   * The maximum number of items it processes at the same time; 0 for no limit.
    *
    * @generated from field: optional int32 capacity = 5;
    */
   capacity?: number | undefined;
 
   /**
-   * Lower is taken first.
+   * Lower is chosen first.
    *
    * @generated from field: optional int32 priority = 6;
    */
   priority?: number | undefined;
 
   /**
-   * Replaces what rules look at.
+   * Replaces the attributes for rules.
    *
    * @generated from field: google.protobuf.Struct attributes = 7;
    */
@@ -750,14 +750,14 @@ export type UpdateRecipientRequest = Message<"service.api.UpdateRecipientRequest
   skillSet?: RecipientSkills | undefined;
 
   /**
-   * What an item costs here, until outcomes tell.
+   * The expected cost of an item, until outcomes report it.
    *
    * @generated from field: optional double cost = 9;
    */
   cost?: number | undefined;
 
   /**
-   * What of the delivery changes: each field that is present.
+   * The changed fields of the delivery.
    *
    * @generated from field: service.api.RecipientDelivery delivery = 10;
    */
@@ -779,7 +779,7 @@ export const UpdateRecipientRequestSchema: GenMessage<UpdateRecipientRequest> = 
   messageDesc(file_service_api_recipient, 11);
 
 /**
- * The changed recipient.
+ * The updated recipient.
  *
  * @generated from message service.api.UpdateRecipientResponse
  */
@@ -821,7 +821,7 @@ export const RecipientSkillsSchema: GenMessage<RecipientSkills> = /*@__PURE__*/
   messageDesc(file_service_api_recipient, 13);
 
 /**
- * Names a recipient to pause.
+ * Selects the recipient to pause.
  *
  * @generated from message service.api.PauseRecipientRequest
  */
@@ -863,7 +863,7 @@ export const PauseRecipientResponseSchema: GenMessage<PauseRecipientResponse> = 
   messageDesc(file_service_api_recipient, 15);
 
 /**
- * Names a recipient to resume.
+ * Selects the recipient to resume.
  *
  * @generated from message service.api.ResumeRecipientRequest
  */
@@ -905,7 +905,7 @@ export const ResumeRecipientResponseSchema: GenMessage<ResumeRecipientResponse> 
   messageDesc(file_service_api_recipient, 17);
 
 /**
- * Names a recipient to remove.
+ * Selects the recipient to remove.
  *
  * @generated from message service.api.DeleteRecipientRequest
  */
@@ -947,7 +947,7 @@ export const DeleteRecipientResponseSchema: GenMessage<DeleteRecipientResponse> 
   messageDesc(file_service_api_recipient, 19);
 
 /**
- * Recipients: those who take work, each in one pool.
+ * Recipients: people, programs or systems that process work, each in one pool.
  *
  * @generated from service service.api.RecipientService
  */
@@ -973,7 +973,7 @@ export const RecipientService: GenService<{
     output: typeof BatchCreateRecipientsResponseSchema;
   },
   /**
-   * Reads one recipient.
+   * Returns one recipient.
    *
    * @generated from rpc service.api.RecipientService.GetRecipient
    */
@@ -1003,7 +1003,7 @@ export const RecipientService: GenService<{
     output: typeof UpdateRecipientResponseSchema;
   },
   /**
-   * Stops new work for a recipient. What it works on already stays with it.
+   * Pauses a recipient: it gets no new items. It keeps the items that it has leased.
    *
    * @generated from rpc service.api.RecipientService.PauseRecipient
    */
@@ -1013,7 +1013,7 @@ export const RecipientService: GenService<{
     output: typeof PauseRecipientResponseSchema;
   },
   /**
-   * Lets a recipient have new work again, little by little while the pool's slow start lasts.
+   * Resumes a recipient. It ramps up during the pool's slow start.
    *
    * @generated from rpc service.api.RecipientService.ResumeRecipient
    */
@@ -1023,7 +1023,7 @@ export const RecipientService: GenService<{
     output: typeof ResumeRecipientResponseSchema;
   },
   /**
-   * Removes a recipient from its pool. What it works on already may still be completed.
+   * Removes a recipient from its pool. Items that it has leased can still be completed.
    *
    * @generated from rpc service.api.RecipientService.DeleteRecipient
    */

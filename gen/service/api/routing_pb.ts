@@ -20,20 +20,20 @@ export const file_service_api_routing: GenFile = /*@__PURE__*/
   fileDesc("ChlzZXJ2aWNlL2FwaS9yb3V0aW5nLnByb3RvEgtzZXJ2aWNlLmFwaSLfAQoMUmVxdWlyZW1lbnRzEk8KBnNraWxscxgBIAMoCzIlLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cy5Ta2lsbHNFbnRyeUIYukgVmgESEDIiBnIEEAEYQCoGGgQYBSgBEh0KDHJlY2lwaWVudF9pZBgCIAEoCUIHukgEcgIYQBIwChZleGNsdWRlZF9yZWNpcGllbnRfaWRzGAMgAygJQhC6SA2SAQoQZCIGcgQQARhAGi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEi0gIKCVJvdXRlSXRlbRIYCgdwb29sX2lkGAEgASgJQge6SARyAhhAEhgKBHR5cGUYAiABKAlCCrpIB3IFEAEYgAESFQoDa2V5GAMgASgJQgi6SAVyAxj/ARIrCgphdHRyaWJ1dGVzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCgxyZXF1aXJlbWVudHMYBSABKAsyGS5zZXJ2aWNlLmFwaS5SZXF1aXJlbWVudHMSKAoHcGF5bG9hZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoIcHJpb3JpdHkYByABKAVCE7pIEBoOGOgHKJj4/////////wESLgoKbm90X2JlZm9yZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoFdHRsX3MYCSABKAVCDLpICRoHGIDnhA8oACLmAgoMUm91dGVSZXF1ZXN0EhgKB3Bvb2xfaWQYASABKAlCB7pIBHICGEASGAoEdHlwZRgCIAEoCUIKukgHcgUQARiAARIVCgNrZXkYAyABKAlCCLpIBXIDGP8BEisKCmF0dHJpYnV0ZXMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDHJlcXVpcmVtZW50cxgFIAEoCzIZLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cxIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIlCghwcmlvcml0eRgHIAEoBUITukgQGg4Y6AcomPj/////////ARIuCgpub3RfYmVmb3JlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgV0dGxfcxgJIAEoBUIMukgJGgcYgOeEDygAEg8KB2RyeV9ydW4YCiABKAgiRQoJVHJhY2VTdGVwEgwKBHN0ZXAYASABKAkSCgoCaWQYAiABKAkSDgoGcmVzdWx0GAMgASgJEg4KBmRldGFpbBgEIAEoCSLFAwoIRGVjaXNpb24SEwoLZGVjaXNpb25faWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSDwoHb3V0Y29tZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSFAoMcmVjaXBpZW50X2lkGAYgASgJEhUKDXF1ZXVlX2l0ZW1faWQYByABKAkSGAoQbWF0Y2hlZF9ydWxlX2lkcxgIIAMoCRIlCgV0cmFjZRgJIAMoCzIWLnNlcnZpY2UuYXBpLlRyYWNlU3RlcBIXCg9zbmFwc2hvdF9kaWdlc3QYCiABKAkSDAoEc2VlZBgLIAEoAxIXCg9leHBlcmltZW50X2tleXMYDCADKAkSKgoGZHVlX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChBleGlzdGluZ19pdGVtX2lkGA4gASgJEi4KCmRlY2lkZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YECABKAgSDAoEdHlwZRgRIAEoCRILCgNrZXkYEiABKAkSDwoHbWVzc2FnZRgTIAEoCSI4Cg1Sb3V0ZVJlc3BvbnNlEicKCGRlY2lzaW9uGAEgASgLMhUuc2VydmljZS5hcGkuRGVjaXNpb24iXQoRUm91dGVCYXRjaFJlcXVlc3QSNwoFaXRlbXMYASADKAsyFi5zZXJ2aWNlLmFwaS5Sb3V0ZUl0ZW1CELpIDZIBCggBEOgHIgPYAQMSDwoHZHJ5X3J1bhgCIAEoCCKNAQoLUm91dGVSZXN1bHQSJwoIZGVjaXNpb24YASABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbhISCgplcnJvcl9jb2RlGAIgASgJEhUKDWVycm9yX21lc3NhZ2UYAyABKAkSKgoKdmlvbGF0aW9ucxgEIAMoCzIWLnNlcnZpY2UuYXBpLlZpb2xhdGlvbiJXChJSb3V0ZUJhdGNoUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnNlcnZpY2UuYXBpLlJvdXRlUmVzdWx0EhYKDmFjY2VwdGVkX2NvdW50GAIgASgFIjQKEkdldERlY2lzaW9uUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIj4KE0dldERlY2lzaW9uUmVzcG9uc2USJwoIZGVjaXNpb24YASABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbiKeAQoUTGlzdERlY2lzaW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIYCgdwb29sX2lkGAQgASgJQge6SARyAhhAEhgKB291dGNvbWUYBSABKAlCB7pIBHICGCASHQoMcmVjaXBpZW50X2lkGAYgASgJQge6SARyAhhAIoQBChVMaXN0RGVjaXNpb25zUmVzcG9uc2USKAoJZGVjaXNpb25zGAEgAygLMhUuc2VydmljZS5hcGkuRGVjaXNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjcKFVJlcGxheURlY2lzaW9uUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIlkKBlJlcGxheRIRCglpZGVudGljYWwYASABKAgSJwoIZGVjaXNpb24YAiABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbhITCgtkaWZmZXJlbmNlcxgDIAMoCSI9ChZSZXBsYXlEZWNpc2lvblJlc3BvbnNlEiMKBnJlcGxheRgBIAEoCzITLnNlcnZpY2UuYXBpLlJlcGxheSKsAgoHT3V0Y29tZRITCgtkZWNpc2lvbl9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIUCgxyZWNpcGllbnRfaWQYBCABKAkSDgoGc3RhdHVzGAUgASgJEhcKCmxhdGVuY3lfbXMYBiABKAFIAIgBARISCgVzY29yZRgHIAEoAUgBiAEBEhEKBGNvc3QYCCABKAFIAogBARIvCgtvYnNlcnZlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjb3JkZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19sYXRlbmN5X21zQggKBl9zY29yZUIHCgVfY29zdCLbAgoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoLZGVjaXNpb25faWQYASABKAlCB7pIBHICGEASHgoNcXVldWVfaXRlbV9pZBgCIAEoCUIHukgEcgIYQBJFCgZzdGF0dXMYAyABKAlCNbpIMnIwUgdzdWNjZXNzUgdmYWlsdXJlUgd0aW1lb3V0UghkZWNsaW5lZFIJY2FuY2VsbGVkEikKCmxhdGVuY3lfbXMYBCABKAFCELpIDRILKQAAAAAAAAAAQAFIAIgBARIbCgVzY29yZRgFIAEoAUIHukgEEgJAAUgBiAEBEiMKBGNvc3QYBiABKAFCELpIDRILKQAAAAAAAAAAQAFIAogBARIvCgtvYnNlcnZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2xhdGVuY3lfbXNCCAoGX3Njb3JlQgcKBV9jb3N0Ij4KFVJlY29yZE91dGNvbWVSZXNwb25zZRIlCgdvdXRjb21lGAEgASgLMhQuc2VydmljZS5hcGkuT3V0Y29tZSIzChFHZXRPdXRjb21lUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIjsKEkdldE91dGNvbWVSZXNwb25zZRIlCgdvdXRjb21lGAEgASgLMhQuc2VydmljZS5hcGkuT3V0Y29tZTKTBgoOUm91dGluZ1NlcnZpY2UShgEKBVJvdXRlEhkuc2VydmljZS5hcGkuUm91dGVSZXF1ZXN0Ghouc2VydmljZS5hcGkuUm91dGVSZXNwb25zZSJGyvMYGggBEAIYASABKgVyb3V0ZTIFd3JpdGVQAVgB0vMYBXJvdXRlgtPkkwIZOgEqYghkZWNpc2lvbiIKL2FwaS9yb3V0ZRKXAQoKUm91dGVCYXRjaBIeLnNlcnZpY2UuYXBpLlJvdXRlQmF0Y2hSZXF1ZXN0Gh8uc2VydmljZS5hcGkuUm91dGVCYXRjaFJlc3BvbnNlIkjK8xgaCAEQAhgBIAEqBXJvdXRlMgV3cml0ZVAUWAHS8xgLcm91dGUtYmF0Y2iC0+STAhU6ASoiEC9hcGkvcm91dGU6YmF0Y2gSnAEKC0dldERlY2lzaW9uEh8uc2VydmljZS5hcGkuR2V0RGVjaXNpb25SZXF1ZXN0GiAuc2VydmljZS5hcGkuR2V0RGVjaXNpb25SZXNwb25zZSJKyvMYGAgBEAIYASABKghkZWNpc2lvbjIEcmVhZILT5JMCKGIIZGVjaXNpb24SHC9hcGkvZGVjaXNpb25zL3tkZWNpc2lvbl9pZH0SjAEKDUxpc3REZWNpc2lvbnMSIS5zZXJ2aWNlLmFwaS5MaXN0RGVjaXNpb25zUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkxpc3REZWNpc2lvbnNSZXNwb25zZSI0yvMYGggBEAIYASABKghkZWNpc2lvbjIEcmVhZFACgtPkkwIQEg4vYXBpL2RlY2lzaW9ucxKvAQoOUmVwbGF5RGVjaXNpb24SIi5zZXJ2aWNlLmFwaS5SZXBsYXlEZWNpc2lvblJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5SZXBsYXlEZWNpc2lvblJlc3BvbnNlIlTK8xgaCAEQAhgBIAEqCGRlY2lzaW9uMgRyZWFkUAKC0+STAjA6ASpiBnJlcGxheSIjL2FwaS9kZWNpc2lvbnMve2RlY2lzaW9uX2lkfTpyZXBsYXkyxQIKDk91dGNvbWVTZXJ2aWNlEpkBCg1SZWNvcmRPdXRjb21lEiEuc2VydmljZS5hcGkuUmVjb3JkT3V0Y29tZVJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5SZWNvcmRPdXRjb21lUmVzcG9uc2UiQcrzGBwIARACGAEgASoHb3V0Y29tZTIFd3JpdGVQAVgBgtPkkwIbOgEqYgdvdXRjb21lIg0vYXBpL291dGNvbWVzEpYBCgpHZXRPdXRjb21lEh4uc2VydmljZS5hcGkuR2V0T3V0Y29tZVJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5HZXRPdXRjb21lUmVzcG9uc2UiR8rzGBcIARACGAEgASoHb3V0Y29tZTIEcmVhZILT5JMCJmIHb3V0Y29tZRIbL2FwaS9vdXRjb21lcy97ZGVjaXNpb25faWR9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_violation, file_service_options_governance]);
 
 /**
- * What an item asks of whoever takes it.
+ * Requirements of an item for its recipient.
  *
  * @generated from message service.api.Requirements
  */
 export type Requirements = Message<"service.api.Requirements"> & {
   /**
-   * Skills by name, with the least level of each, 1 to 5.
+   * Required skills by name, with the minimum level of each, 1 to 5.
    *
    * @generated from field: map<string, int32> skills = 1;
    */
   skills: { [key: string]: number };
 
   /**
-   * The one recipient that may take it; empty for anyone.
+   * The only recipient that may take it; any when empty.
    *
    * @generated from field: string recipient_id = 2;
    */
@@ -55,69 +55,69 @@ export const RequirementsSchema: GenMessage<Requirements> = /*@__PURE__*/
   messageDesc(file_service_api_routing, 0);
 
 /**
- * An item of work to be routed.
+ * An item of work to route.
  *
  * @generated from message service.api.RouteItem
  */
 export type RouteItem = Message<"service.api.RouteItem"> & {
   /**
-   * The pool; empty lets the rules of the tenant's pools pick one.
+   * The pool; when empty, the rules of the tenant's pools choose one.
    *
    * @generated from field: string pool_id = 1;
    */
   poolId: string;
 
   /**
-   * What kind of work it is.
+   * The type of work.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * What it belongs to, such as a customer: sticky routing keeps one key with one recipient.
+   * What it belongs to, such as a customer: sticky_hash keeps one key with one recipient.
    *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
-   * What rules look at.
+   * The attributes for rules.
    *
    * @generated from field: google.protobuf.Struct attributes = 4;
    */
   attributes?: JsonObject | undefined;
 
   /**
-   * What it asks of whoever takes it.
+   * Requirements for its recipient.
    *
    * @generated from field: service.api.Requirements requirements = 5;
    */
   requirements?: Requirements | undefined;
 
   /**
-   * The work itself; rules do not look at it.
+   * The payload for the worker; rules do not see it.
    *
    * @generated from field: google.protobuf.Struct payload = 6;
    */
   payload?: JsonObject | undefined;
 
   /**
-   * Higher goes first; age outgrows it.
+   * Higher is leased first; age outweighs it eventually.
    *
    * @generated from field: int32 priority = 7;
    */
   priority: number;
 
   /**
-   * Not before this time.
+   * The earliest time at which it may be leased.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 8;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * How many seconds it may wait before it expires; the pool's own when 0.
+   * Seconds until it expires; the pool's value when 0.
    *
    * @generated from field: int32 ttl_s = 9;
    */
@@ -138,70 +138,70 @@ export const RouteItemSchema: GenMessage<RouteItem> = /*@__PURE__*/
  */
 export type RouteRequest = Message<"service.api.RouteRequest"> & {
   /**
-   * The pool; empty lets the rules of the tenant's pools pick one.
+   * The pool; when empty, the rules of the tenant's pools choose one.
    *
    * @generated from field: string pool_id = 1;
    */
   poolId: string;
 
   /**
-   * What kind of work it is.
+   * The type of work.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * What it belongs to, such as a customer: sticky routing keeps one key with one recipient.
+   * What it belongs to, such as a customer: sticky_hash keeps one key with one recipient.
    *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
-   * What rules look at.
+   * The attributes for rules.
    *
    * @generated from field: google.protobuf.Struct attributes = 4;
    */
   attributes?: JsonObject | undefined;
 
   /**
-   * What it asks of whoever takes it.
+   * Requirements for its recipient.
    *
    * @generated from field: service.api.Requirements requirements = 5;
    */
   requirements?: Requirements | undefined;
 
   /**
-   * The work itself; rules do not look at it.
+   * The payload for the worker; rules do not see it.
    *
    * @generated from field: google.protobuf.Struct payload = 6;
    */
   payload?: JsonObject | undefined;
 
   /**
-   * Higher goes first; age outgrows it.
+   * Higher is leased first; age outweighs it eventually.
    *
    * @generated from field: int32 priority = 7;
    */
   priority: number;
 
   /**
-   * Not before this time.
+   * The earliest time at which it may be leased.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 8;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * How many seconds it may wait before it expires; the pool's own when 0.
+   * Seconds until it expires; the pool's value when 0.
    *
    * @generated from field: int32 ttl_s = 9;
    */
   ttlS: number;
 
   /**
-   * Decides and keeps nothing.
+   * Decides without storing anything.
    *
    * @generated from field: bool dry_run = 10;
    */
@@ -222,28 +222,28 @@ export const RouteRequestSchema: GenMessage<RouteRequest> = /*@__PURE__*/
  */
 export type TraceStep = Message<"service.api.TraceStep"> & {
   /**
-   * What was looked at: rule, requirement, eligibility, strategy, fallback, admission, redirect.
+   * The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect.
    *
    * @generated from field: string step = 1;
    */
   step: string;
 
   /**
-   * What it was about, such as a rule's id.
+   * The subject of the step, such as a rule's id.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * What came of it.
+   * The result of the step.
    *
    * @generated from field: string result = 3;
    */
   result: string;
 
   /**
-   * More about it; never a value of the item.
+   * Details; never a value of the item.
    *
    * @generated from field: string detail = 4;
    */
@@ -258,13 +258,13 @@ export const TraceStepSchema: GenMessage<TraceStep> = /*@__PURE__*/
   messageDesc(file_service_api_routing, 3);
 
 /**
- * Who takes an item, and why.
+ * Which recipient gets an item, and why.
  *
  * @generated from message service.api.Decision
  */
 export type Decision = Message<"service.api.Decision"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string decision_id = 1;
    */
@@ -278,98 +278,98 @@ export type Decision = Message<"service.api.Decision"> & {
   tenantId: string;
 
   /**
-   * The pool it ended in.
+   * The final pool.
    *
    * @generated from field: string pool_id = 3;
    */
   poolId: string;
 
   /**
-   * What became of the item: routed, queued, held, deduplicated, debounced or rejected.
+   * The outcome: routed, queued, held, deduplicated, debounced or rejected.
    *
    * @generated from field: string outcome = 4;
    */
   outcome: string;
 
   /**
-   * A stable word for why.
+   * A stable code for the reason.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * Who takes it; empty when nobody does yet.
+   * The recipient; empty while there is none.
    *
    * @generated from field: string recipient_id = 6;
    */
   recipientId: string;
 
   /**
-   * The item in the queue; empty when none was made.
+   * The queued item; empty if there is none.
    *
    * @generated from field: string queue_item_id = 7;
    */
   queueItemId: string;
 
   /**
-   * The rules that matched, in order.
+   * The ids of the matching rules, in order.
    *
    * @generated from field: repeated string matched_rule_ids = 8;
    */
   matchedRuleIds: string[];
 
   /**
-   * The steps that led here.
+   * The steps of the decision.
    *
    * @generated from field: repeated service.api.TraceStep trace = 9;
    */
   trace: TraceStep[];
 
   /**
-   * The digest of what was decided from.
+   * The digest of the snapshot that the decision was made from.
    *
    * @generated from field: string snapshot_digest = 10;
    */
   snapshotDigest: string;
 
   /**
-   * What chance was drawn from.
+   * The seed of random choices.
    *
    * @generated from field: int64 seed = 11;
    */
   seed: bigint;
 
   /**
-   * Experiments that rules named for the item.
+   * Keys of experiments that rules assigned to the item.
    *
    * @generated from field: repeated string experiment_keys = 12;
    */
   experimentKeys: string[];
 
   /**
-   * When a held item goes on, when that is known.
+   * When a held item proceeds, if known.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 13;
    */
   dueAt?: Timestamp | undefined;
 
   /**
-   * The item that the caller's was taken as a repeat of.
+   * The earlier item, if this one is a duplicate of it.
    *
    * @generated from field: string existing_item_id = 14;
    */
   existingItemId: string;
 
   /**
-   * When.
+   * When it was decided.
    *
    * @generated from field: google.protobuf.Timestamp decided_at = 15;
    */
   decidedAt?: Timestamp | undefined;
 
   /**
-   * Whether it was only tried.
+   * Whether nothing was stored.
    *
    * @generated from field: bool dry_run = 16;
    */
@@ -390,7 +390,7 @@ export type Decision = Message<"service.api.Decision"> & {
   key: string;
 
   /**
-   * What the rule that rejected the item has to say; empty otherwise.
+   * The message of the rule that rejected the item; empty otherwise.
    *
    * @generated from field: string message = 19;
    */
@@ -432,16 +432,16 @@ export const RouteResponseSchema: GenMessage<RouteResponse> = /*@__PURE__*/
  */
 export type RouteBatchRequest = Message<"service.api.RouteBatchRequest"> & {
   /**
-   * The items. One that breaks a rule of its fields gets INVALID_ARGUMENT as its own result, and the others are routed. A
-   * body that cannot be decoded is refused as a whole: malformed JSON, unknown fields, wrong types, or values too deep or
-   * too large to read.
+   * The items. An item with an invalid field gets INVALID_ARGUMENT as its own result, and the others are routed. A body
+   * that cannot be decoded is rejected as a whole: malformed JSON, unknown fields, wrong types, or values that are
+   * nested too deeply or too large.
    *
    * @generated from field: repeated service.api.RouteItem items = 1;
    */
   items: RouteItem[];
 
   /**
-   * Decides and keeps nothing.
+   * Decides without storing anything.
    *
    * @generated from field: bool dry_run = 2;
    */
@@ -456,7 +456,7 @@ export const RouteBatchRequestSchema: GenMessage<RouteBatchRequest> = /*@__PURE_
   messageDesc(file_service_api_routing, 6);
 
 /**
- * What came of one item of a batch: a decision, or why there is none.
+ * The result of one item of a batch: a decision or an error.
  *
  * @generated from message service.api.RouteResult
  */
@@ -469,21 +469,21 @@ export type RouteResult = Message<"service.api.RouteResult"> & {
   decision?: Decision | undefined;
 
   /**
-   * The code of the error that kept it from being routed; empty for none.
+   * The error code; empty if there is none.
    *
    * @generated from field: string error_code = 2;
    */
   errorCode: string;
 
   /**
-   * What went wrong.
+   * The error in words.
    *
    * @generated from field: string error_message = 3;
    */
   errorMessage: string;
 
   /**
-   * The fields of the item that break a rule; empty for other errors.
+   * The invalid fields of the item; empty for other errors.
    *
    * @generated from field: repeated service.api.Violation violations = 4;
    */
@@ -511,7 +511,7 @@ export type RouteBatchResponse = Message<"service.api.RouteBatchResponse"> & {
   results: RouteResult[];
 
   /**
-   * How many were accepted.
+   * The number of accepted items.
    *
    * @generated from field: int32 accepted_count = 2;
    */
@@ -526,7 +526,7 @@ export const RouteBatchResponseSchema: GenMessage<RouteBatchResponse> = /*@__PUR
   messageDesc(file_service_api_routing, 8);
 
 /**
- * Names a decision.
+ * Identifies a decision.
  *
  * @generated from message service.api.GetDecisionRequest
  */
@@ -547,7 +547,7 @@ export const GetDecisionRequestSchema: GenMessage<GetDecisionRequest> = /*@__PUR
   messageDesc(file_service_api_routing, 9);
 
 /**
- * The decision that was asked for.
+ * The requested decision.
  *
  * @generated from message service.api.GetDecisionResponse
  */
@@ -568,27 +568,27 @@ export const GetDecisionResponseSchema: GenMessage<GetDecisionResponse> = /*@__P
   messageDesc(file_service_api_routing, 10);
 
 /**
- * Asks for a page of decisions.
+ * Request for a page of decisions.
  *
  * @generated from message service.api.ListDecisionsRequest
  */
 export type ListDecisionsRequest = Message<"service.api.ListDecisionsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -637,21 +637,21 @@ export type ListDecisionsResponse = Message<"service.api.ListDecisionsResponse">
   decisions: Decision[];
 
   /**
-   * Where to go on; empty at the end.
+   * Cursor of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -666,7 +666,7 @@ export const ListDecisionsResponseSchema: GenMessage<ListDecisionsResponse> = /*
   messageDesc(file_service_api_routing, 12);
 
 /**
- * Names the decision to make again.
+ * Selects the decision to replay.
  *
  * @generated from message service.api.ReplayDecisionRequest
  */
@@ -687,27 +687,27 @@ export const ReplayDecisionRequestSchema: GenMessage<ReplayDecisionRequest> = /*
   messageDesc(file_service_api_routing, 13);
 
 /**
- * A decision made again.
+ * A replayed decision.
  *
  * @generated from message service.api.Replay
  */
 export type Replay = Message<"service.api.Replay"> & {
   /**
-   * Whether it came out as it was.
+   * Whether the result is identical.
    *
    * @generated from field: bool identical = 1;
    */
   identical: boolean;
 
   /**
-   * As it came out now.
+   * The replayed decision.
    *
    * @generated from field: service.api.Decision decision = 2;
    */
   decision?: Decision | undefined;
 
   /**
-   * What differs, by field; empty when nothing does.
+   * The differing fields; empty if there are none.
    *
    * @generated from field: repeated string differences = 3;
    */
@@ -722,7 +722,7 @@ export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
   messageDesc(file_service_api_routing, 14);
 
 /**
- * What the decision came to.
+ * The result of a replay.
  *
  * @generated from message service.api.ReplayDecisionResponse
  */
@@ -743,7 +743,7 @@ export const ReplayDecisionResponseSchema: GenMessage<ReplayDecisionResponse> = 
   messageDesc(file_service_api_routing, 15);
 
 /**
- * How an item turned out.
+ * The outcome of an item.
  *
  * @generated from message service.api.Outcome
  */
@@ -770,7 +770,7 @@ export type Outcome = Message<"service.api.Outcome"> & {
   poolId: string;
 
   /**
-   * Who had the item.
+   * The recipient.
    *
    * @generated from field: string recipient_id = 4;
    */
@@ -784,35 +784,35 @@ export type Outcome = Message<"service.api.Outcome"> & {
   status: string;
 
   /**
-   * How long the work took.
+   * The duration of the work.
    *
    * @generated from field: optional double latency_ms = 6;
    */
   latencyMs?: number | undefined;
 
   /**
-   * How well it went, as the caller scores it.
+   * A quality score, as the caller defines it.
    *
    * @generated from field: optional double score = 7;
    */
   score?: number | undefined;
 
   /**
-   * What it cost.
+   * The cost.
    *
    * @generated from field: optional double cost = 8;
    */
   cost?: number | undefined;
 
   /**
-   * When it was seen.
+   * When it was observed.
    *
    * @generated from field: google.protobuf.Timestamp observed_at = 9;
    */
   observedAt?: Timestamp | undefined;
 
   /**
-   * When it was told.
+   * When it was recorded.
    *
    * @generated from field: google.protobuf.Timestamp recorded_at = 10;
    */
@@ -827,20 +827,20 @@ export const OutcomeSchema: GenMessage<Outcome> = /*@__PURE__*/
   messageDesc(file_service_api_routing, 16);
 
 /**
- * Tells how an item turned out.
+ * Records an outcome.
  *
  * @generated from message service.api.RecordOutcomeRequest
  */
 export type RecordOutcomeRequest = Message<"service.api.RecordOutcomeRequest"> & {
   /**
-   * The decision; or name the queue item.
+   * The decision; alternatively the queue item.
    *
    * @generated from field: string decision_id = 1;
    */
   decisionId: string;
 
   /**
-   * The queue item; or name the decision.
+   * The queue item; alternatively the decision.
    *
    * @generated from field: string queue_item_id = 2;
    */
@@ -854,28 +854,28 @@ export type RecordOutcomeRequest = Message<"service.api.RecordOutcomeRequest"> &
   status: string;
 
   /**
-   * How long the work took.
+   * The duration of the work.
    *
    * @generated from field: optional double latency_ms = 4;
    */
   latencyMs?: number | undefined;
 
   /**
-   * How well it went, as the caller scores it.
+   * A quality score, as the caller defines it.
    *
    * @generated from field: optional double score = 5;
    */
   score?: number | undefined;
 
   /**
-   * What it cost.
+   * The cost.
    *
    * @generated from field: optional double cost = 6;
    */
   cost?: number | undefined;
 
   /**
-   * When it was seen; now when absent.
+   * When it was observed; the current time when absent.
    *
    * @generated from field: google.protobuf.Timestamp observed_at = 7;
    */
@@ -890,7 +890,7 @@ export const RecordOutcomeRequestSchema: GenMessage<RecordOutcomeRequest> = /*@_
   messageDesc(file_service_api_routing, 17);
 
 /**
- * The outcome as it was kept.
+ * The stored outcome.
  *
  * @generated from message service.api.RecordOutcomeResponse
  */
@@ -911,7 +911,7 @@ export const RecordOutcomeResponseSchema: GenMessage<RecordOutcomeResponse> = /*
   messageDesc(file_service_api_routing, 18);
 
 /**
- * Names a decision.
+ * Identifies a decision.
  *
  * @generated from message service.api.GetOutcomeRequest
  */
@@ -932,7 +932,7 @@ export const GetOutcomeRequestSchema: GenMessage<GetOutcomeRequest> = /*@__PURE_
   messageDesc(file_service_api_routing, 19);
 
 /**
- * The outcome that was asked for.
+ * The requested outcome.
  *
  * @generated from message service.api.GetOutcomeResponse
  */
@@ -953,13 +953,13 @@ export const GetOutcomeResponseSchema: GenMessage<GetOutcomeResponse> = /*@__PUR
   messageDesc(file_service_api_routing, 20);
 
 /**
- * Routing: who takes an item of work, and why.
+ * Routing: which recipient gets an item, and why.
  *
  * @generated from service service.api.RoutingService
  */
 export const RoutingService: GenService<{
   /**
-   * Routes one item: rules and the pool's strategy choose a recipient, and the item is kept for it.
+   * Routes one item: rules and the pool's strategy choose a recipient, and the item is queued for it.
    *
    * @generated from rpc service.api.RoutingService.Route
    */
@@ -979,7 +979,7 @@ export const RoutingService: GenService<{
     output: typeof RouteBatchResponseSchema;
   },
   /**
-   * Reads a decision, with everything it was made from.
+   * Returns a decision, with everything it was made from.
    *
    * @generated from rpc service.api.RoutingService.GetDecision
    */
@@ -999,7 +999,7 @@ export const RoutingService: GenService<{
     output: typeof ListDecisionsResponseSchema;
   },
   /**
-   * Makes a decision once more from what was kept of it, and says whether it comes out the same.
+   * Replays a decision from its stored inputs, and says whether the result is identical.
    *
    * @generated from rpc service.api.RoutingService.ReplayDecision
    */
@@ -1012,13 +1012,13 @@ export const RoutingService: GenService<{
   serviceDesc(file_service_api_routing, 0);
 
 /**
- * Outcomes: how what was routed turned out.
+ * Outcomes: the results of routed items.
  *
  * @generated from service service.api.OutcomeService
  */
 export const OutcomeService: GenService<{
   /**
-   * Tells how an item turned out. Told twice, the first counts.
+   * Records the outcome of an item. Only the first report counts.
    *
    * @generated from rpc service.api.OutcomeService.RecordOutcome
    */
@@ -1028,7 +1028,7 @@ export const OutcomeService: GenService<{
     output: typeof RecordOutcomeResponseSchema;
   },
   /**
-   * Reads the outcome of a decision.
+   * Returns the outcome of a decision.
    *
    * @generated from rpc service.api.OutcomeService.GetOutcome
    */

@@ -18,13 +18,13 @@ export const file_service_api_rule: GenFile = /*@__PURE__*/
   fileDesc("ChZzZXJ2aWNlL2FwaS9ydWxlLnByb3RvEgtzZXJ2aWNlLmFwaSLEAgoEUnVsZRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIMCgRuYW1lGAQgASgJEhAKCHByaW9yaXR5GAUgASgFEhEKCWNvbmRpdGlvbhgGIAEoCRIPCgdlbmFibGVkGAcgASgIEhUKDXN0b3Bfb25fbWF0Y2gYCCABKAgSEAoIb25fZXJyb3IYCSABKAkSJwoGYWN0aW9uGAogASgLMhcuc2VydmljZS5hcGkuUnVsZUFjdGlvbhIuCgpjcmVhdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgNIAEoAyLCAgoKUnVsZUFjdGlvbhJpCgR0eXBlGAEgASgJQlu6SFhyVlIFcm91dGVSB3JlcXVpcmVSBnByZWZlclIMc2V0X3ByaW9yaXR5Ug1yZWRpcmVjdF9wb29sUgRob2xkUgZyZWplY3RSEWFzc2lnbl9leHBlcmltZW50Eh0KDHJlY2lwaWVudF9pZBgCIAEoCUIHukgEcgIYQBIqCghwcmlvcml0eRgDIAEoBUITukgQGg4Y6AcomPj/////////AUgAiAEBEhgKB3Bvb2xfaWQYBCABKAlCB7pIBHICGEASGwoGaG9sZF9zGAUgASgFQgu6SAgaBhiA9SQoABIYCgZyZWFzb24YBiABKAlCCLpIBXIDGPQDEiAKDmV4cGVyaW1lbnRfa2V5GAcgASgJQgi6SAVyAxiAAUILCglfcHJpb3JpdHki2gIKEUNyZWF0ZVJ1bGVSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEisKCHByaW9yaXR5GAMgASgFQhS6SBEaDxjAhD0owPvC////////AUgAiAEBEhsKCWNvbmRpdGlvbhgEIAEoCUIIukgFcgMogCASFAoHZW5hYmxlZBgFIAEoCEgBiAEBEhoKDXN0b3Bfb25fbWF0Y2gYBiABKAhIAogBARIqCghvbl9lcnJvchgHIAEoCUITukgQcg5SBHNraXBSBnJlamVjdEgDiAEBEi8KBmFjdGlvbhgIIAEoCzIXLnNlcnZpY2UuYXBpLlJ1bGVBY3Rpb25CBrpIA8gBAUILCglfcHJpb3JpdHlCCgoIX2VuYWJsZWRCEAoOX3N0b3Bfb25fbWF0Y2hCCwoJX29uX2Vycm9yIjUKEkNyZWF0ZVJ1bGVSZXNwb25zZRIfCgRydWxlGAEgASgLMhEuc2VydmljZS5hcGkuUnVsZSIsCg5HZXRSdWxlUmVxdWVzdBIaCgdydWxlX2lkGAEgASgJQgm6SAZyBBABGEAiMgoPR2V0UnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5zZXJ2aWNlLmFwaS5SdWxlImMKEExpc3RSdWxlc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUieAoRTGlzdFJ1bGVzUmVzcG9uc2USIAoFcnVsZXMYASADKAsyES5zZXJ2aWNlLmFwaS5SdWxlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCKjAwoRVXBkYXRlUnVsZVJlcXVlc3QSGgoHcnVsZV9pZBgBIAEoCUIJukgGcgQQARhAEh0KBG5hbWUYAiABKAlCCrpIB3IFEAEYyAFIAIgBARIrCghwcmlvcml0eRgDIAEoBUIUukgRGg8YwIQ9KMD7wv///////wFIAYgBARIgCgljb25kaXRpb24YBCABKAlCCLpIBXIDKIAgSAKIAQESFAoHZW5hYmxlZBgFIAEoCEgDiAEBEhoKDXN0b3Bfb25fbWF0Y2gYBiABKAhIBIgBARIqCghvbl9lcnJvchgHIAEoCUITukgQcg5SBHNraXBSBnJlamVjdEgFiAEBEicKBmFjdGlvbhgIIAEoCzIXLnNlcnZpY2UuYXBpLlJ1bGVBY3Rpb24SGwoOcmVjb3JkX3ZlcnNpb24YCSABKANIBogBAUIHCgVfbmFtZUILCglfcHJpb3JpdHlCDAoKX2NvbmRpdGlvbkIKCghfZW5hYmxlZEIQCg5fc3RvcF9vbl9tYXRjaEILCglfb25fZXJyb3JCEQoPX3JlY29yZF92ZXJzaW9uIjUKElVwZGF0ZVJ1bGVSZXNwb25zZRIfCgRydWxlGAEgASgLMhEuc2VydmljZS5hcGkuUnVsZSIvChFEZWxldGVSdWxlUmVxdWVzdBIaCgdydWxlX2lkGAEgASgJQgm6SAZyBBABGEAiNQoSRGVsZXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5zZXJ2aWNlLmFwaS5SdWxlIs8BChNWYWxpZGF0ZVJ1bGVSZXF1ZXN0EhsKCWNvbmRpdGlvbhgBIAEoCUIIukgFcgMogCAScgoLYWN0aW9uX3R5cGUYAiABKAlCXbpIWnJYUgBSBXJvdXRlUgdyZXF1aXJlUgZwcmVmZXJSDHNldF9wcmlvcml0eVINcmVkaXJlY3RfcG9vbFIEaG9sZFIGcmVqZWN0UhFhc3NpZ25fZXhwZXJpbWVudBInCgZzYW1wbGUYAyABKAsyFy5zZXJ2aWNlLmFwaS5SdWxlU2FtcGxlIq8BCgpSdWxlU2FtcGxlEiUKBGl0ZW0YASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EioKCXJlY2lwaWVudBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoEcG9vbBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoDbm93GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJdCg5Db25kaXRpb25FcnJvchIPCgdtZXNzYWdlGAEgASgJEgwKBGtpbmQYAiABKAkSDAoEbGluZRgDIAEoBRIOCgZjb2x1bW4YBCABKAUSDgoGb2Zmc2V0GAUgASgFIuABChRWYWxpZGF0ZVJ1bGVSZXNwb25zZRINCgV2YWxpZBgBIAEoCBIrCgZlcnJvcnMYAiADKAsyGy5zZXJ2aWNlLmFwaS5Db25kaXRpb25FcnJvchIRCgl2YXJpYWJsZXMYAyADKAkSDQoFcGF0aHMYBCADKAkSEwoLcmVzdWx0X3R5cGUYBSABKAkSEwoGcmVzdWx0GAYgASgISACIAQESNQoQZXZhbHVhdGlvbl9lcnJvchgHIAEoCzIbLnNlcnZpY2UuYXBpLkNvbmRpdGlvbkVycm9yQgkKB19yZXN1bHQy6wYKC1J1bGVTZXJ2aWNlEpcBCgpDcmVhdGVSdWxlEh4uc2VydmljZS5hcGkuQ3JlYXRlUnVsZVJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5DcmVhdGVSdWxlUmVzcG9uc2UiSMrzGBkIARACGAEgASoEcnVsZTIFd3JpdGVQBVgBgtPkkwIlOgEqYgRydWxlIhovYXBpL3Bvb2xzL3twb29sX2lkfS9ydWxlcxKAAQoHR2V0UnVsZRIbLnNlcnZpY2UuYXBpLkdldFJ1bGVSZXF1ZXN0Ghwuc2VydmljZS5hcGkuR2V0UnVsZVJlc3BvbnNlIjrK8xgUCAEQAhgBIAEqBHJ1bGUyBHJlYWSC0+STAhxiBHJ1bGUSFC9hcGkvcnVsZXMve3J1bGVfaWR9EogBCglMaXN0UnVsZXMSHS5zZXJ2aWNlLmFwaS5MaXN0UnVsZXNSZXF1ZXN0Gh4uc2VydmljZS5hcGkuTGlzdFJ1bGVzUmVzcG9uc2UiPMrzGBYIARACGAEgASoEcnVsZTIEcmVhZFACgtPkkwIcEhovYXBpL3Bvb2xzL3twb29sX2lkfS9ydWxlcxKRAQoKVXBkYXRlUnVsZRIeLnNlcnZpY2UuYXBpLlVwZGF0ZVJ1bGVSZXF1ZXN0Gh8uc2VydmljZS5hcGkuVXBkYXRlUnVsZVJlc3BvbnNlIkLK8xgZCAEQAhgBIAEqBHJ1bGUyBXdyaXRlUAVYAYLT5JMCHzoBKmIEcnVsZTIUL2FwaS9ydWxlcy97cnVsZV9pZH0SjwEKCkRlbGV0ZVJ1bGUSHi5zZXJ2aWNlLmFwaS5EZWxldGVSdWxlUmVxdWVzdBofLnNlcnZpY2UuYXBpLkRlbGV0ZVJ1bGVSZXNwb25zZSJAyvMYGggBEAIYASABKgRydWxlMgZkZWxldGVQBVgBgtPkkwIcYgRydWxlKhQvYXBpL3J1bGVzL3tydWxlX2lkfRKNAQoMVmFsaWRhdGVSdWxlEiAuc2VydmljZS5hcGkuVmFsaWRhdGVSdWxlUmVxdWVzdBohLnNlcnZpY2UuYXBpLlZhbGlkYXRlUnVsZVJlc3BvbnNlIjjK8xgWCAEQAhgBIAEqBHJ1bGUyBHJlYWRQAoLT5JMCGDoBKiITL2FwaS9ydWxlcy92YWxpZGF0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * What a pool does with items that meet a condition.
+ * What a pool does with items that match a condition.
  *
  * @generated from message service.api.Rule
  */
 export type Rule = Message<"service.api.Rule"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -45,49 +45,49 @@ export type Rule = Message<"service.api.Rule"> & {
   poolId: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * Lower applies first; of equals, the older.
+   * Lower applies first; the oldest among equals.
    *
    * @generated from field: int32 priority = 5;
    */
   priority: number;
 
   /**
-   * CEL over item, pool and now, and over recipient where the action is require or prefer; empty always holds.
+   * CEL over item, pool and now, and over recipient if the action is require or prefer; always true when empty.
    *
    * @generated from field: string condition = 6;
    */
   condition: string;
 
   /**
-   * Whether it applies at all.
+   * Whether it applies.
    *
    * @generated from field: bool enabled = 7;
    */
   enabled: boolean;
 
   /**
-   * Whether the rules behind it are left alone when it matches.
+   * Whether later rules are skipped when it matches.
    *
    * @generated from field: bool stop_on_match = 8;
    */
   stopOnMatch: boolean;
 
   /**
-   * What becomes of an item for which the condition cannot be told: skip the rule, or reject the item.
+   * What happens if the condition fails to evaluate: skip the rule, or reject the item.
    *
    * @generated from field: string on_error = 9;
    */
   onError: string;
 
   /**
-   * What it does.
+   * The action.
    *
    * @generated from field: service.api.RuleAction action = 10;
    */
@@ -108,7 +108,7 @@ export type Rule = Message<"service.api.Rule"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 13;
    */
@@ -123,21 +123,21 @@ export const RuleSchema: GenMessage<Rule> = /*@__PURE__*/
   messageDesc(file_service_api_rule, 0);
 
 /**
- * What a rule does when its condition holds. Each type takes the fields that it names, and no others.
+ * The action of a rule whose condition is true. Each type has its own fields.
  *
  * @generated from message service.api.RuleAction
  */
 export type RuleAction = Message<"service.api.RuleAction"> & {
   /**
-   * route (to one recipient and nobody else), require (only recipients for whom the condition holds), prefer (those go
-   * first), set_priority, redirect_pool, hold, reject or assign_experiment.
+   * route (to one recipient only), require (only recipients for which the condition is true), prefer (those first),
+   * set_priority, redirect_pool, hold, reject or assign_experiment.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * route: the recipient, of the same pool.
+   * route: the recipient, in the same pool.
    *
    * @generated from field: string recipient_id = 2;
    */
@@ -151,21 +151,21 @@ export type RuleAction = Message<"service.api.RuleAction"> & {
   priority?: number | undefined;
 
   /**
-   * redirect_pool: the other pool, of the same environment.
+   * redirect_pool: the other pool, in the same environment.
    *
    * @generated from field: string pool_id = 4;
    */
   poolId: string;
 
   /**
-   * hold: for how many seconds.
+   * hold: the number of seconds.
    *
    * @generated from field: int32 hold_s = 5;
    */
   holdS: number;
 
   /**
-   * reject: what the caller is told.
+   * reject: the message for the caller.
    *
    * @generated from field: string reason = 6;
    */
@@ -187,62 +187,62 @@ export const RuleActionSchema: GenMessage<RuleAction> = /*@__PURE__*/
   messageDesc(file_service_api_rule, 1);
 
 /**
- * Asks for a new rule.
+ * Request to create a rule.
  *
  * @generated from message service.api.CreateRuleRequest
  */
 export type CreateRuleRequest = Message<"service.api.CreateRuleRequest"> & {
   /**
-   * The pool it is to belong to.
+   * The pool.
    *
    * @generated from field: string pool_id = 1;
    */
   poolId: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Lower applies first. 100 unless set.
+   * Lower applies first; default 100.
    *
    * @generated from field: optional int32 priority = 3;
    */
   priority?: number | undefined;
 
   /**
-   * CEL over item, pool and now, and over recipient where the action is require or prefer; empty always holds.
+   * CEL over item, pool and now, and over recipient if the action is require or prefer; always true when empty.
    *
    * @generated from field: string condition = 4;
    */
   condition: string;
 
   /**
-   * Whether it applies at all; true unless set.
+   * Whether it applies; default true.
    *
    * @generated from field: optional bool enabled = 5;
    */
   enabled?: boolean | undefined;
 
   /**
-   * Whether the rules behind it are left alone when it matches; true unless set.
+   * Whether later rules are skipped when it matches; default true.
    *
    * @generated from field: optional bool stop_on_match = 6;
    */
   stopOnMatch?: boolean | undefined;
 
   /**
-   * What becomes of an item for which the condition cannot be told: skip (unless set) or reject.
+   * What happens if the condition fails to evaluate: skip (default) or reject.
    *
    * @generated from field: optional string on_error = 7;
    */
   onError?: string | undefined;
 
   /**
-   * What it does.
+   * The action.
    *
    * @generated from field: service.api.RuleAction action = 8;
    */
@@ -278,7 +278,7 @@ export const CreateRuleResponseSchema: GenMessage<CreateRuleResponse> = /*@__PUR
   messageDesc(file_service_api_rule, 3);
 
 /**
- * Names a rule.
+ * Identifies a rule.
  *
  * @generated from message service.api.GetRuleRequest
  */
@@ -299,7 +299,7 @@ export const GetRuleRequestSchema: GenMessage<GetRuleRequest> = /*@__PURE__*/
   messageDesc(file_service_api_rule, 4);
 
 /**
- * The rule that was asked for.
+ * The requested rule.
  *
  * @generated from message service.api.GetRuleResponse
  */
@@ -320,7 +320,7 @@ export const GetRuleResponseSchema: GenMessage<GetRuleResponse> = /*@__PURE__*/
   messageDesc(file_service_api_rule, 5);
 
 /**
- * Asks for a page of a pool's rules.
+ * Request for a page of a pool's rules.
  *
  * @generated from message service.api.ListRulesRequest
  */
@@ -333,21 +333,21 @@ export type ListRulesRequest = Message<"service.api.ListRulesRequest"> & {
   poolId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -382,14 +382,14 @@ export type ListRulesResponse = Message<"service.api.ListRulesResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -417,7 +417,7 @@ export type UpdateRuleRequest = Message<"service.api.UpdateRuleRequest"> & {
   ruleId: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: optional string name = 2;
    */
@@ -431,35 +431,35 @@ export type UpdateRuleRequest = Message<"service.api.UpdateRuleRequest"> & {
   priority?: number | undefined;
 
   /**
-   * CEL; empty always holds.
+   * CEL; always true when empty.
    *
    * @generated from field: optional string condition = 4;
    */
   condition?: string | undefined;
 
   /**
-   * Whether it applies at all.
+   * Whether it applies.
    *
    * @generated from field: optional bool enabled = 5;
    */
   enabled?: boolean | undefined;
 
   /**
-   * Whether the rules behind it are left alone when it matches.
+   * Whether later rules are skipped when it matches.
    *
    * @generated from field: optional bool stop_on_match = 6;
    */
   stopOnMatch?: boolean | undefined;
 
   /**
-   * What becomes of an item for which the condition cannot be told: skip or reject.
+   * What happens if the condition fails to evaluate: skip or reject.
    *
    * @generated from field: optional string on_error = 7;
    */
   onError?: string | undefined;
 
   /**
-   * Replaces what it does.
+   * Replaces the action.
    *
    * @generated from field: service.api.RuleAction action = 8;
    */
@@ -481,7 +481,7 @@ export const UpdateRuleRequestSchema: GenMessage<UpdateRuleRequest> = /*@__PURE_
   messageDesc(file_service_api_rule, 8);
 
 /**
- * The changed rule.
+ * The updated rule.
  *
  * @generated from message service.api.UpdateRuleResponse
  */
@@ -502,7 +502,7 @@ export const UpdateRuleResponseSchema: GenMessage<UpdateRuleResponse> = /*@__PUR
   messageDesc(file_service_api_rule, 9);
 
 /**
- * Names a rule to delete.
+ * Selects the rule to delete.
  *
  * @generated from message service.api.DeleteRuleRequest
  */
@@ -544,27 +544,27 @@ export const DeleteRuleResponseSchema: GenMessage<DeleteRuleResponse> = /*@__PUR
   messageDesc(file_service_api_rule, 11);
 
 /**
- * Asks about a condition.
+ * A condition to check.
  *
  * @generated from message service.api.ValidateRuleRequest
  */
 export type ValidateRuleRequest = Message<"service.api.ValidateRuleRequest"> & {
   /**
-   * The CEL expression; empty always holds.
+   * The CEL expression; always true when empty.
    *
    * @generated from field: string condition = 1;
    */
   condition: string;
 
   /**
-   * The type of the action that it is for: only require and prefer know a recipient. Empty for either.
+   * The action type that it is for: only require and prefer have a recipient. Any when empty.
    *
    * @generated from field: string action_type = 2;
    */
   actionType: string;
 
   /**
-   * What to try it on.
+   * The sample to evaluate it on.
    *
    * @generated from field: service.api.RuleSample sample = 3;
    */
@@ -579,7 +579,7 @@ export const ValidateRuleRequestSchema: GenMessage<ValidateRuleRequest> = /*@__P
   messageDesc(file_service_api_rule, 12);
 
 /**
- * What a condition is tried on.
+ * A sample for a condition.
  *
  * @generated from message service.api.RuleSample
  */
@@ -621,41 +621,41 @@ export const RuleSampleSchema: GenMessage<RuleSample> = /*@__PURE__*/
   messageDesc(file_service_api_rule, 13);
 
 /**
- * What is wrong with a condition, and where.
+ * An error in a condition, with its position.
  *
  * @generated from message service.api.ConditionError
  */
 export type ConditionError = Message<"service.api.ConditionError"> & {
   /**
-   * What is wrong, for its author.
+   * The message for the author.
    *
    * @generated from field: string message = 1;
    */
   message: string;
 
   /**
-   * syntax, type or limit when it cannot be a condition; evaluation or budget when it failed on the sample.
+   * syntax, type or limit if it is not a valid condition; evaluation or budget if it failed on the sample.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * The line, from 1; 0 when no place is known.
+   * The line, from 1; 0 if unknown.
    *
    * @generated from field: int32 line = 3;
    */
   line: number;
 
   /**
-   * The column, from 1; 0 when no place is known.
+   * The column, from 1; 0 if unknown.
    *
    * @generated from field: int32 column = 4;
    */
   column: number;
 
   /**
-   * How many UTF-16 units come before the place.
+   * The offset in UTF-16 units.
    *
    * @generated from field: int32 offset = 5;
    */
@@ -670,55 +670,55 @@ export const ConditionErrorSchema: GenMessage<ConditionError> = /*@__PURE__*/
   messageDesc(file_service_api_rule, 14);
 
 /**
- * What there is to say about a condition.
+ * The result of the check.
  *
  * @generated from message service.api.ValidateRuleResponse
  */
 export type ValidateRuleResponse = Message<"service.api.ValidateRuleResponse"> & {
   /**
-   * Whether it can be a rule's condition.
+   * Whether it is a valid condition.
    *
    * @generated from field: bool valid = 1;
    */
   valid: boolean;
 
   /**
-   * Why not.
+   * The errors, if it is not.
    *
    * @generated from field: repeated service.api.ConditionError errors = 2;
    */
   errors: ConditionError[];
 
   /**
-   * The variables that it names, sorted.
+   * The variables that it uses, sorted.
    *
    * @generated from field: repeated string variables = 3;
    */
   variables: string[];
 
   /**
-   * What it looks at in them, as far as that is written down, sorted: item.attributes.region.
+   * The paths that it reads, sorted, as far as they are static: item.attributes.region.
    *
    * @generated from field: repeated string paths = 4;
    */
   paths: string[];
 
   /**
-   * The type of its result as far as it can be told without a sample: bool, or any.
+   * The static type of its result: bool, or any if unknown.
    *
    * @generated from field: string result_type = 5;
    */
   resultType: string;
 
   /**
-   * Whether it holds for the sample; absent without one.
+   * Its result for the sample; absent without a sample.
    *
    * @generated from field: optional bool result = 6;
    */
   result?: boolean | undefined;
 
   /**
-   * Why it cannot be told whether it holds for the sample.
+   * The error of the evaluation on the sample, if any.
    *
    * @generated from field: service.api.ConditionError evaluation_error = 7;
    */
@@ -733,7 +733,7 @@ export const ValidateRuleResponseSchema: GenMessage<ValidateRuleResponse> = /*@_
   messageDesc(file_service_api_rule, 15);
 
 /**
- * Rules: what a pool does with items that meet a condition.
+ * Rules: what a pool does with items that match a condition.
  *
  * @generated from service service.api.RuleService
  */
@@ -749,7 +749,7 @@ export const RuleService: GenService<{
     output: typeof CreateRuleResponseSchema;
   },
   /**
-   * Reads one rule.
+   * Returns one rule.
    *
    * @generated from rpc service.api.RuleService.GetRule
    */
@@ -789,7 +789,7 @@ export const RuleService: GenService<{
     output: typeof DeleteRuleResponseSchema;
   },
   /**
-   * Tells whether a condition could be a rule's, what it looks at, and what it gives for a sample.
+   * Checks a condition: whether it is valid, what it reads, and its result for a sample.
    *
    * @generated from rpc service.api.RuleService.ValidateRule
    */

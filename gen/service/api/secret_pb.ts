@@ -18,13 +18,13 @@ export const file_service_api_secret: GenFile = /*@__PURE__*/
   fileDesc("ChhzZXJ2aWNlL2FwaS9zZWNyZXQucHJvdG8SC3NlcnZpY2UuYXBpIoQCCgZTZWNyZXQSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDwoHdmVyc2lvbhgEIAEoBRIpCghtZXRhZGF0YRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGQoRZW5jcnlwdGlvbl9rZXlfaWQYBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCSABKAMilgEKE0NyZWF0ZVNlY3JldFJlcXVlc3QSNQoEbmFtZRgBIAEoCUInukgkciIyIF5bQS1aYS16XVtBLVphLXowLTlfLi8tXXswLDEyN30kEh0KBXZhbHVlGAIgASgJQg6AAQG6SAhyBhABKICABBIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiOwoUQ3JlYXRlU2VjcmV0UmVzcG9uc2USIwoGc2VjcmV0GAEgASgLMhMuc2VydmljZS5hcGkuU2VjcmV0IjAKEEdldFNlY3JldFJlcXVlc3QSHAoJc2VjcmV0X2lkGAEgASgJQgm6SAZyBBABGEAiOAoRR2V0U2VjcmV0UmVzcG9uc2USIwoGc2VjcmV0GAEgASgLMhMuc2VydmljZS5hcGkuU2VjcmV0IrwBChNVcGRhdGVTZWNyZXRSZXF1ZXN0EhwKCXNlY3JldF9pZBgBIAEoCUIJukgGcgQQARhAEiIKBXZhbHVlGAIgASgJQg6AAQG6SAhyBhABKICABEgAiAEBEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIbCg5yZWNvcmRfdmVyc2lvbhgEIAEoA0gBiAEBQggKBl92YWx1ZUIRCg9fcmVjb3JkX3ZlcnNpb24iOwoUVXBkYXRlU2VjcmV0UmVzcG9uc2USIwoGc2VjcmV0GAEgASgLMhMuc2VydmljZS5hcGkuU2VjcmV0IjMKE0RlbGV0ZVNlY3JldFJlcXVlc3QSHAoJc2VjcmV0X2lkGAEgASgJQgm6SAZyBBABGEAiOwoURGVsZXRlU2VjcmV0UmVzcG9uc2USIwoGc2VjcmV0GAEgASgLMhMuc2VydmljZS5hcGkuU2VjcmV0IkkKEkxpc3RTZWNyZXRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIn4KE0xpc3RTZWNyZXRzUmVzcG9uc2USJAoHc2VjcmV0cxgBIAMoCzITLnNlcnZpY2UuYXBpLlNlY3JldBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiMwoTQWNjZXNzU2VjcmV0UmVxdWVzdBIcCglzZWNyZXRfaWQYASABKAlCCbpIBnIEEAEYQCJPChRBY2Nlc3NTZWNyZXRSZXNwb25zZRIjCgZzZWNyZXQYASABKAsyEy5zZXJ2aWNlLmFwaS5TZWNyZXQSEgoFdmFsdWUYAiABKAlCA4ABATKvBwoNU2VjcmV0U2VydmljZRKWAQoMQ3JlYXRlU2VjcmV0EiAuc2VydmljZS5hcGkuQ3JlYXRlU2VjcmV0UmVxdWVzdBohLnNlcnZpY2UuYXBpLkNyZWF0ZVNlY3JldFJlc3BvbnNlIkHK8xgbCAEQAhgBIAEqBnNlY3JldDIFd3JpdGVQBVgBgtPkkwIcOgEqYgZzZWNyZXQiDy9hcGkvdjIvc2VjcmV0cxKRAQoJR2V0U2VjcmV0Eh0uc2VydmljZS5hcGkuR2V0U2VjcmV0UmVxdWVzdBoeLnNlcnZpY2UuYXBpLkdldFNlY3JldFJlc3BvbnNlIkXK8xgWCAEQAhgBIAEqBnNlY3JldDIEcmVhZILT5JMCJWIGc2VjcmV0EhsvYXBpL3YyL3NlY3JldHMve3NlY3JldF9pZH0SogEKDFVwZGF0ZVNlY3JldBIgLnNlcnZpY2UuYXBpLlVwZGF0ZVNlY3JldFJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5VcGRhdGVTZWNyZXRSZXNwb25zZSJNyvMYGwgBEAIYASABKgZzZWNyZXQyBXdyaXRlUAVYAYLT5JMCKDoBKmIGc2VjcmV0MhsvYXBpL3YyL3NlY3JldHMve3NlY3JldF9pZH0SoAEKDERlbGV0ZVNlY3JldBIgLnNlcnZpY2UuYXBpLkRlbGV0ZVNlY3JldFJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5EZWxldGVTZWNyZXRSZXNwb25zZSJLyvMYHAgBEAIYASABKgZzZWNyZXQyBmRlbGV0ZVAFWAGC0+STAiViBnNlY3JldCobL2FwaS92Mi9zZWNyZXRzL3tzZWNyZXRfaWR9EoUBCgtMaXN0U2VjcmV0cxIfLnNlcnZpY2UuYXBpLkxpc3RTZWNyZXRzUmVxdWVzdBogLnNlcnZpY2UuYXBpLkxpc3RTZWNyZXRzUmVzcG9uc2UiM8rzGBgIARACGAEgASoGc2VjcmV0MgRyZWFkUAKC0+STAhESDy9hcGkvdjIvc2VjcmV0cxKgAQoMQWNjZXNzU2VjcmV0EiAuc2VydmljZS5hcGkuQWNjZXNzU2VjcmV0UmVxdWVzdBohLnNlcnZpY2UuYXBpLkFjY2Vzc1NlY3JldFJlc3BvbnNlIkvK8xgaCAMQBBgBIAEqBnNlY3JldDIGYWNjZXNzSAGC0+STAic6ASoiIi9hcGkvdjIvc2VjcmV0cy97c2VjcmV0X2lkfTphY2Nlc3NiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * What is known of a secret.
+ * The metadata of a secret.
  *
  * @generated from message service.api.Secret
  */
 export type Secret = Message<"service.api.Secret"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -45,21 +45,21 @@ export type Secret = Message<"service.api.Secret"> & {
   name: string;
 
   /**
-   * Counts its values.
+   * The version of its value.
    *
    * @generated from field: int32 version = 4;
    */
   version: number;
 
   /**
-   * Free notes; not secret.
+   * Free-form notes; not secret.
    *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * The id of the master key that protects it now.
+   * The id of the master key that encrypts it.
    *
    * @generated from field: string encryption_key_id = 6;
    */
@@ -80,7 +80,7 @@ export type Secret = Message<"service.api.Secret"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 9;
    */
@@ -95,7 +95,7 @@ export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/
   messageDesc(file_service_api_secret, 0);
 
 /**
- * Asks for a new secret.
+ * Request to create a secret.
  *
  * @generated from message service.api.CreateSecretRequest
  */
@@ -108,14 +108,14 @@ export type CreateSecretRequest = Message<"service.api.CreateSecretRequest"> & {
   name: string;
 
   /**
-   * Its value, write-only.
+   * The value, write-only.
    *
    * @generated from field: string value = 2;
    */
   value: string;
 
   /**
-   * Free notes; not secret.
+   * Free-form notes; not secret.
    *
    * @generated from field: google.protobuf.Struct metadata = 3;
    */
@@ -151,7 +151,7 @@ export const CreateSecretResponseSchema: GenMessage<CreateSecretResponse> = /*@_
   messageDesc(file_service_api_secret, 2);
 
 /**
- * Names a secret.
+ * Identifies a secret.
  *
  * @generated from message service.api.GetSecretRequest
  */
@@ -172,7 +172,7 @@ export const GetSecretRequestSchema: GenMessage<GetSecretRequest> = /*@__PURE__*
   messageDesc(file_service_api_secret, 3);
 
 /**
- * The secret that was asked for.
+ * The requested secret.
  *
  * @generated from message service.api.GetSecretResponse
  */
@@ -206,7 +206,7 @@ export type UpdateSecretRequest = Message<"service.api.UpdateSecretRequest"> & {
   secretId: string;
 
   /**
-   * Its new value, write-only.
+   * The new value, write-only.
    *
    * @generated from field: optional string value = 2;
    */
@@ -235,7 +235,7 @@ export const UpdateSecretRequestSchema: GenMessage<UpdateSecretRequest> = /*@__P
   messageDesc(file_service_api_secret, 5);
 
 /**
- * The changed secret.
+ * The updated secret.
  *
  * @generated from message service.api.UpdateSecretResponse
  */
@@ -256,7 +256,7 @@ export const UpdateSecretResponseSchema: GenMessage<UpdateSecretResponse> = /*@_
   messageDesc(file_service_api_secret, 6);
 
 /**
- * Names a secret to delete.
+ * Selects the secret to delete.
  *
  * @generated from message service.api.DeleteSecretRequest
  */
@@ -298,27 +298,27 @@ export const DeleteSecretResponseSchema: GenMessage<DeleteSecretResponse> = /*@_
   messageDesc(file_service_api_secret, 8);
 
 /**
- * Asks for a page of secrets.
+ * Request for a page of secrets.
  *
  * @generated from message service.api.ListSecretsRequest
  */
 export type ListSecretsRequest = Message<"service.api.ListSecretsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -353,14 +353,14 @@ export type ListSecretsResponse = Message<"service.api.ListSecretsResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -375,7 +375,7 @@ export const ListSecretsResponseSchema: GenMessage<ListSecretsResponse> = /*@__P
   messageDesc(file_service_api_secret, 10);
 
 /**
- * Names a secret to read.
+ * Selects the secret to read.
  *
  * @generated from message service.api.AccessSecretRequest
  */
@@ -424,7 +424,7 @@ export const AccessSecretResponseSchema: GenMessage<AccessSecretResponse> = /*@_
   messageDesc(file_service_api_secret, 12);
 
 /**
- * Secrets: values that can be set and used, and never read back by callers.
+ * Secrets: values that callers can set and use, but never read back.
  *
  * @generated from service service.api.SecretService
  */
@@ -440,7 +440,7 @@ export const SecretService: GenService<{
     output: typeof CreateSecretResponseSchema;
   },
   /**
-   * Reads what is known of a secret, never its value.
+   * Returns the metadata of a secret, never its value.
    *
    * @generated from rpc service.api.SecretService.GetSecret
    */
@@ -450,7 +450,7 @@ export const SecretService: GenService<{
     output: typeof GetSecretResponseSchema;
   },
   /**
-   * Changes the fields that are present; a new value makes a new version.
+   * Changes the fields that are present. A new value creates a new version.
    *
    * @generated from rpc service.api.SecretService.UpdateSecret
    */
@@ -480,7 +480,7 @@ export const SecretService: GenService<{
     output: typeof ListSecretsResponseSchema;
   },
   /**
-   * Reads a secret's value, for other parts of the deployment.
+   * Returns a secret's value, for other parts of the deployment.
    *
    * @generated from rpc service.api.SecretService.AccessSecret
    */

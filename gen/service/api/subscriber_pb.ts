@@ -22,13 +22,13 @@ export const file_service_api_subscriber: GenFile = /*@__PURE__*/
   fileDesc("ChxzZXJ2aWNlL2FwaS9zdWJzY3JpYmVyLnByb3RvEgtzZXJ2aWNlLmFwaSLYAwoKU3Vic2NyaWJlchIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEgoKZmlyc3RfbmFtZRgEIAEoCRIRCglsYXN0X25hbWUYBSABKAkSDQoFZW1haWwYBiABKAkSDQoFcGhvbmUYByABKAkSDgoGYXZhdGFyGAggASgJEg4KBmxvY2FsZRgJIAEoCRIQCgh0aW1lem9uZRgKIAEoCRIlCgRkYXRhGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZhY3RpdmUYDCABKAgSLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YDyABKAMSNwoTZW1haWxfc3VwcHJlc3NlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoTcGhvbmVfc3VwcHJlc3NlZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAisQMKD0NoYW5uZWxFbmRwb2ludBIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFQoNc3Vic2NyaWJlcl9pZBgDIAEoCRIPCgdjaGFubmVsGAQgASgJEhQKDHByb3ZpZGVyX2tleRgFIAEoCRIQCghpZGVudGl0eRgGIAEoCRIVCg1jb25uZWN0aW9uX2lkGAcgASgJEhAKCHZlcmlmaWVkGAggASgIEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDXN1cHByZXNzZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA4gASgDIpIDChdVcHNlcnRTdWJzY3JpYmVyUmVxdWVzdBIfCgtleHRlcm5hbF9pZBgBIAEoCUIKukgHcgUQARj/ARIhCgpmaXJzdF9uYW1lGAIgASgJQgi6SAVyAxjIAUgAiAEBEiAKCWxhc3RfbmFtZRgDIAEoCUIIukgFcgMYyAFIAYgBARIcCgVlbWFpbBgEIAEoCUIIukgFcgMYwAJIAogBARIbCgVwaG9uZRgFIAEoCUIHukgEcgIYEEgDiAEBEh0KBmF2YXRhchgGIAEoCUIIukgFcgMYgBBIBIgBARIcCgZsb2NhbGUYByABKAlCB7pIBHICGEBIBYgBARIeCgh0aW1lem9uZRgIIAEoCUIHukgEcgIYQEgGiAEBEiUKBGRhdGEYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19maXJzdF9uYW1lQgwKCl9sYXN0X25hbWVCCAoGX2VtYWlsQggKBl9waG9uZUIJCgdfYXZhdGFyQgkKB19sb2NhbGVCCwoJX3RpbWV6b25lIkcKGFVwc2VydFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciItChRHZXRTdWJzY3JpYmVyUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkQKFUdldFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciKlAQoWTGlzdFN1YnNjcmliZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh0KC2V4dGVybmFsX2lkGAQgASgJQgi6SAVyAxj/ARIXCgVlbWFpbBgFIAEoCUIIukgFcgMYwAISEwoGYWN0aXZlGAYgASgISACIAQFCCQoHX2FjdGl2ZSKKAQoXTGlzdFN1YnNjcmliZXJzUmVzcG9uc2USLAoLc3Vic2NyaWJlcnMYASADKAsyFy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCLBAgoXVXBkYXRlU3Vic2NyaWJlclJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIcCgpmaXJzdF9uYW1lGAIgASgJQgi6SAVyAxjIARIbCglsYXN0X25hbWUYAyABKAlCCLpIBXIDGMgBEhcKBWVtYWlsGAQgASgJQgi6SAVyAxjAAhIWCgVwaG9uZRgFIAEoCUIHukgEcgIYEBIYCgZhdmF0YXIYBiABKAlCCLpIBXIDGIAQEhcKBmxvY2FsZRgHIAEoCUIHukgEcgIYQBIZCgh0aW1lem9uZRgIIAEoCUIHukgEcgIYQBIlCgRkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIbCg5yZWNvcmRfdmVyc2lvbhgKIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJHChhVcGRhdGVTdWJzY3JpYmVyUmVzcG9uc2USKwoKc3Vic2NyaWJlchgBIAEoCzIXLnNlcnZpY2UuYXBpLlN1YnNjcmliZXIiMAoXRGVsZXRlU3Vic2NyaWJlclJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJHChhEZWxldGVTdWJzY3JpYmVyUmVzcG9uc2USKwoKc3Vic2NyaWJlchgBIAEoCzIXLnNlcnZpY2UuYXBpLlN1YnNjcmliZXIi1AIKFVVwc2VydEVuZHBvaW50UmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASNgoHY2hhbm5lbBgCIAEoCUIlukgiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBI9Cgxwcm92aWRlcl9rZXkYAyABKAlCJ7pIJHIiGEAyHl4oW2EtejAtOV0oWy5fLV0/W2EtejAtOV0pKik/JBIcCghpZGVudGl0eRgEIAEoCUIKukgHcgUQASiAEBIjCg1jb25uZWN0aW9uX2lkGAUgASgJQge6SARyAhhASACIAQESFQoIdmVyaWZpZWQYBiABKAhIAYgBARIpCghtZXRhZGF0YRgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCEAoOX2Nvbm5lY3Rpb25faWRCCwoJX3ZlcmlmaWVkIkgKFlVwc2VydEVuZHBvaW50UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRW5kcG9pbnQiWQoVRGVsZXRlRW5kcG9pbnRSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIeCgtlbmRwb2ludF9pZBgCIAEoCUIJukgGcgQQARhAIkgKFkRlbGV0ZUVuZHBvaW50UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRW5kcG9pbnQiqAEKFExpc3RFbmRwb2ludHNSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFEjkKB2NoYW5uZWwYBSABKAlCKLpIJdgBAXIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHAiiwEKFUxpc3RFbmRwb2ludHNSZXNwb25zZRIvCgllbmRwb2ludHMYASADKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRW5kcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIqEBChlVcHNlcnRTdWJzY3JpcHRpb25SZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBI5Cgl0b3BpY19rZXkYAiABKAlCJrpII3IhEAEYgAEyGl5bYS16MC05XShbLl9dP1thLXowLTldKSokEicKDGNvbnRleHRfa2V5cxgDIAMoCUIRukgOkgELEDIiB3IFEAEYgAEiTQoaVXBzZXJ0U3Vic2NyaXB0aW9uUmVzcG9uc2USLwoMc3Vic2NyaXB0aW9uGAEgASgLMhkuc2VydmljZS5hcGkuU3Vic2NyaXB0aW9uIngKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEjkKCXRvcGljX2tleRgCIAEoCUImukgjciEQARiAATIaXlthLXowLTldKFsuX10/W2EtejAtOV0pKiQiTQoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USLwoMc3Vic2NyaXB0aW9uGAEgASgLMhkuc2VydmljZS5hcGkuU3Vic2NyaXB0aW9uInEKGExpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKQAQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIwCg1zdWJzY3JpcHRpb25zGAEgAygLMhkuc2VydmljZS5hcGkuU3Vic2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJvChZMaXN0UHJlZmVyZW5jZXNSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIooBChdMaXN0UHJlZmVyZW5jZXNSZXNwb25zZRIsCgtwcmVmZXJlbmNlcxgBIAMoCzIXLnNlcnZpY2UuYXBpLlByZWZlcmVuY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIrADChdVcHNlcnRQcmVmZXJlbmNlUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEgoFbGF5ZXIYAiABKAVIAIgBARJGCgx3b3JrZmxvd19rZXkYAyABKAlCMLpILdgBAXIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBI8Cgl0b3BpY19rZXkYBCABKAlCKbpIJtgBAXIhEAEYgAEyGl5bYS16MC05XShbLl9dP1thLXowLTldKSokEicKDGNvbnRleHRfa2V5cxgFIAMoCUIRukgOkgELEDIiB3IFEAEYgAESEAoDYWxsGAYgASgISAGIAQESMQoIY2hhbm5lbHMYByABKAsyHy5zZXJ2aWNlLmFwaS5DaGFubmVsUHJlZmVyZW5jZXMSKQoIc2NoZWR1bGUYCCABKAsyFy5zZXJ2aWNlLmFwaS5RdWlldEhvdXJzEhEKCXJlYWRfb25seRgJIAEoCBIbCgljb25kaXRpb24YCiABKAlCCLpIBXIDKIAgQggKBl9sYXllckIGCgRfYWxsIkcKGFVwc2VydFByZWZlcmVuY2VSZXNwb25zZRIrCgpwcmVmZXJlbmNlGAEgASgLMhcuc2VydmljZS5hcGkuUHJlZmVyZW5jZSL4AgoZUHJldmlld1ByZWZlcmVuY2VzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASQwoMd29ya2Zsb3dfa2V5GAIgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGQoHdXNlcl9pZBgDIAEoCUIIukgFcgMY/wESPAoJdG9waWNfa2V5GAQgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBInCgxjb250ZXh0X2tleXMYBSADKAlCEbpIDpIBCxAyIgdyBRABGIABEkAKCGNoYW5uZWxzGAYgAygJQi66SCuSASgQBRgBIiJyIFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwEjAKD3BheWxvYWRfY29udGV4dBgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiZgoaUHJldmlld1ByZWZlcmVuY2VzUmVzcG9uc2USGAoQcmVzb2x2ZXJfdmVyc2lvbhgBIAEoCRIuCghjaGFubmVscxgCIAMoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxEZWNpc2lvbjLKFgoRU3Vic2NyaWJlclNlcnZpY2USvQEKEFVwc2VydFN1YnNjcmliZXISJC5zZXJ2aWNlLmFwaS5VcHNlcnRTdWJzY3JpYmVyUmVxdWVzdBolLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmliZXJSZXNwb25zZSJcyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCMToBKmIKc3Vic2NyaWJlciIgL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMSsQEKDUdldFN1YnNjcmliZXISIS5zZXJ2aWNlLmFwaS5HZXRTdWJzY3JpYmVyUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkdldFN1YnNjcmliZXJSZXNwb25zZSJZyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjNiCnN1YnNjcmliZXISJS9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tpZH0SqAEKD0xpc3RTdWJzY3JpYmVycxIjLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpYmVyc1JlcXVlc3QaJC5zZXJ2aWNlLmFwaS5MaXN0U3Vic2NyaWJlcnNSZXNwb25zZSJKyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIhIgL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMSwgEKEFVwZGF0ZVN1YnNjcmliZXISJC5zZXJ2aWNlLmFwaS5VcGRhdGVTdWJzY3JpYmVyUmVxdWVzdBolLnNlcnZpY2UuYXBpLlVwZGF0ZVN1YnNjcmliZXJSZXNwb25zZSJhyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCNjoBKmIKc3Vic2NyaWJlcholL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve2lkfRK/AQoQRGVsZXRlU3Vic2NyaWJlchIkLnNlcnZpY2UuYXBpLkRlbGV0ZVN1YnNjcmliZXJSZXF1ZXN0GiUuc2VydmljZS5hcGkuRGVsZXRlU3Vic2NyaWJlclJlc3BvbnNlIl7K8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwIzYgpzdWJzY3JpYmVyKiUvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97aWR9Es8BCg5VcHNlcnRFbmRwb2ludBIiLnNlcnZpY2UuYXBpLlVwc2VydEVuZHBvaW50UmVxdWVzdBojLnNlcnZpY2UuYXBpLlVwc2VydEVuZHBvaW50UmVzcG9uc2UidMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAkk6ASpiCGVuZHBvaW50IjovYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vZW5kcG9pbnRzEtoBCg5EZWxldGVFbmRwb2ludBIiLnNlcnZpY2UuYXBpLkRlbGV0ZUVuZHBvaW50UmVxdWVzdBojLnNlcnZpY2UuYXBpLkRlbGV0ZUVuZHBvaW50UmVzcG9uc2Uif8rzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAlRiCGVuZHBvaW50KkgvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vZW5kcG9pbnRzL3tlbmRwb2ludF9pZH0SvAEKDUxpc3RFbmRwb2ludHMSIS5zZXJ2aWNlLmFwaS5MaXN0RW5kcG9pbnRzUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkxpc3RFbmRwb2ludHNSZXNwb25zZSJkyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCPBI6L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L2VuZHBvaW50cxLjAQoSVXBzZXJ0U3Vic2NyaXB0aW9uEiYuc2VydmljZS5hcGkuVXBzZXJ0U3Vic2NyaXB0aW9uUmVxdWVzdBonLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmlwdGlvblJlc3BvbnNlInzK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJROgEqYgxzdWJzY3JpcHRpb24iPi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zEu0BChJEZWxldGVTdWJzY3JpcHRpb24SJi5zZXJ2aWNlLmFwaS5EZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0Gicuc2VydmljZS5hcGkuRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UihQHK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJaYgxzdWJzY3JpcHRpb24qSi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zL3t0b3BpY19rZXl9EswBChFMaXN0U3Vic2NyaXB0aW9ucxIlLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBomLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2UiaMrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAkASPi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zEsQBCg9MaXN0UHJlZmVyZW5jZXMSIy5zZXJ2aWNlLmFwaS5MaXN0UHJlZmVyZW5jZXNSZXF1ZXN0GiQuc2VydmljZS5hcGkuTGlzdFByZWZlcmVuY2VzUmVzcG9uc2UiZsrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAj4SPC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9wcmVmZXJlbmNlcxLZAQoQVXBzZXJ0UHJlZmVyZW5jZRIkLnNlcnZpY2UuYXBpLlVwc2VydFByZWZlcmVuY2VSZXF1ZXN0GiUuc2VydmljZS5hcGkuVXBzZXJ0UHJlZmVyZW5jZVJlc3BvbnNlInjK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJNOgEqYgpwcmVmZXJlbmNlIjwvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vcHJlZmVyZW5jZXMS2AEKElByZXZpZXdQcmVmZXJlbmNlcxImLnNlcnZpY2UuYXBpLlByZXZpZXdQcmVmZXJlbmNlc1JlcXVlc3QaJy5zZXJ2aWNlLmFwaS5QcmV2aWV3UHJlZmVyZW5jZXNSZXNwb25zZSJxyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQBYLT5JMCSToBKiJEL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3ByZWZlcmVuY2VzOnByZXZpZXdiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_api_topic, file_service_options_governance]);
 
 /**
- * Someone who is notified.
+ * A person who receives notifications.
  *
  * @generated from message service.api.Subscriber
  */
 export type Subscriber = Message<"service.api.Subscriber"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -42,7 +42,7 @@ export type Subscriber = Message<"service.api.Subscriber"> & {
   tenantId: string;
 
   /**
-   * What the tenant calls it, unique in the tenant.
+   * The tenant's own id, unique in the tenant.
    *
    * @generated from field: string external_id = 3;
    */
@@ -70,42 +70,42 @@ export type Subscriber = Message<"service.api.Subscriber"> & {
   email: string;
 
   /**
-   * The telephone number, as in +4930901820.
+   * The phone number, such as +4930901820.
    *
    * @generated from field: string phone = 7;
    */
   phone: string;
 
   /**
-   * The address of a picture.
+   * The URL of a picture.
    *
    * @generated from field: string avatar = 8;
    */
   avatar: string;
 
   /**
-   * The language, as in de-CH.
+   * The language, such as de-CH.
    *
    * @generated from field: string locale = 9;
    */
   locale: string;
 
   /**
-   * The time zone, as in Europe/Berlin.
+   * The time zone, such as Europe/Berlin.
    *
    * @generated from field: string timezone = 10;
    */
   timezone: string;
 
   /**
-   * Whatever else the tenant keeps about it.
+   * Free-form data of the tenant.
    *
    * @generated from field: google.protobuf.Struct data = 11;
    */
   data?: JsonObject | undefined;
 
   /**
-   * Whether anything is sent to it; false once it was deleted.
+   * Whether notifications are sent to it; false after it was deleted.
    *
    * @generated from field: bool active = 12;
    */
@@ -126,21 +126,22 @@ export type Subscriber = Message<"service.api.Subscriber"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 15;
    */
   recordVersion: bigint;
 
   /**
-   * Since when nothing is sent to the email address, because a provider said that it is gone for good, or that its owner unsubscribed or complained. Changing the address lifts it.
+   * Since when the email address is suppressed: a provider reported that it no longer exists, or that its owner
+   * unsubscribed or complained. Changing the address ends it.
    *
    * @generated from field: google.protobuf.Timestamp email_suppressed_at = 16;
    */
   emailSuppressedAt?: Timestamp | undefined;
 
   /**
-   * The same for the telephone number.
+   * Since when the phone number is suppressed.
    *
    * @generated from field: google.protobuf.Timestamp phone_suppressed_at = 17;
    */
@@ -161,7 +162,7 @@ export const SubscriberSchema: GenMessage<Subscriber> = /*@__PURE__*/
  */
 export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -175,7 +176,7 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   tenantId: string;
 
   /**
-   * Whose address it is.
+   * The subscriber.
    *
    * @generated from field: string subscriber_id = 3;
    */
@@ -189,7 +190,8 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   channel: string;
 
   /**
-   * The provider that the address was registered with; default unless set. On push and chat no other provider is given it. Email addresses and telephone numbers are served by any integration.
+   * The provider that the address was registered with; default "default". On push and chat, only this provider uses it.
+   * Email addresses and phone numbers are served by any integration.
    *
    * @generated from field: string provider_key = 5;
    */
@@ -203,7 +205,8 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   identity: string;
 
   /**
-   * The connection that the address is pinned to; empty when any integration may serve it. What is sent to a pinned address goes by this connection only, through an integration of its provider.
+   * The connection that the address is pinned to; empty if any integration may serve it. A pinned address is only
+   * served by this connection, through an integration of its provider.
    *
    * @generated from field: string connection_id = 7;
    */
@@ -217,7 +220,7 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   verified: boolean;
 
   /**
-   * Whatever else the tenant keeps about it.
+   * Free-form data of the tenant.
    *
    * @generated from field: google.protobuf.Struct metadata = 9;
    */
@@ -231,7 +234,8 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * Since when nothing is sent to it, because the provider said that it is gone for good, or that its owner unsubscribed or complained. Removed and added again, it is used again.
+   * Since when it is suppressed: the provider reported that it no longer exists, or that its owner unsubscribed or
+   * complained. Remove and add it to use it again.
    *
    * @generated from field: google.protobuf.Timestamp suppressed_at = 11;
    */
@@ -252,7 +256,7 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes.
+   * The version of the record.
    *
    * @generated from field: int64 record_version = 14;
    */
@@ -267,13 +271,13 @@ export const ChannelEndpointSchema: GenMessage<ChannelEndpoint> = /*@__PURE__*/
   messageDesc(file_service_api_subscriber, 1);
 
 /**
- * Says what is known of a subscriber. What is absent stays as it is; an empty text clears.
+ * The profile of a subscriber. Absent fields stay unchanged; an empty string clears a field.
  *
  * @generated from message service.api.UpsertSubscriberRequest
  */
 export type UpsertSubscriberRequest = Message<"service.api.UpsertSubscriberRequest"> & {
   /**
-   * What the tenant calls it: any text that it chooses.
+   * The tenant's own id, any text.
    *
    * @generated from field: string external_id = 1;
    */
@@ -301,35 +305,35 @@ export type UpsertSubscriberRequest = Message<"service.api.UpsertSubscriberReque
   email?: string | undefined;
 
   /**
-   * The telephone number, in the form of E.164: +4930901820.
+   * The phone number in E.164 format, such as +4930901820.
    *
    * @generated from field: optional string phone = 5;
    */
   phone?: string | undefined;
 
   /**
-   * The address of a picture.
+   * The URL of a picture.
    *
    * @generated from field: optional string avatar = 6;
    */
   avatar?: string | undefined;
 
   /**
-   * The language, as a BCP 47 tag: de-CH.
+   * The language as a BCP 47 tag, such as de-CH.
    *
    * @generated from field: optional string locale = 7;
    */
   locale?: string | undefined;
 
   /**
-   * The time zone, by its IANA name: Europe/Berlin.
+   * The time zone as an IANA name, such as Europe/Berlin.
    *
    * @generated from field: optional string timezone = 8;
    */
   timezone?: string | undefined;
 
   /**
-   * Whatever else the tenant keeps about it, at most 64 KiB as JSON; it replaces what there was.
+   * Free-form data of the tenant, at most 64 KiB as JSON; it replaces the previous data.
    *
    * @generated from field: google.protobuf.Struct data = 9;
    */
@@ -344,7 +348,7 @@ export const UpsertSubscriberRequestSchema: GenMessage<UpsertSubscriberRequest> 
   messageDesc(file_service_api_subscriber, 2);
 
 /**
- * The subscriber as it is now.
+ * The current subscriber.
  *
  * @generated from message service.api.UpsertSubscriberResponse
  */
@@ -365,7 +369,7 @@ export const UpsertSubscriberResponseSchema: GenMessage<UpsertSubscriberResponse
   messageDesc(file_service_api_subscriber, 3);
 
 /**
- * Names a subscriber.
+ * Identifies a subscriber.
  *
  * @generated from message service.api.GetSubscriberRequest
  */
@@ -386,7 +390,7 @@ export const GetSubscriberRequestSchema: GenMessage<GetSubscriberRequest> = /*@_
   messageDesc(file_service_api_subscriber, 4);
 
 /**
- * The subscriber that was asked for.
+ * The requested subscriber.
  *
  * @generated from message service.api.GetSubscriberResponse
  */
@@ -407,48 +411,48 @@ export const GetSubscriberResponseSchema: GenMessage<GetSubscriberResponse> = /*
   messageDesc(file_service_api_subscriber, 5);
 
 /**
- * Asks for a page of subscribers.
+ * Request for a page of subscribers.
  *
  * @generated from message service.api.ListSubscribersRequest
  */
 export type ListSubscribersRequest = Message<"service.api.ListSubscribersRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
   skip: number;
 
   /**
-   * Only the one that the tenant calls so.
+   * Only the subscriber with this external id.
    *
    * @generated from field: string external_id = 4;
    */
   externalId: string;
 
   /**
-   * Only those with this email address, in upper or lower case.
+   * Only those with this email address, ignoring case.
    *
    * @generated from field: string email = 5;
    */
   email: string;
 
   /**
-   * Only those that are active, or only those that are not.
+   * Only active ones, or only inactive ones.
    *
    * @generated from field: optional bool active = 6;
    */
@@ -469,7 +473,7 @@ export const ListSubscribersRequestSchema: GenMessage<ListSubscribersRequest> = 
  */
 export type ListSubscribersResponse = Message<"service.api.ListSubscribersResponse"> & {
   /**
-   * The items, the newest first.
+   * The items, newest first.
    *
    * @generated from field: repeated service.api.Subscriber subscribers = 1;
    */
@@ -483,14 +487,14 @@ export type ListSubscribersResponse = Message<"service.api.ListSubscribersRespon
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -505,7 +509,7 @@ export const ListSubscribersResponseSchema: GenMessage<ListSubscribersResponse> 
   messageDesc(file_service_api_subscriber, 7);
 
 /**
- * Replaces the profile of a subscriber. What is absent is cleared.
+ * Replaces the profile of a subscriber. Absent fields are cleared.
  *
  * @generated from message service.api.UpdateSubscriberRequest
  */
@@ -539,35 +543,35 @@ export type UpdateSubscriberRequest = Message<"service.api.UpdateSubscriberReque
   email: string;
 
   /**
-   * The telephone number, in the form of E.164: +4930901820.
+   * The phone number in E.164 format, such as +4930901820.
    *
    * @generated from field: string phone = 5;
    */
   phone: string;
 
   /**
-   * The address of a picture.
+   * The URL of a picture.
    *
    * @generated from field: string avatar = 6;
    */
   avatar: string;
 
   /**
-   * The language, as a BCP 47 tag: de-CH.
+   * The language as a BCP 47 tag, such as de-CH.
    *
    * @generated from field: string locale = 7;
    */
   locale: string;
 
   /**
-   * The time zone, by its IANA name: Europe/Berlin.
+   * The time zone as an IANA name, such as Europe/Berlin.
    *
    * @generated from field: string timezone = 8;
    */
   timezone: string;
 
   /**
-   * Whatever else the tenant keeps about it, at most 64 KiB as JSON.
+   * Free-form data of the tenant, at most 64 KiB as JSON.
    *
    * @generated from field: google.protobuf.Struct data = 9;
    */
@@ -589,7 +593,7 @@ export const UpdateSubscriberRequestSchema: GenMessage<UpdateSubscriberRequest> 
   messageDesc(file_service_api_subscriber, 8);
 
 /**
- * The changed subscriber.
+ * The updated subscriber.
  *
  * @generated from message service.api.UpdateSubscriberResponse
  */
@@ -610,7 +614,7 @@ export const UpdateSubscriberResponseSchema: GenMessage<UpdateSubscriberResponse
   messageDesc(file_service_api_subscriber, 9);
 
 /**
- * Names a subscriber to make inactive.
+ * Selects the subscriber to deactivate.
  *
  * @generated from message service.api.DeleteSubscriberRequest
  */
@@ -631,7 +635,7 @@ export const DeleteSubscriberRequestSchema: GenMessage<DeleteSubscriberRequest> 
   messageDesc(file_service_api_subscriber, 10);
 
 /**
- * The subscriber, inactive now.
+ * The deactivated subscriber.
  *
  * @generated from message service.api.DeleteSubscriberResponse
  */
@@ -652,7 +656,7 @@ export const DeleteSubscriberResponseSchema: GenMessage<DeleteSubscriberResponse
   messageDesc(file_service_api_subscriber, 11);
 
 /**
- * Names an address of a subscriber. Added again, what is absent stays as it is.
+ * An endpoint of a subscriber. When it is added again, absent fields stay unchanged.
  *
  * @generated from message service.api.UpsertEndpointRequest
  */
@@ -672,35 +676,38 @@ export type UpsertEndpointRequest = Message<"service.api.UpsertEndpointRequest">
   channel: string;
 
   /**
-   * The provider that the address was registered with; default when empty. On push and chat no other provider is given it. Email addresses and telephone numbers are served by any integration.
+   * The provider that the address was registered with; "default" when empty. On push and chat, only this provider uses
+   * it. Email addresses and phone numbers are served by any integration.
    *
    * @generated from field: string provider_key = 3;
    */
   providerKey: string;
 
   /**
-   * The address or token: an email address, a telephone number as in +4930901820, or what the provider calls a device, a chat or an inbox. At most 2,048 bytes.
+   * The address or token: an email address, a phone number such as +4930901820, or the provider's id of a device, chat
+   * or inbox. At most 2,048 bytes.
    *
    * @generated from field: string identity = 4;
    */
   identity: string;
 
   /**
-   * The connection to pin the address to, of a provider that serves the channel; an empty text takes the pin away. What is sent to a pinned address goes by this connection only, through an integration of its provider.
+   * The connection to pin the address to, of a provider that serves the channel; an empty string removes the pin. A
+   * pinned address is only served by this connection, through an integration of its provider.
    *
    * @generated from field: optional string connection_id = 5;
    */
   connectionId?: string | undefined;
 
   /**
-   * Whether the subscriber confirmed it; false unless set.
+   * Whether the subscriber confirmed it; default false.
    *
    * @generated from field: optional bool verified = 6;
    */
   verified?: boolean | undefined;
 
   /**
-   * Whatever else the tenant keeps about it, at most 16 KiB as JSON; it replaces what there was.
+   * Free-form data of the tenant, at most 16 KiB as JSON; it replaces the previous data.
    *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
@@ -715,7 +722,7 @@ export const UpsertEndpointRequestSchema: GenMessage<UpsertEndpointRequest> = /*
   messageDesc(file_service_api_subscriber, 12);
 
 /**
- * The address as it is now.
+ * The current endpoint.
  *
  * @generated from message service.api.UpsertEndpointResponse
  */
@@ -736,7 +743,7 @@ export const UpsertEndpointResponseSchema: GenMessage<UpsertEndpointResponse> = 
   messageDesc(file_service_api_subscriber, 13);
 
 /**
- * Names an address to remove.
+ * Selects the endpoint to remove.
  *
  * @generated from message service.api.DeleteEndpointRequest
  */
@@ -764,7 +771,7 @@ export const DeleteEndpointRequestSchema: GenMessage<DeleteEndpointRequest> = /*
   messageDesc(file_service_api_subscriber, 14);
 
 /**
- * The removed address.
+ * The removed endpoint.
  *
  * @generated from message service.api.DeleteEndpointResponse
  */
@@ -785,7 +792,7 @@ export const DeleteEndpointResponseSchema: GenMessage<DeleteEndpointResponse> = 
   messageDesc(file_service_api_subscriber, 15);
 
 /**
- * Asks for a page of a subscriber's addresses.
+ * Request for a page of a subscriber's endpoints.
  *
  * @generated from message service.api.ListEndpointsRequest
  */
@@ -798,21 +805,21 @@ export type ListEndpointsRequest = Message<"service.api.ListEndpointsRequest"> &
   subscriberId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -834,7 +841,7 @@ export const ListEndpointsRequestSchema: GenMessage<ListEndpointsRequest> = /*@_
   messageDesc(file_service_api_subscriber, 16);
 
 /**
- * A page of a subscriber's addresses.
+ * A page of a subscriber's endpoints.
  *
  * @generated from message service.api.ListEndpointsResponse
  */
@@ -854,14 +861,14 @@ export type ListEndpointsResponse = Message<"service.api.ListEndpointsResponse">
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -876,7 +883,7 @@ export const ListEndpointsResponseSchema: GenMessage<ListEndpointsResponse> = /*
   messageDesc(file_service_api_subscriber, 17);
 
 /**
- * Names a topic that a subscriber is to be in.
+ * Adds a subscriber to a topic.
  *
  * @generated from message service.api.UpsertSubscriptionRequest
  */
@@ -896,7 +903,7 @@ export type UpsertSubscriptionRequest = Message<"service.api.UpsertSubscriptionR
   topicKey: string;
 
   /**
-   * In which contexts; none unless set. They replace those that there were.
+   * The context keys; default none. They replace the previous ones.
    *
    * @generated from field: repeated string context_keys = 3;
    */
@@ -911,7 +918,7 @@ export const UpsertSubscriptionRequestSchema: GenMessage<UpsertSubscriptionReque
   messageDesc(file_service_api_subscriber, 18);
 
 /**
- * The subscription as it is now.
+ * The current subscription.
  *
  * @generated from message service.api.UpsertSubscriptionResponse
  */
@@ -932,7 +939,7 @@ export const UpsertSubscriptionResponseSchema: GenMessage<UpsertSubscriptionResp
   messageDesc(file_service_api_subscriber, 19);
 
 /**
- * Names a topic that a subscriber is not to be in.
+ * Removes a subscriber from a topic.
  *
  * @generated from message service.api.DeleteSubscriptionRequest
  */
@@ -960,7 +967,7 @@ export const DeleteSubscriptionRequestSchema: GenMessage<DeleteSubscriptionReque
   messageDesc(file_service_api_subscriber, 20);
 
 /**
- * The subscription that ended.
+ * The ended subscription.
  *
  * @generated from message service.api.DeleteSubscriptionResponse
  */
@@ -981,7 +988,7 @@ export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResp
   messageDesc(file_service_api_subscriber, 21);
 
 /**
- * Asks for a page of a subscriber's subscriptions.
+ * Request for a page of a subscriber's subscriptions.
  *
  * @generated from message service.api.ListSubscriptionsRequest
  */
@@ -994,21 +1001,21 @@ export type ListSubscriptionsRequest = Message<"service.api.ListSubscriptionsReq
   subscriberId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -1029,7 +1036,7 @@ export const ListSubscriptionsRequestSchema: GenMessage<ListSubscriptionsRequest
  */
 export type ListSubscriptionsResponse = Message<"service.api.ListSubscriptionsResponse"> & {
   /**
-   * The items, in the order of the topics' keys.
+   * The items, sorted by topic key.
    *
    * @generated from field: repeated service.api.Subscription subscriptions = 1;
    */
@@ -1043,14 +1050,14 @@ export type ListSubscriptionsResponse = Message<"service.api.ListSubscriptionsRe
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -1065,7 +1072,7 @@ export const ListSubscriptionsResponseSchema: GenMessage<ListSubscriptionsRespon
   messageDesc(file_service_api_subscriber, 23);
 
 /**
- * Asks for a page of what a subscriber wants.
+ * Request for a page of a subscriber's preferences.
  *
  * @generated from message service.api.ListPreferencesRequest
  */
@@ -1078,21 +1085,21 @@ export type ListPreferencesRequest = Message<"service.api.ListPreferencesRequest
   subscriberId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -1107,7 +1114,7 @@ export const ListPreferencesRequestSchema: GenMessage<ListPreferencesRequest> = 
   messageDesc(file_service_api_subscriber, 24);
 
 /**
- * A page of what a subscriber wants.
+ * A page of a subscriber's preferences.
  *
  * @generated from message service.api.ListPreferencesResponse
  */
@@ -1127,14 +1134,14 @@ export type ListPreferencesResponse = Message<"service.api.ListPreferencesRespon
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -1149,7 +1156,7 @@ export const ListPreferencesResponseSchema: GenMessage<ListPreferencesResponse> 
   messageDesc(file_service_api_subscriber, 25);
 
 /**
- * One row of what a subscriber wants, known by its layer and keys. What is absent is cleared.
+ * One row of a subscriber's preferences, identified by its layer and keys. Absent fields are cleared.
  *
  * @generated from message service.api.UpsertPreferenceRequest
  */
@@ -1162,63 +1169,63 @@ export type UpsertPreferenceRequest = Message<"service.api.UpsertPreferenceReque
   subscriberId: string;
 
   /**
-   * 3, 4 or 5; told by the keys when absent. Layers 1 and 2 belong to the author of the workflow.
+   * 3, 4 or 5; derived from the keys when absent. Layers 1 and 2 belong to the author of the workflow.
    *
    * @generated from field: optional int32 layer = 2;
    */
   layer?: number | undefined;
 
   /**
-   * The workflow that it is for; layers 4 and 5 only.
+   * The workflow; layers 4 and 5 only.
    *
    * @generated from field: string workflow_key = 3;
    */
   workflowKey: string;
 
   /**
-   * The topic that it is for; layer 5 only.
+   * The topic; layer 5 only.
    *
    * @generated from field: string topic_key = 4;
    */
   topicKey: string;
 
   /**
-   * The contexts that it is for; layer 5 only.
+   * The context keys; layer 5 only.
    *
    * @generated from field: repeated string context_keys = 5;
    */
   contextKeys: string[];
 
   /**
-   * What counts for channels of which nothing is said; absent: nothing.
+   * The value for channels without a preference of their own; undecided when absent.
    *
    * @generated from field: optional bool all = 6;
    */
   all?: boolean | undefined;
 
   /**
-   * What is said of channels one by one.
+   * The preferences by channel.
    *
    * @generated from field: service.api.ChannelPreferences channels = 7;
    */
   channels?: ChannelPreferences | undefined;
 
   /**
-   * When nothing is sent.
+   * The quiet hours, in which nothing is sent.
    *
    * @generated from field: service.api.QuietHours schedule = 8;
    */
   schedule?: QuietHours | undefined;
 
   /**
-   * Whether stronger layers have no say on any channel.
+   * Whether stronger layers cannot change any channel.
    *
    * @generated from field: bool read_only = 9;
    */
   readOnly: boolean;
 
   /**
-   * A CEL expression; where it does not hold, the row does not count. Where it fails, only what denies does.
+   * A CEL condition; if it is false, the row does not apply. If it fails to evaluate, only denials apply.
    *
    * @generated from field: string condition = 10;
    */
@@ -1233,7 +1240,7 @@ export const UpsertPreferenceRequestSchema: GenMessage<UpsertPreferenceRequest> 
   messageDesc(file_service_api_subscriber, 26);
 
 /**
- * The row as it is now.
+ * The current row.
  *
  * @generated from message service.api.UpsertPreferenceResponse
  */
@@ -1254,7 +1261,7 @@ export const UpsertPreferenceResponseSchema: GenMessage<UpsertPreferenceResponse
   messageDesc(file_service_api_subscriber, 27);
 
 /**
- * Describes a notification that might be sent.
+ * Describes a notification to preview.
  *
  * @generated from message service.api.PreviewPreferencesRequest
  */
@@ -1267,42 +1274,42 @@ export type PreviewPreferencesRequest = Message<"service.api.PreviewPreferencesR
   subscriberId: string;
 
   /**
-   * The workflow's key; there need be no such workflow.
+   * The workflow's key; the workflow need not exist.
    *
    * @generated from field: string workflow_key = 2;
    */
   workflowKey: string;
 
   /**
-   * The user whom the trigger would name; there is no layer 2 when empty.
+   * The user that the trigger would name; no layer 2 when empty.
    *
    * @generated from field: string user_id = 3;
    */
   userId: string;
 
   /**
-   * The topic that it would be sent to; there is no layer 5 when empty.
+   * The topic that it would be sent to; no layer 5 when empty.
    *
    * @generated from field: string topic_key = 4;
    */
   topicKey: string;
 
   /**
-   * The contexts in which the subscriber would be in it.
+   * The subscriber's context keys in the topic.
    *
    * @generated from field: repeated string context_keys = 5;
    */
   contextKeys: string[];
 
   /**
-   * The channels that the trigger would ask for; all when empty.
+   * The channels that the trigger would request; all when empty.
    *
    * @generated from field: repeated string channels = 6;
    */
   channels: string[];
 
   /**
-   * What conditions see as payload, at most 64 KiB as JSON. It is neither kept nor told to anybody.
+   * The payload for conditions, at most 64 KiB as JSON. It is neither stored nor logged.
    *
    * @generated from field: google.protobuf.Struct payload_context = 7;
    */
@@ -1317,20 +1324,20 @@ export const PreviewPreferencesRequestSchema: GenMessage<PreviewPreferencesReque
   messageDesc(file_service_api_subscriber, 28);
 
 /**
- * What would be decided.
+ * The result of a preview.
  *
  * @generated from message service.api.PreviewPreferencesResponse
  */
 export type PreviewPreferencesResponse = Message<"service.api.PreviewPreferencesResponse"> & {
   /**
-   * The set of rules that decides.
+   * The version of the resolver.
    *
    * @generated from field: string resolver_version = 1;
    */
   resolverVersion: string;
 
   /**
-   * The five channels.
+   * The decisions for the five channels.
    *
    * @generated from field: repeated service.api.ChannelDecision channels = 2;
    */
@@ -1345,13 +1352,14 @@ export const PreviewPreferencesResponseSchema: GenMessage<PreviewPreferencesResp
   messageDesc(file_service_api_subscriber, 29);
 
 /**
- * Subscribers: those who are notified, with their addresses, the topics that they are in and what they want.
+ * Subscribers: people who receive notifications, with their addresses, topics and preferences.
  *
  * @generated from service service.api.SubscriberService
  */
 export const SubscriberService: GenService<{
   /**
-   * Creates the subscriber with this external id, or changes the fields that are present of the one that has it. One that was deleted is active again.
+   * Creates the subscriber with this external id, or changes the present fields of an existing one. A deleted
+   * subscriber becomes active again.
    *
    * @generated from rpc service.api.SubscriberService.UpsertSubscriber
    */
@@ -1361,7 +1369,7 @@ export const SubscriberService: GenService<{
     output: typeof UpsertSubscriberResponseSchema;
   },
   /**
-   * Reads one subscriber, active or not.
+   * Returns one subscriber, active or not.
    *
    * @generated from rpc service.api.SubscriberService.GetSubscriber
    */
@@ -1371,7 +1379,7 @@ export const SubscriberService: GenService<{
     output: typeof GetSubscriberResponseSchema;
   },
   /**
-   * Lists the subscribers of the caller's tenant, active or not, the newest first.
+   * Lists the subscribers of the caller's tenant, active or not, newest first.
    *
    * @generated from rpc service.api.SubscriberService.ListSubscribers
    */
@@ -1381,7 +1389,7 @@ export const SubscriberService: GenService<{
     output: typeof ListSubscribersResponseSchema;
   },
   /**
-   * Replaces the profile of a subscriber: what is absent is cleared. The external id stays.
+   * Replaces the profile of a subscriber: absent fields are cleared. The external id cannot change.
    *
    * @generated from rpc service.api.SubscriberService.UpdateSubscriber
    */
@@ -1391,7 +1399,7 @@ export const SubscriberService: GenService<{
     output: typeof UpdateSubscriberResponseSchema;
   },
   /**
-   * Makes a subscriber inactive: nothing is sent to it any more. Its endpoints and subscriptions stay.
+   * Deactivates a subscriber: nothing is sent to it. Its endpoints and subscriptions are kept.
    *
    * @generated from rpc service.api.SubscriberService.DeleteSubscriber
    */
@@ -1401,7 +1409,7 @@ export const SubscriberService: GenService<{
     output: typeof DeleteSubscriberResponseSchema;
   },
   /**
-   * Adds an address of a subscriber, or says that it is in use still. An address belongs to one subscriber only.
+   * Adds an endpoint to a subscriber, or confirms that it is in use. An address belongs to one subscriber only.
    *
    * @generated from rpc service.api.SubscriberService.UpsertEndpoint
    */
@@ -1411,7 +1419,7 @@ export const SubscriberService: GenService<{
     output: typeof UpsertEndpointResponseSchema;
   },
   /**
-   * Removes an address of a subscriber.
+   * Removes an endpoint of a subscriber.
    *
    * @generated from rpc service.api.SubscriberService.DeleteEndpoint
    */
@@ -1421,7 +1429,7 @@ export const SubscriberService: GenService<{
     output: typeof DeleteEndpointResponseSchema;
   },
   /**
-   * Lists the addresses of a subscriber.
+   * Lists the endpoints of a subscriber.
    *
    * @generated from rpc service.api.SubscriberService.ListEndpoints
    */
@@ -1431,7 +1439,7 @@ export const SubscriberService: GenService<{
     output: typeof ListEndpointsResponseSchema;
   },
   /**
-   * Attaches a subscriber to a topic. One who is in it already gets the context keys.
+   * Adds a subscriber to a topic. A member's context keys are replaced.
    *
    * @generated from rpc service.api.SubscriberService.UpsertSubscription
    */
@@ -1441,7 +1449,7 @@ export const SubscriberService: GenService<{
     output: typeof UpsertSubscriptionResponseSchema;
   },
   /**
-   * Detaches a subscriber from a topic.
+   * Removes a subscriber from a topic.
    *
    * @generated from rpc service.api.SubscriberService.DeleteSubscription
    */
@@ -1451,7 +1459,7 @@ export const SubscriberService: GenService<{
     output: typeof DeleteSubscriptionResponseSchema;
   },
   /**
-   * Lists the topics that a subscriber is in.
+   * Lists the topics of a subscriber.
    *
    * @generated from rpc service.api.SubscriberService.ListSubscriptions
    */
@@ -1461,7 +1469,7 @@ export const SubscriberService: GenService<{
     output: typeof ListSubscriptionsResponseSchema;
   },
   /**
-   * Lists what a subscriber wants: its rows of layers 3 to 5.
+   * Lists the preferences of a subscriber: its rows of layers 3 to 5.
    *
    * @generated from rpc service.api.SubscriberService.ListPreferences
    */
@@ -1471,7 +1479,8 @@ export const SubscriberService: GenService<{
     output: typeof ListPreferencesResponseSchema;
   },
   /**
-   * Sets one row of what a subscriber wants, whole: what is absent is cleared. What a weaker layer has made read-only can be set too; it does not count as long as that is so.
+   * Replaces one row of a subscriber's preferences: absent fields are cleared. A channel that a weaker layer made
+   * read-only can be set, but has no effect while it is read-only.
    *
    * @generated from rpc service.api.SubscriberService.UpsertPreference
    */
@@ -1481,7 +1490,8 @@ export const SubscriberService: GenService<{
     output: typeof UpsertPreferenceResponseSchema;
   },
   /**
-   * Tells on which channels a notification would reach a subscriber now, and why, by the resolver that decides in earnest. Nothing is sent or kept.
+   * Previews on which channels a notification would reach a subscriber now, and why, with the resolver that triggers
+   * use. Nothing is sent or stored.
    *
    * @generated from rpc service.api.SubscriberService.PreviewPreferences
    */

@@ -18,20 +18,20 @@ export const file_service_api_tenant: GenFile = /*@__PURE__*/
   fileDesc("ChhzZXJ2aWNlL2FwaS90ZW5hbnQucHJvdG8SC3NlcnZpY2UuYXBpIqIECgZUZW5hbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRzbHVnGAMgASgJEioKBnN0YXR1cxgEIAEoDjIaLnNlcnZpY2UuYXBpLlRlbmFudC5TdGF0dXMSDAoEcGxhbhgFIAEoCRIpCghzZXR0aW5ncxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLwoGcXVvdGFzGAcgAygLMh8uc2VydmljZS5hcGkuVGVuYW50LlF1b3Rhc0VudHJ5EhAKCHBsYXRmb3JtGAggASgIEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGAsgASgDEhsKCWFkbWluX2tleRgMIAEoCUIDgAEBSACIAQEaRgoLUXVvdGFzRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcuc2VydmljZS5hcGkuUXVvdGFMaW1pdDoCOAEiXQoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhEKDVNUQVRVU19BQ1RJVkUQARIUChBTVEFUVVNfU1VTUEVOREVEEAISEgoOU1RBVFVTX0RFTEVURUQQA0IMCgpfYWRtaW5fa2V5IjUKClF1b3RhTGltaXQSJwoNbGltaXRfcGVyX2RheRgBIAEoA0IQukgNIgsY/////////w8oACKbAQoFUXVvdGESEQoJb3BlcmF0aW9uGAEgASgJEhIKBWxpbWl0GAIgASgDSACIAQESDAoEdXNlZBgDIAEoAxIWCglyZW1haW5pbmcYBCABKANIAYgBARItCglyZXNldHNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQggKBl9saW1pdEIMCgpfcmVtYWluaW5nIqUDChNDcmVhdGVUZW5hbnRSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESPAoEc2x1ZxgCIAEoCUIuukgr2AEBciYyJF5bYS16MC05XShbYS16MC05LV17MCw2MX1bYS16MC05XSk/JBIVCgRwbGFuGAMgASgJQge6SARyAhhkEikKCHNldHRpbmdzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBKSAQoGcXVvdGFzGAUgAygLMiwuc2VydmljZS5hcGkuQ3JlYXRlVGVuYW50UmVxdWVzdC5RdW90YXNFbnRyeUJUukhRmgFOEBQiSnJIUghhcGkuY2FsbFIFcm91dGVSFG5vdGlmaWNhdGlvbi50cmlnZ2VyUgx3b3JrZmxvdy5ydW5SEWNvbm5lY3Rvci5leGVjdXRlEhcKD2lzc3VlX2FkbWluX2tleRgGIAEoCBpGCgtRdW90YXNFbnRyeRILCgNrZXkYASABKAkSJgoFdmFsdWUYAiABKAsyFy5zZXJ2aWNlLmFwaS5RdW90YUxpbWl0OgI4ASI7ChRDcmVhdGVUZW5hbnRSZXNwb25zZRIjCgZ0ZW5hbnQYASABKAsyEy5zZXJ2aWNlLmFwaS5UZW5hbnQiMAoQR2V0VGVuYW50UmVxdWVzdBIcCgl0ZW5hbnRfaWQYASABKAlCCbpIBnIEEAEYQCI4ChFHZXRUZW5hbnRSZXNwb25zZRIjCgZ0ZW5hbnQYASABKAsyEy5zZXJ2aWNlLmFwaS5UZW5hbnQiggQKE1VwZGF0ZVRlbmFudFJlcXVlc3QSHAoJdGVuYW50X2lkGAEgASgJQgm6SAZyBBABGEASHQoEbmFtZRgCIAEoCUIKukgHcgUQARjIAUgAiAEBEhoKBHBsYW4YAyABKAlCB7pIBHICGGRIAYgBARI9CgZzdGF0dXMYBCABKA4yGi5zZXJ2aWNlLmFwaS5UZW5hbnQuU3RhdHVzQgy6SAmCAQYQASAAIANIAogBARIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSkgEKBnF1b3RhcxgGIAMoCzIsLnNlcnZpY2UuYXBpLlVwZGF0ZVRlbmFudFJlcXVlc3QuUXVvdGFzRW50cnlCVLpIUZoBThAUIkpySFIIYXBpLmNhbGxSBXJvdXRlUhRub3RpZmljYXRpb24udHJpZ2dlclIMd29ya2Zsb3cucnVuUhFjb25uZWN0b3IuZXhlY3V0ZRIbCg5yZWNvcmRfdmVyc2lvbhgHIAEoA0gDiAEBGkYKC1F1b3Rhc0VudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLnNlcnZpY2UuYXBpLlF1b3RhTGltaXQ6AjgBQgcKBV9uYW1lQgcKBV9wbGFuQgkKB19zdGF0dXNCEQoPX3JlY29yZF92ZXJzaW9uIjsKFFVwZGF0ZVRlbmFudFJlc3BvbnNlEiMKBnRlbmFudBgBIAEoCzITLnNlcnZpY2UuYXBpLlRlbmFudCIzChNEZWxldGVUZW5hbnRSZXF1ZXN0EhwKCXRlbmFudF9pZBgBIAEoCUIJukgGcgQQARhAIjsKFERlbGV0ZVRlbmFudFJlc3BvbnNlEiMKBnRlbmFudBgBIAEoCzITLnNlcnZpY2UuYXBpLlRlbmFudCJ/ChJMaXN0VGVuYW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRI0CgZzdGF0dXMYBCABKA4yGi5zZXJ2aWNlLmFwaS5UZW5hbnQuU3RhdHVzQgi6SAWCAQIQASJ+ChNMaXN0VGVuYW50c1Jlc3BvbnNlEiQKB3RlbmFudHMYASADKAsyEy5zZXJ2aWNlLmFwaS5UZW5hbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIpcBChVHZXRUZW5hbnRRdW90YVJlcXVlc3QSHAoJdGVuYW50X2lkGAEgASgJQgm6SAZyBBABGEASYAoJb3BlcmF0aW9uGAIgASgJQk26SEpySFIIYXBpLmNhbGxSBXJvdXRlUhRub3RpZmljYXRpb24udHJpZ2dlclIMd29ya2Zsb3cucnVuUhFjb25uZWN0b3IuZXhlY3V0ZSI7ChZHZXRUZW5hbnRRdW90YVJlc3BvbnNlEiEKBXF1b3RhGAEgASgLMhIuc2VydmljZS5hcGkuUXVvdGEyxgcKDVRlbmFudFNlcnZpY2USnQEKDENyZWF0ZVRlbmFudBIgLnNlcnZpY2UuYXBpLkNyZWF0ZVRlbmFudFJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5DcmVhdGVUZW5hbnRSZXNwb25zZSJIyvMYJQgBEAMYASABKgZ0ZW5hbnQyBmNyZWF0ZUIFYWRtaW5QClgBaAGC0+STAhk6ASpiBnRlbmFudCIML2FwaS90ZW5hbnRzEo4BCglHZXRUZW5hbnQSHS5zZXJ2aWNlLmFwaS5HZXRUZW5hbnRSZXF1ZXN0Gh4uc2VydmljZS5hcGkuR2V0VGVuYW50UmVzcG9uc2UiQsrzGBYIARACGAEgASoGdGVuYW50MgRyZWFkgtPkkwIiYgZ0ZW5hbnQSGC9hcGkvdGVuYW50cy97dGVuYW50X2lkfRKmAQoMVXBkYXRlVGVuYW50EiAuc2VydmljZS5hcGkuVXBkYXRlVGVuYW50UmVxdWVzdBohLnNlcnZpY2UuYXBpLlVwZGF0ZVRlbmFudFJlc3BvbnNlIlHK8xgiCAEQAhgBIAEqBnRlbmFudDIFd3JpdGVCBWFkbWluUAVYAYLT5JMCJToBKmIGdGVuYW50MhgvYXBpL3RlbmFudHMve3RlbmFudF9pZH0SpAEKDERlbGV0ZVRlbmFudBIgLnNlcnZpY2UuYXBpLkRlbGV0ZVRlbmFudFJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5EZWxldGVUZW5hbnRSZXNwb25zZSJPyvMYIwgBEAMYASABKgZ0ZW5hbnQyBmRlbGV0ZUIFYWRtaW5QClgBgtPkkwIiYgZ0ZW5hbnQqGC9hcGkvdGVuYW50cy97dGVuYW50X2lkfRKCAQoLTGlzdFRlbmFudHMSHy5zZXJ2aWNlLmFwaS5MaXN0VGVuYW50c1JlcXVlc3QaIC5zZXJ2aWNlLmFwaS5MaXN0VGVuYW50c1Jlc3BvbnNlIjDK8xgYCAEQAxgBIAEqBnRlbmFudDIEcmVhZFACgtPkkwIOEgwvYXBpL3RlbmFudHMSrgEKDkdldFRlbmFudFF1b3RhEiIuc2VydmljZS5hcGkuR2V0VGVuYW50UXVvdGFSZXF1ZXN0GiMuc2VydmljZS5hcGkuR2V0VGVuYW50UXVvdGFSZXNwb25zZSJTyvMYFggBEAIYASABKgZ0ZW5hbnQyBHJlYWSC0+STAjNiBXF1b3RhEiovYXBpL3RlbmFudHMve3RlbmFudF9pZH0vcXVvdGEve29wZXJhdGlvbn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * An owner of everything else.
+ * A tenant: the unit of isolation; every record belongs to one.
  *
  * @generated from message service.api.Tenant
  */
 export type Tenant = Message<"service.api.Tenant"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 2;
    */
@@ -45,21 +45,21 @@ export type Tenant = Message<"service.api.Tenant"> & {
   slug: string;
 
   /**
-   * Where it stands.
+   * The status.
    *
    * @generated from field: service.api.Tenant.Status status = 4;
    */
   status: Tenant_Status;
 
   /**
-   * The plan it is on, free text.
+   * The plan, free text.
    *
    * @generated from field: string plan = 5;
    */
   plan: string;
 
   /**
-   * Free settings of the tenant's own.
+   * Free-form settings of the tenant.
    *
    * @generated from field: google.protobuf.Struct settings = 6;
    */
@@ -94,14 +94,14 @@ export type Tenant = Message<"service.api.Tenant"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 11;
    */
   recordVersion: bigint;
 
   /**
-   * Its first admin key, shown once: only in the response that creates the tenant with issue_admin_key.
+   * Its first admin key. Only the response that creates the tenant with issue_admin_key contains it.
    *
    * @generated from field: optional string admin_key = 12;
    */
@@ -116,13 +116,13 @@ export const TenantSchema: GenMessage<Tenant> = /*@__PURE__*/
   messageDesc(file_service_api_tenant, 0);
 
 /**
- * Where a tenant stands.
+ * The status of a tenant.
  *
  * @generated from enum service.api.Tenant.Status
  */
 export const Tenant_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
@@ -136,14 +136,14 @@ export const Tenant_Status = {
   ACTIVE: 1,
 
   /**
-   * Its callers are refused; its data stays.
+   * Its callers are rejected; its data is kept.
    *
    * @generated from enum value: STATUS_SUSPENDED = 2;
    */
   SUSPENDED: 2,
 
   /**
-   * Its callers are refused; its data is purged later.
+   * Its callers are rejected; its data is purged later.
    *
    * @generated from enum value: STATUS_DELETED = 3;
    */
@@ -151,7 +151,7 @@ export const Tenant_Status = {
 } as const;
 
 /**
- * Where a tenant stands.
+ * The status of a tenant.
  *
  * @generated from enum service.api.Tenant.Status
  */
@@ -170,7 +170,7 @@ export const Tenant_StatusSchema: GenEnum<Tenant_Status> = /*@__PURE__*/
  */
 export type QuotaLimit = Message<"service.api.QuotaLimit"> & {
   /**
-   * How many a UTC day; 0 lifts the limit.
+   * The limit per UTC day; 0 removes it.
    *
    * @generated from field: int64 limit_per_day = 1;
    */
@@ -185,41 +185,41 @@ export const QuotaLimitSchema: GenMessage<QuotaLimit> = /*@__PURE__*/
   messageDesc(file_service_api_tenant, 1);
 
 /**
- * What is left of a daily limit.
+ * The remaining part of a daily limit.
  *
  * @generated from message service.api.Quota
  */
 export type Quota = Message<"service.api.Quota"> & {
   /**
-   * The operation that is counted.
+   * The counted operation.
    *
    * @generated from field: string operation = 1;
    */
   operation: string;
 
   /**
-   * How many a UTC day; absent when unlimited.
+   * The limit per UTC day; absent if unlimited.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
-   * How many today.
+   * The number used today.
    *
    * @generated from field: int64 used = 3;
    */
   used: bigint;
 
   /**
-   * How many are left today; absent when unlimited.
+   * The number left today; absent if unlimited.
    *
    * @generated from field: optional int64 remaining = 4;
    */
   remaining?: bigint | undefined;
 
   /**
-   * When the count starts anew.
+   * When the count resets.
    *
    * @generated from field: google.protobuf.Timestamp resets_at = 5;
    */
@@ -234,13 +234,13 @@ export const QuotaSchema: GenMessage<Quota> = /*@__PURE__*/
   messageDesc(file_service_api_tenant, 2);
 
 /**
- * Asks for a new tenant.
+ * Request to create a tenant.
  *
  * @generated from message service.api.CreateTenantRequest
  */
 export type CreateTenantRequest = Message<"service.api.CreateTenantRequest"> & {
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 1;
    */
@@ -261,21 +261,23 @@ export type CreateTenantRequest = Message<"service.api.CreateTenantRequest"> & {
   plan: string;
 
   /**
-   * Free settings of the tenant's own.
+   * Free-form settings of the tenant.
    *
    * @generated from field: google.protobuf.Struct settings = 4;
    */
   settings?: JsonObject | undefined;
 
   /**
-   * Daily limits by operation: api.call counts calls, route items that are routed, notification.trigger triggers (one to a topic counts as one, however many are in it). workflow.run and connector.execute are for operations to come.
+   * Daily limits by operation: api.call counts calls, route counts routed items, notification.trigger counts triggers
+   * (a trigger to a topic counts as one). Limits of workflow.run and connector.execute are stored, but nothing counts
+   * against them.
    *
    * @generated from field: map<string, service.api.QuotaLimit> quotas = 5;
    */
   quotas: { [key: string]: QuotaLimit };
 
   /**
-   * Also creates an admin key of the new tenant and shows it once.
+   * Also creates an admin key of the new tenant; only this response contains it.
    *
    * @generated from field: bool issue_admin_key = 6;
    */
@@ -296,7 +298,7 @@ export const CreateTenantRequestSchema: GenMessage<CreateTenantRequest> = /*@__P
  */
 export type CreateTenantResponse = Message<"service.api.CreateTenantResponse"> & {
   /**
-   * The tenant, with admin_key when it was asked for.
+   * The tenant, with admin_key if it was requested.
    *
    * @generated from field: service.api.Tenant tenant = 1;
    */
@@ -311,7 +313,7 @@ export const CreateTenantResponseSchema: GenMessage<CreateTenantResponse> = /*@_
   messageDesc(file_service_api_tenant, 4);
 
 /**
- * Names a tenant.
+ * Identifies a tenant.
  *
  * @generated from message service.api.GetTenantRequest
  */
@@ -332,7 +334,7 @@ export const GetTenantRequestSchema: GenMessage<GetTenantRequest> = /*@__PURE__*
   messageDesc(file_service_api_tenant, 5);
 
 /**
- * The tenant that was asked for.
+ * The requested tenant.
  *
  * @generated from message service.api.GetTenantResponse
  */
@@ -366,7 +368,7 @@ export type UpdateTenantRequest = Message<"service.api.UpdateTenantRequest"> & {
   tenantId: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: optional string name = 2;
    */
@@ -380,7 +382,7 @@ export type UpdateTenantRequest = Message<"service.api.UpdateTenantRequest"> & {
   plan?: string | undefined;
 
   /**
-   * Active or suspended.
+   * STATUS_ACTIVE or STATUS_SUSPENDED.
    *
    * @generated from field: optional service.api.Tenant.Status status = 4;
    */
@@ -394,7 +396,7 @@ export type UpdateTenantRequest = Message<"service.api.UpdateTenantRequest"> & {
   settings?: JsonObject | undefined;
 
   /**
-   * Replaces the limits of the operations named here; the others stay.
+   * Replaces the limits of the operations named here; other limits stay.
    *
    * @generated from field: map<string, service.api.QuotaLimit> quotas = 6;
    */
@@ -416,7 +418,7 @@ export const UpdateTenantRequestSchema: GenMessage<UpdateTenantRequest> = /*@__P
   messageDesc(file_service_api_tenant, 7);
 
 /**
- * The changed tenant.
+ * The updated tenant.
  *
  * @generated from message service.api.UpdateTenantResponse
  */
@@ -437,7 +439,7 @@ export const UpdateTenantResponseSchema: GenMessage<UpdateTenantResponse> = /*@_
   messageDesc(file_service_api_tenant, 8);
 
 /**
- * Names a tenant to delete.
+ * Selects the tenant to delete.
  *
  * @generated from message service.api.DeleteTenantRequest
  */
@@ -479,27 +481,27 @@ export const DeleteTenantResponseSchema: GenMessage<DeleteTenantResponse> = /*@_
   messageDesc(file_service_api_tenant, 10);
 
 /**
- * Asks for a page of tenants.
+ * Request for a page of tenants.
  *
  * @generated from message service.api.ListTenantsRequest
  */
 export type ListTenantsRequest = Message<"service.api.ListTenantsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -541,14 +543,14 @@ export type ListTenantsResponse = Message<"service.api.ListTenantsResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -563,7 +565,7 @@ export const ListTenantsResponseSchema: GenMessage<ListTenantsResponse> = /*@__P
   messageDesc(file_service_api_tenant, 12);
 
 /**
- * Names a tenant and an operation.
+ * Selects a tenant and an operation.
  *
  * @generated from message service.api.GetTenantQuotaRequest
  */
@@ -576,7 +578,7 @@ export type GetTenantQuotaRequest = Message<"service.api.GetTenantQuotaRequest">
   tenantId: string;
 
   /**
-   * The operation that is counted.
+   * The counted operation.
    *
    * @generated from field: string operation = 2;
    */
@@ -591,7 +593,7 @@ export const GetTenantQuotaRequestSchema: GenMessage<GetTenantQuotaRequest> = /*
   messageDesc(file_service_api_tenant, 13);
 
 /**
- * What is left today.
+ * The remaining quota of today.
  *
  * @generated from message service.api.GetTenantQuotaResponse
  */
@@ -612,13 +614,13 @@ export const GetTenantQuotaResponseSchema: GenMessage<GetTenantQuotaResponse> = 
   messageDesc(file_service_api_tenant, 14);
 
 /**
- * Tenants: the owners of everything else. Only the platform tenant sees and makes others.
+ * Tenants: the units of isolation. Only the platform tenant sees and creates others.
  *
  * @generated from service service.api.TenantService
  */
 export const TenantService: GenService<{
   /**
-   * Creates a tenant with its environments and, when asked, its first admin key. Needs an admin of the platform tenant.
+   * Creates a tenant with its environments and, on request, its first admin key. Needs an admin of the platform tenant.
    *
    * @generated from rpc service.api.TenantService.CreateTenant
    */
@@ -628,7 +630,7 @@ export const TenantService: GenService<{
     output: typeof CreateTenantResponseSchema;
   },
   /**
-   * Reads one tenant.
+   * Returns one tenant.
    *
    * @generated from rpc service.api.TenantService.GetTenant
    */
@@ -638,7 +640,7 @@ export const TenantService: GenService<{
     output: typeof GetTenantResponseSchema;
   },
   /**
-   * Changes the fields that are present. Status, plan and quotas are the platform tenant's to change.
+   * Changes the fields that are present. Only the platform tenant can change status, plan and quotas.
    *
    * @generated from rpc service.api.TenantService.UpdateTenant
    */
@@ -648,7 +650,7 @@ export const TenantService: GenService<{
     output: typeof UpdateTenantResponseSchema;
   },
   /**
-   * Deletes a tenant: at once for its callers, and for good after tenant.purge_after_days.
+   * Deletes a tenant: its callers are rejected immediately, and its data is purged after tenant.purge_after_days.
    *
    * @generated from rpc service.api.TenantService.DeleteTenant
    */
@@ -658,7 +660,7 @@ export const TenantService: GenService<{
     output: typeof DeleteTenantResponseSchema;
   },
   /**
-   * Lists the tenants that the caller may see: all for the platform tenant, itself for any other.
+   * Lists the tenants that the caller may see: all for the platform tenant, only itself for any other.
    *
    * @generated from rpc service.api.TenantService.ListTenants
    */
@@ -668,7 +670,7 @@ export const TenantService: GenService<{
     output: typeof ListTenantsResponseSchema;
   },
   /**
-   * Reads what is left today of a tenant's quota for an operation.
+   * Returns the remaining quota of a tenant for an operation today.
    *
    * @generated from rpc service.api.TenantService.GetTenantQuota
    */

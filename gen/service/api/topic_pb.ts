@@ -24,7 +24,7 @@ export const file_service_api_topic: GenFile = /*@__PURE__*/
  */
 export type Topic = Message<"service.api.Topic"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,21 +38,22 @@ export type Topic = Message<"service.api.Topic"> & {
   tenantId: string;
 
   /**
-   * What names it, unique in the tenant: words of a to z and 0 to 9 with a dot or an underscore between them.
+   * The key, unique in the tenant: lower-case letters and digits, separated by single dots or underscores (for example:
+   * releases.web).
    *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
-   * What people call it.
+   * The display name.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 5;
    */
@@ -73,7 +74,7 @@ export type Topic = Message<"service.api.Topic"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 8;
    */
@@ -88,13 +89,13 @@ export const TopicSchema: GenMessage<Topic> = /*@__PURE__*/
   messageDesc(file_service_api_topic, 0);
 
 /**
- * That a subscriber is in a topic.
+ * The membership of a subscriber in a topic.
  *
  * @generated from message service.api.Subscription
  */
 export type Subscription = Message<"service.api.Subscription"> & {
   /**
-   * The ULID. It is another one once the context keys have changed.
+   * The id, a ULID. It changes when the context keys change.
    *
    * @generated from field: string id = 1;
    */
@@ -122,14 +123,14 @@ export type Subscription = Message<"service.api.Subscription"> & {
   subscriberId: string;
 
   /**
-   * In which contexts, in alphabetical order.
+   * The context keys, sorted.
    *
    * @generated from field: repeated string context_keys = 5;
    */
   contextKeys: string[];
 
   /**
-   * Since when.
+   * Since when the subscriber is in the topic.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
@@ -144,27 +145,28 @@ export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
   messageDesc(file_service_api_topic, 1);
 
 /**
- * Asks for a new topic.
+ * Request to create a topic.
  *
  * @generated from message service.api.CreateTopicRequest
  */
 export type CreateTopicRequest = Message<"service.api.CreateTopicRequest"> & {
   /**
-   * What names it, unique in the tenant: words of a to z and 0 to 9 with a dot or an underscore between them.
+   * The key, unique in the tenant: lower-case letters and digits, separated by single dots or underscores (for example:
+   * releases.web).
    *
    * @generated from field: string key = 1;
    */
   key: string;
 
   /**
-   * What people call it; the key when empty.
+   * The display name; the key when empty.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 3;
    */
@@ -200,7 +202,7 @@ export const CreateTopicResponseSchema: GenMessage<CreateTopicResponse> = /*@__P
   messageDesc(file_service_api_topic, 3);
 
 /**
- * Names a topic.
+ * Identifies a topic.
  *
  * @generated from message service.api.GetTopicRequest
  */
@@ -221,7 +223,7 @@ export const GetTopicRequestSchema: GenMessage<GetTopicRequest> = /*@__PURE__*/
   messageDesc(file_service_api_topic, 4);
 
 /**
- * The topic that was asked for.
+ * The requested topic.
  *
  * @generated from message service.api.GetTopicResponse
  */
@@ -242,27 +244,27 @@ export const GetTopicResponseSchema: GenMessage<GetTopicResponse> = /*@__PURE__*
   messageDesc(file_service_api_topic, 5);
 
 /**
- * Asks for a page of topics.
+ * Request for a page of topics.
  *
  * @generated from message service.api.ListTopicsRequest
  */
 export type ListTopicsRequest = Message<"service.api.ListTopicsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -283,7 +285,7 @@ export const ListTopicsRequestSchema: GenMessage<ListTopicsRequest> = /*@__PURE_
  */
 export type ListTopicsResponse = Message<"service.api.ListTopicsResponse"> & {
   /**
-   * The items, in the order of their keys.
+   * The items, sorted by key.
    *
    * @generated from field: repeated service.api.Topic topics = 1;
    */
@@ -297,14 +299,14 @@ export type ListTopicsResponse = Message<"service.api.ListTopicsResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -319,7 +321,7 @@ export const ListTopicsResponseSchema: GenMessage<ListTopicsResponse> = /*@__PUR
   messageDesc(file_service_api_topic, 7);
 
 /**
- * Replaces what may change of a topic.
+ * Replaces the name and description of a topic.
  *
  * @generated from message service.api.UpdateTopicRequest
  */
@@ -332,14 +334,14 @@ export type UpdateTopicRequest = Message<"service.api.UpdateTopicRequest"> & {
   key: string;
 
   /**
-   * What people call it; the key when empty.
+   * The display name; the key when empty.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 3;
    */
@@ -361,7 +363,7 @@ export const UpdateTopicRequestSchema: GenMessage<UpdateTopicRequest> = /*@__PUR
   messageDesc(file_service_api_topic, 8);
 
 /**
- * The changed topic.
+ * The updated topic.
  *
  * @generated from message service.api.UpdateTopicResponse
  */
@@ -382,7 +384,7 @@ export const UpdateTopicResponseSchema: GenMessage<UpdateTopicResponse> = /*@__P
   messageDesc(file_service_api_topic, 9);
 
 /**
- * Names a topic to delete.
+ * Selects the topic to delete.
  *
  * @generated from message service.api.DeleteTopicRequest
  */
@@ -424,7 +426,7 @@ export const DeleteTopicResponseSchema: GenMessage<DeleteTopicResponse> = /*@__P
   messageDesc(file_service_api_topic, 11);
 
 /**
- * Names subscribers who are to be in a topic.
+ * Selects the subscribers to add.
  *
  * @generated from message service.api.AddTopicSubscribersRequest
  */
@@ -437,14 +439,14 @@ export type AddTopicSubscribersRequest = Message<"service.api.AddTopicSubscriber
   key: string;
 
   /**
-   * The subscribers, each by its id or its external id. An unknown one is refused, and nobody is added.
+   * The subscribers, each by its id or its external id. An unknown one is rejected, and nobody is added.
    *
    * @generated from field: repeated string subscriber_ids = 2;
    */
   subscriberIds: string[];
 
   /**
-   * In which contexts they are in it; none unless set.
+   * Their context keys in the topic; default none.
    *
    * @generated from field: repeated string context_keys = 3;
    */
@@ -459,27 +461,27 @@ export const AddTopicSubscribersRequestSchema: GenMessage<AddTopicSubscribersReq
   messageDesc(file_service_api_topic, 12);
 
 /**
- * What adding came to. The three together are the subscribers that were named, each counted once.
+ * The result. The three counts add up to the distinct subscribers of the request.
  *
  * @generated from message service.api.AddTopicSubscribersResponse
  */
 export type AddTopicSubscribersResponse = Message<"service.api.AddTopicSubscribersResponse"> & {
   /**
-   * How many were not in the topic before.
+   * The number of new members.
    *
    * @generated from field: int32 added = 1;
    */
   added: number;
 
   /**
-   * How many were in it with other context keys.
+   * The number of members whose context keys changed.
    *
    * @generated from field: int32 changed = 2;
    */
   changed: number;
 
   /**
-   * How many were in it with these context keys.
+   * The number of members that already had these context keys.
    *
    * @generated from field: int32 unchanged = 3;
    */
@@ -494,7 +496,7 @@ export const AddTopicSubscribersResponseSchema: GenMessage<AddTopicSubscribersRe
   messageDesc(file_service_api_topic, 13);
 
 /**
- * Names subscribers who are not to be in a topic.
+ * Selects the subscribers to remove.
  *
  * @generated from message service.api.RemoveTopicSubscribersRequest
  */
@@ -507,7 +509,7 @@ export type RemoveTopicSubscribersRequest = Message<"service.api.RemoveTopicSubs
   key: string;
 
   /**
-   * The subscribers, each by its id or its external id. Those who are not in it are ignored.
+   * The subscribers, each by its id or its external id. Subscribers that are not in the topic are ignored.
    *
    * @generated from field: repeated string subscriber_ids = 2;
    */
@@ -522,13 +524,13 @@ export const RemoveTopicSubscribersRequestSchema: GenMessage<RemoveTopicSubscrib
   messageDesc(file_service_api_topic, 14);
 
 /**
- * What removing came to.
+ * The result.
  *
  * @generated from message service.api.RemoveTopicSubscribersResponse
  */
 export type RemoveTopicSubscribersResponse = Message<"service.api.RemoveTopicSubscribersResponse"> & {
   /**
-   * How many were in the topic.
+   * The number of removed members.
    *
    * @generated from field: int32 removed = 1;
    */
@@ -543,7 +545,7 @@ export const RemoveTopicSubscribersResponseSchema: GenMessage<RemoveTopicSubscri
   messageDesc(file_service_api_topic, 15);
 
 /**
- * Asks for a page of those who are in a topic.
+ * Request for a page of a topic's subscribers.
  *
  * @generated from message service.api.ListTopicSubscribersRequest
  */
@@ -556,21 +558,21 @@ export type ListTopicSubscribersRequest = Message<"service.api.ListTopicSubscrib
   key: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -585,7 +587,7 @@ export const ListTopicSubscribersRequestSchema: GenMessage<ListTopicSubscribersR
   messageDesc(file_service_api_topic, 16);
 
 /**
- * A page of those who are in a topic.
+ * A page of a topic's subscribers.
  *
  * @generated from message service.api.ListTopicSubscribersResponse
  */
@@ -605,14 +607,14 @@ export type ListTopicSubscribersResponse = Message<"service.api.ListTopicSubscri
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -627,7 +629,7 @@ export const ListTopicSubscribersResponseSchema: GenMessage<ListTopicSubscribers
   messageDesc(file_service_api_topic, 17);
 
 /**
- * Topics: named sets of subscribers, to notify them together.
+ * Topics: named sets of subscribers to notify together.
  *
  * @generated from service service.api.TopicService
  */
@@ -643,7 +645,7 @@ export const TopicService: GenService<{
     output: typeof CreateTopicResponseSchema;
   },
   /**
-   * Reads one topic.
+   * Returns one topic.
    *
    * @generated from rpc service.api.TopicService.GetTopic
    */
@@ -663,7 +665,7 @@ export const TopicService: GenService<{
     output: typeof ListTopicsResponseSchema;
   },
   /**
-   * Replaces a topic's name and description. Its key stays for ever.
+   * Replaces a topic's name and description. Its key never changes.
    *
    * @generated from rpc service.api.TopicService.UpdateTopic
    */
@@ -673,7 +675,7 @@ export const TopicService: GenService<{
     output: typeof UpdateTopicResponseSchema;
   },
   /**
-   * Deletes a topic and every subscription to it. What was sent to it before still reaches those who were in it then.
+   * Deletes a topic and all subscriptions to it. Earlier broadcasts still reach the members at that time.
    *
    * @generated from rpc service.api.TopicService.DeleteTopic
    */
@@ -683,7 +685,7 @@ export const TopicService: GenService<{
     output: typeof DeleteTopicResponseSchema;
   },
   /**
-   * Adds up to 1,000 subscribers to a topic: all of them or none. Those who are in it already get the context keys.
+   * Adds up to 1,000 subscribers to a topic: all of them or none. The context keys of existing members are replaced.
    *
    * @generated from rpc service.api.TopicService.AddTopicSubscribers
    */
@@ -693,7 +695,7 @@ export const TopicService: GenService<{
     output: typeof AddTopicSubscribersResponseSchema;
   },
   /**
-   * Takes up to 1,000 subscribers out of a topic. Those who are not in it are ignored.
+   * Removes up to 1,000 subscribers from a topic. Subscribers that are not in it are ignored.
    *
    * @generated from rpc service.api.TopicService.RemoveTopicSubscribers
    */
@@ -703,7 +705,7 @@ export const TopicService: GenService<{
     output: typeof RemoveTopicSubscribersResponseSchema;
   },
   /**
-   * Lists who is in a topic.
+   * Lists the subscribers of a topic.
    *
    * @generated from rpc service.api.TopicService.ListTopicSubscribers
    */

@@ -13,7 +13,7 @@ export const file_service_api_violation: GenFile = /*@__PURE__*/
   fileDesc("ChtzZXJ2aWNlL2FwaS92aW9sYXRpb24ucHJvdG8SC3NlcnZpY2UuYXBpIjkKCVZpb2xhdGlvbhINCgVmaWVsZBgBIAEoCRIMCgRydWxlGAIgASgJEg8KB21lc3NhZ2UYAyABKAliBnByb3RvMw");
 
 /**
- * One broken rule of one field.
+ * A violated rule of a field.
  *
  * @generated from message service.api.Violation
  */

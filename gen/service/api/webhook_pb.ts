@@ -18,13 +18,13 @@ export const file_service_api_webhook: GenFile = /*@__PURE__*/
   fileDesc("ChlzZXJ2aWNlL2FwaS93ZWJob29rLnByb3RvEgtzZXJ2aWNlLmFwaSLeBQoPV2ViaG9va0VuZHBvaW50EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSEwoLZXZlbnRfdHlwZXMYBSADKAkSMwoGc3RhdHVzGAYgASgOMiMuc2VydmljZS5hcGkuV2ViaG9va0VuZHBvaW50LlN0YXR1cxJECg9kaXNhYmxlZF9yZWFzb24YByABKA4yKy5zZXJ2aWNlLmFwaS5XZWJob29rRW5kcG9pbnQuRGlzYWJsZWRSZWFzb24SMQoNZmFpbGluZ19zaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCyABKAMSGAoGc2VjcmV0GAwgASgJQgOAAQFIAIgBARI/ChtwcmV2aW91c19zZWNyZXRfdmFsaWRfdW50aWwYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGVudmlyb25tZW50X21vZGUYDiABKAkiSAoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhEKDVNUQVRVU19BQ1RJVkUQARITCg9TVEFUVVNfRElTQUJMRUQQAiKEAQoORGlzYWJsZWRSZWFzb24SHwobRElTQUJMRURfUkVBU09OX1VOU1BFQ0lGSUVEEAASGgoWRElTQUJMRURfUkVBU09OX01BTlVBTBABEhgKFERJU0FCTEVEX1JFQVNPTl9HT05FEAISGwoXRElTQUJMRURfUkVBU09OX0ZBSUxJTkcQA0IJCgdfc2VjcmV0IlMKEVdlYmhvb2tFdmVudFR5cGVzEj4KBXR5cGVzGAEgAygJQi+6SCySASkQMhgBIiNyITIfXlthLXpdW2EtejAtOV8uXXswLDEyNn0oXC5cKik/JCKdBwoPV2ViaG9va0RlbGl2ZXJ5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRITCgtlbmRwb2ludF9pZBgDIAEoCRISCgpldmVudF90eXBlGAQgASgJEhIKCm1lc3NhZ2VfaWQYBSABKAkSMwoGc3RhdHVzGAYgASgOMiMuc2VydmljZS5hcGkuV2ViaG9va0RlbGl2ZXJ5LlN0YXR1cxIVCg1hdHRlbXB0X2NvdW50GAcgASgFEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoIYXR0ZW1wdHMYCSADKAsyJC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkuQXR0ZW1wdBIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAalgEKB0F0dGVtcHQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAIgASgFEhcKD3Jlc3BvbnNlX3N0YXR1cxgDIAEoBRI1CgdmYWlsdXJlGAQgASgOMiQuc2VydmljZS5hcGkuV2ViaG9va0RlbGl2ZXJ5LkZhaWx1cmUicwoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhIKDlNUQVRVU19QRU5ESU5HEAESFAoQU1RBVFVTX1NVQ0NFRURFRBACEhEKDVNUQVRVU19GQUlMRUQQAxIUChBTVEFUVVNfQ0FOQ0VMTEVEEAQiiAIKB0ZhaWx1cmUSFwoTRkFJTFVSRV9VTlNQRUNJRklFRBAAEhIKDkZBSUxVUkVfU1RBVFVTEAESEgoORkFJTFVSRV9ERU5JRUQQAhIXChNGQUlMVVJFX0lOVkFMSURfVVJMEAMSDwoLRkFJTFVSRV9ETlMQBBITCg9GQUlMVVJFX0NPTk5FQ1QQBRIPCgtGQUlMVVJFX1RMUxAGEhMKD0ZBSUxVUkVfVElNRU9VVBAHEhsKF0ZBSUxVUkVfQ09OTkVDVElPTl9MT1NUEAgSGwoXRkFJTFVSRV9FVkVOVF9GT1JHT1RURU4QCRIdChlGQUlMVVJFX1NFQ1JFVF9VTlJFQURBQkxFEAoiwwQKDVdlYmhvb2tSZXBsYXkSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhMKC2VuZHBvaW50X2lkGAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoJc2VsZWN0aW9uGAYgASgOMiQuc2VydmljZS5hcGkuV2ViaG9va1JlcGxheS5TZWxlY3Rpb24SMQoGc3RhdHVzGAcgASgOMiEuc2VydmljZS5hcGkuV2ViaG9va1JlcGxheS5TdGF0dXMSEAoIcmVwbGF5ZWQYCCABKAMSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJgCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASEgoOU1RBVFVTX1JVTk5JTkcQARIUChBTVEFUVVNfQ09NUExFVEVEEAISFAoQU1RBVFVTX0NBTkNFTExFRBADImYKCVNlbGVjdGlvbhIZChVTRUxFQ1RJT05fVU5TUEVDSUZJRUQQABIUChBTRUxFQ1RJT05fRkFJTEVEEAESFQoRU0VMRUNUSU9OX01JU1NJTkcQAhIRCg1TRUxFQ1RJT05fQUxMEAMi6gEKHENyZWF0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QSFwoDdXJsGAEgASgJQgq6SAdyBRABGIAQEh0KC2Rlc2NyaXB0aW9uGAIgASgJQgi6SAVyAxj0AxJECgtldmVudF90eXBlcxgDIAMoCUIvukgskgEpEDIYASIjciEyH15bYS16XVthLXowLTlfLl17MCwxMjZ9KFwuXCopPyQSTAoQZW52aXJvbm1lbnRfbW9kZRgEIAEoCUIyukgvci1SAFIDYW55Ug9wcm9kdWN0aW9uX29ubHlSE25vbl9wcm9kdWN0aW9uX29ubHkiTwodQ3JlYXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRW5kcG9pbnQiOwoZR2V0V2ViaG9va0VuZHBvaW50UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAIkwKGkdldFdlYmhvb2tFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuV2ViaG9va0VuZHBvaW50IlIKG0xpc3RXZWJob29rRW5kcG9pbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIpIBChxMaXN0V2ViaG9va0VuZHBvaW50c1Jlc3BvbnNlEi8KCWVuZHBvaW50cxgBIAMoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgi0QIKHFVwZGF0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQBIcCgN1cmwYAiABKAlCCrpIB3IFEAEYgBBIAIgBARIiCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY9ANIAYgBARI2Cg5ldmVudF90eXBlX3NldBgEIAEoCzIeLnNlcnZpY2UuYXBpLldlYmhvb2tFdmVudFR5cGVzEkQKBnN0YXR1cxgFIAEoDjIjLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludC5TdGF0dXNCCrpIB4IBBBABIABIAogBARIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gDiAEBQgYKBF91cmxCDgoMX2Rlc2NyaXB0aW9uQgkKB19zdGF0dXNCEQoPX3JlY29yZF92ZXJzaW9uIk8KHVVwZGF0ZVdlYmhvb2tFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuV2ViaG9va0VuZHBvaW50Ij4KHERlbGV0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQCJPCh1EZWxldGVXZWJob29rRW5kcG9pbnRSZXNwb25zZRIuCghlbmRwb2ludBgBIAEoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludCI8ChpSb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAIk0KG1JvdGF0ZVdlYmhvb2tTZWNyZXRSZXNwb25zZRIuCghlbmRwb2ludBgBIAEoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludCI8ChpUZXN0V2ViaG9va0VuZHBvaW50UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAIk0KG1Rlc3RXZWJob29rRW5kcG9pbnRSZXNwb25zZRIuCghkZWxpdmVyeRgBIAEoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tEZWxpdmVyeSLfAQocUmVwbGF5V2ViaG9va0VuZHBvaW50UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEjEKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEikKBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCglzZWxlY3Rpb24YBCABKA4yJC5zZXJ2aWNlLmFwaS5XZWJob29rUmVwbGF5LlNlbGVjdGlvbkIIukgFggECEAEiSwodUmVwbGF5V2ViaG9va0VuZHBvaW50UmVzcG9uc2USKgoGcmVwbGF5GAEgASgLMhouc2VydmljZS5hcGkuV2ViaG9va1JlcGxheSJXChdHZXRXZWJob29rUmVwbGF5UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEhwKCXJlcGxheV9pZBgCIAEoCUIJukgGcgQQARhAIkYKGEdldFdlYmhvb2tSZXBsYXlSZXNwb25zZRIqCgZyZXBsYXkYASABKAsyGi5zZXJ2aWNlLmFwaS5XZWJob29rUmVwbGF5IrIBChxMaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0Eh4KC2VuZHBvaW50X2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBRI9CgZzdGF0dXMYBSABKA4yIy5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkuU3RhdHVzQgi6SAWCAQIQASKUAQodTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tEZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiWwoZR2V0V2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAIgASgJQgm6SAZyBBABGEAiTAoaR2V0V2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2USLgoIZGVsaXZlcnkYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkiXgocUmVwbGF5V2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAIgASgJQgm6SAZyBBABGEAiTwodUmVwbGF5V2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2USLgoIZGVsaXZlcnkYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnky2xMKDldlYmhvb2tTZXJ2aWNlEr8BChVDcmVhdGVXZWJob29rRW5kcG9pbnQSKS5zZXJ2aWNlLmFwaS5DcmVhdGVXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giouc2VydmljZS5hcGkuQ3JlYXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2UiT8rzGBwIARACGAEgASoHd2ViaG9vazIFd3JpdGVQBVgBgtPkkwIpOgEqYghlbmRwb2ludCIaL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMSvAEKEkdldFdlYmhvb2tFbmRwb2ludBImLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tFbmRwb2ludFJlcXVlc3QaJy5zZXJ2aWNlLmFwaS5HZXRXZWJob29rRW5kcG9pbnRSZXNwb25zZSJVyvMYFwgBEAIYASABKgd3ZWJob29rMgRyZWFkgtPkkwI0YghlbmRwb2ludBIoL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMve2VuZHBvaW50X2lkfRKsAQoUTGlzdFdlYmhvb2tFbmRwb2ludHMSKC5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0VuZHBvaW50c1JlcXVlc3QaKS5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0VuZHBvaW50c1Jlc3BvbnNlIj/K8xgZCAEQAhgBIAEqB3dlYmhvb2syBHJlYWRQAoLT5JMCHBIaL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMSzQEKFVVwZGF0ZVdlYmhvb2tFbmRwb2ludBIpLnNlcnZpY2UuYXBpLlVwZGF0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QaKi5zZXJ2aWNlLmFwaS5VcGRhdGVXZWJob29rRW5kcG9pbnRSZXNwb25zZSJdyvMYHAgBEAIYASABKgd3ZWJob29rMgV3cml0ZVAFWAGC0+STAjc6ASpiCGVuZHBvaW50MigvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9EssBChVEZWxldGVXZWJob29rRW5kcG9pbnQSKS5zZXJ2aWNlLmFwaS5EZWxldGVXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giouc2VydmljZS5hcGkuRGVsZXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2UiW8rzGB0IARACGAEgASoHd2ViaG9vazIGZGVsZXRlUAVYAYLT5JMCNGIIZW5kcG9pbnQqKC9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH0S+AEKE1JvdGF0ZVdlYmhvb2tTZWNyZXQSJy5zZXJ2aWNlLmFwaS5Sb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBooLnNlcnZpY2UuYXBpLlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXNwb25zZSKNAcrzGBwIARACGAEgASoHd2ViaG9vazIFd3JpdGVQBVgB0vMYHndlYmhvb2stZW5kcG9pbnQgcm90YXRlLXNlY3JldILT5JMCRToBKmIIZW5kcG9pbnQiNi9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH06cm90YXRlX3NlY3JldBLMAQoTVGVzdFdlYmhvb2tFbmRwb2ludBInLnNlcnZpY2UuYXBpLlRlc3RXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giguc2VydmljZS5hcGkuVGVzdFdlYmhvb2tFbmRwb2ludFJlc3BvbnNlImLK8xgcCAEQAhgBIAEqB3dlYmhvb2syBXdyaXRlUAVYAYLT5JMCPDoBKmIIZGVsaXZlcnkiLS9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH06dGVzdBLSAQoVUmVwbGF5V2ViaG9va0VuZHBvaW50Eikuc2VydmljZS5hcGkuUmVwbGF5V2ViaG9va0VuZHBvaW50UmVxdWVzdBoqLnNlcnZpY2UuYXBpLlJlcGxheVdlYmhvb2tFbmRwb2ludFJlc3BvbnNlImLK8xgcCAEQAhgBIAEqB3dlYmhvb2syBXdyaXRlUApYAYLT5JMCPDoBKmIGcmVwbGF5Ii8vYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9OnJlcGxheRLIAQoQR2V0V2ViaG9va1JlcGxheRIkLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tSZXBsYXlSZXF1ZXN0GiUuc2VydmljZS5hcGkuR2V0V2ViaG9va1JlcGxheVJlc3BvbnNlImfK8xgXCAEQAhgBIAEqB3dlYmhvb2syBHJlYWSC0+STAkZiBnJlcGxheRI8L2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMve2VuZHBvaW50X2lkfS9yZXBsYXlzL3tyZXBsYXlfaWR9EsgBChVMaXN0V2ViaG9va0RlbGl2ZXJpZXMSKS5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0Giouc2VydmljZS5hcGkuTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVzcG9uc2UiWMrzGBkIARACGAEgASoHd2ViaG9vazIEcmVhZFACgtPkkwI1EjMvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9L2RlbGl2ZXJpZXMS1QEKEkdldFdlYmhvb2tEZWxpdmVyeRImLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tEZWxpdmVyeVJlcXVlc3QaJy5zZXJ2aWNlLmFwaS5HZXRXZWJob29rRGVsaXZlcnlSZXNwb25zZSJuyvMYFwgBEAIYASABKgd3ZWJob29rMgRyZWFkgtPkkwJNYghkZWxpdmVyeRJBL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMve2VuZHBvaW50X2lkfS9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0S7QEKFVJlcGxheVdlYmhvb2tEZWxpdmVyeRIpLnNlcnZpY2UuYXBpLlJlcGxheVdlYmhvb2tEZWxpdmVyeVJlcXVlc3QaKi5zZXJ2aWNlLmFwaS5SZXBsYXlXZWJob29rRGVsaXZlcnlSZXNwb25zZSJ9yvMYHAgBEAIYASABKgd3ZWJob29rMgV3cml0ZVAFWAGC0+STAlc6ASpiCGRlbGl2ZXJ5IkgvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9L2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfTpyZXBsYXliBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
- * Where events are sent.
+ * An HTTP endpoint that receives events.
  *
  * @generated from message service.api.WebhookEndpoint
  */
 export type WebhookEndpoint = Message<"service.api.WebhookEndpoint"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -38,21 +38,21 @@ export type WebhookEndpoint = Message<"service.api.WebhookEndpoint"> & {
   tenantId: string;
 
   /**
-   * Where events are posted to.
+   * The URL that events are posted to.
    *
    * @generated from field: string url = 3;
    */
   url: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 4;
    */
   description: string;
 
   /**
-   * The types of events that are sent, exact or as a family such as "order.*"; all when empty.
+   * The event types, exact or with a prefix such as "order.*"; all when empty.
    *
    * @generated from field: repeated string event_types = 5;
    */
@@ -66,7 +66,7 @@ export type WebhookEndpoint = Message<"service.api.WebhookEndpoint"> & {
   status: WebhookEndpoint_Status;
 
   /**
-   * Why it is disabled, when it is.
+   * Why it is disabled, if it is.
    *
    * @generated from field: service.api.WebhookEndpoint.DisabledReason disabled_reason = 7;
    */
@@ -94,28 +94,29 @@ export type WebhookEndpoint = Message<"service.api.WebhookEndpoint"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Counts the changes; send it back to make an update conditional.
+   * The version of the record; send it back to make an update conditional.
    *
    * @generated from field: int64 record_version = 11;
    */
   recordVersion: bigint;
 
   /**
-   * What signs its messages (whsec_…), shown once: only in the response that creates the endpoint or rotates the secret.
+   * The signing secret (whsec_…). Only the response that creates the endpoint or rotates the secret contains it.
    *
    * @generated from field: optional string secret = 12;
    */
   secret?: string | undefined;
 
   /**
-   * Until when the secret before signs as well: only in the response that rotates the secret.
+   * Until when the previous secret also signs. Only the response that rotates the secret contains it.
    *
    * @generated from field: google.protobuf.Timestamp previous_secret_valid_until = 13;
    */
   previousSecretValidUntil?: Timestamp | undefined;
 
   /**
-   * Whose environments' events are sent: any, production_only or non_production_only. Events of no environment always are.
+   * The environments whose events are sent: any, production_only or non_production_only. Events without an environment
+   * are always sent.
    *
    * @generated from field: string environment_mode = 14;
    */
@@ -130,13 +131,13 @@ export const WebhookEndpointSchema: GenMessage<WebhookEndpoint> = /*@__PURE__*/
   messageDesc(file_service_api_webhook, 0);
 
 /**
- * Where an endpoint stands.
+ * The status of an endpoint.
  *
  * @generated from enum service.api.WebhookEndpoint.Status
  */
 export const WebhookEndpoint_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
@@ -150,7 +151,7 @@ export const WebhookEndpoint_Status = {
   ACTIVE: 1,
 
   /**
-   * Gets none.
+   * Gets no events.
    *
    * @generated from enum value: STATUS_DISABLED = 2;
    */
@@ -158,7 +159,7 @@ export const WebhookEndpoint_Status = {
 } as const;
 
 /**
- * Where an endpoint stands.
+ * The status of an endpoint.
  *
  * @generated from enum service.api.WebhookEndpoint.Status
  */
@@ -191,7 +192,7 @@ export const WebhookEndpoint_DisabledReason = {
   MANUAL: 1,
 
   /**
-   * It answered 410.
+   * It returned 410.
    *
    * @generated from enum value: DISABLED_REASON_GONE = 2;
    */
@@ -219,13 +220,13 @@ export const WebhookEndpoint_DisabledReasonSchema: GenEnum<WebhookEndpoint_Disab
   enumDesc(file_service_api_webhook, 0, 1);
 
 /**
- * Types of events.
+ * Event types.
  *
  * @generated from message service.api.WebhookEventTypes
  */
 export type WebhookEventTypes = Message<"service.api.WebhookEventTypes"> & {
   /**
-   * Exact types and families such as "order.*"; all when empty.
+   * Exact types and prefixes such as "order.*"; all when empty.
    *
    * @generated from field: repeated string types = 1;
    */
@@ -240,13 +241,13 @@ export const WebhookEventTypesSchema: GenMessage<WebhookEventTypes> = /*@__PURE_
   messageDesc(file_service_api_webhook, 1);
 
 /**
- * An event on its way to an endpoint.
+ * The delivery of an event to an endpoint.
  *
  * @generated from message service.api.WebhookDelivery
  */
 export type WebhookDelivery = Message<"service.api.WebhookDelivery"> & {
   /**
-   * The id, which is that of the event.
+   * The id; the same as that of the event.
    *
    * @generated from field: string id = 1;
    */
@@ -274,21 +275,21 @@ export type WebhookDelivery = Message<"service.api.WebhookDelivery"> & {
   eventType: string;
 
   /**
-   * What the endpoint gets as webhook-id, the same at every attempt.
+   * The webhook-id header, the same for every attempt.
    *
    * @generated from field: string message_id = 5;
    */
   messageId: string;
 
   /**
-   * Where it stands.
+   * The status.
    *
    * @generated from field: service.api.WebhookDelivery.Status status = 6;
    */
   status: WebhookDelivery_Status;
 
   /**
-   * How many attempts there were, those before a replay included.
+   * The number of attempts, including those before a replay.
    *
    * @generated from field: int32 attempt_count = 7;
    */
@@ -309,14 +310,14 @@ export type WebhookDelivery = Message<"service.api.WebhookDelivery"> & {
   attempts: WebhookDelivery_Attempt[];
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 10;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it came to its end, if it has.
+   * When it ended, if it has.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 11;
    */
@@ -351,14 +352,14 @@ export type WebhookDelivery_Attempt = Message<"service.api.WebhookDelivery.Attem
   durationMs: number;
 
   /**
-   * The status of the answer; 0 when there was none.
+   * The status of the response; 0 if there was none.
    *
    * @generated from field: int32 response_status = 3;
    */
   responseStatus: number;
 
   /**
-   * Why it failed, when it did.
+   * Why it failed, if it did.
    *
    * @generated from field: service.api.WebhookDelivery.Failure failure = 4;
    */
@@ -373,27 +374,27 @@ export const WebhookDelivery_AttemptSchema: GenMessage<WebhookDelivery_Attempt> 
   messageDesc(file_service_api_webhook, 2, 0);
 
 /**
- * Where a delivery stands.
+ * The status of a delivery.
  *
  * @generated from enum service.api.WebhookDelivery.Status
  */
 export const WebhookDelivery_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * An attempt is under way or to come.
+   * An attempt is running or due later.
    *
    * @generated from enum value: STATUS_PENDING = 1;
    */
   PENDING: 1,
 
   /**
-   * The endpoint took it.
+   * The endpoint accepted it.
    *
    * @generated from enum value: STATUS_SUCCEEDED = 2;
    */
@@ -407,7 +408,7 @@ export const WebhookDelivery_Status = {
   FAILED: 3,
 
   /**
-   * It fell due while its endpoint was disabled or its tenant suspended.
+   * It was due while its endpoint was disabled or its tenant suspended.
    *
    * @generated from enum value: STATUS_CANCELLED = 4;
    */
@@ -415,7 +416,7 @@ export const WebhookDelivery_Status = {
 } as const;
 
 /**
- * Where a delivery stands.
+ * The status of a delivery.
  *
  * @generated from enum service.api.WebhookDelivery.Status
  */
@@ -434,63 +435,63 @@ export const WebhookDelivery_StatusSchema: GenEnum<WebhookDelivery_Status> = /*@
  */
 export const WebhookDelivery_Failure = {
   /**
-   * It did not.
+   * It did not fail.
    *
    * @generated from enum value: FAILURE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * The answer was not 2xx.
+   * The response was not 2xx.
    *
    * @generated from enum value: FAILURE_STATUS = 1;
    */
   STATUS: 1,
 
   /**
-   * The address may not be reached.
+   * The egress guard denied the address.
    *
    * @generated from enum value: FAILURE_DENIED = 2;
    */
   DENIED: 2,
 
   /**
-   * The URL cannot be called.
+   * The URL is invalid.
    *
    * @generated from enum value: FAILURE_INVALID_URL = 3;
    */
   INVALID_URL: 3,
 
   /**
-   * The name has no address.
+   * The host name does not resolve.
    *
    * @generated from enum value: FAILURE_DNS = 4;
    */
   DNS: 4,
 
   /**
-   * Nobody takes the connection.
+   * The connection was not accepted.
    *
    * @generated from enum value: FAILURE_CONNECT = 5;
    */
   CONNECT: 5,
 
   /**
-   * The certificate is not good for the name, or the handshake failed.
+   * The certificate is invalid for the name, or the handshake failed.
    *
    * @generated from enum value: FAILURE_TLS = 6;
    */
   TLS: 6,
 
   /**
-   * There was no answer within 15 seconds.
+   * There was no response within 15 seconds.
    *
    * @generated from enum value: FAILURE_TIMEOUT = 7;
    */
   TIMEOUT: 7,
 
   /**
-   * The connection broke, or what came back was not HTTP.
+   * The connection broke, or the response was not HTTP.
    *
    * @generated from enum value: FAILURE_CONNECTION_LOST = 8;
    */
@@ -504,7 +505,7 @@ export const WebhookDelivery_Failure = {
   EVENT_FORGOTTEN: 9,
 
   /**
-   * The endpoint's secret cannot be opened.
+   * The endpoint's secret cannot be decrypted.
    *
    * @generated from enum value: FAILURE_SECRET_UNREADABLE = 10;
    */
@@ -525,13 +526,13 @@ export const WebhookDelivery_FailureSchema: GenEnum<WebhookDelivery_Failure> = /
   enumDesc(file_service_api_webhook, 2, 1);
 
 /**
- * The sending again of what happened in a time range.
+ * A replay of the events of a time range.
  *
  * @generated from message service.api.WebhookReplay
  */
 export type WebhookReplay = Message<"service.api.WebhookReplay"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string id = 1;
    */
@@ -566,28 +567,28 @@ export type WebhookReplay = Message<"service.api.WebhookReplay"> & {
   until?: Timestamp | undefined;
 
   /**
-   * Which of them.
+   * The events to send.
    *
    * @generated from field: service.api.WebhookReplay.Selection selection = 6;
    */
   selection: WebhookReplay_Selection;
 
   /**
-   * Where it stands.
+   * The status.
    *
    * @generated from field: service.api.WebhookReplay.Status status = 7;
    */
   status: WebhookReplay_Status;
 
   /**
-   * How many deliveries it has started so far.
+   * The number of deliveries started so far.
    *
    * @generated from field: int64 replayed = 8;
    */
   replayed: bigint;
 
   /**
-   * When it was asked for.
+   * When it was requested.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
@@ -609,34 +610,34 @@ export const WebhookReplaySchema: GenMessage<WebhookReplay> = /*@__PURE__*/
   messageDesc(file_service_api_webhook, 3);
 
 /**
- * Where a replay stands.
+ * The status of a replay.
  *
  * @generated from enum service.api.WebhookReplay.Status
  */
 export const WebhookReplay_Status = {
   /**
-   * Not a status.
+   * Not a valid status.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Under way.
+   * Running.
    *
    * @generated from enum value: STATUS_RUNNING = 1;
    */
   RUNNING: 1,
 
   /**
-   * All of the range is on its way.
+   * All deliveries of the range were started.
    *
    * @generated from enum value: STATUS_COMPLETED = 2;
    */
   COMPLETED: 2,
 
   /**
-   * Its endpoint was disabled meanwhile, or it was not done within a day.
+   * Its endpoint was disabled, or it did not finish within a day.
    *
    * @generated from enum value: STATUS_CANCELLED = 3;
    */
@@ -644,7 +645,7 @@ export const WebhookReplay_Status = {
 } as const;
 
 /**
- * Where a replay stands.
+ * The status of a replay.
  *
  * @generated from enum service.api.WebhookReplay.Status
  */
@@ -657,7 +658,7 @@ export const WebhookReplay_StatusSchema: GenEnum<WebhookReplay_Status> = /*@__PU
   enumDesc(file_service_api_webhook, 3, 0);
 
 /**
- * Which events of the range are sent.
+ * The events of the range to send.
  *
  * @generated from enum service.api.WebhookReplay.Selection
  */
@@ -670,21 +671,21 @@ export const WebhookReplay_Selection = {
   UNSPECIFIED: 0,
 
   /**
-   * Those whose delivery failed or was cancelled.
+   * Events whose delivery failed or was cancelled.
    *
    * @generated from enum value: SELECTION_FAILED = 1;
    */
   FAILED: 1,
 
   /**
-   * Those that have no delivery, because they happened before the endpoint was there or while it was disabled.
+   * Events without a delivery, because they happened before the endpoint was created or while it was disabled.
    *
    * @generated from enum value: SELECTION_MISSING = 2;
    */
   MISSING: 2,
 
   /**
-   * All.
+   * All events.
    *
    * @generated from enum value: SELECTION_ALL = 3;
    */
@@ -692,7 +693,7 @@ export const WebhookReplay_Selection = {
 } as const;
 
 /**
- * Which events of the range are sent.
+ * The events of the range to send.
  *
  * @generated from enum service.api.WebhookReplay.Selection
  */
@@ -705,34 +706,34 @@ export const WebhookReplay_SelectionSchema: GenEnum<WebhookReplay_Selection> = /
   enumDesc(file_service_api_webhook, 3, 1);
 
 /**
- * Asks for a new endpoint.
+ * Request to create an endpoint.
  *
  * @generated from message service.api.CreateWebhookEndpointRequest
  */
 export type CreateWebhookEndpointRequest = Message<"service.api.CreateWebhookEndpointRequest"> & {
   /**
-   * Where events are to be posted, https or http, without credentials.
+   * The URL to post events to, https or http, without credentials.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * The types of events to be sent, exact or as a family such as "order.*"; all when empty.
+   * The event types, exact or with a prefix such as "order.*"; all when empty.
    *
    * @generated from field: repeated string event_types = 3;
    */
   eventTypes: string[];
 
   /**
-   * Whose environments' events are sent: any, production_only or non_production_only; the caller's own mode when empty.
+   * The environments whose events are sent: any, production_only or non_production_only; the caller's mode when empty.
    *
    * @generated from field: string environment_mode = 4;
    */
@@ -768,7 +769,7 @@ export const CreateWebhookEndpointResponseSchema: GenMessage<CreateWebhookEndpoi
   messageDesc(file_service_api_webhook, 5);
 
 /**
- * Names an endpoint.
+ * Identifies an endpoint.
  *
  * @generated from message service.api.GetWebhookEndpointRequest
  */
@@ -789,7 +790,7 @@ export const GetWebhookEndpointRequestSchema: GenMessage<GetWebhookEndpointReque
   messageDesc(file_service_api_webhook, 6);
 
 /**
- * The endpoint that was asked for.
+ * The requested endpoint.
  *
  * @generated from message service.api.GetWebhookEndpointResponse
  */
@@ -810,27 +811,27 @@ export const GetWebhookEndpointResponseSchema: GenMessage<GetWebhookEndpointResp
   messageDesc(file_service_api_webhook, 7);
 
 /**
- * Asks for a page of endpoints.
+ * Request for a page of endpoints.
  *
  * @generated from message service.api.ListWebhookEndpointsRequest
  */
 export type ListWebhookEndpointsRequest = Message<"service.api.ListWebhookEndpointsRequest"> & {
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 3;
    */
@@ -865,14 +866,14 @@ export type ListWebhookEndpointsResponse = Message<"service.api.ListWebhookEndpo
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -900,14 +901,14 @@ export type UpdateWebhookEndpointRequest = Message<"service.api.UpdateWebhookEnd
   endpointId: string;
 
   /**
-   * Where events are to be posted.
+   * The URL to post events to.
    *
    * @generated from field: optional string url = 2;
    */
   url?: string | undefined;
 
   /**
-   * What it is for.
+   * The description.
    *
    * @generated from field: optional string description = 3;
    */
@@ -943,7 +944,7 @@ export const UpdateWebhookEndpointRequestSchema: GenMessage<UpdateWebhookEndpoin
   messageDesc(file_service_api_webhook, 10);
 
 /**
- * The changed endpoint.
+ * The updated endpoint.
  *
  * @generated from message service.api.UpdateWebhookEndpointResponse
  */
@@ -964,7 +965,7 @@ export const UpdateWebhookEndpointResponseSchema: GenMessage<UpdateWebhookEndpoi
   messageDesc(file_service_api_webhook, 11);
 
 /**
- * Names an endpoint to delete.
+ * Selects the endpoint to delete.
  *
  * @generated from message service.api.DeleteWebhookEndpointRequest
  */
@@ -1006,7 +1007,7 @@ export const DeleteWebhookEndpointResponseSchema: GenMessage<DeleteWebhookEndpoi
   messageDesc(file_service_api_webhook, 13);
 
 /**
- * Names an endpoint that is to get a new secret.
+ * Selects the endpoint that gets a new secret.
  *
  * @generated from message service.api.RotateWebhookSecretRequest
  */
@@ -1033,7 +1034,7 @@ export const RotateWebhookSecretRequestSchema: GenMessage<RotateWebhookSecretReq
  */
 export type RotateWebhookSecretResponse = Message<"service.api.RotateWebhookSecretResponse"> & {
   /**
-   * The endpoint, with its new secret and until when the one before signs as well.
+   * The endpoint, with its new secret and the time until which the previous one also signs.
    *
    * @generated from field: service.api.WebhookEndpoint endpoint = 1;
    */
@@ -1048,7 +1049,7 @@ export const RotateWebhookSecretResponseSchema: GenMessage<RotateWebhookSecretRe
   messageDesc(file_service_api_webhook, 15);
 
 /**
- * Names an endpoint to test.
+ * Selects the endpoint to test.
  *
  * @generated from message service.api.TestWebhookEndpointRequest
  */
@@ -1069,7 +1070,7 @@ export const TestWebhookEndpointRequestSchema: GenMessage<TestWebhookEndpointReq
   messageDesc(file_service_api_webhook, 16);
 
 /**
- * The test on its way.
+ * The test delivery.
  *
  * @generated from message service.api.TestWebhookEndpointResponse
  */
@@ -1090,7 +1091,7 @@ export const TestWebhookEndpointResponseSchema: GenMessage<TestWebhookEndpointRe
   messageDesc(file_service_api_webhook, 17);
 
 /**
- * Asks for a time range to be sent once more.
+ * Replays a time range.
  *
  * @generated from message service.api.ReplayWebhookEndpointRequest
  */
@@ -1117,7 +1118,7 @@ export type ReplayWebhookEndpointRequest = Message<"service.api.ReplayWebhookEnd
   until?: Timestamp | undefined;
 
   /**
-   * Which of them; those that failed unless told otherwise.
+   * The events to send; default: those whose delivery failed.
    *
    * @generated from field: service.api.WebhookReplay.Selection selection = 4;
    */
@@ -1132,7 +1133,7 @@ export const ReplayWebhookEndpointRequestSchema: GenMessage<ReplayWebhookEndpoin
   messageDesc(file_service_api_webhook, 18);
 
 /**
- * The replay under way.
+ * The started replay.
  *
  * @generated from message service.api.ReplayWebhookEndpointResponse
  */
@@ -1153,7 +1154,7 @@ export const ReplayWebhookEndpointResponseSchema: GenMessage<ReplayWebhookEndpoi
   messageDesc(file_service_api_webhook, 19);
 
 /**
- * Names a replay.
+ * Identifies a replay.
  *
  * @generated from message service.api.GetWebhookReplayRequest
  */
@@ -1181,7 +1182,7 @@ export const GetWebhookReplayRequestSchema: GenMessage<GetWebhookReplayRequest> 
   messageDesc(file_service_api_webhook, 20);
 
 /**
- * The replay that was asked for.
+ * The requested replay.
  *
  * @generated from message service.api.GetWebhookReplayResponse
  */
@@ -1202,7 +1203,7 @@ export const GetWebhookReplayResponseSchema: GenMessage<GetWebhookReplayResponse
   messageDesc(file_service_api_webhook, 21);
 
 /**
- * Asks for a page of deliveries.
+ * Request for a page of deliveries.
  *
  * @generated from message service.api.ListWebhookDeliveriesRequest
  */
@@ -1215,21 +1216,21 @@ export type ListWebhookDeliveriesRequest = Message<"service.api.ListWebhookDeliv
   endpointId: string;
 
   /**
-   * How many at most.
+   * Maximum number of items per page.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where to go on.
+   * Cursor from a previous response; the first page when empty.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * How many to pass over.
+   * Number of items to skip.
    *
    * @generated from field: int32 skip = 4;
    */
@@ -1271,14 +1272,14 @@ export type ListWebhookDeliveriesResponse = Message<"service.api.ListWebhookDeli
   nextPageToken: string;
 
   /**
-   * How many there are in all, counted up to 10,000.
+   * Total number of items, counted up to 10,000.
    *
    * @generated from field: int32 total_size = 3;
    */
   totalSize: number;
 
   /**
-   * Whether the count stopped early: there are at least total_size.
+   * Whether counting stopped early: the total is at least total_size.
    *
    * @generated from field: bool total_capped = 4;
    */
@@ -1293,7 +1294,7 @@ export const ListWebhookDeliveriesResponseSchema: GenMessage<ListWebhookDeliveri
   messageDesc(file_service_api_webhook, 23);
 
 /**
- * Names a delivery.
+ * Identifies a delivery.
  *
  * @generated from message service.api.GetWebhookDeliveryRequest
  */
@@ -1321,7 +1322,7 @@ export const GetWebhookDeliveryRequestSchema: GenMessage<GetWebhookDeliveryReque
   messageDesc(file_service_api_webhook, 24);
 
 /**
- * The delivery that was asked for.
+ * The requested delivery.
  *
  * @generated from message service.api.GetWebhookDeliveryResponse
  */
@@ -1342,7 +1343,7 @@ export const GetWebhookDeliveryResponseSchema: GenMessage<GetWebhookDeliveryResp
   messageDesc(file_service_api_webhook, 25);
 
 /**
- * Names a delivery to send once more.
+ * Selects the delivery to replay.
  *
  * @generated from message service.api.ReplayWebhookDeliveryRequest
  */
@@ -1370,7 +1371,7 @@ export const ReplayWebhookDeliveryRequestSchema: GenMessage<ReplayWebhookDeliver
   messageDesc(file_service_api_webhook, 26);
 
 /**
- * The delivery, on its way again.
+ * The restarted delivery.
  *
  * @generated from message service.api.ReplayWebhookDeliveryResponse
  */
@@ -1391,13 +1392,13 @@ export const ReplayWebhookDeliveryResponseSchema: GenMessage<ReplayWebhookDelive
   messageDesc(file_service_api_webhook, 27);
 
 /**
- * Webhooks: events of the log, sent to HTTP endpoints of the tenant's own and signed as Standard Webhooks says.
+ * Webhooks: events of the log, sent to HTTP endpoints of the tenant and signed as Standard Webhooks.
  *
  * @generated from service service.api.WebhookService
  */
 export const WebhookService: GenService<{
   /**
-   * Creates an endpoint and shows its secret this once. It gets what happens from now on.
+   * Creates an endpoint for events from now on. Only this response contains its secret.
    *
    * @generated from rpc service.api.WebhookService.CreateWebhookEndpoint
    */
@@ -1407,7 +1408,7 @@ export const WebhookService: GenService<{
     output: typeof CreateWebhookEndpointResponseSchema;
   },
   /**
-   * Reads one endpoint, never its secret.
+   * Returns one endpoint, never its secret.
    *
    * @generated from rpc service.api.WebhookService.GetWebhookEndpoint
    */
@@ -1427,7 +1428,7 @@ export const WebhookService: GenService<{
     output: typeof ListWebhookEndpointsResponseSchema;
   },
   /**
-   * Changes the fields that are present. An endpoint that is enabled gets what happens from then on.
+   * Changes the fields that are present. An enabled endpoint gets events from then on.
    *
    * @generated from rpc service.api.WebhookService.UpdateWebhookEndpoint
    */
@@ -1447,7 +1448,7 @@ export const WebhookService: GenService<{
     output: typeof DeleteWebhookEndpointResponseSchema;
   },
   /**
-   * Makes a new secret and shows it this once. The one before signs as well for another 24 hours.
+   * Creates a new secret; only this response contains it. The previous secret also signs for another 24 hours.
    *
    * @generated from rpc service.api.WebhookService.RotateWebhookSecret
    */
@@ -1457,7 +1458,7 @@ export const WebhookService: GenService<{
     output: typeof RotateWebhookSecretResponseSchema;
   },
   /**
-   * Sends an event of the type webhook.endpoint.test to one endpoint, whatever types it wants.
+   * Sends an event of the type webhook.endpoint.test to one endpoint, whatever its event types are.
    *
    * @generated from rpc service.api.WebhookService.TestWebhookEndpoint
    */
@@ -1467,7 +1468,7 @@ export const WebhookService: GenService<{
     output: typeof TestWebhookEndpointResponseSchema;
   },
   /**
-   * Sends what happened in a time range once more; it is done in the background.
+   * Replays the events of a time range in the background.
    *
    * @generated from rpc service.api.WebhookService.ReplayWebhookEndpoint
    */
@@ -1477,7 +1478,7 @@ export const WebhookService: GenService<{
     output: typeof ReplayWebhookEndpointResponseSchema;
   },
   /**
-   * Reads how far a replay has come.
+   * Returns the progress of a replay.
    *
    * @generated from rpc service.api.WebhookService.GetWebhookReplay
    */
@@ -1497,7 +1498,7 @@ export const WebhookService: GenService<{
     output: typeof ListWebhookDeliveriesResponseSchema;
   },
   /**
-   * Reads one delivery with its attempts.
+   * Returns one delivery with its attempts.
    *
    * @generated from rpc service.api.WebhookService.GetWebhookDelivery
    */
@@ -1507,7 +1508,7 @@ export const WebhookService: GenService<{
     output: typeof GetWebhookDeliveryResponseSchema;
   },
   /**
-   * Sends one delivery once more, now, with all attempts ahead of it again.
+   * Replays one delivery now, with a new series of attempts.
    *
    * @generated from rpc service.api.WebhookService.ReplayWebhookDelivery
    */

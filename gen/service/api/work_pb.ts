@@ -20,7 +20,7 @@ export const file_service_api_work: GenFile = /*@__PURE__*/
   fileDesc("ChZzZXJ2aWNlL2FwaS93b3JrLnByb3RvEgtzZXJ2aWNlLmFwaSKmAQoRTGVhc2VJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEh0KCW1heF9pdGVtcxgCIAEoBUIKukgHGgUY6AcoABIZCgZ3YWl0X3MYAyABKAVCCbpIBhoEGBQoABIdCgxyZWNpcGllbnRfaWQYBCABKAlCB7pIBHICGEASHAoHbGVhc2VfcxgFIAEoBUILukgIGgYYwNECKAAi8QIKCkxlYXNlZEl0ZW0SFQoNcXVldWVfaXRlbV9pZBgBIAEoCRIPCgdwb29sX2lkGAIgASgJEhQKDHJlY2lwaWVudF9pZBgDIAEoCRIMCgR0eXBlGAQgASgJEgsKA2tleRgFIAEoCRIrCgphdHRyaWJ1dGVzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIoCgdwYXlsb2FkGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghwcmlvcml0eRgIIAEoBRIPCgdhdHRlbXB0GAkgASgFEhQKDG1heF9hdHRlbXB0cxgKIAEoBRITCgtsZWFzZV90b2tlbhgLIAEoCRI0ChBsZWFzZV9leHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtlbnF1ZXVlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPAoSTGVhc2VJdGVtc1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcuc2VydmljZS5hcGkuTGVhc2VkSXRlbSJUCgVMZWFzZRIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEjQKEGxlYXNlX2V4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpIBChRIZWFydGJlYXRJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAMgASgJQgm6SAZyBBABGEASHAoHbGVhc2VfcxgEIAEoBUILukgIGgYYwNECKAAiOgoVSGVhcnRiZWF0SXRlbVJlc3BvbnNlEiEKBWxlYXNlGAEgASgLMhIuc2VydmljZS5hcGkuTGVhc2UitwEKCldvcmtSZXN1bHQSFQoNcXVldWVfaXRlbV9pZBgBIAEoCRINCgVzdGF0ZRgCIAEoCRIsCghyZXRyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKZXJyb3JfY29kZRgEIAEoCRIVCg1lcnJvcl9tZXNzYWdlGAUgASgJEioKCnZpb2xhdGlvbnMYBiADKAsyFi5zZXJ2aWNlLmFwaS5WaW9sYXRpb24iyAEKE0NvbXBsZXRlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEiMKBGNvc3QYBCABKAFCELpIDRILKQAAAAAAAAAAQAFIAIgBARIbCgVzY29yZRgFIAEoAUIHukgEEgJAAUgBiAEBQgcKBV9jb3N0QggKBl9zY29yZSI/ChRDb21wbGV0ZUl0ZW1SZXNwb25zZRInCgZyZXN1bHQYASABKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0ItwBCg9GYWlsSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEhYKCXJldHJ5YWJsZRgEIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAUgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgGIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI7ChBGYWlsSXRlbVJlc3BvbnNlEicKBnJlc3VsdBgBIAEoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQiTQoJTGVhc2VkUmVmEiAKDXF1ZXVlX2l0ZW1faWQYASABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgCIAEoCUIJukgGcgQQARhAImsKFENvbXBsZXRlSXRlbXNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBI3CgVpdGVtcxgCIAMoCzIWLnNlcnZpY2UuYXBpLkxlYXNlZFJlZkIQukgNkgEKCAEQ6AciA9gBAyJBChVDb21wbGV0ZUl0ZW1zUmVzcG9uc2USKAoHcmVzdWx0cxgBIAMoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQi1AEKEEZhaWxJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEjcKBWl0ZW1zGAIgAygLMhYuc2VydmljZS5hcGkuTGVhc2VkUmVmQhC6SA2SAQoIARDoByID2AEDEhYKCXJldHJ5YWJsZRgDIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAQgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI9ChFGYWlsSXRlbXNSZXNwb25zZRIoCgdyZXN1bHRzGAEgAygLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdDLvCAoLV29ya1NlcnZpY2USoAEKCkxlYXNlSXRlbXMSHi5zZXJ2aWNlLmFwaS5MZWFzZUl0ZW1zUmVxdWVzdBofLnNlcnZpY2UuYXBpLkxlYXNlSXRlbXNSZXNwb25zZSJRyvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVABWAHS8xgKaXRlbSBsZWFzZYLT5JMCIDoBKiIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2xlYXNlEs4BCg1IZWFydGJlYXRJdGVtEiEuc2VydmljZS5hcGkuSGVhcnRiZWF0SXRlbVJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5IZWFydGJlYXRJdGVtUmVzcG9uc2UidsrzGBkIARACGAEgASoEd29yazIFd3JpdGVQAVgB0vMYDml0ZW0gaGVhcnRiZWF0gtPkkwJBOgEqYgVsZWFzZSI1L2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9oZWFydGJlYXQSygEKDENvbXBsZXRlSXRlbRIgLnNlcnZpY2UuYXBpLkNvbXBsZXRlSXRlbVJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1SZXNwb25zZSJ1yvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVABWAHS8xgNaXRlbSBjb21wbGV0ZYLT5JMCQToBKmIGcmVzdWx0IjQvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2NvbXBsZXRlErYBCghGYWlsSXRlbRIcLnNlcnZpY2UuYXBpLkZhaWxJdGVtUmVxdWVzdBodLnNlcnZpY2UuYXBpLkZhaWxJdGVtUmVzcG9uc2UibcrzGBkIARACGAEgASoEd29yazIFd3JpdGVQAVgB0vMYCWl0ZW0gZmFpbILT5JMCPToBKmIGcmVzdWx0IjAvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2ZhaWwSuwEKDUNvbXBsZXRlSXRlbXMSIS5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1zUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkNvbXBsZXRlSXRlbXNSZXNwb25zZSJjyvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVAKWAHS8xgTaXRlbSBjb21wbGV0ZS1iYXRjaILT5JMCKToBKiIkL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zOmNvbXBsZXRlEqcBCglGYWlsSXRlbXMSHS5zZXJ2aWNlLmFwaS5GYWlsSXRlbXNSZXF1ZXN0Gh4uc2VydmljZS5hcGkuRmFpbEl0ZW1zUmVzcG9uc2UiW8rzGBkIARACGAEgASoEd29yazIFd3JpdGVQClgB0vMYD2l0ZW0gZmFpbC1iYXRjaILT5JMCJToBKiIgL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zOmZhaWxiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_violation, file_service_options_governance]);
 
 /**
- * Asks for items to work on.
+ * Request to lease items.
  *
  * @generated from message service.api.LeaseItemsRequest
  */
@@ -33,28 +33,28 @@ export type LeaseItemsRequest = Message<"service.api.LeaseItemsRequest"> & {
   poolId: string;
 
   /**
-   * How many at most; 1 when 0.
+   * The maximum number of items; 1 when 0.
    *
    * @generated from field: int32 max_items = 2;
    */
   maxItems: number;
 
   /**
-   * How many seconds to wait when there are none.
+   * Seconds to wait for items if there are none.
    *
    * @generated from field: int32 wait_s = 3;
    */
   waitS: number;
 
   /**
-   * Whose items: those given to this recipient. Empty: any of the pool's.
+   * Only items of this recipient; any item of the pool when empty.
    *
    * @generated from field: string recipient_id = 4;
    */
   recipientId: string;
 
   /**
-   * How many seconds the lease lasts; the pool's own when 0.
+   * Seconds until the lease expires; the pool's value when 0.
    *
    * @generated from field: int32 lease_s = 5;
    */
@@ -69,13 +69,13 @@ export const LeaseItemsRequestSchema: GenMessage<LeaseItemsRequest> = /*@__PURE_
   messageDesc(file_service_api_work, 0);
 
 /**
- * An item with the lease on it.
+ * A leased item.
  *
  * @generated from message service.api.LeasedItem
  */
 export type LeasedItem = Message<"service.api.LeasedItem"> & {
   /**
-   * The ULID.
+   * The id, a ULID.
    *
    * @generated from field: string queue_item_id = 1;
    */
@@ -89,7 +89,7 @@ export type LeasedItem = Message<"service.api.LeasedItem"> & {
   poolId: string;
 
   /**
-   * Who takes it.
+   * The recipient.
    *
    * @generated from field: string recipient_id = 3;
    */
@@ -110,56 +110,56 @@ export type LeasedItem = Message<"service.api.LeasedItem"> & {
   key: string;
 
   /**
-   * What rules looked at.
+   * The attributes for rules.
    *
    * @generated from field: google.protobuf.Struct attributes = 6;
    */
   attributes?: JsonObject | undefined;
 
   /**
-   * The work itself.
+   * The payload for the worker.
    *
    * @generated from field: google.protobuf.Struct payload = 7;
    */
   payload?: JsonObject | undefined;
 
   /**
-   * Higher goes first.
+   * Higher is leased first.
    *
    * @generated from field: int32 priority = 8;
    */
   priority: number;
 
   /**
-   * Which attempt this is, from 1.
+   * The number of the attempt, from 1.
    *
    * @generated from field: int32 attempt = 9;
    */
   attempt: number;
 
   /**
-   * How many there will be at most.
+   * The maximum number of attempts.
    *
    * @generated from field: int32 max_attempts = 10;
    */
   maxAttempts: number;
 
   /**
-   * Proves that the item is still the worker's.
+   * Proves that the worker still holds the lease.
    *
    * @generated from field: string lease_token = 11;
    */
   leaseToken: string;
 
   /**
-   * Until when it is.
+   * When the lease expires.
    *
    * @generated from field: google.protobuf.Timestamp lease_expires_at = 12;
    */
   leaseExpiresAt?: Timestamp | undefined;
 
   /**
-   * When the item came in.
+   * When the item was accepted.
    *
    * @generated from field: google.protobuf.Timestamp enqueued_at = 13;
    */
@@ -174,7 +174,7 @@ export const LeasedItemSchema: GenMessage<LeasedItem> = /*@__PURE__*/
   messageDesc(file_service_api_work, 1);
 
 /**
- * The items, best first; none when none came in time.
+ * The leased items, best first; empty if none arrived in time.
  *
  * @generated from message service.api.LeaseItemsResponse
  */
@@ -195,7 +195,7 @@ export const LeaseItemsResponseSchema: GenMessage<LeaseItemsResponse> = /*@__PUR
   messageDesc(file_service_api_work, 2);
 
 /**
- * A lease as it stands.
+ * The current lease.
  *
  * @generated from message service.api.Lease
  */
@@ -208,7 +208,7 @@ export type Lease = Message<"service.api.Lease"> & {
   queueItemId: string;
 
   /**
-   * Until when it is the worker's.
+   * When the lease expires.
    *
    * @generated from field: google.protobuf.Timestamp lease_expires_at = 2;
    */
@@ -223,7 +223,7 @@ export const LeaseSchema: GenMessage<Lease> = /*@__PURE__*/
   messageDesc(file_service_api_work, 3);
 
 /**
- * Keeps an item longer.
+ * Extends the lease of an item.
  *
  * @generated from message service.api.HeartbeatItemRequest
  */
@@ -243,14 +243,14 @@ export type HeartbeatItemRequest = Message<"service.api.HeartbeatItemRequest"> &
   queueItemId: string;
 
   /**
-   * The token that came with the lease.
+   * The token of the lease.
    *
    * @generated from field: string lease_token = 3;
    */
   leaseToken: string;
 
   /**
-   * How many seconds from now; the pool's own when 0.
+   * Seconds from now; the pool's value when 0.
    *
    * @generated from field: int32 lease_s = 4;
    */
@@ -265,7 +265,7 @@ export const HeartbeatItemRequestSchema: GenMessage<HeartbeatItemRequest> = /*@_
   messageDesc(file_service_api_work, 4);
 
 /**
- * The lease, longer.
+ * The extended lease.
  *
  * @generated from message service.api.HeartbeatItemResponse
  */
@@ -286,7 +286,7 @@ export const HeartbeatItemResponseSchema: GenMessage<HeartbeatItemResponse> = /*
   messageDesc(file_service_api_work, 5);
 
 /**
- * What came of an item.
+ * The result for an item.
  *
  * @generated from message service.api.WorkResult
  */
@@ -299,35 +299,35 @@ export type WorkResult = Message<"service.api.WorkResult"> & {
   queueItemId: string;
 
   /**
-   * Its state now; empty when there is an error.
+   * The current state; empty if there is an error.
    *
    * @generated from field: string state = 2;
    */
   state: string;
 
   /**
-   * When it is tried again.
+   * When it is retried.
    *
    * @generated from field: google.protobuf.Timestamp retry_at = 3;
    */
   retryAt?: Timestamp | undefined;
 
   /**
-   * The code of the error that kept it from being done; empty for none.
+   * The error code; empty if there is none.
    *
    * @generated from field: string error_code = 4;
    */
   errorCode: string;
 
   /**
-   * What went wrong.
+   * The error in words.
    *
    * @generated from field: string error_message = 5;
    */
   errorMessage: string;
 
   /**
-   * The fields of the item that break a rule; empty for other errors.
+   * The invalid fields of the item; empty for other errors.
    *
    * @generated from field: repeated service.api.Violation violations = 6;
    */
@@ -342,7 +342,7 @@ export const WorkResultSchema: GenMessage<WorkResult> = /*@__PURE__*/
   messageDesc(file_service_api_work, 6);
 
 /**
- * Says that an item is done.
+ * Reports that an item is done.
  *
  * @generated from message service.api.CompleteItemRequest
  */
@@ -362,21 +362,21 @@ export type CompleteItemRequest = Message<"service.api.CompleteItemRequest"> & {
   queueItemId: string;
 
   /**
-   * The token that came with the lease.
+   * The token of the lease.
    *
    * @generated from field: string lease_token = 3;
    */
   leaseToken: string;
 
   /**
-   * What it cost.
+   * The cost.
    *
    * @generated from field: optional double cost = 4;
    */
   cost?: number | undefined;
 
   /**
-   * How well it went.
+   * A quality score.
    *
    * @generated from field: optional double score = 5;
    */
@@ -391,7 +391,7 @@ export const CompleteItemRequestSchema: GenMessage<CompleteItemRequest> = /*@__P
   messageDesc(file_service_api_work, 7);
 
 /**
- * The item as it stands.
+ * The current state of the item.
  *
  * @generated from message service.api.CompleteItemResponse
  */
@@ -412,7 +412,7 @@ export const CompleteItemResponseSchema: GenMessage<CompleteItemResponse> = /*@_
   messageDesc(file_service_api_work, 8);
 
 /**
- * Says that an attempt failed.
+ * Reports a failed attempt.
  *
  * @generated from message service.api.FailItemRequest
  */
@@ -432,28 +432,28 @@ export type FailItemRequest = Message<"service.api.FailItemRequest"> & {
   queueItemId: string;
 
   /**
-   * The token that came with the lease.
+   * The token of the lease.
    *
    * @generated from field: string lease_token = 3;
    */
   leaseToken: string;
 
   /**
-   * Whether trying again makes sense; yes when absent.
+   * Whether a retry makes sense; default true.
    *
    * @generated from field: optional bool retryable = 4;
    */
   retryable?: boolean | undefined;
 
   /**
-   * A stable word for why.
+   * A stable code for the reason.
    *
    * @generated from field: string reason_code = 5;
    */
   reasonCode: string;
 
   /**
-   * What to tell people.
+   * The message for people.
    *
    * @generated from field: string reason = 6;
    */
@@ -468,7 +468,7 @@ export const FailItemRequestSchema: GenMessage<FailItemRequest> = /*@__PURE__*/
   messageDesc(file_service_api_work, 9);
 
 /**
- * The item as it stands.
+ * The current state of the item.
  *
  * @generated from message service.api.FailItemResponse
  */
@@ -502,7 +502,7 @@ export type LeasedRef = Message<"service.api.LeasedRef"> & {
   queueItemId: string;
 
   /**
-   * The token that came with the lease.
+   * The token of the lease.
    *
    * @generated from field: string lease_token = 2;
    */
@@ -517,7 +517,7 @@ export const LeasedRefSchema: GenMessage<LeasedRef> = /*@__PURE__*/
   messageDesc(file_service_api_work, 11);
 
 /**
- * Says that many items are done.
+ * Reports that many items are done.
  *
  * @generated from message service.api.CompleteItemsRequest
  */
@@ -530,8 +530,8 @@ export type CompleteItemsRequest = Message<"service.api.CompleteItemsRequest"> &
   poolId: string;
 
   /**
-   * The items. One that breaks a rule of its fields gets INVALID_ARGUMENT as its own result. A body that cannot be decoded
-   * is refused as a whole.
+   * The items. An item with an invalid field gets INVALID_ARGUMENT as its own result. A body that cannot be decoded is
+   * rejected as a whole.
    *
    * @generated from field: repeated service.api.LeasedRef items = 2;
    */
@@ -567,7 +567,7 @@ export const CompleteItemsResponseSchema: GenMessage<CompleteItemsResponse> = /*
   messageDesc(file_service_api_work, 13);
 
 /**
- * Says that many attempts failed.
+ * Reports many failed attempts.
  *
  * @generated from message service.api.FailItemsRequest
  */
@@ -580,29 +580,29 @@ export type FailItemsRequest = Message<"service.api.FailItemsRequest"> & {
   poolId: string;
 
   /**
-   * The items. One that breaks a rule of its fields gets INVALID_ARGUMENT as its own result. A body that cannot be decoded
-   * is refused as a whole.
+   * The items. An item with an invalid field gets INVALID_ARGUMENT as its own result. A body that cannot be decoded is
+   * rejected as a whole.
    *
    * @generated from field: repeated service.api.LeasedRef items = 2;
    */
   items: LeasedRef[];
 
   /**
-   * Whether trying again makes sense; yes when absent.
+   * Whether a retry makes sense; default true.
    *
    * @generated from field: optional bool retryable = 3;
    */
   retryable?: boolean | undefined;
 
   /**
-   * A stable word for why.
+   * A stable code for the reason.
    *
    * @generated from field: string reason_code = 4;
    */
   reasonCode: string;
 
   /**
-   * What to tell people.
+   * The message for people.
    *
    * @generated from field: string reason = 5;
    */
@@ -638,13 +638,13 @@ export const FailItemsResponseSchema: GenMessage<FailItemsResponse> = /*@__PURE_
   messageDesc(file_service_api_work, 15);
 
 /**
- * Work: how a worker takes items, keeps them and says how they ended.
+ * Work: how workers lease items, extend leases and report results.
  *
  * @generated from service service.api.WorkService
  */
 export const WorkService: GenService<{
   /**
-   * Takes up to so many items to work on, waiting for some when there are none.
+   * Leases items for processing, up to a maximum, and waits for items if there are none.
    *
    * @generated from rpc service.api.WorkService.LeaseItems
    */
@@ -654,7 +654,7 @@ export const WorkService: GenService<{
     output: typeof LeaseItemsResponseSchema;
   },
   /**
-   * Keeps an item longer.
+   * Extends the lease of an item.
    *
    * @generated from rpc service.api.WorkService.HeartbeatItem
    */
@@ -664,7 +664,7 @@ export const WorkService: GenService<{
     output: typeof HeartbeatItemResponseSchema;
   },
   /**
-   * Says that an item is done.
+   * Reports that an item is done.
    *
    * @generated from rpc service.api.WorkService.CompleteItem
    */
@@ -674,7 +674,7 @@ export const WorkService: GenService<{
     output: typeof CompleteItemResponseSchema;
   },
   /**
-   * Says that an attempt failed: the item is tried again later, or goes to the dead letters.
+   * Reports a failed attempt: the item is retried later or becomes a dead letter.
    *
    * @generated from rpc service.api.WorkService.FailItem
    */
@@ -684,7 +684,7 @@ export const WorkService: GenService<{
     output: typeof FailItemResponseSchema;
   },
   /**
-   * Says that many items are done; each has its own result, in order.
+   * Reports that many items are done; each has its own result, in order.
    *
    * @generated from rpc service.api.WorkService.CompleteItems
    */
@@ -694,7 +694,7 @@ export const WorkService: GenService<{
     output: typeof CompleteItemsResponseSchema;
   },
   /**
-   * Says that many attempts failed; each has its own result, in order.
+   * Reports many failed attempts; each has its own result, in order.
    *
    * @generated from rpc service.api.WorkService.FailItems
    */

@@ -35,7 +35,7 @@ export const exampleStrings: Readonly<Record<string, string>> = {
   "PublishEventRequest.subject": "order/A-1001",
   "WebhookEndpoint.secret": "whsec_c2hvd24gdGhpcyBvbmNl",
   "ServiceReport.name": "service.api.TenantService",
-  "ServiceReport.description": "Tenants: the owners of everything else.",
+  "ServiceReport.description": "Tenants: the units of isolation.",
   "MethodReport.name": "GetTenant",
   "MethodReport.description": "Reads one tenant.",
   action: "read",
