@@ -11,7 +11,7 @@ import {
   governance,
   Governance_Lifecycle as Lifecycle,
 } from "../../gen/service/options/governance_pb.ts";
-import { execution } from "../../src/chain/execute.ts";
+import { createExecutor } from "../../src/chain/execute.ts";
 import { commentOf } from "../../src/definitions/comments.ts";
 import { operationOf } from "../../src/definitions/operation.ts";
 import { createRestHandler } from "../../src/gateway/rest/index.ts";
@@ -98,7 +98,7 @@ for (const { what, names, pattern } of sharedKeys) {
 test("a method without a handler stops the start", () => {
   const handlers = { "service.api.TenantService": {} };
   assert.throws(
-    () => execution(operations, { handlers } as unknown as Parameters<typeof execution>[1]),
+    () => createExecutor(operations, { handlers } as unknown as Parameters<typeof createExecutor>[1]),
     /has no handler/,
   );
 });

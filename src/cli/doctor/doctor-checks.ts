@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { keyringOf } from "../../app/keyring.ts";
+import { openKeyring } from "../../app/keyring.ts";
 import type { Config } from "../../config/index.ts";
 import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
 import { openDatabase } from "../../platform/db/index.ts";
@@ -111,7 +111,7 @@ export function checkKeyring(config: Config): Finding[] {
     return [warn(check, `${kept} is missing: ${made}`, "If there are secrets already, restore the file first.")];
   }
   try {
-    const { activeKeyId } = keyringOf(config)!;
+    const { activeKeyId } = openKeyring(config)!;
     if (config[check] === "" && (statSync(kept).mode & 0o077) !== 0) {
       return [warn(check, `others can read ${kept}`, `chmod 600 ${kept}`)];
     }

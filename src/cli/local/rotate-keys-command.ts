@@ -49,8 +49,8 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
       tracing,
       audit: undefined,
       limiter: undefined,
-      cacheAnswers: undefined,
-      tracesLost: () => false,
+      isCacheReachable: undefined,
+      areTracesLost: () => false,
     });
     return await node.tenancy.secrets.reencryptAll(new AbortController().signal);
   } finally {

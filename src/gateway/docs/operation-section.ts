@@ -41,10 +41,10 @@ function answerText(document: OpenApiDocument, { operation }: PlacedOperation): 
     operation.responses["200"] ?? operation.responses["204"] ?? { description: "" },
   );
   const [type, media] = Object.entries(answer.content ?? {})[0] ?? [];
-  if (type === undefined || media === undefined) return `<h3>Answer</h3>\n<p>${prose(answer.description)}</p>`;
+  if (type === undefined || media === undefined) return `<h3>Response</h3>\n<p>${prose(answer.description)}</p>`;
   const example = media.example ?? Object.values(media.examples ?? {})[0]?.value;
   const shown = typeof example === "string" ? example : JSON.stringify(example, null, 2);
-  return `<h3>Answer</h3>
+  return `<h3>Response</h3>
 <p>${prose(answer.description)} <span class="quiet">${escapeHtml(type)}</span></p>
 ${type === "application/json" ? renderSchemaTable(schemaOf(document, media.schema)) : ""}
 ${shown === undefined ? "" : `<details class="more"><summary>Example</summary><pre>${escapeHtml(shown)}</pre></details>`}`;

@@ -5,7 +5,7 @@
  * standing: what the chain must know of a tenant on every call, kept in memory.
  * quota: how many of an operation a tenant may do in a UTC day.
  */
-import type { TenantStandings } from "../../../chain/tenant-standing.ts";
+import type { TenantStateReader } from "../../../chain/tenant-state.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -42,13 +42,13 @@ export function createTenants({ db, clock, cursors, ownSettings, ...parts }: Par
     },
     tenantOf: (tenantId, standing) => (standing === undefined ? undefined : tenantId),
   });
-  const standings: TenantStandings = (tenantId) => cache.get(tenantId);
+  const readTenantState: TenantStateReader = (tenantId) => cache.get(tenantId);
 
   return {
     handlers: tenantHandlers(service, quotas, cursors),
     jobs: [purgeTenantJob(db.sql)],
     quotas,
-    standings,
+    readTenantState,
 
     /** The platform tenant, made when there is none yet; many nodes may ask at once. */
     async ensurePlatform(): Promise<Tenant> {

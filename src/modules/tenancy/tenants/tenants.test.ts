@@ -157,23 +157,23 @@ test("a slug is made from the name, stays unique and is told when it is taken", 
 
 test("the standing of a tenant follows its changes", async () => {
   const { id } = await newTenant({ quotas: { "api.call": { limitPerDay: 5n } } });
-  assert.deepEqual(await tenants.standings(id), {
+  assert.deepEqual(await tenants.readTenantState(id), {
     status: "active",
     platform: false,
     quotas: { "api.call": 5 },
     settings: {},
   });
-  assert.ok(!(tenants.standings(id) instanceof Promise), "kept");
+  assert.ok(!(tenants.readTenantState(id) instanceof Promise), "kept");
   await update(id, asPlatform, { status: Status.SUSPENDED });
-  assert.equal((await tenants.standings(id))!.status, "suspended");
-  assert.equal(await tenants.standings(freshTenant()), undefined);
+  assert.equal((await tenants.readTenantState(id))!.status, "suspended");
+  assert.equal(await tenants.readTenantState(freshTenant()), undefined);
 });
 
 test("deleting shuts a tenant out at once, can be repeated, and plans one purge for later", async () => {
   const { id } = await newTenant();
-  await tenants.standings(id);
+  await tenants.readTenantState(id);
   assert.equal((await remove(id, asPlatform)).tenant!.status, Status.DELETED);
-  assert.equal((await tenants.standings(id))!.status, "deleted");
+  assert.equal((await tenants.readTenantState(id))!.status, "deleted");
   assert.equal((await remove(id, asPlatform)).tenant!.status, Status.DELETED);
   await assert.rejects(update(id, asPlatform, { status: Status.ACTIVE }), failsWith("NOT_FOUND"));
   const jobs =
