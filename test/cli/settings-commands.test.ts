@@ -79,7 +79,7 @@ for (const [what, words, named] of [
 test("serve names every setting that is wrong at once", async () => {
   const { exitCode, err } = await cli(["serve", ...loopback, ...set("auth.enabled=perhaps", "log.level=loud")]);
   assert.equal(exitCode, 78);
-  assert.match(err, /^service: 2 settings are wrong:\n {2}auth\.enabled: .*\n {2}log\.level: must be one of .*\n$/);
+  assert.match(err, /^service: 2 settings are invalid:\n {2}auth\.enabled: .*\n {2}log\.level: must be one of .*\n$/);
 });
 
 test("without a settings file the commands use the one of npm start, and say so", async () => {

@@ -123,7 +123,7 @@ test("two operations that claim one path stop the start, also when their variabl
   const twin = { ...tenant!, id: "twin", bindings: [{ ...tenant!.bindings[0]!, path: "/api/tenants/{id}" }] };
   const serve = (served: typeof operations) =>
     createRestHandler({ operations: served, invoke: () => Promise.reject(), errorsUrl: () => "" });
-  assert.throws(() => serve([...operations, twin]), /claim one path/);
+  assert.throws(() => serve([...operations, twin]), /have the same path/);
   serve(operations);
 });
 

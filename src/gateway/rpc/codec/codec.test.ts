@@ -73,7 +73,7 @@ test("a binary message over the limits is refused before it is decoded", () => {
   const cut = (payload: JsonObject) => bytesOf(payload).subarray(0, -1);
   const whole = (body: Buffer) => Buffer.concat([body, Buffer.from([0x07])]);
   assert.match(refusalOf(whole(bytesOf(keyed(10_001)))), /more than 10000 different keys/);
-  assert.match(refusalOf(whole(bytesOf({ text: "x".repeat(2_000_000) }))), /payload: must be at most 262144 bytes/);
+  assert.match(refusalOf(whole(bytesOf({ text: "x".repeat(2_000_000) }))), /payload: must take at most 262144 bytes/);
   assert.match(refusalOf(cut({ text: "x" })), /not a valid message/);
   const repeated = Buffer.concat(Array(500_001).fill(Buffer.from([0x50, 0x01])));
   assert.match(refusalOf(repeated), /more than 500000 fields/);

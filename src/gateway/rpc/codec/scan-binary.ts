@@ -76,7 +76,7 @@ class BinaryScan {
   #delimited(field: DescField, start: number, end: number, level: number, nodes: Map<DescField, number>): void {
     const bytesMax = end - start > smallBytes ? bytesMaxOf(field) : undefined;
     if (bytesMax !== undefined && end - start > (isFreeJson(field) ? freeJsonFactor * bytesMax : bytesMax)) {
-      throw invalid(field.name, "max_bytes", `must be at most ${bytesMax} bytes`);
+      throw invalid(field.name, "max_bytes", `must take at most ${bytesMax} bytes`);
     }
     if (field.fieldKind === "map") this.#entry(field, start, end, level + 1, nodes);
     else if (field.message !== undefined) this.message(field.message, start, end, level + 1);
