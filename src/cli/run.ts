@@ -4,13 +4,13 @@ import type { Io } from "./io.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs a command line and returns its exit code. */
-export async function run(words: readonly string[], io: Io): Promise<number> {
+export async function run(argv: readonly string[], io: Io): Promise<number> {
   let exitCode: number = exitCodes.ok;
-  const program = createProgram(words, io, (code) => {
+  const program = createProgram(argv, io, (code) => {
     exitCode = code;
   });
   try {
-    await program.parseAsync(words, { from: "user" });
+    await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
     return report(error, io);

@@ -27,10 +27,10 @@ const ownPages = [
 ];
 
 function get(path: string, accept?: string): DocsResponse {
-  const answer = docs.handle(path, { accept });
-  assert.ok(answer, `${path} is not served`);
-  assert.equal(answer.status, 200);
-  return answer;
+  const response = docs.handle(path, { accept });
+  assert.ok(response, `${path} is not served`);
+  assert.equal(response.status, 200);
+  return response;
 }
 
 /** The targets of a page's links, resolved like in a browser. */

@@ -81,7 +81,7 @@ const bounds: readonly (readonly [string, string])[] = [
 function rulesText(schema: Schema): string {
   const rules = bounds
     .filter(([keyword]) => schema[keyword] !== undefined)
-    .map(([keyword, words]) => `${words} ${codes([schema[keyword]])}`);
+    .map(([keyword, label]) => `${label} ${codes([schema[keyword]])}`);
   return rules.length === 0 ? "" : `<span class="quiet">${rules.join("; ")}</span>`;
 }
 

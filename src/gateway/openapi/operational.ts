@@ -12,7 +12,7 @@ interface Endpoint {
   readonly audience: "public" | "operator";
   readonly summary: string;
   readonly description: string;
-  readonly answer: string;
+  readonly success: string;
   readonly content: Readonly<Record<string, MediaType>>;
   /** The content of a 503 response, if there is one. */
   readonly unavailable?: { readonly description: string; readonly content: Readonly<Record<string, MediaType>> };
@@ -59,7 +59,7 @@ const endpoints: readonly Endpoint[] = [
     audience: "public",
     summary: "Checks liveness",
     description: "Checks liveness. Does not check dependencies.",
-    answer: "Alive.",
+    success: "Alive.",
     content: { "application/json": { schema: statusOnly, example: { status: "ok" } } },
   },
   {
@@ -70,7 +70,7 @@ const endpoints: readonly Endpoint[] = [
     description:
       "Checks readiness: the instance has started, and the database, cache and queue respond within one second. " +
       "An instance with a degraded dependency stays ready.",
-    answer: "Ready.",
+    success: "Ready.",
     content: { "application/json": { schema: readiness, example: ready } },
     unavailable: {
       description: "Not ready.",
@@ -83,7 +83,7 @@ const endpoints: readonly Endpoint[] = [
     audience: "operator",
     summary: "Reads the metrics",
     description: "Reads the metrics in the Prometheus text format.",
-    answer: "The metrics.",
+    success: "The metrics.",
     content: { "text/plain": { schema: text("Prometheus text format.") } },
   },
   {
@@ -92,7 +92,7 @@ const endpoints: readonly Endpoint[] = [
     audience: "public",
     summary: "Reads this document",
     description: "Reads this document, built from the instance's own definitions.",
-    answer: "The document.",
+    success: "The document.",
     content: { "application/yaml": { schema: text("OpenAPI 3.1 as YAML.") } },
   },
   {
@@ -102,7 +102,7 @@ const endpoints: readonly Endpoint[] = [
     summary: "Opens the interactive reference",
     description:
       "Opens the interactive reference, which reads `/openapi.yaml` and sends requests only to this instance.",
-    answer: "The page.",
+    success: "The page.",
     content: { "text/html": { schema: text("HTML.") } },
   },
 ];
@@ -121,7 +121,7 @@ export function operationalPaths(components: Components, errorsUrl: string): Rec
           security: [],
           ...operationalExtensions(endpoint.audience),
           responses: {
-            "200": { description: endpoint.answer, content: endpoint.content },
+            "200": { description: endpoint.success, content: endpoint.content },
             // An unknown Host is refused on every path.
             "403": problemRef(403, components, errorsUrl),
             ...(endpoint.unavailable === undefined ? {} : { "503": endpoint.unavailable }),

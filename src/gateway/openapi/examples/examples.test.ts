@@ -101,8 +101,10 @@ test("examples are deterministic and use one id per record", () => {
   assert.deepEqual(testDocument(), document);
   const read = document.paths["/api/tenants/{tenant_id}"]!.get!;
   const [tenantId] = read.parameters as Parameter[];
-  const answer = (read.responses["200"] as Response).content!["application/json"]!.example as { data: { id: string } };
-  assert.equal(tenantId!.example, answer.data.id);
+  const response = (read.responses["200"] as Response).content!["application/json"]!.example as {
+    data: { id: string };
+  };
+  assert.equal(tenantId!.example, response.data.id);
 });
 
 test("a variable's own pattern is not part of the path", () => {

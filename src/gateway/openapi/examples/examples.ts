@@ -151,8 +151,8 @@ function idExample(field: DescField): string | undefined {
       ? snakeCase(field.parent.name.replace(/^[A-Z][a-z]+(?=[A-Z].*Request$)/, "").replace(/Request$/, ""))
       : field.name.replace(/_ids?$/, "");
   const record = field.parent.file.messages.find(({ name }) => snakeCase(name) === kind);
-  const told = record?.field.id === undefined ? undefined : exampleFromComment(record.field.id);
-  return told ?? exampleId(kind);
+  const fromComment = record?.field.id === undefined ? undefined : exampleFromComment(record.field.id);
+  return fromComment ?? exampleId(kind);
 }
 
 function numberExample(field: DescField, rules: Rules): number {

@@ -64,8 +64,8 @@ function* visibleProtos(files: ReadonlySet<DescFile>, methods: ReadonlySet<DescM
   const isCut = (service: DescService) => service.methods.some((method) => !methods.has(method));
   const cut = new Set([...files].filter((file) => file.services.some(isCut)));
   const whole = [...files].filter((file) => !cut.has(file)).flatMap((file) => file.messages);
-  const asked = [...methods].flatMap((method) => [method.input, method.output]);
-  const needed = reachable([...whole, ...asked]);
+  const ofMethods = [...methods].flatMap((method) => [method.input, method.output]);
+  const needed = reachable([...whole, ...ofMethods]);
   for (const file of files) yield cut.has(file) ? cutProto(file, methods, needed) : file.proto;
 }
 

@@ -2,7 +2,7 @@
  * Tenants: the owners of everything else.
  *
  * platform tenant: the first one; it sees and makes the others.
- * standing: what the chain must know of a tenant on every call, kept in memory.
+ * state: the part of a tenant that the chain needs on every call, cached in memory.
  * quota: how many of an operation a tenant may do in a UTC day.
  */
 import type { TenantStateReader } from "../../../chain/tenant-state.ts";
@@ -35,12 +35,12 @@ export function createTenants({ db, clock, cursors, ownSettings, ...parts }: Par
   const cache = createTenantCache({
     changes: parts.changes,
     load: async (tenantId: TenantId) => {
-      const row = await tenantStore(db.sql).standing(tenantId);
+      const row = await tenantStore(db.sql).readState(tenantId);
       if (row === undefined) return undefined;
       const limits = Object.entries(row.quotas).map(([operation, quota]) => [operation, quota.limit_per_day] as const);
       return { ...row, quotas: Object.fromEntries(limits), settings: ownSettings ? row.settings : {} };
     },
-    tenantOf: (tenantId, standing) => (standing === undefined ? undefined : tenantId),
+    tenantOf: (tenantId, state) => (state === undefined ? undefined : tenantId),
   });
   const readTenantState: TenantStateReader = (tenantId) => cache.get(tenantId);
 

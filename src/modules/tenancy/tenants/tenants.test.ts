@@ -155,7 +155,7 @@ test("a slug is made from the name, stays unique and is told when it is taken", 
   await assert.rejects(create({ slug: "taken" }), (error) => classifyDatabaseError(error)?.code === "ALREADY_EXISTS");
 });
 
-test("the standing of a tenant follows its changes", async () => {
+test("the state of a tenant follows its changes", async () => {
   const { id } = await newTenant({ quotas: { "api.call": { limitPerDay: 5n } } });
   assert.deepEqual(await tenants.readTenantState(id), {
     status: "active",
