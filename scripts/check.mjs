@@ -1,14 +1,17 @@
-// The one command for everything that can be told without running the service.
+// Runs every static check.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const steps = [
-  ["generated code is what the definitions say", checkGenerated],
-  ["the definitions keep their rules", () => run("buf", ["lint"])],
-  ["no published operation is broken", () => run("buf", ["breaking", "--against", "definitions/released.binpb"])],
-  ["the reference is what the definitions, settings and errors say", () => run("node", ["scripts/docs.ts", "--check"])],
+  ["generated code matches the definitions", checkGenerated],
+  ["lint of the definitions", () => run("buf", ["lint"])],
+  [
+    "no breaking change to a released operation",
+    () => run("buf", ["breaking", "--against", "definitions/released.binpb"]),
+  ],
+  ["the reference matches the definitions, settings and errors", () => run("node", ["scripts/docs.ts", "--check"])],
   ["format and lint", () => run("biome", ["ci", "--error-on-warnings", "--colors=off"])],
   ["types", () => run("tsc", ["-p", "."])],
   ["import boundaries", checkBoundaries],
@@ -28,7 +31,7 @@ for (const [name, step] of steps) {
 }
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** Runs a tool; answers with what it printed when it failed. */
+/** Runs a tool and returns its output if it failed. */
 function run(command, args) {
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8", maxBuffer: 64 << 20 });
   if (error !== undefined) return String(error);
@@ -40,7 +43,7 @@ function checkGenerated() {
   try {
     execFileSync("node", ["scripts/generate.mjs", fresh], { stdio: "ignore" });
     const drift = run("git", ["diff", "--no-index", "--stat", "gen", join(fresh, "gen")]);
-    return drift && `Run npm run generate and commit what changes:\n${drift}`;
+    return drift && `Run npm run generate and commit the changes:\n${drift}`;
   } finally {
     rmSync(fresh, { recursive: true });
   }
@@ -57,7 +60,7 @@ function checkBoundaries() {
   );
   if (stdout === "") return stderr;
   const { summary } = JSON.parse(stdout);
-  // With a compiler that it cannot use, the tool reads nothing and finds nothing wrong.
+  // With an unsupported TypeScript version the tool reads no files and reports no violation.
   if (summary.totalCruised < 100) return `only ${summary.totalCruised} modules were read`;
   const broken = summary.violations.filter(({ rule }) => rule.severity === "error");
   return broken.length === 0

@@ -1,5 +1,5 @@
-// Adds to the lock file the optional packages of other platforms that npm leaves out when its registry has not got
-// them: `npm ci` refuses a lock file without them, although it would never install them here. Run after `npm install`.
+// Adds optional packages of other platforms to the lock file. npm omits them if its registry does not have them, but
+// `npm ci` refuses a lock file without them, although it would not install them. Run it after `npm install`.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const systems = ["aix", "android", "darwin", "freebsd", "linux", "openharmony", "win32"];
@@ -15,7 +15,7 @@ for (const { dev, optionalDependencies = {} } of Object.values(lock.packages)) {
     const os = systems.find((system) => words.includes(system));
     const cpu = processors.find((processor) => words.includes(processor));
     const libc = words.some((word) => word.startsWith("musl")) ? "musl" : undefined;
-    if (os === undefined || cpu === undefined) throw new Error(`Which platform is ${name} for?`);
+    if (os === undefined || cpu === undefined) throw new Error(`Cannot derive the platform of ${name} from its name.`);
     lock.packages[path] = {
       version,
       cpu: [cpu],
@@ -29,4 +29,4 @@ for (const { dev, optionalDependencies = {} } of Object.values(lock.packages)) {
 }
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync("package-lock.json", `${JSON.stringify(lock, null, 2)}\n`);
-console.log(added.length === 0 ? "Nothing is missing." : `Added ${added.join(", ")}.`);
+console.log(added.length === 0 ? "The lock file is complete." : `Added ${added.join(", ")}.`);

@@ -1,5 +1,5 @@
-// Writes docs/reference/ from the definitions, the error catalogue, the kinds of events and the settings.
-// With --check it writes nothing, and fails when what is there differs.
+// Generates docs/reference/ from the definitions, the error catalogue, the event types and the settings.
+// With --check it writes nothing and fails if the existing files differ.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
@@ -52,13 +52,11 @@ function check(): void {
     .map(({ path }) => path)
     .concat(stale());
   if (drifted.length === 0) return;
-  console.error(
-    `Not what the definitions say; run \`npm run docs\`:\n${drifted.map((path) => `  ${path}`).join("\n")}`,
-  );
+  console.error(`Out of date; run \`npm run docs\`:\n${drifted.map((path) => `  ${path}`).join("\n")}`);
   process.exitCode = 1;
 }
 
-/** Pages of services that are gone. */
+/** Pages of deleted services. */
 function stale(): string[] {
   const path = join(folder, "operations");
   const found = existsSync(path) ? readdirSync(path) : [];
@@ -67,9 +65,9 @@ function stale(): string[] {
 
 function eventsPage(): string {
   return page("Events", [
-    "What the service itself puts on a tenant's log. Each is a CloudEvent 1.0; `subject` is the id of the record.",
+    "Events that the service publishes to a tenant's event log. Each is a CloudEvent 1.0; `subject` is the id of the record.",
     table(
-      ["Type", "What happened", "Fields of `data`"],
+      ["Type", "Meaning", "Fields of `data`"],
       Object.entries(eventTypes).map(([type, { meaning, data }]) => [
         `\`${type}\``,
         meaning,
@@ -83,18 +81,18 @@ function operationsIndex(): string {
   return page("Operations", [
     document.info.description as string,
     "## Headers",
-    "The first three go with every operation, `Idempotency-Key` with those that change something, `If-None-Match` with " +
-      "reads of a versioned record, `If-Match` with updates of one, `Last-Event-ID` with streams.",
+    "The first three apply to every operation, `Idempotency-Key` to mutating operations, `If-None-Match` to reads of a " +
+      "versioned record, `If-Match` to its updates, `Last-Event-ID` to streams.",
     parameterTable(Object.values(document.components.parameters!) as Parameter[], "header"),
     "## Lists",
-    "Every list takes these in its query.",
+    "Every list accepts these query parameters.",
     parameterTable(Object.values(document.components.parameters!) as Parameter[], "query"),
     "## Services",
     ...services.flatMap((service) => [
       `### [${service.name}](operations/${pageName(service)})`,
       commentOf(service),
       table(
-        ["Operation", "REST", "What it does"],
+        ["Operation", "REST", "Description"],
         externalOf(service).flatMap(({ method, bindings }) =>
           bindings.map(({ verb, path }) => [
             `[${method.name}](operations/${pageName(service)}#${method.name.toLowerCase()})`,
@@ -117,9 +115,9 @@ function servicePage(service: DescService): string {
     ...(internal.length === 0
       ? []
       : [
-          "## On the internal plane only",
+          "## Internal plane only",
           table(
-            ["Operation", "REST", "What it does"],
+            ["Operation", "REST", "Description"],
             internal.map(({ method, bindings }) => [
               method.name,
               bindings.map(({ verb, path }) => `\`${verb} ${path}\``).join(", "),
@@ -143,8 +141,8 @@ function operationSections(operation: Operation, used: Set<string>): string[] {
   const { object, verb, path } = bound[0]!;
   const own = (object.parameters ?? []).filter((each) => !("$ref" in each)) as Parameter[];
   const body = object.requestBody?.content["application/json"];
-  const answer = answerOf(object);
-  for (const schema of [body?.schema, answer?.schema]) collect(schema, used);
+  const response = responseOf(object);
+  for (const schema of [body?.schema, response?.schema]) collect(schema, used);
   const facts = [
     ["REST", bound.map((each) => `\`${each.verb} ${each.path}\``).join(", ")],
     ["Connect and gRPC", `\`/${service.typeName}/${method.name}\``],
@@ -152,7 +150,7 @@ function operationSections(operation: Operation, used: Set<string>): string[] {
     ["Roles", governance.roles.map((role) => `\`${role}\``).join(" or ") || "any"],
     ["Lifecycle", `${object["x-service-lifecycle"]}, for ${object["x-service-audience"]}`],
     ["Token cost", String(tokenCost)],
-    ["Changes something", governance.mutating ? "yes; takes an `Idempotency-Key`" : "no"],
+    ["Mutating", governance.mutating ? "yes; accepts an `Idempotency-Key`" : "no"],
   ];
   return [
     `## ${method.name}`,
@@ -162,11 +160,11 @@ function operationSections(operation: Operation, used: Set<string>): string[] {
     own.length > 0 ? parameterTable(own) : "",
     body === undefined ? "" : `Body: ${typeOf(body.schema)}`,
     fence("sh", curl(verb, path, own, body?.example)),
-    answer?.example === undefined ? "" : fence(...shown(answer.example)),
+    response?.example === undefined ? "" : fence(...shown(response.example)),
   ];
 }
 
-function answerOf(object: OperationObject) {
+function responseOf(object: OperationObject) {
   const success = object.responses["200"]!;
   return "content" in success ? Object.values(success.content ?? {})[0] : undefined;
 }
@@ -190,7 +188,7 @@ function curl(verb: string, path: string, parameters: readonly Parameter[], exam
   return lines.join(" \\\n");
 }
 
-/** Adds the names of every schema that is reached from this one. */
+/** Collects the names of all schemas that this one refers to. */
 function collect(schema: unknown, used: Set<string>): void {
   if (typeof schema !== "object" || schema === null) return;
   for (const [key, value] of Object.entries(schema)) {
@@ -217,12 +215,12 @@ function parameterTable(parameters: readonly Parameter[], place?: Parameter["in"
 
 function fieldTable({ properties, required = [], additionalProperties }: Schema): string {
   if (properties === undefined) return "";
-  // In an answer it only says that the field is always there, which nobody has to act on.
-  const demanded = additionalProperties === false ? required : [];
+  // In a response, `required` only means that the field is always present.
+  const requiredInput = additionalProperties === false ? required : [];
   const rows = Object.entries(properties).map(([name, schema]) => [
     `\`${name}\``,
     typeOf(schema),
-    `${demanded.includes(name) ? "Required. " : ""}${schema.description ?? ""}`,
+    `${requiredInput.includes(name) ? "Required. " : ""}${schema.description ?? ""}`,
   ]);
   return table(["Field", "Type", "Meaning"], rows);
 }
@@ -240,9 +238,9 @@ function typeOf(schema: Schema): string {
 }
 
 function limitsOf(schema: Schema): string[] {
-  const said = {
-    minLength: "at least * long",
-    maxLength: "at most * long",
+  const phrases = {
+    minLength: "length ≥ *",
+    maxLength: "length ≤ *",
     minimum: "≥ *",
     exclusiveMinimum: "> *",
     maximum: "≤ *",
@@ -250,7 +248,7 @@ function limitsOf(schema: Schema): string[] {
     maxItems: "at most * items",
     pattern: "`*`",
   };
-  return Object.entries(said)
+  return Object.entries(phrases)
     .filter(([keyword]) => schema[keyword] !== undefined)
     .map(([keyword, phrase]) => phrase.replace("*", () => String(schema[keyword])));
 }
@@ -259,7 +257,7 @@ function errorsPage(): string {
   const entries = Object.entries<ErrorEntry>(catalogue);
   return page("Errors", [
     "Every error that a caller can see. Branch on the code: titles and details may change. A running instance " +
-      "explains each at `/errors/<CODE>`, which is where the `type` of a problem leads.",
+      "describes each at `/errors/<CODE>`, the target of the `type` of a problem.",
     ...entries.flatMap(([code, { title, http, connect, retryable, meaning, remedy }]) => [
       `## ${code}`,
       `**${title}.** ${meaning}`,
@@ -279,8 +277,8 @@ function settingsPage(): string {
     `${setting.description}${setting.secret ? " Secret: never shown in full." : ""}`,
   ]);
   return page("Settings", [
-    "A setting comes from its default, then from the YAML file of `--config`, then from its environment variable, then " +
-      "from `--set key=value`. An unknown key, a bad value or a contradiction stops the start with a message that names it.",
+    "The sources of a setting, later ones override earlier ones: its default, the YAML file of `--config`, its environment " +
+      "variable, `--set key=value`. An unknown key, an invalid value or a contradiction stops the start with an error.",
     table(["Setting", "Type", "Default", "Meaning"], rows),
   ]);
 }

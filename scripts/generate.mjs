@@ -1,11 +1,11 @@
-// Makes gen/ from the definitions: node scripts/generate.mjs [folder that gets it, this one unless said otherwise]
+// Generates gen/ from the definitions: node scripts/generate.mjs [output folder, default: .]
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const target = process.argv[2] ?? ".";
 execFileSync("buf", ["generate", "--output", target], { stdio: "inherit" });
 
-// The list of services, so that none is registered by hand.
+// The list of all services.
 const folder = "definitions/service/api";
 const imports = [];
 const names = [];
@@ -26,14 +26,14 @@ export const services: readonly DescService[] = [${names.join(", ")}];
 `,
 );
 
-// The comments of the definitions: generated code leaves them out of its descriptors, and the reference is made from them.
+// The comments of the definitions. The generated descriptors omit them, but the reference needs them.
 const image = JSON.parse(execFileSync("buf", ["build", "-o", "-#format=json"], { maxBuffer: 1 << 28 }));
 const comments = {};
 for (const file of image.file.filter(({ name }) => name.startsWith("service/api/"))) {
   const texts = new Map(
     file.sourceCodeInfo.location.map(({ path, leadingComments }) => [(path ?? []).join("."), leadingComments]),
   );
-  // The numbers are those of the fields in descriptor.proto that hold the nested declarations.
+  // The numbers are the field numbers of nested declarations in descriptor.proto.
   const visit = (item, fullName, path, nested) => {
     const text = texts.get(path);
     if (text !== undefined) comments[fullName] = text.trim().replace(/\s*\n\s*/g, " ");

@@ -16,8 +16,8 @@ interface Parts {
   readonly platformTenantId: () => TenantId;
 }
 
-/** Who may call each plane, and how they show it: in this order, the first that recognises its credentials decides. */
-export function authenticatorsOf(parts: Parts): Record<Plane, Authenticator[]> {
+/** Creates each plane's authenticators, in order. The first one that recognises the credentials decides. */
+export function createAuthenticators(parts: Parts): Record<Plane, Authenticator[]> {
   const { config, platformTenantId } = parts;
   const external: Authenticator[] = [];
   if (!config["auth.enabled"]) external.push(() => anonymous(platformTenantId(), "admin"));
@@ -34,17 +34,19 @@ export function authenticatorsOf(parts: Parts): Record<Plane, Authenticator[]> {
   return { external, internal };
 }
 
-/** A request names one caller. A key that is sent in both headers is one credential. */
+/** Refuses requests with two credentials. The same API key in both headers counts as one credential. */
 const refuseTwoCredentials: Authenticator = (call) => {
   if (!/^bearer\b/i.test(call.header("authorization") ?? "")) return undefined;
   const token = bearerOf(call);
   if (token === undefined) {
-    throw fail("UNAUTHENTICATED", { public: "Authorization must be sent once, with one token: Bearer <token>." });
+    throw fail("UNAUTHENTICATED", {
+      public: "Authorization must be sent once, with one token (for example: Authorization: Bearer <token>).",
+    });
   }
   const key = call.header("x-api-key");
   if (key === undefined || key === token) return undefined;
   throw fail("UNAUTHENTICATED", {
-    public: "The request carries two credentials: send either X-API-Key or Authorization: Bearer, not both.",
+    public: "The request has two credentials. Send either X-API-Key or Authorization: Bearer <token>, not both.",
   });
 };
 
@@ -61,7 +63,10 @@ function byApiKey(verifier: ApiKeyVerifier): Authenticator {
   };
 }
 
-/** A person's token: the tenant and roles are claims; membership adds roles, and suspending a member shuts them out. */
+/**
+ * Authenticates a person by an OpenID Connect token. The tenant and the roles are claims. Membership adds roles;
+ * a suspended or removed member is refused.
+ */
 function byToken({ config, members, clock }: Parts): Authenticator {
   const verifier = createOidcVerifier({ issuer: config["api.oidc_issuer"], audience: config["api.oidc_audience"] });
   return async (call) => {
@@ -70,7 +75,9 @@ function byToken({ config, members, clock }: Parts): Authenticator {
     const claims = await verifier.verify(token);
     const tenantId = claims[config["auth.tenant_claim"]];
     if (typeof tenantId !== "string" || !isUlid(tenantId)) {
-      throw fail("UNAUTHENTICATED", { public: `The token names no tenant in ${config["auth.tenant_claim"]}.` });
+      throw fail("UNAUTHENTICATED", {
+        public: `The token has no valid tenant id in the claim ${config["auth.tenant_claim"]}.`,
+      });
     }
     const email = typeof claims.email === "string" && isStorable(claims.email) ? claims.email : undefined;
     const member = await members.resolve(tenantId as TenantId, claims.sub, email, claims.email_verified === true);
@@ -98,7 +105,8 @@ function byServiceToken(secret: string): Authenticator {
     const token = bearerOf(call);
     if (token === undefined) return undefined;
     const { sub, tenant_id: tenantId } = await verifyServiceToken(token, secret);
-    if (!isUlid(tenantId)) throw fail("UNAUTHENTICATED", { public: "The service token names no tenant." });
+    if (!isUlid(tenantId))
+      throw fail("UNAUTHENTICATED", { public: "The service token has no valid tenant id in the claim tenant_id." });
     const certified = certifiedService(call);
     if (certified !== undefined && (certified.name !== sub || certified.tenantId !== tenantId)) {
       throw fail("UNAUTHENTICATED", {
@@ -114,7 +122,7 @@ const byCertificate: Authenticator = (call) => {
   return certified && service(certified.name, certified.tenantId);
 };
 
-/** A verified client certificate names the service (CN) and the tenant that it works for (O). */
+/** Reads the service (CN) and its tenant (O) from a verified client certificate. */
 function certifiedService({ peerCertificate }: Call): { name: string; tenantId: string } | undefined {
   const { commonName = "", organization = "" } = peerCertificate ?? {};
   return isSubject(commonName) && isUlid(organization) ? { name: commonName, tenantId: organization } : undefined;

@@ -11,12 +11,12 @@ import { createApiKeys } from "../modules/tenancy/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { createCursors } from "../platform/cursor/index.ts";
 import { createLog } from "../platform/log/log.ts";
-import { firstAccess } from "./bootstrap.ts";
-import { keyringOf } from "./keyring.ts";
+import { ensureAdminAccess } from "./bootstrap.ts";
+import { openKeyring } from "./keyring.ts";
 
 const db = await testDatabase();
 
-/** The start of a node with a data folder and a tenant of its own. */
+/** The start of a node with its own data directory and tenant. */
 async function scratch(t: TestContext) {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-bootstrap-"));
   t.after(() => rm(dataDir, { recursive: true }));
@@ -38,13 +38,13 @@ async function scratch(t: TestContext) {
   return {
     dataDir,
     config,
-    start: (...more: string[]) => firstAccess({ config: config(...more), db, apiKeys: node(), tenantId }),
+    start: (...more: string[]) => ensureAdminAccess({ config: config(...more), db, apiKeys: node(), tenantId }),
     opens: async (key = "") => (await node().verifier.verify(key))?.principal.tenantId === tenantId,
     revoke: () => db.sql`update api_keys set revoked_at = now() where tenant_id = ${tenantId}`,
   };
 }
 
-test("the first start makes an admin key in a file that only its owner can read; later ones know that it is not new", async (t) => {
+test("the first start creates an admin key in a file that only its owner can read; later starts reuse it", async (t) => {
   const { dataDir, start, opens } = await scratch(t);
   const first = await start();
   assert.ok(await opens(first?.key));
@@ -54,7 +54,7 @@ test("the first start makes an admin key in a file that only its owner can read;
   assert.deepEqual(await start(), { ...first, isNew: false });
 });
 
-test("a first start that was cut off after it wrote the key down does not lock everybody out", async (t) => {
+test("a first start that stopped after it wrote the key file does not lock the operator out", async (t) => {
   const { dataDir, start, opens } = await scratch(t);
   const written = `sk_dev_cut_${randomBytes(24).toString("base64url")}`;
   await writeFile(join(dataDir, "admin.key"), `${written}\n`);
@@ -62,21 +62,21 @@ test("a first start that was cut off after it wrote the key down does not lock e
   assert.ok(await opens(written));
 });
 
-test("a first start that was cut off while it wrote leaves nothing that the next one trips over", async (t) => {
+test("a first start that stopped while it wrote a key file does not break the next start", async (t) => {
   const { dataDir, start, opens, config } = await scratch(t);
   for (const name of ["admin.key", "master.key"]) await writeFile(join(dataDir, `${name}.new`), "half of a k");
   assert.ok(await opens((await start())?.key));
-  const sealed = keyringOf(config())!.seal("secret", { tenantId: "t", recordId: "r", field: "f" });
-  assert.equal(keyringOf(config())!.open(sealed, { tenantId: "t", recordId: "r", field: "f" }), "secret");
+  const sealed = openKeyring(config())!.seal("secret", { tenantId: "t", recordId: "r", field: "f" });
+  assert.equal(openKeyring(config())!.open(sealed, { tenantId: "t", recordId: "r", field: "f" }), "secret");
 });
 
-test("a file that holds no key is said to be the trouble", async (t) => {
+test("the error names a key file without a valid key", async (t) => {
   const { dataDir, start } = await scratch(t);
   await writeFile(join(dataDir, "admin.key"), "not a key\n");
-  await assert.rejects(start(), /admin\.key holds no key/);
+  await assert.rejects(start(), /admin\.key contains no valid API key/);
 });
 
-test("an admin key that was revoked is not shown and not brought back", async (t) => {
+test("a revoked admin key is neither shown nor restored", async (t) => {
   const { start, opens, revoke } = await scratch(t);
   const first = await start();
   await revoke();
@@ -84,17 +84,17 @@ test("an admin key that was revoked is not shown and not brought back", async (t
   assert.equal(await opens(first?.key), false);
 });
 
-test("with an external database nobody gets in but with the key that the operator chose", async (t) => {
+test("with an external database only the operator's own key gives access", async (t) => {
   const { start, opens } = await scratch(t);
   const external = "database.url=postgres://nobody@localhost/nothing";
   assert.equal(await start(external), undefined);
   const chosen = "sk_test_operator_0123456789abcdef";
-  // It works, and is not shown: what such a node prints ends up in collected logs.
+  // The key works but is not shown, because the output of such a node ends up in collected logs.
   assert.equal(await start(external, `auth.bootstrap_api_key=${chosen}`), undefined);
   assert.ok(await opens(chosen));
 });
 
-test("where keys are not accepted none is made", async (t) => {
+test("no key is created if API keys are disabled", async (t) => {
   const { start } = await scratch(t);
   assert.equal(await start("auth.api_key_enabled=false"), undefined);
 });

@@ -4,7 +4,7 @@ import { type Config, keyFormat } from "../config/index.ts";
 import { type ApiKeys, createKeyText } from "../modules/tenancy/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Database } from "../platform/db/index.ts";
-import { keptText } from "./kept-text.ts";
+import { readOrCreateSecret } from "./secret-file.ts";
 
 interface Parts {
   readonly config: Config;
@@ -13,21 +13,21 @@ interface Parts {
   readonly tenantId: TenantId;
 }
 
-/** How whoever started the node gets in as an admin. */
+/** The admin key of the operator who started the node. */
 export interface AdminAccess {
   readonly key: string;
-  /** The file that holds the key; undefined for a key that the operator chose. */
+  /** The file with the key; undefined for the key in auth.bootstrap_api_key. */
   readonly file: string | undefined;
-  /** Whether this start made the key. */
+  /** Whether this start created the key. */
   readonly isNew: boolean;
 }
 
 /**
- * Makes sure that somebody can get in: with the key that the operator chose or, with the embedded PostgreSQL, one that
- * is made once and kept beside the data, readable to its owner only. Undefined where nobody at this machine may know a
- * key, or where it was revoked.
+ * Ensures that an admin key exists: the one in auth.bootstrap_api_key or, with the embedded PostgreSQL, one that is
+ * generated once and stored in the data directory, readable by its owner only. Returns undefined if the key must not be
+ * shown on this machine or was revoked.
  */
-export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Promise<AdminAccess | undefined> {
+export async function ensureAdminAccess({ config, db, apiKeys, tenantId }: Parts): Promise<AdminAccess | undefined> {
   if (!config["auth.api_key_enabled"]) return undefined;
   const nowMs = Date.now();
   const chosen = config["auth.bootstrap_api_key"];
@@ -37,12 +37,13 @@ export async function firstAccess({ config, db, apiKeys, tenantId }: Parts): Pro
   if (config["database.url"] !== "") return undefined;
   const isValid = async (key: string) => (await apiKeys.verifier.verify(key)) !== undefined;
   if (chosen !== "") return (await isValid(chosen)) ? { key: chosen, file: undefined, isNew: false } : undefined;
-  // The file first: a key that was stored and then lost would help nobody. A start that was cut off in between left
-  // only the file, so that the key in it is stored at every start; one that was revoked stays so.
+  // The file is written before the database row, so that no stored key is unknown to the operator. A start that stopped in
+  // between left only the file, so every start stores its key again. A revoked key stays revoked.
   const file = resolve(config["data.dir"], "admin.key");
   const isNew = !existsSync(file);
-  const key = keptText(file, () => createKeyText("dev", nowMs));
-  if (!keyFormat.test(key)) throw new Error(`${file} holds no key: remove it, and the next start makes another.`);
+  const key = readOrCreateSecret(file, () => createKeyText("dev", nowMs));
+  if (!keyFormat.test(key))
+    throw new Error(`${file} contains no valid API key. Delete the file; the next start creates a new key.`);
   await apiKeys.ensureBootstrapKey(db, tenantId, key, nowMs);
   return (await isValid(key)) ? { key, file, isNew } : undefined;
 }

@@ -6,17 +6,22 @@ import { discoverKeys } from "../platform/tokens/index.ts";
 interface Parts {
   readonly config: Config;
   readonly keyring: Keyring | undefined;
-  /** Whether the shared cache answers; undefined when none is configured. */
-  readonly cacheAnswers: (() => Promise<boolean>) | undefined;
-  /** Whether traces were lost lately. */
-  readonly tracesLost: () => boolean;
+  /** Whether the shared cache responds; undefined if none is configured. */
+  readonly isCacheReachable: (() => Promise<boolean>) | undefined;
+  /** Whether traces were lost recently. */
+  readonly areTracesLost: () => boolean;
 }
 
 type Posture = Awaited<ReturnType<CapabilitySource["mode"]>>;
 const active: Posture = { mode: "active" };
 
-/** What this instance can do, and how each thing stands when it is asked. */
-export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Parts): CapabilitySource[] {
+/** Creates the capabilities of this instance. Each reports its current mode when queried. */
+export function createCapabilitySources({
+  config,
+  keyring,
+  isCacheReachable,
+  areTracesLost,
+}: Parts): CapabilitySource[] {
   const simple = (id: string, name: string, description: string, service: string): CapabilitySource => ({
     id,
     name,
@@ -28,20 +33,20 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
   });
   return [
     simple("tenants", "Tenants", "Tenants with daily quotas.", "TenantService"),
-    simple("environments", "Environments", "Environments of a tenant.", "EnvironmentService"),
-    simple("members", "Members", "People of a tenant and their roles.", "MemberService"),
-    simple("events", "Event log", "The log of what happened, to list and to follow.", "EventService"),
+    simple("environments", "Environments", "A tenant's environments.", "EnvironmentService"),
+    simple("members", "Members", "A tenant's members and their roles.", "MemberService"),
+    simple("events", "Event log", "The tenant's event log, to list and to stream.", "EventService"),
     {
-      ...simple("pools", "Pools", "Recipients of work in pools, with strategies and rules.", "PoolService"),
+      ...simple("pools", "Pools", "Pools of recipients, with routing strategies and rules.", "PoolService"),
       services: ["service.api.PoolService", "service.api.RecipientService", "service.api.RuleService"],
     },
     {
-      ...simple("routing", "Routing", "Decisions on who takes work, and how it turned out.", "RoutingService"),
+      ...simple("routing", "Routing", "Routing decisions and their outcomes.", "RoutingService"),
       services: ["service.api.RoutingService", "service.api.OutcomeService"],
       settings: ["routing.retention_days"],
     },
     {
-      ...simple("queues", "Queues", "Work that waits, with admission control and dead letters.", "QueueService"),
+      ...simple("queues", "Queues", "Work queues with leases, admission control and dead letters.", "QueueService"),
       services: [
         "service.api.QueueService",
         "service.api.WorkService",
@@ -50,9 +55,14 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
       ],
       settings: ["queue.ended_retention_hours"],
     },
-    simple("anomalies", "Anomalies", "What is out of the ordinary in pools.", "AnomalyService"),
+    simple("anomalies", "Anomalies", "Anomalies detected in pools.", "AnomalyService"),
     {
-      ...simple("notifications", "Notifications", "Messages on five channels, to one or many.", "NotificationService"),
+      ...simple(
+        "notifications",
+        "Notifications",
+        "Messages on five channels, to a subscriber or a topic.",
+        "NotificationService",
+      ),
       services: [
         "service.api.NotificationService",
         "service.api.NotificationWorkflowService",
@@ -65,36 +75,46 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
       mode: () => notificationPosture(config),
     },
     {
-      ...simple("connections", "Connections", "What the service acts with elsewhere.", "ConnectionService"),
+      ...simple("connections", "Connections", "Credentials for external services.", "ConnectionService"),
       settings: ["connector.encryption_key", "connector.encryption_key_id", "connector.rotation_keys"],
       dependencies: ["database", "master_key"],
       mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
     },
     {
-      ...simple("subscribers", "Subscribers", "Who is notified, where, and in which topics.", "SubscriberService"),
+      ...simple(
+        "subscribers",
+        "Subscribers",
+        "Recipients of notifications, their addresses and topics.",
+        "SubscriberService",
+      ),
       services: ["service.api.SubscriberService", "service.api.TopicService"],
     },
     {
-      ...simple("webhooks", "Webhooks", "Events sent to HTTP endpoints, signed and retried.", "WebhookService"),
+      ...simple("webhooks", "Webhooks", "Events delivered to HTTP endpoints, signed and retried.", "WebhookService"),
       settings: ["egress.mode", "egress.allowed_domains", "egress.allowed_ip_nets", "webhooks.retention_days"],
       dependencies: ["database", "master_key"],
       mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
     },
     {
-      ...simple("api_keys", "API keys", "Keys for programs.", "ApiKeyService"),
+      ...simple("api_keys", "API keys", "API keys for programs.", "ApiKeyService"),
       settings: ["auth.api_key_enabled"],
       mode: () =>
         config["auth.api_key_enabled"] ? active : { mode: "disabled", reason: "auth.api_key_enabled is false" },
     },
     {
-      ...simple("oidc", "OpenID Connect", "Tokens of an OpenID Connect issuer.", "MemberService"),
+      ...simple("oidc", "OpenID Connect", "Authentication with tokens of an OpenID Connect issuer.", "MemberService"),
       settings: ["api.oidc_issuer", "api.oidc_audience"],
       dependencies: ["oidc_issuer"],
       services: [],
       mode: () => issuerPosture(config["api.oidc_issuer"]),
     },
     {
-      ...simple("secrets", "Secrets", "Values that can be used and never read back.", "SecretService"),
+      ...simple(
+        "secrets",
+        "Secrets",
+        "Write-only values that the service uses on the tenant's behalf.",
+        "SecretService",
+      ),
       settings: ["connector.encryption_key", "connector.encryption_key_id", "connector.rotation_keys"],
       dependencies: ["database", "master_key"],
       mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
@@ -110,10 +130,10 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
       settings: ["ratelimit.global_rps", "ratelimit.tenant_rps", "cache.backend"],
       dependencies: ["cache"],
       services: [],
-      mode: () => rateLimitPosture(config, cacheAnswers),
+      mode: () => rateLimitPosture(config, isCacheReachable),
     },
     {
-      ...simple("audit", "Audit log", "A hash-chained record of who did what.", ""),
+      ...simple("audit", "Audit log", "A hash-chained record of every change and denied call.", ""),
       settings: ["audit.sink", "audit.hash_chain", "audit.redact_pii"],
       dependencies: [],
       services: [],
@@ -121,7 +141,7 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
         if (config["audit.sink"] === "") return { mode: "disabled", reason: "audit.sink is not set" };
         return config["audit.hash_chain"]
           ? active
-          : { mode: "degraded", reason: "audit.hash_chain is false: edits would not show" };
+          : { mode: "degraded", reason: "audit.hash_chain is false: tampering cannot be detected" };
       },
     },
     {
@@ -132,8 +152,8 @@ export function capabilitiesOf({ config, keyring, cacheAnswers, tracesLost }: Pa
       mode: () =>
         config["telemetry.otlp_endpoint"] === ""
           ? { mode: "disabled", reason: "telemetry.otlp_endpoint is not set" }
-          : tracesLost()
-            ? { mode: "degraded", reason: "the collector did not take the last traces" }
+          : areTracesLost()
+            ? { mode: "degraded", reason: "the collector did not accept the latest traces" }
             : active,
     },
   ];
@@ -144,26 +164,35 @@ function notificationPosture(config: Config): Posture {
     return { mode: "disabled", reason: "notification.dispatch.enabled is false" };
   }
   if (config["notification.dispatch.queue"] === "none") {
-    return { mode: "degraded", reason: "notification.dispatch.queue is none: no topics, no second attempts" };
+    return { mode: "degraded", reason: "notification.dispatch.queue is none: no topics and no retries" };
   }
   return active;
 }
 
 async function issuerPosture(issuer: string): Promise<Posture> {
   if (issuer === "") return { mode: "disabled", reason: "api.oidc_issuer is not set" };
-  const answers = await discoverKeys(issuer, 1000).then(
+  const isIssuerReachable = await discoverKeys(issuer, 1000).then(
     () => true,
     () => false,
   );
-  return answers ? active : { mode: "degraded", reason: "the issuer does not answer: only known keys are checked" };
+  return isIssuerReachable
+    ? active
+    : { mode: "degraded", reason: "the issuer does not respond: only tokens signed with cached keys are accepted" };
 }
 
-async function rateLimitPosture(config: Config, cacheAnswers: (() => Promise<boolean>) | undefined): Promise<Posture> {
-  if (config["cache.backend"] === "none") return { mode: "unwired", reason: "cache.backend is none: nothing counts" };
+async function rateLimitPosture(
+  config: Config,
+  isCacheReachable: (() => Promise<boolean>) | undefined,
+): Promise<Posture> {
+  if (config["cache.backend"] === "none")
+    return { mode: "unwired", reason: "cache.backend is none: requests are not counted" };
   if (config["ratelimit.global_rps"] === 0 && config["ratelimit.tenant_rps"] === 0) {
     return { mode: "disabled", reason: "ratelimit.global_rps and ratelimit.tenant_rps are 0" };
   }
-  if (cacheAnswers === undefined)
-    return { mode: "degraded", reason: "each node counts by itself; set cache.backend=redis to share" };
-  return (await cacheAnswers()) ? active : { mode: "degraded", reason: "the cache does not answer" };
+  if (isCacheReachable === undefined)
+    return {
+      mode: "degraded",
+      reason: "each node counts its own requests; set cache.backend=redis to share the limits",
+    };
+  return (await isCacheReachable()) ? active : { mode: "degraded", reason: "the cache does not respond" };
 }

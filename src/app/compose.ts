@@ -1,7 +1,7 @@
 import type { Plane } from "../chain/call.ts";
 import { composeChain } from "../chain/compose.ts";
-import { execution } from "../chain/execute.ts";
-import { accessRecheck, chainOf } from "../chain/order.ts";
+import { createExecutor } from "../chain/execute.ts";
+import { createAccessRecheck, createChain } from "../chain/order.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import type { Config } from "../config/index.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
@@ -21,11 +21,11 @@ import type { Log } from "../platform/log/log.ts";
 import type { RateLimiter } from "../platform/ratelimit/index.ts";
 import { createEventLoopShares } from "../platform/scheduling/index.ts";
 import type { Metrics, Tracing } from "../platform/telemetry/index.ts";
-import { authenticatorsOf } from "./authenticators.ts";
-import { capabilitiesOf } from "./capabilities.ts";
-import { idempotencyJob } from "./idempotency-job.ts";
-import { keyringOf } from "./keyring.ts";
-import { instanceSecret } from "./storage.ts";
+import { createAuthenticators } from "./authenticators.ts";
+import { createCapabilitySources } from "./capabilities.ts";
+import { createIdempotencyCleanupJob } from "./idempotency-job.ts";
+import { openKeyring } from "./keyring.ts";
+import { readInstanceSecret } from "./storage.ts";
 
 /** The open resources that a node is built on. */
 export interface Foundation {
@@ -39,20 +39,20 @@ export interface Foundation {
   readonly tracing: Tracing;
   readonly audit: Audit | undefined;
   readonly limiter: RateLimiter | undefined;
-  readonly cacheAnswers: (() => Promise<boolean>) | undefined;
-  readonly tracesLost: () => boolean;
+  readonly isCacheReachable: (() => Promise<boolean>) | undefined;
+  readonly areTracesLost: () => boolean;
 }
 
 /** A node's parts, composed but not started. */
 export type Node = Awaited<ReturnType<typeof compose>>;
 
-/** Composes the areas into a node. Instances of different areas meet only here. */
+/** Composes the areas into a node. Only this function connects instances of different areas. */
 export async function compose(foundation: Foundation) {
   const { config, db, clock, log, metrics } = foundation;
   const signals = createSignals(db);
   const changes = createTenantChanges(db, signals);
   const jobs = createJobRunner({ db, signals, clock, log });
-  const keyring = keyringOf(config);
+  const keyring = openKeyring(config);
   const egress = createEgress({
     mode: config["egress.mode"],
     allowedDomains: config["egress.allowed_domains"],
@@ -71,7 +71,7 @@ export async function compose(foundation: Foundation) {
     changes,
     shares: createEventLoopShares(),
     jobs,
-    cursors: createCursors(await instanceSecret(db.sql, "cursor_secret")),
+    cursors: createCursors(await readInstanceSecret(db.sql, "cursor_secret")),
     keyring,
     egress,
     platformTenantId: () => platform!.id,
@@ -79,7 +79,11 @@ export async function compose(foundation: Foundation) {
 
   const operations = createOperations({
     ...parts,
-    discovery: { capabilities: capabilitiesOf({ ...foundation, keyring }), operationsOf, apiVersion: currentVersion },
+    discovery: {
+      capabilities: createCapabilitySources({ ...foundation, keyring }),
+      operationsOf,
+      apiVersion: currentVersion,
+    },
   });
   const { events } = operations;
   const connectors = createConnectors({
@@ -99,49 +103,55 @@ export async function compose(foundation: Foundation) {
   const routing = createRouting({
     ...parts,
     events,
-    admissionSecret: await instanceSecret(db.sql, "admission_secret"),
+    admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
     secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
   });
   const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
 
   const areas = [tenancy, connectors, routing, notifications, operations];
   const ttlHours = config["idempotency.ttl_hours"];
-  for (const kind of [...areas.flatMap((area) => area.jobs), idempotencyJob({ ...parts, sql: db.sql, ttlHours })]) {
+  for (const kind of [
+    ...areas.flatMap((area) => area.jobs),
+    createIdempotencyCleanupJob({ ...parts, sql: db.sql, ttlHours }),
+  ]) {
     jobs.register(kind);
   }
 
   const deprecatedCalls = metrics.counter({
     name: "deprecated_calls_total",
-    help: "Calls of deprecated operations.",
+    help: "Calls to deprecated operations.",
     labels: ["operation"],
   });
   const takeQuota = tenants.quotas.take;
   const chainParts = {
     ...foundation,
-    authenticators: authenticatorsOf({ ...parts, apiKeys: apiKeys.verifier, members }),
-    standings: tenants.standings,
+    authenticators: createAuthenticators({ ...parts, apiKeys: apiKeys.verifier, members }),
+    readTenantState: tenants.readTenantState,
     takeQuota,
     observeDeprecated: (operation: string) => deprecatedCalls.inc({ operation }),
   };
-  const execute = execution(definitions, {
+  const execute = createExecutor(definitions, {
     ...parts,
     handlers: Object.assign({}, ...areas.map((area) => area.handlers)),
     takeQuota,
     timeoutMs: config["api.request_timeout_s"] * 1000,
-    recheckAccess: { external: accessRecheck("external", chainParts), internal: accessRecheck("internal", chainParts) },
-    fingerprintSecret: (await instanceSecret(db.sql, "fingerprint_secret")).toString("base64"),
+    recheckAccess: {
+      external: createAccessRecheck("external", chainParts),
+      internal: createAccessRecheck("internal", chainParts),
+    },
+    fingerprintSecret: (await readInstanceSecret(db.sql, "fingerprint_secret")).toString("base64"),
   });
 
   return {
     ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, operations },
-    /** Loops of nodes that do background work, in the order in which they start. */
+    /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     invoke: {
-      external: composeChain(chainOf("external", chainParts), execute),
-      internal: composeChain(chainOf("internal", chainParts), execute),
+      external: composeChain(createChain("external", chainParts), execute),
+      internal: composeChain(createChain("internal", chainParts), execute),
     },
-    /** Loads the platform tenant, and creates it on the first start. */
-    async settle(): Promise<Tenant> {
+    /** Loads the platform tenant. The first start creates it. */
+    async loadPlatformTenant(): Promise<Tenant> {
       platform = await tenants.ensurePlatform();
       return platform;
     },

@@ -13,8 +13,8 @@ interface Parts {
 const hourMs = 3_600_000;
 const rowsAtOnce = 5000;
 
-/** Forgets idempotency records whose time is over. */
-export function idempotencyJob({ sql, clock, ttlHours, platformTenantId }: Parts): JobKind {
+/** Creates the job that deletes expired idempotency records. */
+export function createIdempotencyCleanupJob({ sql, clock, ttlHours, platformTenantId }: Parts): JobKind {
   return {
     kind: "idempotency.forget",
     every: { ms: hourMs, tenantId: platformTenantId },

@@ -2,19 +2,19 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config/index.ts";
 import { createKeyring, type Keyring } from "../platform/crypto/index.ts";
-import { keptText } from "./kept-text.ts";
+import { readOrCreateSecret } from "./secret-file.ts";
 
 /**
- * The keys that protect secrets. With the embedded PostgreSQL a master key is made once and kept beside its data;
- * with an external one the nodes must share a key, so there is none until it is set.
+ * Opens the keyring that encrypts secrets. With the embedded PostgreSQL a master key is generated once and stored in the
+ * data directory. With an external database all nodes must share the key, so there is no keyring until a key is set.
  */
-export function keyringOf(config: Config): Keyring | undefined {
+export function openKeyring(config: Config): Keyring | undefined {
   const set = config["connector.encryption_key"];
   const active =
     set !== ""
       ? set
       : config["database.url"] === ""
-        ? keptText(join(config["data.dir"], "master.key"), newKey)
+        ? readOrCreateSecret(join(config["data.dir"], "master.key"), newKey)
         : undefined;
   if (active === undefined) return undefined;
   const activeKeyId = config["connector.encryption_key_id"];

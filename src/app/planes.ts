@@ -8,7 +8,7 @@ import { createCallbacks } from "../gateway/callbacks.ts";
 import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
-import { type createOperations, requireRead } from "../gateway/health.ts";
+import { type createProbes, requireRead } from "../gateway/health.ts";
 import { buildOpenApi } from "../gateway/openapi/index.ts";
 import { createRestHandler } from "../gateway/rest/index.ts";
 import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
@@ -16,7 +16,7 @@ import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 import type { Node } from "./compose.ts";
 import { type Listener, type ListenerOptions, listen, type MutualTls } from "./listener/listener.ts";
-import { listenerOptions } from "./listener/listener-options.ts";
+import { createListenerOptions } from "./listener/listener-options.ts";
 
 interface Parts {
   readonly config: Config;
@@ -25,28 +25,28 @@ interface Parts {
   readonly node: Node;
   readonly version: string;
   readonly health: HealthSource;
-  readonly operations: ReturnType<typeof createOperations>;
+  readonly operations: ReturnType<typeof createProbes>;
 }
 
-/** The listeners of a node, by what they are for. */
+/** A node's open listeners. */
 export interface Planes {
   readonly listeners: Readonly<Record<string, Listener>>;
-  /** Where callers reach the external plane. */
+  /** The URL of the external plane for callers. */
   readonly baseUrl: string;
   close(times: StopTimes): Promise<void>;
 }
 
-/** How long the parts of a stop take. */
+/** The durations of a graceful stop. */
 export interface StopTimes {
-  /** How long new callers are still served, while readiness tells balancers to send no more of them. */
+  /** How long new callers are still served while readiness tells load balancers to stop sending them. */
   readonly drainMs: number;
-  /** How long calls in flight get afterwards. */
+  /** How long running calls may take afterwards. */
   readonly graceMs: number;
 }
 
 type AddressKey = "server.http_addr" | "api.addr" | "server.grpc_addr" | "server.internal_addr" | "server.metrics_addr";
 
-/** Opens every listener that the settings name. */
+/** Opens every listener that the settings define. */
 export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): Promise<Planes> {
   const { config } = parts;
   const listeners: Record<string, Listener> = {};
@@ -59,9 +59,9 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
       throw new ConfigError(`${key}: ${listenProblem(key, config[key], cause as Error)}`, { cause });
     }
   };
-  const served = listenerOptions(parts);
+  const served = createListenerOptions(parts);
   const stopping = new AbortController();
-  // One for every open stream.
+  // Every open stream adds a listener.
   setMaxListeners(0, stopping.signal);
   const each = (act: (listener: Listener) => Promise<void>) => Promise.all(Object.values(listeners).map(act));
   const close = async ({ drainMs, graceMs }: StopTimes) => {
@@ -78,7 +78,7 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
         errorsUrl,
       );
       await open("http", "server.http_addr", external);
-      if (baseUrl === "") baseUrl = `http://${callable(listeners.http?.address ?? config["api.addr"])}`;
+      if (baseUrl === "") baseUrl = `http://${localAddress(listeners.http?.address ?? config["api.addr"])}`;
       await open("api", "api.addr", external);
       await open("grpc", "server.grpc_addr", external);
       const internal = served(
@@ -97,20 +97,20 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
   }
 }
 
-/** How long the callers of a stopping instance get to use the connections that they have open. */
+/** How long callers of a stopping instance may use their open connections. */
 const lingerMs = 250;
 
-/** Why an address cannot be bound; for a port in use also how to choose another. */
+/** Explains why an address cannot be bound. For a port in use it shows how to choose another. */
 function listenProblem(key: AddressKey, address: string, error: Error): string {
   if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "EADDRINUSE") return error.message;
   const colon = address.lastIndexOf(":");
   const host = address.slice(0, colon);
   const port = Number(address.slice(colon + 1));
-  const other = `${host}:${port + 1}`;
+  const alternative = `${host}:${port + 1}`;
   return [
     `port ${port}${host === "" ? "" : ` of ${host}`} is in use by another program.`,
-    `  Stop it, or choose another port: --set ${key}=${other}`,
-    `  (in the environment: ${environmentName(key)}=${other})`,
+    `  Stop that program, or choose another port: --set ${key}=${alternative}`,
+    `  (or with an environment variable: ${environmentName(key)}=${alternative})`,
   ].join("\n");
 }
 
@@ -153,11 +153,11 @@ function edgeOptions({ config, log }: Parts) {
     allowedOrigins: config["cors.allowed_origins"],
     bodyBytesMax: config["api.max_request_body_size"],
     bodyTimeoutMs: config["server.body_timeout_s"] * 1000,
-    onError: (error: unknown) => log.error({ err: error }, "an exchange broke"),
+    onError: (error: unknown) => log.error({ err: error }, "an exchange failed unexpectedly"),
   };
 }
 
-/** The host of the address that callers are told to use. */
+/** The host of the public URL. */
 function publicHost(config: Config): string[] {
   const url = config["api.public_url"];
   return URL.canParse(url) ? [new URL(url).hostname] : [];
@@ -187,19 +187,19 @@ function docsHandler(
       return true;
     }
     const prepared = docs.prepare(exchange.path);
-    return prepared === undefined ? answerDocs(docs, exchange) : prepared.then(() => answerDocs(docs, exchange));
+    return prepared === undefined ? serveDocs(docs, exchange) : prepared.then(() => serveDocs(docs, exchange));
   };
 }
 
-function answerDocs(docs: Docs, exchange: Exchange): boolean {
-  const answer = docs.handle(exchange.path, {
+function serveDocs(docs: Docs, exchange: Exchange): boolean {
+  const page = docs.handle(exchange.path, {
     accept: headerOf(exchange.request, "accept"),
     ifNoneMatch: headerOf(exchange.request, "if-none-match"),
   });
-  if (answer === undefined) return false;
+  if (page === undefined) return false;
   requireRead(exchange);
-  writeHead(exchange, answer.status, answer.headers);
-  exchange.response.end(exchange.request.method === "HEAD" ? "" : answer.body);
+  writeHead(exchange, page.status, page.headers);
+  exchange.response.end(exchange.request.method === "HEAD" ? "" : page.body);
   return true;
 }
 
@@ -212,7 +212,7 @@ function mutualTlsOf(config: Config): MutualTls | undefined {
   };
 }
 
-/** An address that a caller on this machine can use, also when the listener takes every interface. */
-function callable(address: string): string {
+/** An address that a caller on this machine can use, even if the listener is bound to every interface. */
+function localAddress(address: string): string {
   return isLoopback(address) ? address : `localhost${address.slice(address.lastIndexOf(":"))}`;
 }

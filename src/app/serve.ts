@@ -1,30 +1,30 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
-import { type ComponentHealth, createOperations, type HealthCheck } from "../gateway/health.ts";
+import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway/health.ts";
 import { type Audit, openAudit } from "../platform/audit/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { createLog } from "../platform/log/log.ts";
 import { memoryLimiter, openRedisLimiter, type RateLimiter, type RedisLimiter } from "../platform/ratelimit/index.ts";
 import { createMetrics, createTracing } from "../platform/telemetry/index.ts";
-import { type AdminAccess, firstAccess } from "./bootstrap.ts";
+import { type AdminAccess, ensureAdminAccess } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import { openStorage } from "./storage.ts";
 
-/** What a node does: answer calls, run background work, or both. */
+/** What a node does: serve calls (`api`), run background work (`worker`), or both (`all`). */
 export type Role = "all" | "api" | "worker";
 
 /** A running node. */
 export interface Service {
   readonly planes: Planes;
-  /** How whoever started the node gets in. */
+  /** The operator's admin key, if it may be shown. */
   readonly admin: AdminAccess | undefined;
-  /** Resolves, with the reason, when the node cannot go on. */
+  /** Resolves with the reason when the node cannot continue. */
   readonly lost: Promise<string>;
   /**
-   * Finishes what is in flight, hands back the rest, then closes. With `drain`, new callers are served for
-   * `server.drain_s` seconds first.
+   * Finishes running calls, releases leased work, then closes. With `drain`, new callers are served for `server.drain_s`
+   * seconds first.
    */
   stop(options?: { readonly drain?: boolean }): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Service {
 /** The version of this package. */
 export const version: string = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 
-/** Starts a node; when any part cannot start, those that did are stopped again. */
+/** Starts a node. If a part fails to start, the parts already started are stopped. */
 export async function serve({ config }: LoadedConfig, role: Role = "all"): Promise<Service> {
   const log = createLog(config["log.level"]);
   const closers: ((drain: boolean) => Promise<unknown> | unknown)[] = [];
@@ -51,7 +51,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       serviceName: "switchyard",
       onError: (error) => {
         tracesLostAtMs = performance.now();
-        log.warn({ err: error }, "traces not sent");
+        log.warn({ err: error }, "traces could not be sent");
       },
     });
     closers.push(() => tracing.close());
@@ -60,7 +60,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
     const metrics = createMetrics();
-    const cacheAnswers = cache.redis && (() => answers(cache.redis!));
+    const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
     const node = await compose({
       config,
       db,
@@ -71,8 +71,8 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       tracing,
       audit,
       limiter: cache.limiter,
-      cacheAnswers,
-      tracesLost: () => performance.now() - tracesLostAtMs < 60_000,
+      isCacheReachable,
+      areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     });
 
     const { tenancy, routing, notifications, operations } = node;
@@ -83,8 +83,8 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => node.signals.stop());
     await node.changes.start();
     closers.push(() => node.changes.stop());
-    const platform = await node.settle();
-    const admin = await firstAccess({ config, db, apiKeys, tenantId: platform.id });
+    const platform = await node.loadPlatformTenant();
+    const admin = await ensureAdminAccess({ config, db, apiKeys, tenantId: platform.id });
     const uses = setInterval(() => apiKeys.verifier.flushUses(), 15_000);
     closers.push(() => {
       clearInterval(uses);
@@ -103,11 +103,11 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     }
     closers.push(() => operations.idle());
 
-    const standing = standingOf();
+    const servingStatus = createServingStatus();
     const checks = checksOf({ config, node, database: () => db.ping(), redis: cache.redis, worker: role !== "api" });
-    const probes = createOperations({ booted: standing.isServing, checks, metrics });
+    const probes = createProbes({ booted: servingStatus.isServing, checks, metrics });
     const planes = await openPlanes(
-      { config, log, metrics, node, version, health: standing, operations: probes },
+      { config, log, metrics, node, version, health: servingStatus, operations: probes },
       role,
     );
     closers.push((drain) =>
@@ -117,10 +117,10 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       }),
     );
     closers.push(() => {
-      standing.set(false);
+      servingStatus.set(false);
       routing.endWaits();
     });
-    standing.set(true);
+    servingStatus.set(true);
     log.info(
       { listeners: Object.fromEntries(Object.entries(planes.listeners).map(([name, { address }]) => [name, address])) },
       "serving",
@@ -132,8 +132,8 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
   }
 }
 
-/** Whether the node takes calls, and who wants to know when that changes. */
-function standingOf() {
+/** Creates the serving status of the node, which notifies listeners of changes. */
+function createServingStatus() {
   let serving = false;
   const listeners = new Set<() => void>();
   return {
@@ -162,7 +162,7 @@ async function openAuditOf(config: Config): Promise<Audit | undefined> {
   if (sink === "file" && !existsSync(folder)) {
     const setting = config["audit.path"] === "" ? "data.dir" : "audit.path";
     throw new ConfigError(
-      `${setting}: the folder ${folder}, where audit.sink=file keeps the audit log, does not exist. Create it, or set audit.path to a file in one that does.`,
+      `${setting}: the directory ${folder} for the audit log (audit.sink=file) does not exist. Create it, or set audit.path to a file in an existing directory.`,
     );
   }
   const { "audit.hash_chain": hashChain, "audit.redact_pii": redactPii } = config;
@@ -186,7 +186,7 @@ async function cacheOf(config: Config): Promise<Cache> {
   }
 }
 
-function answers(redis: RedisLimiter): Promise<boolean> {
+function isReachable(redis: RedisLimiter): Promise<boolean> {
   return redis.ping().then(
     () => true,
     () => false,
@@ -201,17 +201,17 @@ interface CheckParts {
   readonly worker: boolean;
 }
 
-/** What readiness asks: the database is needed, the cache only where calls fail without it. */
+/** Creates the readiness checks. The database is required; the cache only if calls fail without it. */
 function checksOf({ config, node, database, redis, worker }: CheckParts): Record<string, HealthCheck> {
   const ok: ComponentHealth = { status: "ok" };
   return {
     database: () => database().then(() => ok),
     cache: async () => {
-      if (redis === undefined || (await answers(redis))) return ok;
+      if (redis === undefined || (await isReachable(redis))) return ok;
       const closed = config["ratelimit.fail_mode"] === "closed";
-      return { status: closed ? "unhealthy" : "degraded", detail: "the cache does not answer" };
+      return { status: closed ? "unhealthy" : "degraded", detail: "the cache does not respond" };
     },
     queue: async () =>
-      !worker || node.jobs.alive() ? ok : { status: "degraded", detail: "background work stands still" },
+      !worker || node.jobs.alive() ? ok : { status: "degraded", detail: "background work has stalled" },
   };
 }

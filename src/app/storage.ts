@@ -6,16 +6,16 @@ import { type Database, openDatabase, type Sql } from "../platform/db/index.ts";
 import { migrate } from "../platform/db/migrate.ts";
 import type { Log } from "../platform/log/log.ts";
 
-/** The database of this node, migrated and open. */
+/** This node's database, open and migrated. */
 export interface Storage {
   readonly db: Database;
   /**
-   * For what is read into memory while a call may hold a connection of its own already: those who wait for it with all
-   * connections in their hands would wait for ever.
+   * A separate connection pool for cache loads during calls. Such a call may already hold a connection of `db`. If all
+   * holders waited for another one, they would deadlock.
    */
   readonly side: Database;
   readonly url: string;
-  /** Resolves when an embedded PostgreSQL ended without being asked. */
+  /** Resolves with the reason if the embedded PostgreSQL exits unexpectedly. */
   readonly lost: Promise<string>;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface Storage {
 const sideConnections = 2;
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
 
-/** Starts the embedded PostgreSQL or takes the external one, and brings its schema up to date. */
+/** Starts the embedded PostgreSQL or connects to the external one, and migrates its schema. */
 export async function openStorage(config: Config, log: Log): Promise<Storage> {
   const external = config["database.url"];
   const embedded =
@@ -34,7 +34,7 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
   try {
     const { applied } = await migrate(url, migrations).catch((cause: Error & { code?: string }) => {
       if (external === "" || !/^(E[A-Z]+|CONNECT)/.test(cause.code ?? "")) throw cause;
-      throw new ConfigError(`database.url: cannot be reached: ${cause.message}`, { cause });
+      throw new ConfigError(`database.url: cannot connect to the database: ${cause.message}`, { cause });
     });
     if (applied.length > 0) log.info({ applied }, "schema migrated");
     const maxConnections = config["database.max_connections"];
@@ -60,8 +60,8 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
   }
 }
 
-/** A secret that all nodes of an installation share; made by whichever node asks first. */
-export async function instanceSecret(sql: Sql, name: string): Promise<Buffer> {
+/** Reads a secret that all nodes of an installation share. The first node to read it creates it. */
+export async function readInstanceSecret(sql: Sql, name: string): Promise<Buffer> {
   await sql`
     insert into instance (name, value) values (${name}, ${sql.json(randomBytes(32).toString("base64"))})
     on conflict do nothing`;

@@ -2,16 +2,16 @@ import { type DescField, type DescMessage, type Message, ScalarType } from "@buf
 import type { Operation } from "../definitions/index.ts";
 import { Failure } from "../errors/index.ts";
 import type { AuditEntry, AuditOutcome } from "../platform/audit/index.ts";
-import type { Answer, Call } from "./call.ts";
+import type { Call, CallResponse } from "./call.ts";
 import { isStream } from "./stream.ts";
 
-/** Whether every call of an operation is on record: one that changes something, or that gives out what others may not see. */
+/** Whether every call of an operation is audited: mutating operations and internal-only operations are. */
 export function isAudited({ governance }: Operation): boolean {
   return governance.mutating || governance.internalOnly;
 }
 
-/** What the audit log says about a call that ended, with its answer or with an error. */
-export function auditEntryOf(call: Call, error: unknown, answer?: Answer): AuditEntry {
+/** Builds the audit entry of a finished call from its response or its error. */
+export function toAuditEntry(call: Call, error: unknown, response?: CallResponse): AuditEntry {
   const { operation, principal } = call;
   const code = error === undefined ? undefined : error instanceof Failure ? error.code : "INTERNAL";
   return {
@@ -25,16 +25,16 @@ export function auditEntryOf(call: Call, error: unknown, answer?: Answer): Audit
     ...(code !== undefined && { error_code: code }),
     request_id: call.requestId,
     remote_address: call.remoteAddress,
-    details: { ids: namedIds(call), ...(answer !== undefined && { records: recordsIn(operation, answer) }) },
+    details: { ids: namedIds(call), ...(response !== undefined && { records: recordsIn(operation, response) }) },
   };
 }
 
-/** How many records of an answer an entry names at most. */
+/** The largest number of response records that an entry names. */
 const recordsMax = 100;
 
-/** The records that an answer shows, by type and id: what the call created, changed or handed out. */
-function recordsIn({ method, governance }: Operation, answer: Answer): { type: string; id: string }[] {
-  return isStream(answer) ? [] : namedRecords(method.output, answer, governance.resource).slice(0, recordsMax);
+/** The records in a response, by type and id: what the call created, changed or returned. */
+function recordsIn({ method, governance }: Operation, response: CallResponse): { type: string; id: string }[] {
+  return isStream(response) ? [] : namedRecords(method.output, response, governance.resource).slice(0, recordsMax);
 }
 
 function namedRecords(desc: DescMessage, message: Message, type: string): { type: string; id: string }[] {
@@ -70,7 +70,7 @@ function outcomeOf(error: unknown): AuditOutcome {
   return status === 401 || status === 403 ? "denied" : "failed";
 }
 
-/** The ids that the request names; nothing else of a request is ever audited. */
+/** The ids in the request. No other request field is audited. */
 function namedIds({ message, operation }: Call): Record<string, string> {
   if (message === undefined) return {};
   const fields = message as unknown as Record<string, unknown>;
@@ -81,7 +81,7 @@ function namedIds({ message, operation }: Call): Record<string, string> {
   );
 }
 
-// A key that names a record stands in the path; any other belongs to the caller, and may be anything.
+// A key that identifies a record is in the path. Any other `key` is caller data, which is not audited.
 function isInPath({ bindings }: Operation, name: string): boolean {
   return bindings.some(({ path }) => path.includes(`{${name}}`));
 }

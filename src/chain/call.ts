@@ -3,21 +3,21 @@ import type { Operation } from "../definitions/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
 import type { Claim, IdempotencyRecord } from "../platform/idempotency/index.ts";
-import type { TenantStanding } from "./tenant-standing.ts";
+import type { TenantState } from "./tenant-state.ts";
 
-/** Which listener a call came in by. */
+/** The listener that accepted a call: the public API or the service-to-service API. */
 export type Plane = "external" | "internal";
 
-/** Headers by lower-case name. */
+/** Reads a header by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined;
 
-/** Reads and parses a body; `charge` is told its size, after decompression, before it is parsed. */
+/** Reads and parses a body. `charge` gets the decompressed size before the body is parsed. */
 export type Decode = (charge?: ChargeBytes) => Message | Promise<Message>;
 
-/** Takes what a body of a size costs, or throws. */
+/** Charges the rate limit for a body of this size, or throws. */
 export type ChargeBytes = (bytes: number) => Promise<void> | undefined;
 
-/** A call on its way through the chain. Protocol adapters make it; steps fill it in; handlers get it as their context. */
+/** A call in the chain. Protocol adapters create it, steps add to it, and handlers see it as their context. */
 export interface Call {
   readonly operation: Operation;
   readonly plane: Plane;
@@ -26,90 +26,91 @@ export interface Call {
   /** Subject of a verified client certificate, on a mutual-TLS listener. */
   readonly peerCertificate: { readonly commonName: string; readonly organization: string } | undefined;
   readonly remoteAddress: string;
-  /** Ends when the caller goes away or its deadline passes. */
+  /** Aborts when the caller disconnects or its deadline passes. */
   readonly signal: AbortSignal;
-  /** Reads and parses the body. Called once, at the bar between the eighth and the ninth step. */
+  /** Reads and parses the body. Called once, between the eighth and the ninth step. */
   readonly decode: Decode;
-  /** Headers that the answer will carry, errors included. */
+  /** Headers of the response, sent with errors too. */
   readonly responseHeaders: Record<string, string>;
   readonly startedAtMs: number;
-  /** How much of its time the call waited, as it was asked to. */
+  /** Time that the call spent in a wait the caller requested, such as a long poll. */
   waitedMs: number;
   requestId: string;
-  /** Set by telemetry; its id is made when it is first read. */
+  /** Set by telemetry. The trace id is generated on first read. */
   span: { readonly traceId: string } | undefined;
   apiVersion: string;
   principal: Principal | undefined;
   tenantId: TenantId | undefined;
-  standing: TenantStanding | undefined;
+  tenantState: TenantState | undefined;
   message: Message | undefined;
 }
 
-/** What a unary step passes on: the answer, or a stream of answers. */
-export type Answer = Message | AsyncIterable<Message>;
+/** What a call returns: one message, or a stream of messages. */
+export type CallResponse = Message | AsyncIterable<Message>;
 
 /** The rest of the chain. */
-export type Next = (call: Call) => Promise<Answer>;
+export type Next = (call: Call) => Promise<CallResponse>;
 
 /** One step of the chain. */
-export type Interceptor = (call: Call, next: Next) => Promise<Answer>;
+export type Interceptor = (call: Call, next: Next) => Promise<CallResponse>;
 
-/** What is left to do once a transaction is committed. A promise that it returns is awaited before the call is answered. */
+/** Work to do after a commit. A returned promise is awaited before the response is sent. */
 export type AfterCommit = () => unknown;
 
-/** What a handler knows besides its message. */
+/** What a handler gets besides its request message. */
 export interface Context {
   readonly operation: Operation;
   readonly plane: Plane;
   readonly principal: Principal;
   readonly tenantId: TenantId;
-  /** Whether the caller may see and make other tenants. */
+  /** Whether the caller may read and create other tenants. */
   readonly platform: boolean;
   readonly requestId: string;
   readonly signal: AbortSignal;
   readonly nowMs: number;
-  /** The transaction of a mutating operation; the connection pool for the others. */
+  /** The transaction of a mutating operation, or the connection pool for other operations. */
   readonly sql: Sql;
-  /** The tenant's daily quota of an operation, for handlers that take from it with their effect; undefined for no limit. */
+  /** The tenant's daily quota for an operation, for handlers that charge it in their own transaction; undefined if unlimited. */
   quotaOf(operation: string): number | undefined;
   /**
-   * Takes so many from the tenant's daily quota of an operation, or throws QUOTA_EXCEEDED and takes none. A count of 0 only
-   * asks whether the quota is known to be used up; a negative count gives back.
+   * Charges `count` to the tenant's daily quota for an operation, or throws QUOTA_EXCEEDED and charges nothing. A count of
+   * 0 only checks whether the quota is known to be used up. A negative count refunds.
    */
   takeQuota(operation: string, count: number): Promise<void> | undefined;
   /**
-   * Checks the caller's access once more; throws when the call would be refused now. A handler that waits calls it
-   * after every wait, before it hands anything out.
+   * Checks the caller's access again and throws if the call would be refused now. A handler that waits calls it after
+   * every wait, before it returns data.
    */
   recheckAccess(): Promise<void>;
-  /** Says that the call waited for something to happen, as it was asked to: such time makes no call slow. */
+  /** Records time spent in a wait that the caller requested. It does not count towards slow-request logging. */
   waited(ms: number): void;
-  /** Runs after the transaction is committed, never when it is rolled back. The call is answered when its promise settles. */
+  /** Runs an action after the commit, never after a rollback. The response is sent when its promise settles. */
   afterCommit(action: AfterCommit): void;
 }
 
 /**
- * Carries out an operation. Made from messages to messages; rules and SQL live further in.
- * What can be refused at once is refused before a stream is answered with, while the answer can still be an error.
+ * Runs an operation: a request message in, a response message out. Rules and SQL belong in the module's services.
+ * A streaming handler rejects invalid requests before it returns the stream, because the response can no longer become
+ * an error afterwards.
  */
-// biome-ignore lint/suspicious/noExplicitAny: each handler takes its own request; the table that holds them is untyped.
-export type Handler = (context: Context, request: any) => Promise<Answer>;
+// biome-ignore lint/suspicious/noExplicitAny: each handler takes its own request type; the handler table is untyped.
+export type Handler = (context: Context, request: any) => Promise<CallResponse>;
 
-/** A call's idempotency key, and how its answer is recorded under it. */
+/** A call's claim on its idempotency key, and the record of its response under that key. */
 export interface KeyedCall {
   readonly claim: Claim;
   record(response: Message): IdempotencyRecord;
 }
 
 /**
- * Carries out a hot mutating operation: it gets no transaction but commits through a batcher, together with many
- * others', and keeps the record of its answer in the same commit. "duplicate" when the key was recorded before, and
- * nothing was done.
+ * Runs a frequent mutating operation. It gets no transaction; a batcher commits it together with other calls and stores
+ * the response record in the same commit. It returns "duplicate" without any effect if the idempotency key is already
+ * recorded.
  */
 export type GroupedHandler = {
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
   readonly grouped: (context: Context, request: any, keyed: KeyedCall | undefined) => Promise<Message | "duplicate">;
-  /** Makes the answer to a repeat from the recorded one, where that was recorded before the effect was complete. */
+  /** Builds the response to a replay from the recorded one, if that was recorded before the effect was complete. */
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
   readonly replay?: (context: Context, recorded: any) => Promise<Message>;
 };

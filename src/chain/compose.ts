@@ -1,6 +1,6 @@
 import type { Interceptor, Next } from "./call.ts";
 
-/** Puts the steps around the end of the chain, the first one outermost. */
+/** Wraps the end of the chain in the steps; the first step is the outermost. */
 export function composeChain(steps: readonly Interceptor[], end: Next): Next {
   return steps.reduceRight<Next>((next, step) => (call) => step(call, next), end);
 }

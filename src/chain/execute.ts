@@ -10,8 +10,8 @@ import { type Claim, claim, complete, storedResponse } from "../platform/idempot
 import { jsonEncoder } from "../platform/protojson/index.ts";
 import type {
   AfterCommit,
-  Answer,
   Call,
+  CallResponse,
   Context,
   GroupedHandler,
   Handler,
@@ -19,33 +19,33 @@ import type {
   Plane,
   ServiceHandlers,
 } from "./call.ts";
-import { type StoredResponseCodec, storedResponseCodec } from "./stored-response.ts";
-import { whileAllowed } from "./stream.ts";
+import { createStoredResponseCodec, type StoredResponseCodec } from "./stored-response.ts";
+import { guardStream } from "./stream.ts";
 
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
-  /** How long a call may take before its effect is undone. */
+  /** The longest time that a call may take. A later commit is rolled back. */
   readonly timeoutMs: number;
   readonly keyring: Keyring | undefined;
-  /** Takes from a tenant's daily quota, or throws. */
+  /** Charges a tenant's daily quota, or throws. */
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number, count: number) => Promise<void>;
-  /** The key of request digests, the same on all nodes. */
+  /** The key of request digests, shared by all nodes. */
   readonly fingerprintSecret: string;
-  /** Checks the access of a call that is under way once more; throws when it would be refused now. */
+  /** Checks the access of a running call again and throws if it would be refused now. */
   readonly recheckAccess: Readonly<Record<Plane, (call: Call) => Promise<void>>>;
-  /** The handlers by service name. */
+  /** Handlers by full service name. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
 }
 
-type Executor = (call: Call) => Promise<Answer>;
+type Executor = (call: Call) => Promise<CallResponse>;
 
 /**
- * The end of the chain: finds the operation's handler and runs it.
- * A mutating operation runs in one transaction: its idempotency record, its effect, its events and its answer
- * are committed together or not at all.
+ * Creates the end of the chain, which runs the operation's handler.
+ * A mutating operation runs in one transaction: its idempotency record, effect, events and response are committed
+ * together or not at all.
  */
-export function execution(operations: readonly Operation[], parts: Parts): Next {
+export function createExecutor(operations: readonly Operation[], parts: Parts): Next {
   const executors = new Map<Operation, Executor>();
   for (const operation of operations) {
     const handler = parts.handlers[operation.service.typeName]?.[operation.method.localName];
@@ -60,13 +60,13 @@ function executorOf(operation: Operation, handler: Handler | GroupedHandler, par
     return async (call) => {
       const context = contextOf(call, parts);
       const stream = await handler(context, call.message);
-      return whileAllowed(stream as AsyncIterable<Message>, () => context.recheckAccess());
+      return guardStream(stream as AsyncIterable<Message>, () => context.recheckAccess());
     };
   }
   if (typeof handler === "function" && !operation.governance.mutating) {
     return async (call) => handler(contextOf(call, parts), call.message);
   }
-  const codec = storedResponseCodec(operation, parts.keyring);
+  const codec = createStoredResponseCodec(operation, parts.keyring);
   return typeof handler === "function"
     ? (call) => executeInTransaction(call, handler, codec, parts)
     : (call) => executeGrouped(call, handler, codec, parts);
@@ -87,7 +87,7 @@ async function executeInTransaction(
     context.sql = tx;
     const response = (await handler(context, call.message)) as Message;
     if (claimed !== undefined) await complete(tx, { ...claimed, response: codec.encode(response, claimed) });
-    // A caller who has given up, or waited too long, gets no effect: the answer it saw is then the truth.
+    // A call that was cancelled or timed out is rolled back, so that the error the caller saw is true.
     call.signal.throwIfAborted();
     if (performance.now() - call.startedAtMs > parts.timeoutMs) throw fail("TIMEOUT");
     return { response };
@@ -129,8 +129,8 @@ function contextOf(call: Call, parts: Parts): CallContext {
   return new CallContext(call, parts);
 }
 
-// A class, because an object literal with a getter would get a hidden class of its own at every call; and a function that
-// is written down as the value of a property would be among the old at once, with all that it can see.
+// A class, because an object literal with a getter gets a new hidden class on every call. A function written as a property
+// value is promoted to the old generation immediately, with everything that it captures.
 class CallContext implements Context {
   readonly operation: Operation;
   readonly plane: Context["plane"];
@@ -150,7 +150,7 @@ class CallContext implements Context {
     this.plane = call.plane;
     this.principal = call.principal!;
     this.tenantId = call.tenantId!;
-    this.platform = call.standing!.platform && call.principal!.roles.includes("admin");
+    this.platform = call.tenantState!.platform && call.principal!.roles.includes("admin");
     this.requestId = call.requestId;
     this.nowMs = parts.clock.now();
     this.#sql = undefined;
@@ -179,7 +179,7 @@ class CallContext implements Context {
   }
 
   quotaOf(operation: string): number | undefined {
-    return this.#call.standing?.quotas[operation];
+    return this.#call.tenantState?.quotas[operation];
   }
 
   takeQuota(operation: string, count: number): Promise<void> | undefined {
@@ -195,13 +195,13 @@ class CallContext implements Context {
     return this.#parts.recheckAccess[this.plane](this.#call);
   }
 
-  /** Runs what waits for the commit; undefined when nothing of it takes time. */
+  /** Runs the after-commit actions; undefined if all of them are synchronous. */
   committed(): Promise<unknown> | undefined {
     return runAfterCommit(this.#actions);
   }
 }
 
-/** Runs actions that wait for a commit; undefined when none of them takes time. A failure never undoes the commit. */
+/** Runs after-commit actions; undefined if all of them are synchronous. A failed action never undoes the commit. */
 export function runAfterCommit(actions: readonly AfterCommit[]): Promise<unknown> | undefined {
   const pending: Promise<unknown>[] = [];
   for (const action of actions) {
@@ -216,21 +216,29 @@ const acceptableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
   const key = call.header("idempotency-key");
   if (key === undefined) {
-    if (call.standing?.settings["idempotency.required"] === true) {
-      throw invalid("Idempotency-Key", "required", "must be sent: the tenant has set idempotency.required");
+    if (call.tenantState?.settings["idempotency.required"] === true) {
+      throw invalid(
+        "Idempotency-Key",
+        "required",
+        "is required, because the tenant has set idempotency.required. Send a unique value per request (for example: a UUID)",
+      );
     }
     return undefined;
   }
   if (!acceptableKey.test(key)) {
-    throw invalid("Idempotency-Key", "idempotency_key", "must have 1 to 255 printable characters");
+    throw invalid(
+      "Idempotency-Key",
+      "idempotency_key",
+      "must be 1 to 255 printable ASCII characters without leading or trailing spaces (for example: order-4711)",
+    );
   }
   return {
     tenantId: call.tenantId!,
-    // A token's subject may be any text, also that of a key.
+    // Prefixed with the kind, because a token's subject may equal the id of an API key.
     principal: `${call.principal!.kind}:${call.principal!.subject}`,
     operation: call.operation.id,
     key,
-    // Keyed, because a request may hold a secret that could otherwise be guessed from its digest.
+    // Keyed, because a secret in the request could otherwise be guessed from its digest.
     fingerprint: hash("sha256", secret + jsonEncoder(call.operation.method.input, "json")(call.message!), "buffer"),
     createdAt: new Date(nowMs),
   };

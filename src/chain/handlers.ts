@@ -5,5 +5,5 @@ type HandlerOf<M extends DescMethod> = M["methodKind"] extends "server_streaming
   ? (context: Context, request: MessageShape<M["input"]>) => Promise<AsyncIterable<MessageShape<M["output"]>>>
   : ((context: Context, request: MessageShape<M["input"]>) => Promise<MessageShape<M["output"]>>) | GroupedHandler;
 
-/** One handler for every method of a service; the compiler says when one is missing. */
+/** One handler for every method of a service. A missing handler is a type error. */
 export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]: HandlerOf<S["method"][K]> };

@@ -10,23 +10,23 @@ import { composeChain } from "./compose.ts";
 import { apiVersion } from "./steps/api-version.ts";
 import { type Authenticator, authentication } from "./steps/authentication.ts";
 import { authorization, scopesAndRoles } from "./steps/authorization.ts";
-import { decoding } from "./steps/body-decoder.ts";
-import { challengeOf } from "./steps/challenge.ts";
+import { bodyDecoder } from "./steps/body-decoder.ts";
+import { createChallenge } from "./steps/challenge.ts";
 import { deprecation } from "./steps/deprecation.ts";
-import { errorMasking } from "./steps/error-mask.ts";
+import { errorMask } from "./steps/error-mask.ts";
 import { concurrency } from "./steps/limits/concurrency.ts";
 import { rateLimit } from "./steps/limits/rate-limit.ts";
-import { refusalPace } from "./steps/limits/refusal-pace.ts";
+import { createRefusalThrottle } from "./steps/limits/refusal-throttle.ts";
 import { recovery } from "./steps/recovery.ts";
 import { requestId } from "./steps/request-id.ts";
 import { slowRequest } from "./steps/slow-request.ts";
-import { statusMapping } from "./steps/status-map.ts";
+import { statusMap } from "./steps/status-map.ts";
 import { telemetry } from "./steps/telemetry.ts";
 import { tenantExtraction } from "./steps/tenant.ts";
 import { validation } from "./steps/validation.ts";
-import type { TenantStandings } from "./tenant-standing.ts";
+import type { TenantStateReader } from "./tenant-state.ts";
 
-/** What the steps stand on. */
+/** The dependencies of the steps. */
 export interface ChainParts {
   readonly config: Config;
   readonly log: Log;
@@ -34,14 +34,14 @@ export interface ChainParts {
   readonly tracing: Tracing;
   readonly audit: Audit | undefined;
   readonly authenticators: Readonly<Record<Plane, readonly Authenticator[]>>;
-  readonly standings: TenantStandings;
+  readonly readTenantState: TenantStateReader;
   readonly limiter: RateLimiter | undefined;
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<void>;
   readonly observeDeprecated: (operation: string) => void;
 }
 
-/** The chain of a plane, outermost first. The order is part of the contract; only the internal plane has no rate limit and counts against no quota. */
-export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[] {
+/** Creates a plane's chain, outermost step first. The order is part of the contract. The internal plane has no rate limit and no quota. */
+export function createChain(plane: Plane, parts: ChainParts): readonly Interceptor[] {
   const { config, log } = parts;
   const [authenticate, authorize, extractTenant] = accessSteps(plane, parts);
   const places = concurrency({
@@ -50,7 +50,7 @@ export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[]
   });
   const rate = plane === "internal" ? undefined : rateLimit(rateLimitParts(parts));
   return [
-    recovery(log, challengeOf(plane, config)),
+    recovery(log, createChallenge(plane, config)),
     telemetry({ calls: parts.metrics.calls, tracing: parts.tracing, audit: parts.audit }),
     requestId(),
     apiVersion(),
@@ -58,41 +58,43 @@ export function chainOf(plane: Plane, parts: ChainParts): readonly Interceptor[]
     authorize,
     extractTenant,
     deprecation(config["api.sunset_dates"], parts.observeDeprecated),
-    // ---- up to here method and headers are enough; here the body is read and parsed ----
-    decoding({
+    // ---- the steps above need only the method and the headers; the body is read and parsed here ----
+    bodyDecoder({
       refusals: rate === undefined ? [places.refusal] : [places.refusal, rate.refusal],
-      pace: refusalPace({ perSecond: 100, heldMsMax: 1000, heldMax: 5000 }),
+      throttle: createRefusalThrottle({ perSecond: 100, delayMsMax: 1000, delayedMax: 5000 }),
       chargeBytes: rate?.chargeBytes,
       bodyBytesMax: config["api.max_request_body_size"],
     }),
     validation(),
     places.step,
     ...(rate === undefined ? [] : [rate.step]),
-    errorMasking(log),
-    statusMapping(),
+    errorMask(log),
+    statusMap(),
     slowRequest(config["api.slow_request_ms"], log),
   ];
 }
 
-/** The steps that decide whether a caller may make a call at all. */
-function accessSteps(plane: Plane, { config, authenticators, standings }: ChainParts) {
+/** The steps that decide whether a caller may make a call. */
+function accessSteps(plane: Plane, { config, authenticators, readTenantState }: ChainParts) {
   const authorizer = config["authz.provider"] === "builtin" ? scopesAndRoles : undefined;
   return [
-    authentication(authenticators[plane], challengeOf(plane, config)),
+    authentication(authenticators[plane], createChallenge(plane, config)),
     authorization(authorizer, config["authz.allow_when_unconfigured"]),
-    tenantExtraction(standings),
+    tenantExtraction(readTenantState),
   ] as const;
 }
 
-/** Checks the access of a call that is under way once more; rejects when the call would be refused now. */
-export function accessRecheck(plane: Plane, parts: ChainParts): (call: Call) => Promise<void> {
+/** Creates a check that repeats the access steps for a running call and rejects if the call would be refused now. */
+export function createAccessRecheck(plane: Plane, parts: ChainParts): (call: Call) => Promise<void> {
   const check = composeChain(accessSteps(plane, parts), (call) => Promise.resolve(call.message!));
   return async (call) => {
     const before = call.principal?.environmentMode;
     await check(call);
-    // What the handler has read so far was chosen for the mode that the caller had then.
+    // The handler has read data for the previous mode.
     if (call.principal?.environmentMode !== before) {
-      throw fail("PERMISSION_DENIED", { public: "The caller's environment mode changed: repeat the call." });
+      throw fail("PERMISSION_DENIED", {
+        public: "The caller's environment mode changed during the call. Send the request again.",
+      });
     }
   };
 }

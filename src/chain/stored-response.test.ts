@@ -4,11 +4,11 @@ import { create } from "@bufbuild/protobuf";
 import { type CreateApiKeyResponse, CreateApiKeyResponseSchema } from "../../gen/service/api/api_key_pb.ts";
 import { readOperations } from "../definitions/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
-import { storedResponseCodec } from "./stored-response.ts";
+import { createStoredResponseCodec } from "./stored-response.ts";
 
-test("a secret within a record is not stored in clear text when there is no key to seal it with", () => {
+test("a secret in a record is not stored in clear text if there is no key to seal it with", () => {
   const operation = readOperations().find(({ method }) => method.name === "CreateApiKey")!;
-  const codec = storedResponseCodec(operation, undefined);
+  const codec = createStoredResponseCodec(operation, undefined);
   const claim = { tenantId: "t" as TenantId, fingerprint: Buffer.alloc(32) } as Parameters<typeof codec.encode>[1];
   const response = create(CreateApiKeyResponseSchema, { apiKey: { id: "k", secret: "sk_dev_1_only-once" } });
 

@@ -5,17 +5,18 @@ import { type Keyring, SealError } from "../platform/crypto/index.ts";
 import type { Claim } from "../platform/idempotency/index.ts";
 import { jsonDecoder, jsonEncoder } from "../platform/protojson/index.ts";
 
-/** How an operation's answer is kept for repeats. */
+/** Encodes an operation's responses for storage, so that a replay can return them. */
 export interface StoredResponseCodec {
   encode(response: Message, claim: Claim): string;
   decode(stored: string, claim: Claim): Message;
 }
 
 /**
- * A response type with a secret field, at any depth, is sealed before it is stored: the database never holds the secret
- * in clear text. Without a keyring the secret is left out, and a replay gets the response without it.
+ * Creates the codec of an operation's responses. A response type with a secret field, at any depth, is sealed before it is
+ * stored, so that the database never holds the secret in clear text. Without a keyring the secret is left out, and a
+ * replay gets the response without it.
  */
-export function storedResponseCodec({ method }: Operation, keyring: Keyring | undefined): StoredResponseCodec {
+export function createStoredResponseCodec({ method }: Operation, keyring: Keyring | undefined): StoredResponseCodec {
   const { output } = method;
   const decode = jsonDecoder(output);
   const plain: StoredResponseCodec = {
@@ -27,7 +28,7 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
     return {
       encode: (response, claim) => plain.encode(withoutSecrets(output, response), claim),
       decode: (stored, claim) => {
-        if (isSealed(stored)) throw answerLost();
+        if (isSealed(stored)) throw responseLost();
         return plain.decode(stored, claim);
       },
     };
@@ -39,7 +40,7 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
   });
   return {
     encode: (response, claim) => keyring.seal(plain.encode(response, claim), binding(claim)),
-    // What was stored before there was a keyring is not sealed.
+    // Responses stored before the keyring was configured are not sealed.
     decode: (stored, claim) => plain.decode(isSealed(stored) ? open(stored, claim) : stored, claim),
   };
 
@@ -48,17 +49,17 @@ export function storedResponseCodec({ method }: Operation, keyring: Keyring | un
       return keyring!.open(stored, binding(claim));
     } catch (error) {
       const cause = (error as Error).cause;
-      throw cause instanceof SealError && cause.fault === "unknown_key" ? answerLost(error) : error;
+      throw cause instanceof SealError && cause.fault === "unknown_key" ? responseLost(error) : error;
     }
   }
 }
 
-/** A stored answer is a JSON object, or sealed. */
+/** A stored response is either a JSON object or sealed. */
 function isSealed(stored: string): boolean {
   return !stored.startsWith("{");
 }
 
-function answerLost(cause?: unknown): Failure {
+function responseLost(cause?: unknown): Failure {
   return fail("IDEMPOTENCY_ANSWER_LOST", { cause });
 }
 

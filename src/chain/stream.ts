@@ -1,36 +1,40 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Answer } from "./call.ts";
+import type { CallResponse } from "./call.ts";
 
-interface Watch {
-  /** Replaces an error that the stream ends with. */
+interface ResponseObserver {
+  /** Maps the error that the stream ends with. */
   readonly mapError?: (error: unknown) => unknown;
-  /** Called once when the answer is over, with the error it ended with, if any. */
+  /** Called once when the response ends, with its error, if any. */
   readonly onEnd?: (error: unknown) => void;
 }
 
-/** Whether an answer is a stream of messages. */
-export function isStream(answer: Answer): answer is AsyncIterable<Message> {
-  return Symbol.asyncIterator in answer;
+/** Whether a response is a stream of messages. */
+export function isStream(response: CallResponse): response is AsyncIterable<Message> {
+  return Symbol.asyncIterator in response;
 }
 
-/** Watches an answer to its end: for one message that is now, for a stream when the last one was taken. */
-export function watch(answer: Answer, { mapError = (error) => error, onEnd }: Watch): Answer {
-  if (isStream(answer)) return watchStream(answer, mapError, onEnd);
+/** Observes the end of a response: immediately for one message, after the last message for a stream. */
+export function observeResponse(
+  response: CallResponse,
+  { mapError = (error) => error, onEnd }: ResponseObserver,
+): CallResponse {
+  if (isStream(response)) return observeStream(response, mapError, onEnd);
   onEnd?.(undefined);
-  return answer;
+  return response;
 }
 
-// Written out, because a generator that was never begun never runs its end: a caller may leave before its first message.
-function watchStream(
+// Not a generator: the `finally` of a generator that was never started never runs, and a caller may disconnect before the
+// first message.
+function observeStream(
   stream: AsyncIterable<Message>,
   mapError: (error: unknown) => unknown,
   onEnd: ((error: unknown) => void) | undefined,
 ): AsyncIterableIterator<Message> {
   const inner = stream[Symbol.asyncIterator]();
-  let over = false;
+  let ended = false;
   const end = (error: unknown) => {
-    if (!over) onEnd?.(error);
-    over = true;
+    if (!ended) onEnd?.(error);
+    ended = true;
   };
   return {
     [Symbol.asyncIterator]() {
@@ -55,18 +59,18 @@ function watchStream(
   };
 }
 
-/** Lets go of whoever produces a stream that nobody will read. */
-export function letGo(stream: AsyncIterable<Message>): void {
+/** Ends the producer of a stream that will not be read. */
+export function cancelStream(stream: AsyncIterable<Message>): void {
   stream[Symbol.asyncIterator]()
     .return?.()
     .catch(() => {});
 }
 
 /**
- * Passes a stream on for as long as its caller keeps its access. Access is checked before every message, and every
- * second while there is none.
+ * Ends a stream with an error when its caller loses access. Access is checked before every message, and every second
+ * between messages.
  */
-export function whileAllowed(
+export function guardStream(
   stream: AsyncIterable<Message>,
   recheck: () => Promise<void>,
   everyMs = 1000,

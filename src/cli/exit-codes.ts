@@ -1,4 +1,4 @@
-/** What the exit code of a command tells a script. */
+/** The exit codes of commands. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -11,24 +11,24 @@ export const exitCodes = {
 } as const;
 
 const meanings: readonly (readonly [number, string])[] = [
-  [exitCodes.ok, "done"],
-  [exitCodes.failed, "failed in another way than those below"],
-  [exitCodes.usage, "the command, an option or a value of the request is wrong"],
-  [exitCodes.refused, "the caller is not known or not allowed"],
-  [exitCodes.notFound, "there is no such record"],
-  [exitCodes.conflict, "a conflict, or a state that does not allow it"],
-  [exitCodes.unavailable, "rate limited or not available: try again later"],
-  [exitCodes.configuration, "a setting is wrong (commands that read the settings)"],
+  [exitCodes.ok, "success"],
+  [exitCodes.failed, "any other failure"],
+  [exitCodes.usage, "invalid command, option or request (400)"],
+  [exitCodes.refused, "authentication failed or permission denied (401, 403)"],
+  [exitCodes.notFound, "record not found (404)"],
+  [exitCodes.conflict, "conflict, or not possible in the current state (409, 412)"],
+  [exitCodes.unavailable, "rate limited or unavailable; try again later (429, 503)"],
+  [exitCodes.configuration, "invalid setting"],
 ];
 
-/** The end of the help text. */
+/** The list of exit codes in the help. */
 export const exitCodesHelp: string = [
   "",
   "Exit codes:",
   ...meanings.map(([code, meaning]) => `  ${String(code).padEnd(4)}${meaning}`),
 ].join("\n");
 
-/** Ends a command with a message for people and an exit code. */
+/** An error that ends a command with a message and an exit code. */
 export class CliError extends Error {
   readonly exitCode: number;
 
@@ -38,12 +38,12 @@ export class CliError extends Error {
   }
 }
 
-/** A command that was not written as it must be. */
+/** Creates the error of an invalid command line. */
 export function usageError(message: string): CliError {
   return new CliError(message, exitCodes.usage);
 }
 
-/** The exit code for an answer that is an error. */
+/** The exit code of an error response. */
 export function exitCodeOf(status: number, retryable: boolean | undefined): number {
   switch (status) {
     case 400:
@@ -66,7 +66,7 @@ export function exitCodeOf(status: number, retryable: boolean | undefined): numb
     case 502:
     case 503:
     case 504:
-      // A feature that is switched off does not come back by waiting.
+      // A disabled feature is not retryable.
       return retryable === false ? exitCodes.conflict : exitCodes.unavailable;
     default:
       return exitCodes.failed;

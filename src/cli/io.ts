@@ -1,21 +1,21 @@
 import { text } from "node:stream/consumers";
 
-/** What a command sees of the process that it runs in. */
+/** A command's access to its process. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether a person reads the output. */
+  /** Whether stdout is a terminal. */
   readonly terminal: boolean;
-  /** How wide the output may be. */
+  /** The width of the terminal. */
   readonly columns: number;
   out(text: string | Uint8Array): void;
   err(text: string): void;
-  /** Everything that standard input holds. */
+  /** Reads all of stdin. */
   input(): Promise<string>;
 }
 
-/** The io of this process. */
+/** Creates the Io of this process. */
 export function processIo(): Io {
-  // Whoever reads only the beginning, such as head, is no error.
+  // A reader that closes the pipe early, such as head, is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   return {
     env: process.env,

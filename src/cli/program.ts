@@ -6,15 +6,15 @@ import type { Io } from "./io.ts";
 import { addLocalCommands } from "./local/local-commands.ts";
 import { addOperationCommands } from "./operations/operation-commands.ts";
 
-/** Builds the command for a command line; `end` is told the exit code of the one that ran. */
-export function createProgram(words: readonly string[], io: Io, end: (exitCode: number) => void): Command {
+/** Builds the CLI. `end` gets the exit code of the command that ran. */
+export function createProgram(argv: readonly string[], io: Io, end: (exitCode: number) => void): Command {
   const program = new Command("service")
-    .description("Switchyard: work in, the right recipient out.")
+    .description("Switchyard, a multi-tenant routing service: run the server, or call a running one.")
     .version(packageVersion(), "--version", "Print the version.")
     .helpOption("-h, --help", "Show help.")
     .enablePositionalOptions()
     .exitOverride()
-    .showHelpAfterError("Add --help for what there is.")
+    .showHelpAfterError("Run with --help for usage.")
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => io.err(text),
@@ -23,21 +23,21 @@ export function createProgram(words: readonly string[], io: Io, end: (exitCode: 
     })
     .configureHelp({ sortSubcommands: true, subcommandTerm })
     .addHelpText("after", exitCodesHelp);
-  program.optionsGroup("Options of every operation, here or after its command:");
+  program.optionsGroup("Options of all API commands (before or after the command):");
   for (const option of commonOptions()) program.addOption(option);
-  program.commandsGroup("The service itself:").helpCommand("help [command]", "Show help for a command.");
+  program.commandsGroup("Server commands:").helpCommand("help [command]", "Show help for a command.");
   addLocalCommands(program, io, end);
   program
     .command("version")
     .description("Print the version.")
     .action(() => io.out(`${packageVersion()}\n`));
-  program.commandsGroup("Operations, called at a running service (a plural works too: service events tail):");
-  const all = words.includes("completion");
-  addOperationCommands(program, io, end, (word) => all || words.includes(word));
+  program.commandsGroup("API commands, which call a running service (plural nouns work too: service events tail):");
+  const all = argv.includes("completion");
+  addOperationCommands(program, io, end, (word) => all || argv.includes(word));
   return program;
 }
 
-/** A command in the help: its name and arguments. Aliases and the fact that there are options go without saying. */
+/** The name and arguments of a command in the help. Aliases and `[options]` are omitted. */
 function subcommandTerm(command: Command): string {
   const args = command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
   return [command.name(), ...args].join(" ");

@@ -3,14 +3,14 @@ import { CliError, exitCodes } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { createProgram } from "./program.ts";
 
-/** Runs one command line; answers with its exit code. */
-export async function run(words: readonly string[], io: Io): Promise<number> {
+/** Runs a command line and returns its exit code. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
   let exitCode: number = exitCodes.ok;
-  const program = createProgram(words, io, (code) => {
+  const program = createProgram(argv, io, (code) => {
     exitCode = code;
   });
   try {
-    await program.parseAsync(words, { from: "user" });
+    await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
     return report(error, io);
@@ -18,7 +18,7 @@ export async function run(words: readonly string[], io: Io): Promise<number> {
 }
 
 function report(error: unknown, io: Io): number {
-  // The parser has told already what it has to tell.
+  // The parser has already printed its message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   const message = error instanceof Error && error.message !== "" ? error.message : String(error);
   io.err(`service: ${message}\n`);

@@ -2,57 +2,57 @@ import { type Failure, fail } from "../errors/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import { memoryLimiter } from "../platform/ratelimit/index.ts";
 
-/** What keeps strangers from costing much: anybody may call, and only a look into the database tells who it is. */
+/** Limits the cost of unauthenticated callbacks: anyone may send one, and verifying it needs a database query. */
 export interface CallbackGuard {
-  /** Runs what takes in a callback, or refuses when too many run already or the address was refused too often. */
-  run<T>(from: { readonly address: string; readonly path: string }, take: () => Promise<T>): Promise<T>;
-  /** Notes that a callback from an address proved nothing. */
-  refused(address: string): void;
-  /** Notes that a callback at a path proved to be the provider's. */
-  proven(path: string): void;
+  /** Processes a callback, or refuses it if too many are running or its address was refused too often. */
+  run<T>(source: { readonly address: string; readonly path: string }, process: () => Promise<T>): Promise<T>;
+  /** Counts a callback from an address that could not be verified. */
+  countRefusal(address: string): void;
+  /** Records that a callback at a path was verified as the provider's. */
+  markVerified(path: string): void;
 }
 
 const runningMax = 32;
-/** Twenty refusals at once, and one every three seconds. */
+/** A burst of twenty refusals, then one every three seconds. */
 const refusals = { rps: 1 / 3, burst: 20 };
-const provenMax = 10_000;
+const verifiedPathsMax = 10_000;
 
-/** Makes the guard of a plane. */
+/** Creates the guard of a plane. */
 export function createCallbackGuard(clock: Clock): CallbackGuard {
   const limiter = memoryLimiter(clock);
-  // Everybody behind a proxy has its address. What strangers do there must not shut out providers that are known.
-  const provenPaths = new Set<string>();
+  // All callers behind a proxy share its address. Refused callbacks from there must not lock out verified providers.
+  const verifiedPaths = new Set<string>();
   let running = 0;
 
   return {
-    async run({ address, path }, take) {
-      const isSpent = limiter.take(address, 0, refusals).remaining === 0;
-      if (isSpent && !provenPaths.has(path)) {
-        throw wait("RATE_LIMITED", "Too many callbacks that were refused came from this address.", 1 / refusals.rps);
+    async run({ address, path }, process) {
+      const isExhausted = limiter.take(address, 0, refusals).remaining === 0;
+      if (isExhausted && !verifiedPaths.has(path)) {
+        throw retryLater("RATE_LIMITED", "Too many callbacks from this address were refused.", 1 / refusals.rps);
       }
-      if (running >= runningMax) throw wait("UNAVAILABLE", "Too many callbacks come at once.", 1);
+      if (running >= runningMax) throw retryLater("UNAVAILABLE", "Too many concurrent callbacks.", 1);
       running++;
       try {
-        return await take();
+        return await process();
       } finally {
         running--;
       }
     },
 
-    refused(address) {
+    countRefusal(address) {
       limiter.take(address, 1, refusals);
     },
 
-    proven(path) {
-      if (provenPaths.has(path)) return;
-      const [oldest] = provenPaths;
-      if (provenPaths.size >= provenMax) provenPaths.delete(oldest!);
-      provenPaths.add(path);
+    markVerified(path) {
+      if (verifiedPaths.has(path)) return;
+      const [oldest] = verifiedPaths;
+      if (verifiedPaths.size >= verifiedPathsMax) verifiedPaths.delete(oldest!);
+      verifiedPaths.add(path);
     },
   };
 }
 
-/** A refusal that says when to come again. */
-export function wait(code: "RATE_LIMITED" | "UNAVAILABLE", why: string, seconds: number): Failure {
-  return fail(code, { public: why, headers: { "retry-after": String(Math.ceil(seconds)) } });
+/** Creates a failure with a Retry-After header. */
+export function retryLater(code: "RATE_LIMITED" | "UNAVAILABLE", reason: string, seconds: number): Failure {
+  return fail(code, { public: reason, headers: { "retry-after": String(Math.ceil(seconds)) } });
 }

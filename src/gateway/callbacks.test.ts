@@ -12,7 +12,7 @@ type Options = Parameters<typeof createCallbacks>[0];
 const tenant = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const pathOf = (integration: number) => `/callbacks/notifications/${tenant}/${String(integration).padStart(26, "0")}`;
 
-/** A server that takes callbacks and gives them to `receive`. */
+/** A server that passes callbacks to `receive`. */
 async function serve(receive: Options["receive"], more: Partial<Options> = {}) {
   const edge = createEdge({
     plane: "external",
@@ -38,7 +38,7 @@ async function serve(receive: Options["receive"], more: Partial<Options> = {}) {
   return { port, post };
 }
 
-test("a callback is handed over with the bytes and the URL that were signed", async () => {
+test("a callback is passed on with the signed bytes and the signed URL", async () => {
   const got: Parameters<Options["receive"]>[] = [];
   const { post } = await serve(async (...call) => {
     got.push(call);
@@ -52,25 +52,25 @@ test("a callback is handed over with the bytes and the URL that were signed", as
   assert.equal(headers["content-length"], "15");
 });
 
-test("what is refused, malformed or early is told apart, and an early one says when to come again", async () => {
-  const answers = {
+test("refused, malformed and early callbacks get different errors, and an early one gets Retry-After", async () => {
+  const expectations = {
     refused: [401, "UNAUTHENTICATED", null],
     malformed: [400, "INVALID_ARGUMENT", null],
     early: [503, "UNAVAILABLE", "5"],
   } as const;
-  for (const [received, expected] of Object.entries(answers)) {
-    const { post } = await serve(async () => received as keyof typeof answers);
+  for (const [received, expected] of Object.entries(expectations)) {
+    const { post } = await serve(async () => received as keyof typeof expectations);
     const response = await post();
     const { errorCode } = (await response.json()) as { errorCode: string };
     assert.deepEqual([response.status, errorCode, response.headers.get("retry-after")], expected);
   }
 });
 
-test("an address that was refused too often is not listened to for a while, but for providers that are known", async () => {
+test("an address that was refused too often is limited, except for verified providers", async () => {
   let nowMs = 1_800_000_000_000;
-  let asked = 0;
+  let received = 0;
   const receive: Options["receive"] = async (_tenantId, integrationId) => {
-    asked++;
+    received++;
     return integrationId.endsWith("1") ? "taken" : "refused";
   };
   const { post } = await serve(receive, { clock: { now: () => nowMs } });
@@ -79,19 +79,19 @@ test("an address that was refused too often is not listened to for a while, but 
   const limited = await post(2);
   const { errorCode } = (await limited.json()) as { errorCode: string };
   assert.deepEqual([limited.status, errorCode, limited.headers.get("retry-after")], [429, "RATE_LIMITED", "3"]);
-  assert.equal((await post(11)).status, 429, "nobody has proven to be this provider");
-  assert.equal(asked, 21, "whoever is limited costs no look into the database");
+  assert.equal((await post(11)).status, 429, "this provider is not verified");
+  assert.equal(received, 21, "a limited callback causes no database query");
   assert.equal((await post(1)).status, 204);
 
   nowMs += 3000;
   assert.equal((await post(2)).status, 401);
   assert.equal((await post(2)).status, 429);
   nowMs += 3000;
-  assert.equal((await post(11)).status, 204, "what proves to be a provider's is not counted");
+  assert.equal((await post(11)).status, 204, "a verified callback is not counted");
   assert.equal((await post(2)).status, 401);
 });
 
-test("callbacks that are malformed or early are not counted as a stranger's", async () => {
+test("malformed and early callbacks do not count as refused", async () => {
   const { post } = await serve(async (_tenantId, integrationId) =>
     integrationId.endsWith("1") ? "malformed" : "early",
   );
@@ -99,7 +99,7 @@ test("callbacks that are malformed or early are not counted as a stranger's", as
   assert.equal((await post(2)).status, 503);
 });
 
-test("no more than 32 callbacks are taken in at once, and places become free again", async () => {
+test("at most 32 callbacks run concurrently, and finished ones free capacity", async () => {
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();
   const { promise: full, resolve: fill } = Promise.withResolvers<void>();
   let running = 0;
@@ -117,7 +117,7 @@ test("no more than 32 callbacks are taken in at once, and places become free aga
   assert.equal((await post()).status, 204);
 });
 
-test("whoever does not send the body in time loses the place, and counts as refused", async () => {
+test("a caller that does not send the body in time is disconnected and counts as refused", async () => {
   const { port, post } = await serve(async () => "refused", { bodyMsMax: 50, clock: { now: () => 0 } });
   const request = `POST ${pathOf(1)} HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc`;
   const slow = Array.from({ length: 20 }, async () => {
@@ -129,7 +129,7 @@ test("whoever does not send the body in time loses the place, and counts as refu
   assert.equal((await post()).status, 429);
 });
 
-test("a body that is too large is refused before it is read, other methods are refused, and other paths are left to others", async () => {
+test("oversized bodies are refused before they are read, other methods are refused, and other paths are not handled", async () => {
   const { port, post } = await serve(async () => "taken");
   assert.equal((await post(1, "x".repeat(1024 * 1024 + 1))).status, 413);
   assert.equal((await fetch(`http://127.0.0.1:${port}${pathOf(1)}`)).status, 405);

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
 import { decodeJson } from "./decode-json.ts";
 
-/** Decodes a body of a size; answers with the steps in their order, and "another" for each turn of somebody else's. */
+/** Decodes a body and returns the steps in order, with "another" where other work ran in between. */
 async function stepsOf(bytes: number): Promise<string[]> {
   const steps: string[] = [];
-  let isOver = false;
+  let isDone = false;
   const others = (async () => {
-    while (!isOver) {
+    while (!isDone) {
       await new Promise(setImmediate);
       if (steps.at(-1) !== "another") steps.push("another");
     }
@@ -23,15 +23,15 @@ async function stepsOf(bytes: number): Promise<string[]> {
   );
   await decoded;
   steps.push("done");
-  isOver = true;
+  isDone = true;
   await others;
   return steps.slice(0, steps.indexOf("done") + 1);
 }
 
-test("a large body is parsed, decoded and handed on in different turns of the event loop", async () => {
+test("a large body is parsed, decoded and returned in different turns of the event loop", async () => {
   assert.deepEqual(await stepsOf(64 * 1024), ["parse", "another", "decode", "another", "done"]);
 });
 
-test("a small body is parsed and decoded at once", async () => {
+test("a small body is parsed and decoded in one turn of the event loop", async () => {
   assert.deepEqual(await stepsOf(64 * 1024 - 1), ["parse", "decode", "done"]);
 });

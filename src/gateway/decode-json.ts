@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Message } from "@bufbuild/protobuf";
 
-/** A body from this size on takes several turns of the event loop. */
+/** Bodies of this size and larger are decoded over several turns of the event loop. */
 const largeBytes = 64 * 1024;
 
 /**
- * Parses a body and decodes what it holds. Each takes some 10 ms per megabyte, so others have a turn after each step of a
- * large body.
+ * Parses a body and decodes its JSON. Each step takes about 10 ms per megabyte, so a large body yields to the event loop
+ * after each step.
  */
 export function decodeJson(
   body: Buffer,

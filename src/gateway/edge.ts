@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Plane } from "../chain/call.ts";
 import { Failure, fail, invalid } from "../errors/index.ts";
-import { createDiscardPace } from "./discard-pace.ts";
+import { createDiscardThrottle } from "./discard-throttle.ts";
 import { type Exchange, headerOf, writeHead } from "./exchange.ts";
+import { discardUnreadBody, limitUnreadResponse } from "./exchange-cleanup.ts";
 import type { RestHandler } from "./rest/index.ts";
-import { boundUnreadAnswer, discardUnreadBody } from "./unread.ts";
 
-/** Something that answers some paths; false passes the request on. */
+/** Handles some paths. False passes the request to the next handler. */
 export type PathHandler = (exchange: Exchange) => boolean | Promise<boolean>;
 
 interface Options {
@@ -18,20 +18,20 @@ interface Options {
   readonly bodyTimeoutMs: number;
   /** Aborted when the instance stops. */
   readonly stopping: AbortSignal;
-  /** Asked in order, before REST. */
+  /** Tried in order, before REST. */
   readonly handlers: readonly PathHandler[];
   readonly rest: RestHandler;
-  /** Called when an exchange breaks in a way that no handler answered. */
+  /** Called with an error that no handler turned into a response. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Takes every HTTP request of a plane. */
+/** Handles every HTTP request of a plane. */
 export type Edge = (
   request: IncomingMessage | Http2ServerRequest,
   response: ServerResponse | Http2ServerResponse,
 ) => void;
 
-/** Headers that every answer carries. */
+/** Headers of every response. */
 const secureHeaders = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
@@ -42,30 +42,33 @@ const secureHeaders = {
 const exposedHeaders =
   "ETag, X-Request-ID, Api-Version, Idempotency-Replayed, Deprecation, Sunset, Link, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining";
 
-/** What stands before all protocols: the Host and other origins; then the path decides who answers. */
+/** Creates the entry point of a plane: it checks the Host and the origin, then dispatches by path. */
 export function createEdge(options: Options): Edge {
   const hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const anyHost = hosts.has("*");
 
-  async function answer(exchange: Exchange): Promise<void> {
+  async function handle(exchange: Exchange): Promise<void> {
     const { request } = exchange;
     const host = hostOf(request);
     if (!anyHost && !hosts.has(host)) {
-      throw fail("HOST_NOT_ALLOWED", { public: "This instance does not answer to that Host." });
+      throw fail("HOST_NOT_ALLOWED", {
+        public:
+          "The Host is not allowed. Use the instance's public URL, or have the operator add the host to api.allowed_hosts.",
+      });
     }
     if (allowOrigin(exchange, options.allowedOrigins)) return;
-    for (const handle of options.handlers) {
-      const handled = handle(exchange);
+    for (const handlePath of options.handlers) {
+      const handled = handlePath(exchange);
       if (handled === true || (handled !== false && (await handled))) return;
     }
     if (!(await options.rest.handle(exchange))) {
-      throw fail("ROUTE_NOT_FOUND", { public: "No operation answers at this path." });
+      throw fail("ROUTE_NOT_FOUND", { public: "No operation has this path. The paths are listed at /docs." });
     }
   }
 
-  const pace = createDiscardPace(discardLimits);
+  const throttle = createDiscardThrottle(discardLimits);
   return (request, response) => {
-    // A proxy may send the whole address; only what follows the host is the path.
+    // A proxy may send an absolute URL. The path starts after the host.
     const url = (request.url ?? "/").replace(absoluteTarget, "");
     const at = url.indexOf("?");
     const exchange: Exchange = {
@@ -79,15 +82,15 @@ export function createEdge(options: Options): Edge {
       stopping: options.stopping,
       headers: { ...secureHeaders },
     };
-    answer(exchange)
+    handle(exchange)
       .catch((error: unknown) => {
         if (!(error instanceof Failure)) options.onError(error);
         if (response.headersSent) response.end();
         else options.rest.refuse(exchange, error instanceof Failure ? error : fail("INTERNAL", { cause: error }));
       })
       .then(() => {
-        discardUnreadBody(exchange, pace);
-        boundUnreadAnswer(exchange);
+        discardUnreadBody(exchange, throttle);
+        limitUnreadResponse(exchange);
       });
   };
 }
@@ -100,7 +103,7 @@ const discardLimits = {
 
 const absoluteTarget = /^(https?):\/\/([^/?]*)/i;
 
-/** The host that a request is for, without its port. A request that names two of them is refused. */
+/** The request's host without its port. A request with two different hosts is refused. */
 function hostOf(request: Exchange["request"]): string {
   const header = headerOf(request, "host");
   const [, scheme, named] = absoluteTarget.exec(request.url ?? "") ?? [];
@@ -108,7 +111,7 @@ function hostOf(request: Exchange["request"]): string {
   if (hasTwoHosts(request)) throw invalid("Host", "host", "must be sent once");
   if (authority === undefined) return withoutPort(header ?? "");
   if (header !== undefined && withoutDefaultPort(header, scheme) !== withoutDefaultPort(authority, scheme)) {
-    throw invalid("Host", "host", "must name the host of the request's target");
+    throw invalid("Host", "host", "must be the host of the request's URL");
   }
   return withoutPort(authority);
 }
@@ -130,7 +133,7 @@ function withoutDefaultPort(authority: string, scheme = "http"): string {
   return authority.toLowerCase().replace(scheme.toLowerCase() === "https" ? /:443$/ : /:80$/, "");
 }
 
-/** Lets browsers of listed origins call; true when the request was a preflight and is answered. */
+/** Sets the CORS headers of allowed origins; true if the request was a preflight, which is then complete. */
 function allowOrigin(exchange: Exchange, allowed: readonly string[]): boolean {
   const { request, response, headers } = exchange;
   const origin = headerOf(request, "origin");

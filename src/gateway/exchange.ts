@@ -5,26 +5,26 @@ import type { Call, Plane } from "../chain/call.ts";
 import type { Operation } from "../definitions/index.ts";
 import { fail } from "../errors/index.ts";
 
-/** One HTTP request and its response, HTTP/1.1 or HTTP/2 alike. */
+/** One HTTP request and its response, over HTTP/1.1 or HTTP/2. */
 export interface Exchange {
   readonly request: IncomingMessage | Http2ServerRequest;
   readonly response: ServerResponse | Http2ServerResponse;
   readonly plane: Plane;
-  /** The path without the query, as it was sent. */
+  /** The path as sent, without the query. */
   readonly path: string;
   /** The query without its question mark. */
   readonly query: string;
   readonly bodyBytesMax: number;
   /** How long the body may take to arrive. */
   readonly bodyTimeoutMs: number;
-  /** Aborted when the instance stops: streams end then, other calls are finished. */
+  /** Aborted when the instance stops. Streams then end; other calls finish. */
   readonly stopping: AbortSignal;
-  /** What every answer carries, whoever writes it. */
+  /** Headers of every response, including those of other handlers. */
   readonly headers: Record<string, string>;
 }
 
-/** Starts a call for an exchange; the protocol adapter says how its message is decoded. */
-export function newCall(
+/** Creates the call of an exchange. `decode` is the protocol adapter's decoder. */
+export function createCall(
   exchange: Exchange,
   operation: Operation,
   protocol: Call["protocol"],
@@ -34,9 +34,9 @@ export function newCall(
   return new ExchangeCall(exchange, operation, protocol, decode, timeoutMs);
 }
 
-// A class, because an object literal with a getter gets a hidden class of its own at every call: each would outlive the
-// young generation, and the collector would take longer than the call. For the same reason no function is written down as
-// the value of a property here: V8 puts such a function among the old at once, and with it all that it can see.
+// A class, because an object literal with a getter gets a new hidden class on every call. Each would outlive the young
+// generation, and garbage collection would take longer than the call. For the same reason no property value is a function
+// expression: V8 promotes such a function to the old generation immediately, with everything that it captures.
 class ExchangeCall implements Call {
   readonly operation: Operation;
   readonly plane: Plane;
@@ -52,7 +52,7 @@ class ExchangeCall implements Call {
   apiVersion = "";
   principal: Call["principal"] = undefined;
   tenantId: Call["tenantId"] = undefined;
-  standing: Call["standing"] = undefined;
+  tenantState: Call["tenantState"] = undefined;
   message: Call["message"] = undefined;
   readonly #exchange: Exchange;
   #signal: AbortSignal | undefined;
@@ -72,7 +72,7 @@ class ExchangeCall implements Call {
     this.remoteAddress = request.socket.remoteAddress ?? "";
     this.decode = decode;
     this.#exchange = exchange;
-    if (timeoutMs !== undefined) this.#signal = endOfCall(exchange, operation, timeoutMs);
+    if (timeoutMs !== undefined) this.#signal = createCallSignal(exchange, operation, timeoutMs);
   }
 
   header(name: string): string | undefined {
@@ -80,37 +80,37 @@ class ExchangeCall implements Call {
     return name === "authorization" ? authorizationOf(request) : headerOf(request, name);
   }
 
-  // Most calls end before anybody asks for the signal.
+  // Created on first use: most calls end without it.
   get signal(): AbortSignal {
-    this.#signal ??= endOfCall(this.#exchange, this.operation, undefined);
+    this.#signal ??= createCallSignal(this.#exchange, this.operation, undefined);
     return this.#signal;
   }
 }
 
-/** Writes status and headers; HTTP/1.1's and HTTP/2's responses agree on it, their types do not. */
+/** Writes the status and the headers. The cast is safe: HTTP/1.1 and HTTP/2 differ only in their types here. */
 export function writeHead(exchange: Exchange, status: number, headers: Record<string, string> = {}): ServerResponse {
   const all: Record<string, string> = { ...exchange.headers, ...headers };
-  // A caller that kept its connection would find it closed.
+  // The connection is about to close, so the caller must not reuse it.
   if (exchange.stopping.aborted && exchange.request.httpVersionMajor === 1) all.connection = "close";
-  // In one go: headers that are set one by one cost several times as much.
+  // One writeHead call: setting the headers one by one costs several times as much.
   return (exchange.response as ServerResponse).writeHead(status, all);
 }
 
-/** Whether the caller went away: nothing more can be read from it or written to it. */
-export function isGone({ response }: Exchange): boolean {
-  // HTTP/2's response does not say so itself.
+/** Whether the caller has disconnected, so that nothing can be read or written. */
+export function isDisconnected({ response }: Exchange): boolean {
+  // HTTP/2's response does not expose this itself.
   if (!("stream" in response)) return response.destroyed;
   const { stream } = response;
   return stream.destroyed || stream.closed || stream.aborted;
 }
 
-/** The value of a header; a repeated one is joined as HTTP says. */
+/** The value of a header. Repeated headers are joined with commas, as HTTP defines. */
 export function headerOf(request: Exchange["request"], name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === "string" || value === undefined ? value : value.join(", ");
 }
 
-/** The credentials of a request. Node drops all but the first of several; joined, they match no scheme and are refused. */
+/** The Authorization header. Node keeps only the first of several; joined, they match no scheme and are refused. */
 function authorizationOf(request: Exchange["request"]): string | undefined {
   const value = headerOf(request, "authorization");
   if (value === undefined) return undefined;
@@ -119,33 +119,33 @@ function authorizationOf(request: Exchange["request"]): string | undefined {
   return all.length > 1 ? all.join(", ") : value;
 }
 
-/** Reads the whole body; refuses one that is larger or slower than allowed as soon as that is known. */
+/** Reads the whole body. A body that is too large or too slow is refused as early as possible. */
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const { request, bodyBytesMax, bodyTimeoutMs } = exchange;
-  if (isGone(exchange)) return Promise.reject(fail("CANCELED"));
-  if (announcesTooMuch(exchange)) {
+  if (isDisconnected(exchange)) return Promise.reject(fail("CANCELED"));
+  if (declaresOversizedBody(exchange)) {
     request.resume();
-    return Promise.reject(tooLarge(bodyBytesMax));
+    return Promise.reject(bodyTooLarge(bodyBytesMax));
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => reject(tooLate()), bodyTimeoutMs);
+    const timer = setTimeout(() => reject(bodyTimeout()), bodyTimeoutMs);
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > bodyBytesMax) {
         clearTimeout(timer);
         request.removeAllListeners("data");
         request.resume();
-        reject(tooLarge(bodyBytesMax));
+        reject(bodyTooLarge(bodyBytesMax));
       } else {
         chunks.push(chunk);
       }
     });
     request.on("end", () => {
       clearTimeout(timer);
-      // HTTP/2 also ends the body of a caller that went away: it is cut off, and must not be taken for a whole one.
-      if (isGone(exchange)) reject(fail("CANCELED"));
+      // HTTP/2 also emits "end" when the caller disconnects. Such a truncated body must not be treated as complete.
+      if (isDisconnected(exchange)) reject(fail("CANCELED"));
       else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
     request.on("error", (cause) => reject(fail("CANCELED", { cause })));
@@ -156,11 +156,11 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   });
 }
 
-/** Waits for the next part of a body, no longer than a body may take. */
-export async function withinBodyTime<T>({ bodyTimeoutMs }: Exchange, reading: Promise<T>): Promise<T> {
+/** Waits for the next part of a body, with the body timeout. */
+export async function withBodyTimeout<T>({ bodyTimeoutMs }: Exchange, reading: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate()), bodyTimeoutMs);
+    timer = setTimeout(() => reject(bodyTimeout()), bodyTimeoutMs);
   });
   try {
     return await Promise.race([reading, late]);
@@ -169,17 +169,17 @@ export async function withinBodyTime<T>({ bodyTimeoutMs }: Exchange, reading: Pr
   }
 }
 
-function tooLate() {
+function bodyTimeout() {
   return fail("REQUEST_TIMEOUT", { public: "The request's body did not arrive in time." });
 }
 
-/** Whether a request says by itself that its body is larger than allowed. */
-export function announcesTooMuch({ request, bodyBytesMax }: Exchange): boolean {
+/** Whether the Content-Length exceeds the limit. */
+export function declaresOversizedBody({ request, bodyBytesMax }: Exchange): boolean {
   return Number(headerOf(request, "content-length")) > bodyBytesMax;
 }
 
-/** The refusal of a body that is larger than allowed. */
-export function tooLarge(bodyBytesMax: number) {
+/** Creates the failure of a body over the limit. */
+export function bodyTooLarge(bodyBytesMax: number) {
   return fail("PAYLOAD_TOO_LARGE", { public: `The request's body is larger than ${bodyBytesMax} bytes.` });
 }
 
@@ -195,12 +195,12 @@ function first(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }
 
-function endOfCall(exchange: Exchange, { streaming }: Operation, timeoutMs: number | undefined): AbortSignal {
+function createCallSignal(exchange: Exchange, { streaming }: Operation, timeoutMs: number | undefined): AbortSignal {
   const { response, stopping } = exchange;
   const controller = new AbortController();
-  const leave = () => controller.abort(fail("CANCELED"));
-  if (isGone(exchange)) leave();
-  else response.once("close", leave);
+  const cancel = () => controller.abort(fail("CANCELED"));
+  if (isDisconnected(exchange)) cancel();
+  else response.once("close", cancel);
   if (timeoutMs !== undefined) {
     const timer = setTimeout(() => controller.abort(fail("TIMEOUT")), timeoutMs);
     response.once("close", () => clearTimeout(timer));

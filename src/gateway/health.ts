@@ -2,17 +2,17 @@ import { fail } from "../errors/index.ts";
 import type { PathHandler } from "./edge.ts";
 import { type Exchange, writeHead } from "./exchange.ts";
 
-/** How one thing that the instance needs stands. */
+/** The health of one dependency of the instance. */
 export interface ComponentHealth {
   readonly status: "ok" | "degraded" | "unhealthy";
   readonly detail?: string;
 }
 
-/** Asks one thing that the instance needs. */
+/** Checks one dependency of the instance. */
 export type HealthCheck = () => Promise<ComponentHealth>;
 
 interface Parts {
-  /** Whether the start is complete and the stop has not begun. */
+  /** Whether the node has started and is not stopping. */
   readonly booted: () => boolean;
   readonly checks: Readonly<Record<string, HealthCheck>>;
   readonly metrics: { readonly contentType: string; render(): Promise<string> };
@@ -20,9 +20,9 @@ interface Parts {
 
 const checkMs = 1000;
 
-/** Liveness, readiness and metrics, without authentication. */
-export function createOperations({ booted, checks, metrics }: Parts): PathHandler {
-  const answer = async (exchange: Exchange): Promise<true> => {
+/** Creates the handler of liveness, readiness and metrics. It needs no authentication. */
+export function createProbes({ booted, checks, metrics }: Parts): PathHandler {
+  const respond = async (exchange: Exchange): Promise<true> => {
     requireRead(exchange);
     switch (exchange.path) {
       case "/ready":
@@ -40,21 +40,21 @@ export function createOperations({ booted, checks, metrics }: Parts): PathHandle
         return true;
     }
   };
-  return (exchange) => operationalPaths.has(exchange.path) && answer(exchange);
+  return (exchange) => operationalPaths.has(exchange.path) && respond(exchange);
 }
 
 const operationalPaths = new Set(["/health", "/healthz", "/livez", "/ready", "/readyz", "/metrics", "/metricsz"]);
 
-/** Refuses every verb but those that read, for a path that can only be read. */
+/** Refuses methods other than GET and HEAD, for read-only paths. */
 export function requireRead({ request }: Exchange): void {
   if (request.method === "GET" || request.method === "HEAD") return;
-  throw fail("METHOD_NOT_ALLOWED", { public: "This path takes GET, HEAD.", headers: { allow: "GET, HEAD" } });
+  throw fail("METHOD_NOT_ALLOWED", { public: "This path accepts only GET and HEAD.", headers: { allow: "GET, HEAD" } });
 }
 
-/** All checks at once, each within a second. Only a hard failure takes the instance out of rotation. */
+/** Runs all checks concurrently, each with a timeout of one second. Only an unhealthy one makes the node not ready. */
 async function readiness(booted: boolean, checks: Readonly<Record<string, HealthCheck>>) {
   const names = Object.keys(checks);
-  const found = await Promise.all(names.map((name) => bounded(checks[name]!)));
+  const found = await Promise.all(names.map((name) => runCheck(checks[name]!)));
   const components = Object.fromEntries(names.map((name, i) => [name, found[i]!]));
   const unhealthy = found.some(({ status }) => status === "unhealthy");
   const degraded = found.some(({ status }) => status === "degraded");
@@ -62,10 +62,10 @@ async function readiness(booted: boolean, checks: Readonly<Record<string, Health
   return { status, booted, components };
 }
 
-async function bounded(check: HealthCheck): Promise<ComponentHealth> {
+async function runCheck(check: HealthCheck): Promise<ComponentHealth> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<ComponentHealth>((resolve) => {
-    timer = setTimeout(() => resolve({ status: "unhealthy", detail: "no answer within a second" }), checkMs);
+    timer = setTimeout(() => resolve({ status: "unhealthy", detail: "no response within one second" }), checkMs);
   });
   try {
     return await Promise.race([check(), late]);

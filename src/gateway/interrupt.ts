@@ -1,11 +1,11 @@
-/** Waits for work, but no longer than the call lasts. */
+/** Waits for work, but not after the call has ended. */
 export type Interruptible = <T>(work: Promise<T>) => Promise<T>;
 
 /**
- * Makes a wait that ends with the signal's reason when the signal aborts first.
+ * Creates a wait that rejects with the signal's reason if the signal aborts first. It supports one wait at a time.
  *
- * Promise.race against one long-lived promise would keep a reaction for every message of a stream; here only the
- * current wait is known. One wait at a time.
+ * Promise.race against one long-lived promise would leak a reaction for every message of a stream. Here only the current
+ * wait is referenced.
  */
 export function interruptible(signal: AbortSignal): Interruptible {
   let interrupt: (reason: unknown) => void = () => {};

@@ -30,17 +30,17 @@ export interface AreaParts {
   readonly platformTenantId: () => string;
 }
 
-/** A loop that runs on nodes that do background work. */
+/** A background loop, started on nodes with the role `worker` or `all`. */
 export interface BackgroundWorker {
   start(): void | Promise<void>;
   stop(): void | Promise<void>;
 }
 
-/** What every area adds to a node. */
+/** What an area contributes to a node. */
 export interface Area {
   /** Handlers by the full name of their service. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
   readonly jobs: readonly JobKind[];
-  /** In the order in which they start. */
+  /** In start order. */
   readonly workers: readonly BackgroundWorker[];
 }

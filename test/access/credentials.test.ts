@@ -75,8 +75,8 @@ test("every 401 tells in WWW-Authenticate how to authenticate", async () => {
     [{}, `${realm}, ${keys}`],
     [{ "x-api-key": "sk_live_nobody_0123456789" }, `${realm}, ${keys}`],
     [{ authorization: `Bearer ${expired}` }, invalid("The token is expired.")],
-    [{ authorization: `Bearer ${nameless}` }, invalid("The token names no tenant in tenant_id.")],
-    [{ authorization: `Bearer ${nowhere}` }, invalid("The credentials belong to no tenant.")],
+    [{ authorization: `Bearer ${nameless}` }, invalid("The token has no valid tenant id in the claim tenant_id.")],
+    [{ authorization: `Bearer ${nowhere}` }, invalid("The credentials belong to a tenant that does not exist.")],
   ] as [Record<string, string>, string][]) {
     const answer = await ask(headers);
     assert.equal(answer.status, 401);

@@ -58,7 +58,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.until(
       `document.querySelector("#EnvironmentService_ListEnvironments .status").textContent.startsWith("200")`,
     );
-    const text = "document.querySelector('#EnvironmentService_ListEnvironments .answer').textContent";
+    const text = "document.querySelector('#EnvironmentService_ListEnvironments .response').textContent";
     await page.until(`${text}.includes('"has_more"')`);
     assert.equal(JSON.parse(await page.evaluate<string>(text)).data.length, 2);
     const curl = "document.querySelector('#EnvironmentService_ListEnvironments .curl').textContent";

@@ -112,7 +112,7 @@ test("a service whose embedded database is killed refuses, ends with an error, a
     if (++acknowledged === 200) process.kill(database, "SIGKILL");
   });
   assert.equal(await node.exited, 1);
-  assert.match(node.output(), /embedded PostgreSQL ended/);
+  assert.match(node.output(), /embedded PostgreSQL exited/);
   await start();
   await checkLedger(ledger, (statement) => query(url, statement));
 });

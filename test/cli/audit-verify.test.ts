@@ -43,7 +43,7 @@ test("an altered audit log is broken at a line, for a reason", async () => {
   writeFileSync(file, readFileSync(file, "utf8").replace('"r1"', '"r9"'));
   const { exitCode, out } = await cli(["audit", "verify", file]);
   assert.equal(exitCode, 1);
-  assert.match(out, /^broken at line 2: .+\n1 entries before it are whole\.\n$/);
+  assert.match(out, /^broken at line 2: .+\n1 entries before it are intact\.\n$/);
   const json = await cli(["audit", "verify", file, "--json"]);
   assert.equal(json.exitCode, 1);
   assert.equal(JSON.parse(json.out).brokenAt.line, 2);

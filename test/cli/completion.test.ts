@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import test from "node:test";
-import { commandWords, operationNaming } from "../../src/cli/operations/operation-names.ts";
+import { createCommandNaming, formatCommand } from "../../src/cli/operations/operation-names.ts";
 import { readOperations } from "../../src/definitions/index.ts";
 import { cli } from "./cli-run.ts";
 
 const operations = readOperations();
-const names = operations.map(operationNaming(operations)).map(commandWords);
+const names = operations.map(createCommandNaming(operations)).map(formatCommand);
 
 for (const shell of ["bash", "zsh", "fish"]) {
   test(`${shell} can complete every command`, async () => {

@@ -34,11 +34,11 @@ const doctor = (pairs: readonly string[], ...more: string[]) =>
 test("all is well when nothing fails, and strictly so when nothing stands open", async () => {
   const lenient = await doctor(sound);
   assert.equal(lenient.exitCode, 0, lenient.out);
-  assert.match(lenient.out, /^ok {4}database: PostgreSQL \d+ answers$/m);
+  assert.match(lenient.out, /^ok {4}database: PostgreSQL \d+ responds$/m);
   assert.equal((await doctor(sound, "--strict")).exitCode, 1);
   const strict = await doctor([...sound, ...closed], "--strict");
   assert.equal(strict.exitCode, 0, strict.out);
-  assert.match(strict.out, /no control stands open/);
+  assert.match(strict.out, /all security controls are on/);
 });
 
 test("every setting that stands open is listed with what it means", async () => {
@@ -88,25 +88,25 @@ test("every setting that does not resolve is a failure of its own", async () => 
 
 for (const [what, pairs, finding] of [
   [
-    "a database that does not answer",
+    "a database that does not respond",
     ["database.url=postgres://u@127.0.0.1:1/x"],
     /^fail {2}database: .*ECONNREFUSED/m,
   ],
   ["a master key that is none", ["connector.encryption_key=abcd"], /^fail {2}connector\.encryption_key: .*32/m],
   [
-    "a cache that does not answer, where calls need it",
+    "a cache that does not respond, where calls need it",
     ["cache.backend=redis", "cache.redis_url=redis://127.0.0.1:1", "ratelimit.fail_mode=closed"],
-    /^fail {2}cache\.backend: the cache does not answer/m,
+    /^fail {2}cache\.backend: the cache does not respond/m,
   ],
   [
-    "an issuer that does not answer",
+    "an issuer that does not respond",
     ["api.oidc_issuer=http://127.0.0.1:1", "api.oidc_audience=a"],
-    /^fail {2}api\.oidc_issuer: the issuer does not answer/m,
+    /^fail {2}api\.oidc_issuer: the issuer does not respond/m,
   ],
   [
-    "a place for the audit log that is no folder",
+    "an audit log path that is not a directory",
     ["audit.sink=file", `audit.path=${join(import.meta.filename, "audit.log")}`],
-    /^fail {2}audit\.path: .* is no folder that can be written/m,
+    /^fail {2}audit\.path: .* is not a writable directory/m,
   ],
 ] as const) {
   test(`${what} is a failure with what to do`, async () => {
@@ -120,12 +120,12 @@ for (const [what, pairs, finding] of [
 test("an issuer is asked for its discovery document, and must call itself by the setting", async () => {
   const pairs = [...sound, `api.oidc_issuer=${issuer.address}`, "api.oidc_audience=a"];
   issuer.answers(discovery(issuer.address));
-  assert.match((await doctor(pairs)).out, /^ok {4}api\.oidc_issuer: the issuer answers$/m);
+  assert.match((await doctor(pairs)).out, /^ok {4}api\.oidc_issuer: the issuer responds$/m);
   assert.equal(issuer.arrived[0]!.target, "/.well-known/openid-configuration");
   issuer.answers(discovery("https://other.example"));
   const other = await doctor(pairs);
   assert.equal(other.exitCode, 1);
-  assert.match(other.out, /the issuer calls itself https:\/\/other\.example/);
+  assert.match(other.out, /the issuer identifies itself as https:\/\/other\.example/);
 });
 
 test("settings that let nobody in are a warning", async () => {
@@ -136,7 +136,7 @@ test("settings that let nobody in are a warning", async () => {
 test("without a master key for an external database, secrets cannot be kept", async () => {
   const { exitCode, out } = await doctor([...sound, "connector.encryption_key="]);
   assert.equal(exitCode, 0);
-  assert.match(out, /^warn {2}connector\.encryption_key: there is no master key/m);
+  assert.match(out, /^warn {2}connector\.encryption_key: no master key is set/m);
 });
 
 test("before the first start the embedded PostgreSQL is tried, and nothing is made in the data folder", async () => {
@@ -148,7 +148,7 @@ test("before the first start the embedded PostgreSQL is tried, and nothing is ma
     `data.dir=${dataDir}`,
   ]);
   assert.equal(exitCode, 0, out);
-  assert.match(out, /^ok {4}database: PostgreSQL \d+ answers$/m);
-  assert.match(out, /^ok {4}connector\.encryption_key: a master key is made at the next start$/m);
+  assert.match(out, /^ok {4}database: PostgreSQL \d+ responds$/m);
+  assert.match(out, /^ok {4}connector\.encryption_key: a master key is generated at the next start$/m);
   assert.ok(!existsSync(dataDir));
 });

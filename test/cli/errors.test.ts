@@ -124,14 +124,14 @@ test("where nothing listens, one line says so and nothing is repeated", async ()
   await new Promise((resolve) => server.close(resolve));
   const { exitCode, err } = await cli(["--address", `http://127.0.0.1:${port}`, "tenant", "list", "--verbose"]);
   assert.equal(exitCode, 6);
-  assert.match(err, /^> GET .*\nservice: Nothing answers at http:\/\/127\.0\.0\.1:\d+ \(connection refused\)\..*\n$/);
+  assert.match(err, /^> GET .*\nservice: Cannot connect to http:\/\/127\.0\.0\.1:\d+ \(connection refused\)\..*\n$/);
 });
 
 test("an answer that does not come in time is given up", async () => {
   stub.answers(() => {});
   const { exitCode, err } = await cli([...at, "tenant", "list", "--timeout", "1"]);
   assert.equal(exitCode, 6);
-  assert.match(err, /did not answer within 1 s/);
+  assert.match(err, /did not respond within 1 s/);
 });
 
 test("a redirect is not followed: the key stays here", async () => {

@@ -15,6 +15,6 @@ test("before the dependencies are installed, bin/service says what to run", () =
   const { status, stdout, stderr } = spawnSync(join(clone, "bin/service"), ["doctor"], { encoding: "utf8" });
   assert.equal(status, 1);
   assert.equal(stdout, "");
-  assert.match(stderr, /^service: the dependencies are not installed yet\. Run this first:\n {2}cd .*\n$/);
+  assert.match(stderr, /^service: the dependencies are not installed\. Run this first:\n {2}cd .*\n$/);
   assert.ok(stderr.includes("node scripts/ensure-installed.mjs"), stderr);
 });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Command } from "commander";
-import { commandWords, operationNaming, pluralOf } from "../../src/cli/operations/operation-names.ts";
+import { createCommandNaming, formatCommand, pluralOf } from "../../src/cli/operations/operation-names.ts";
 import { fieldOptions, pathArguments } from "../../src/cli/operations/operation-options.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { type Operation, readOperations } from "../../src/definitions/index.ts";
 import { cli } from "./cli-run.ts";
 
 const operations = readOperations();
-const nameOf = operationNaming(operations);
+const nameOf = createCommandNaming(operations);
 const quiet = { env: {}, terminal: false, columns: 100, out: () => {}, err: () => {}, input: async () => "" };
 
 const programs = new Map<string, Command>();
@@ -28,7 +28,7 @@ function commandOf(operation: Operation): Command | undefined {
 }
 
 test("every operation has a command of its own", () => {
-  const names = operations.map((operation) => commandWords(nameOf(operation)));
+  const names = operations.map((operation) => formatCommand(nameOf(operation)));
   assert.equal(new Set(names).size, operations.length);
   for (const operation of operations) assert.ok(commandOf(operation), operation.id);
 });
@@ -53,7 +53,7 @@ test("every field of a request is an argument or an option", () => {
 
 test("the commands of every operation explain themselves", async () => {
   for (const operation of operations) {
-    const { exitCode, out } = await cli([...commandWords(nameOf(operation)).split(" "), "--help"]);
+    const { exitCode, out } = await cli([...formatCommand(nameOf(operation)).split(" "), "--help"]);
     assert.equal(exitCode, 0);
     for (const { flag } of fieldOptions(operation)) assert.match(out, new RegExp(`${flag}\\b`));
     for (const { name } of pathArguments(operation)) assert.match(out, new RegExp(`<${name}>`));
@@ -95,7 +95,7 @@ for (const [method, command] of [
 ] as const) {
   test(`${method} is called ${command}`, () => {
     const operation = operations.find((each) => each.method.name === method)!;
-    assert.equal(commandWords(nameOf(operation)), command);
+    assert.equal(formatCommand(nameOf(operation)), command);
   });
 }
 
@@ -110,7 +110,7 @@ test("there is one noun for each thing: none is the plural or a part of another'
 
 test("the help lists commands in alphabetical order, those of the service itself apart", async () => {
   const { out } = await cli(["--help"]);
-  const sections = out.split(/^(?=\S)/m).filter((section) => /^(The service itself|Operations)/.test(section));
+  const sections = out.split(/^(?=\S)/m).filter((section) => /^(Server commands|API commands)/.test(section));
   assert.equal(sections.length, 2);
   for (const section of sections) {
     const names = [...section.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!);

@@ -97,7 +97,7 @@ test("a removed profile is gone with its key", async () => {
   assert.ok(!readFileSync(file(), "utf8").includes("topsecret"));
   const { exitCode, err } = await here(["tenant", "list", "--profile", "a"]);
   assert.equal(exitCode, 2);
-  assert.match(err, /There is no profile a/);
+  assert.match(err, /No such profile: a/);
 });
 
 test("what is no address, no name or no profile file is refused", async () => {
@@ -111,7 +111,7 @@ test("what is no address, no name or no profile file is refused", async () => {
   writeFileSync(file(), "{");
   const { exitCode, err } = await here(["profile", "list"]);
   assert.equal(exitCode, 1);
-  assert.match(err, /is not a profile file/);
+  assert.match(err, /is not a valid profile file/);
 });
 
 test("without a home there are no profiles, and calls still work", async () => {

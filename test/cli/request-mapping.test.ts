@@ -118,7 +118,7 @@ test("a value of any kind is JSON, and a word needs no quotes", async () => {
   ] as const) {
     assert.deepEqual((await sent(["config-value", "set", "k", "--value", text])).body, { value });
   }
-  assert.match(await refused(["config-value", "set", "k", "--value", "{a"]), /--value: is not JSON/);
+  assert.match(await refused(["config-value", "set", "k", "--value", "{a"]), /--value: is not valid JSON/);
 });
 
 test("types are checked before anything is sent", async () => {
@@ -129,7 +129,7 @@ test("types are checked before anything is sent", async () => {
     /--quotas\["route"\]\.limit: /,
   );
   assert.match(await refused(["tenant", "create", "--data", '{"nmae":"x"}']), /nmae: /);
-  assert.match(await refused(["tenant", "create", "--data", "[]"]), /--data: must be an object/);
+  assert.match(await refused(["tenant", "create", "--data", "[]"]), /--data: must be a JSON object/);
 });
 
 test("the whole request can be given at once, and options win over it", async () => {

@@ -79,7 +79,7 @@ for (const [what, words, named] of [
 test("serve names every setting that is wrong at once", async () => {
   const { exitCode, err } = await cli(["serve", ...loopback, ...set("auth.enabled=perhaps", "log.level=loud")]);
   assert.equal(exitCode, 78);
-  assert.match(err, /^service: 2 settings are wrong:\n {2}auth\.enabled: .*\n {2}log\.level: must be one of .*\n$/);
+  assert.match(err, /^service: 2 settings are invalid:\n {2}auth\.enabled: .*\n {2}log\.level: must be one of .*\n$/);
 });
 
 test("without a settings file the commands use the one of npm start, and say so", async () => {
@@ -116,7 +116,7 @@ test("a database that does not answer stops the start with one line", async () =
   const words = set("database.url=postgres://u@127.0.0.1:1/x", "log.level=silent");
   const { exitCode, err } = await cli(["serve", ...loopback, ...words]);
   assert.equal(exitCode, 78);
-  assert.match(err, /^service: database\.url: cannot be reached: .*ECONNREFUSED.*\n$/);
+  assert.match(err, /^service: database\.url: cannot connect to the database: .*ECONNREFUSED.*\n$/);
 });
 
 test("a port in use stops the start, names the setting and says how to choose another", async () => {
@@ -134,8 +134,8 @@ test("a port in use stops the start, names the setting and says how to choose an
   assert.equal(exitCode, 78);
   const lines = [
     `service: server.http_addr: port ${port} of 127.0.0.1 is in use by another program.`,
-    `  Stop it, or choose another port: --set server.http_addr=127.0.0.1:${port + 1}`,
-    `  (in the environment: SERVICE_SERVER_HTTP_ADDR=127.0.0.1:${port + 1})`,
+    `  Stop that program, or choose another port: --set server.http_addr=127.0.0.1:${port + 1}`,
+    `  (or with an environment variable: SERVICE_SERVER_HTTP_ADDR=127.0.0.1:${port + 1})`,
   ];
   assert.equal(err, `${lines.join("\n")}\n`);
 });

@@ -66,6 +66,6 @@ test("a stream that stays away is given up as not available", async () => {
   stub.answers(streaming(": connected\n\n"));
   const { exitCode, err } = await cli([...at, "event", "tail", "--retries", "1"]);
   assert.equal(exitCode, 6);
-  assert.match(err, /The stream ended/);
+  assert.match(err, /The stream was closed/);
   assert.equal(stub.arrived.length, 2);
 });

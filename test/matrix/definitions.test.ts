@@ -11,7 +11,7 @@ import {
   governance,
   Governance_Lifecycle as Lifecycle,
 } from "../../gen/service/options/governance_pb.ts";
-import { execution } from "../../src/chain/execute.ts";
+import { createExecutor } from "../../src/chain/execute.ts";
 import { commentOf } from "../../src/definitions/comments.ts";
 import { operationOf } from "../../src/definitions/operation.ts";
 import { createRestHandler } from "../../src/gateway/rest/index.ts";
@@ -98,7 +98,7 @@ for (const { what, names, pattern } of sharedKeys) {
 test("a method without a handler stops the start", () => {
   const handlers = { "service.api.TenantService": {} };
   assert.throws(
-    () => execution(operations, { handlers } as unknown as Parameters<typeof execution>[1]),
+    () => createExecutor(operations, { handlers } as unknown as Parameters<typeof createExecutor>[1]),
     /has no handler/,
   );
 });
@@ -123,7 +123,7 @@ test("two operations that claim one path stop the start, also when their variabl
   const twin = { ...tenant!, id: "twin", bindings: [{ ...tenant!.bindings[0]!, path: "/api/tenants/{id}" }] };
   const serve = (served: typeof operations) =>
     createRestHandler({ operations: served, invoke: () => Promise.reject(), errorsUrl: () => "" });
-  assert.throws(() => serve([...operations, twin]), /claim one path/);
+  assert.throws(() => serve([...operations, twin]), /have the same path/);
   serve(operations);
 });
 

@@ -5,7 +5,7 @@ import { GetTenantRequestSchema, GetTenantResponseSchema } from "../../gen/servi
 import { DeprecationSchema } from "../../gen/service/options/governance_pb.ts";
 import type { Call, Next, Plane } from "../../src/chain/call.ts";
 import { composeChain } from "../../src/chain/compose.ts";
-import { type ChainParts, chainOf } from "../../src/chain/order.ts";
+import { type ChainParts, createChain } from "../../src/chain/order.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import type { Operation } from "../../src/definitions/index.ts";
 import { Failure, fail } from "../../src/errors/index.ts";
@@ -43,7 +43,7 @@ function markedChain(plane: Plane, end: Next, broken?: "telemetry" | "rate limit
     tracing: { startSpan: () => ({ traceId: "", recordError: () => {}, end: () => {} }) },
     audit: undefined,
     authenticators: { external: [authenticate], internal: [authenticate] },
-    standings: () => {
+    readTenantState: () => {
       mark("tenant extraction");
       return { status: "active", platform: true, quotas: {}, settings };
     },
@@ -94,7 +94,7 @@ function markedChain(plane: Plane, end: Next, broken?: "telemetry" | "rate limit
     startedAtMs: performance.now() - 1000,
     waitedMs: 0,
   } as unknown as Call;
-  const steps = chainOf(plane, parts);
+  const steps = createChain(plane, parts);
   return { steps, marks, invoke: () => composeChain(steps, end)(call) };
 }
 

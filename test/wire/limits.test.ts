@@ -182,10 +182,10 @@ test("no more calls run at once than the instance and a tenant allow, and a plac
   assert.equal(full.body.errorCode, "UNAVAILABLE");
   assert.equal(full.body.retryable, true);
   assert.equal(full.headers.get("retry-after"), "1");
-  assert.match(full.body.detail, /The tenant is at its limit/);
+  assert.match(full.body.detail, /The tenant has reached its limit/);
   assert.equal((await two.call("GET", environments)).status, 200);
   const leaveThird = await subscribe(two.key);
-  assert.match((await two.call("GET", environments)).body.detail, /The instance is at its limit/);
+  assert.match((await two.call("GET", environments)).body.detail, /The instance has reached its limit/);
   for (const leave of [leaveFirst, leaveSecond, leaveThird]) leave();
   await until(async () => (await one.call("GET", environments)).status === 200);
   // Neither refusals nor streams that were only asked about keep a place.

@@ -192,7 +192,7 @@ test("a used-up rate is refused alike, with the time to wait", async (t) => {
   t.mock.method(Date, "now", () => frozenMs);
   assert.equal((await fetch(`${limited.baseUrl}/api/v2/environments`, { headers: key })).status, 200);
   const { message } = await refusedAlike("RATE_LIMITED", "EnvironmentService/ListEnvironments", {}, key, open(limited));
-  assert.match(message, /try again in [12] s/);
+  assert.match(message, /Try again in [12] s/);
 });
 
 test("a full house and what is switched off are refused alike", async () => {

@@ -1,24 +1,24 @@
 import { BlockList, isIPv6 } from "node:net";
 
-/** Why a connection is refused. */
+/** The limit that a refused connection exceeded. */
 export type ConnectionRefusal = "total" | "address";
 
-/** Counts open connections and refuses those that are too many. */
+/** Counts open connections and refuses those over a limit. */
 export interface ConnectionLimit {
-  /** Takes a place for a connection; answers with what gives it back, or with why there is none. */
+  /** Counts a connection and returns its release function, or the limit that refuses it. */
   admit(address: string | undefined): (() => void) | ConnectionRefusal;
-  /** How many places are taken. */
+  /** The number of open connections. */
   open(): number;
 }
 
 interface Options {
   readonly max: number;
   readonly maxPerAddress: number;
-  /** Networks of proxies, whose addresses stand for many callers: only `max` holds for them. */
+  /** Networks of proxies. Their addresses represent many callers, so only `max` applies to them. */
   readonly proxyNetworks: readonly string[];
 }
 
-/** Creates a limit; the listeners that share it share its places. */
+/** Creates a limit. Listeners that share it are counted together. */
 export function createConnectionLimit({ max, maxPerAddress, proxyNetworks }: Options): ConnectionLimit {
   const proxies = blockListOf(proxyNetworks);
   const perAddress = new Map<string, number>();

@@ -11,15 +11,15 @@ interface Parts {
   readonly metrics: Metrics;
 }
 
-/** How often refused connections are logged at most. */
+/** The shortest interval between log lines about refused connections. */
 const refusalLogMs = 10_000;
 
-/** How listeners serve an edge. All listeners of a plane share its places for connections. */
-export function listenerOptions({ config, log, metrics }: Parts) {
+/** Creates the options of listeners by plane. All listeners of a plane share its connection limit. */
+export function createListenerOptions({ config, log, metrics }: Parts) {
   const limits = new Map<string, ConnectionLimit>();
   metrics.gauge({
     name: "open_connections",
-    help: "Connections that are open, by plane.",
+    help: "Open connections, by plane.",
     labels: ["plane"],
     collect: (gauge) => {
       for (const [plane, limit] of limits) gauge.set({ plane }, limit.open());
@@ -27,7 +27,7 @@ export function listenerOptions({ config, log, metrics }: Parts) {
   });
   const refused = metrics.counter({
     name: "connections_refused_total",
-    help: "Connections that were closed at once, because all places, or those of one address, were taken.",
+    help: "Connections closed on arrival, because the total or the per-address limit was reached.",
     labels: ["limit"],
   });
   let loggedAtMs = Number.NEGATIVE_INFINITY;
@@ -36,7 +36,7 @@ export function listenerOptions({ config, log, metrics }: Parts) {
     if (performance.now() - loggedAtMs < refusalLogMs) return;
     loggedAtMs = performance.now();
     const setting = limit === "total" ? "server.max_connections" : "server.max_connections_per_address";
-    log.warn({ setting, limit: config[setting] }, "connections are refused: their limit is reached");
+    log.warn({ setting, limit: config[setting] }, "connections are refused: the limit is reached");
   };
   return (plane: string, edge: Edge, errorsUrl: () => string): ListenerOptions => {
     const connections = createConnectionLimit({

@@ -4,72 +4,72 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Edge } from "../../gateway/edge.ts";
 import type { ConnectionLimit, ConnectionRefusal } from "./connection-limit.ts";
-import { boundSession, type ConnectionTimeouts } from "./http2-session.ts";
-import { answerParserError } from "./parser-error.ts";
+import { type ConnectionTimeouts, enforceSessionTimeouts } from "./http2-session.ts";
+import { respondToParserError } from "./parser-error.ts";
 
-/** A port that is being served. */
+/** A bound address that serves requests. */
 export interface Listener {
-  /** `host:port` as it was bound, with the port that was found when 0 was asked for. */
+  /** The bound `host:port`, with the actual port if 0 was requested. */
   readonly address: string;
   /**
-   * Asks callers to leave: HTTP/2 callers are told at once, HTTP/1.1 callers by the edge with their next answer. All
-   * of them are still served. Resolves when the last connection has ended or the time is over.
+   * Asks callers to disconnect and still serves them. HTTP/2 callers get a GOAWAY immediately; HTTP/1.1 callers get
+   * `connection: close` with their next response. Resolves when the last connection has closed or the time has passed.
    */
   drain(timeMs: number): Promise<void>;
-  /** Takes no more connections, and resolves when the last exchange has ended or the grace is over. */
+  /** Stops accepting connections. Resolves when the last exchange has ended or the grace period has passed. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Certificates of a listener that speaks TLS and takes only callers with a certificate. */
+/** Certificates of a listener that requires client certificates. */
 export interface MutualTls {
   readonly cert: Buffer;
   readonly key: Buffer;
   readonly clientCa: Buffer;
 }
 
-/** How an edge is served. */
+/** The options of a listener. */
 export interface ListenerOptions {
   readonly edge: Edge;
   readonly tls?: MutualTls | undefined;
   readonly timeouts: ConnectionTimeouts;
   readonly connections: ConnectionLimit;
   readonly onRefused: (refusal: ConnectionRefusal) => void;
-  /** Where the types of errors are explained. */
+  /** The base URL of the error documentation. */
   readonly errorsUrl: () => string;
 }
 
 const headerBytesMax = 32 * 1024;
 /** How often HTTP/1.1 connections are checked for late headers. */
 const checkMs = 1000;
-/** How long a stopping listener leaves a caller that has connected and not said anything. */
+/** How long a closing listener waits for the first bytes of a new connection. */
 const silentMs = 200;
-/** The first GOAWAY of a graceful shutdown names this stream, so that requests on their way are still answered. */
+/** The first GOAWAY of a graceful shutdown names this stream, so that requests in transit are still served. */
 const lastStreamIdMax = 2 ** 31 - 1;
 
-/** Serves an edge on an address `host:port`: HTTP/1.1 and HTTP/2 on the one port. */
+/** Serves an edge on a `host:port` address, with HTTP/1.1 and HTTP/2 on the same port. */
 export async function listen(address: string, options: ListenerOptions): Promise<Listener> {
   let draining = false;
   const sessions = new Set<http2.ServerHttp2Session>();
   const silent = new Set<Socket>();
   const server = options.tls === undefined ? plainServer(options, silent) : secureServer(options, options.tls);
   const connections = new Set<Socket>();
-  gate(server, options, connections);
+  limitConnections(server, options, connections);
   const announceEnd = (session: http2.ServerHttp2Session) =>
     session.goaway(http2.constants.NGHTTP2_NO_ERROR, lastStreamIdMax);
   server.on("session", (session: http2.ServerHttp2Session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
-    boundSession(session, options.timeouts);
+    enforceSessionTimeouts(session, options.timeouts);
     if (draining) announceEnd(session);
   });
   await bind(server, address);
 
   const closeIdle = (silentUntilMs: number) => {
     if (server instanceof http.Server) server.closeIdleConnections();
-    // A caller that has just connected is about to say something.
+    // A caller that has just connected is about to send a request.
     if (performance.now() >= silentUntilMs) for (const socket of silent) socket.destroy();
-    // A session says goodbye and closes itself when its last stream has ended.
+    // A session sends GOAWAY and closes itself when its last stream has ended.
     for (const session of sessions) session.close();
   };
   return {
@@ -99,8 +99,8 @@ export async function listen(address: string, options: ListenerOptions): Promise
 type Server = http.Server | http2.Http2SecureServer;
 type Accept = (socket: Socket) => void;
 
-/** Refuses connections that are too many, before anything is read from them. */
-function gate(server: Server, { connections: limit, onRefused }: ListenerOptions, open: Set<Socket>): void {
+/** Refuses connections over the limit before anything is read from them. */
+function limitConnections(server: Server, { connections: limit, onRefused }: ListenerOptions, open: Set<Socket>): void {
   const accept = server.listeners("connection") as Accept[];
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
@@ -120,12 +120,12 @@ function gate(server: Server, { connections: limit, onRefused }: ListenerOptions
 }
 
 /**
- * One server takes the connections; the first bytes of each tell which protocol it speaks. Those that have not said
- * anything yet are in `silent`: no server knows of them.
+ * One server accepts the connections; the first bytes of each select its protocol. `silent` holds connections that have
+ * not sent anything and belong to no server yet.
  */
 function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
   const { edge, timeouts } = options;
-  // Without a Host, or with an expectation that nobody knows, a request goes its way too: so it gets a typed answer.
+  // Requests without a Host or with an unknown Expect reach the edge too, so that they get a typed error.
   const server = http.createServer({ ...http1Options(timeouts), requireHostHeader: false });
   const overHttp2 = http2.createServer(http2Settings, edge).on("session", (session) => server.emit("session", session));
   answerHttp1(server, options);
@@ -136,18 +136,18 @@ function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
     socket.once("close", () => silent.delete(socket));
     socket.setTimeout(timeouts.headerMs, () => socket.destroy());
     socket.on("error", () => socket.destroy());
-    // A caller that leaves without a word gives its place back at once.
-    const leave = () => socket.destroy();
-    socket.on("end", leave);
+    // A caller that disconnects without a request frees its connection immediately.
+    const onEnd = () => socket.destroy();
+    socket.on("end", onEnd);
     let start = Buffer.alloc(0);
-    const look = () => {
+    const onReadable = () => {
       const bytes: Buffer | null = socket.read();
       if (bytes === null) return;
       start = Buffer.concat([start, bytes]);
       const isHttp2 = preface.equals(start.subarray(0, preface.length));
-      // The preface may come in pieces.
+      // The preface may arrive in several reads.
       if (!isHttp2 && start.length < preface.length && start.equals(preface.subarray(0, start.length))) return;
-      socket.off("readable", look).off("end", leave);
+      socket.off("readable", onReadable).off("end", onEnd);
       silent.delete(socket);
       socket.setTimeout(0);
       socket.removeAllListeners("timeout");
@@ -155,12 +155,12 @@ function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
       if (isHttp2) overHttp2.emit("connection", socket);
       else for (const accept of overHttp1) accept.call(server, socket);
     };
-    socket.on("readable", look);
+    socket.on("readable", onReadable);
   });
   return server;
 }
 
-/** How HTTP/2's preface begins, and no HTTP/1.1 verb. */
+/** The start of HTTP/2's preface, which is no HTTP/1.1 method. */
 const preface = Buffer.from("PRI");
 
 function secureServer(options: ListenerOptions, { cert, key, clientCa }: MutualTls): Server {
@@ -188,14 +188,14 @@ function http1Options({ headerMs, idleMs }: ConnectionTimeouts): http.ServerOpti
     headersTimeout: headerMs,
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: checkMs,
-    // The gateway bounds how long a body takes, so that a late one gets a typed answer in its own protocol.
+    // The gateway limits the time of a body, so that a late body gets a typed error in its own protocol.
     requestTimeout: 0,
   };
 }
 
-/** Has requests answered by the edge, and what is no request by a problem. */
+/** Passes requests to the edge, and responds to invalid HTTP with a problem. */
 function answerHttp1(server: Server, { edge, errorsUrl, timeouts }: ListenerOptions): void {
-  // What was last answered on a connection.
+  // The latest response on each connection.
   const responses = new WeakMap<object, http.ServerResponse>();
   const handle: Edge = (request, response) => {
     if (request.httpVersionMajor === 1) responses.set(request.socket, response as http.ServerResponse);
@@ -203,7 +203,7 @@ function answerHttp1(server: Server, { edge, errorsUrl, timeouts }: ListenerOpti
   };
   server.on("request", handle).on("checkExpectation", handle);
   server.on("clientError", (error: Error, socket: Socket) =>
-    answerParserError(error, socket, responses.get(socket), errorsUrl(), timeouts.headerMs),
+    respondToParserError(error, socket, responses.get(socket), errorsUrl(), timeouts.headerMs),
   );
 }
 
@@ -212,7 +212,7 @@ function bind(server: Server, address: string): Promise<void> {
   const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
   const port = Number(address.slice(colon + 1));
   if (colon < 0 || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    return Promise.reject(new Error(`${address} is not an address host:port`));
+    return Promise.reject(new Error(`${address} is not a valid address: use host:port (for example: 127.0.0.1:8080)`));
   }
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) =>

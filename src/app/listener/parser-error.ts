@@ -1,30 +1,30 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Failure, fail } from "../../errors/index.ts";
-import { problemJson } from "../../gateway/rest/problem.ts";
+import { toProblemJson } from "../../gateway/rest/problem.ts";
 import { ulid } from "../../platform/ids/ulid.ts";
 
 type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
 
 /**
- * Answers what cannot be parsed as HTTP with a problem, and ends the connection. `response` is what was being sent on
- * the connection: nothing can be said in the middle of it. The peer has `lingerMs` to read the answer and close its side.
+ * Responds to invalid HTTP with a problem and ends the connection. `response` is the latest response on the connection;
+ * nothing can be sent in the middle of it. The peer has `lingerMs` to read the problem and close its side.
  */
-export function answerParserError(
+export function respondToParserError(
   error: ParserError,
   socket: Duplex,
   response: ServerResponse | undefined,
   errorsUrl: string,
   lingerMs: number,
 ): void {
-  const answering = response?.headersSent === true && !response.writableFinished;
-  if (!socket.writable || error.code === "ECONNRESET" || answering) {
+  const isResponding = response?.headersSent === true && !response.writableFinished;
+  if (!socket.writable || error.code === "ECONNRESET" || isResponding) {
     socket.destroy();
     return;
   }
   const failure = failureOf(error);
   const requestId = ulid(Date.now());
-  const body = problemJson(failure, errorsUrl, requestId);
+  const body = toProblemJson(failure, errorsUrl, requestId);
   const head = [
     `HTTP/1.1 ${failure.entry.http} ${failure.entry.title}`,
     "content-type: application/problem+json",
@@ -34,7 +34,7 @@ export function answerParserError(
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
-  // Destroying the socket at once could reset the connection before the peer has read the answer.
+  // Destroying the socket immediately could reset the connection before the peer has read the response.
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once("close", () => clearTimeout(timer));
 }

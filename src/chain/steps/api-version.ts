@@ -1,35 +1,35 @@
 import { invalid } from "../../errors/index.ts";
 import type { Interceptor } from "../call.ts";
 
-/** The version of the API that is served, and the oldest that is still spoken. */
+/** The current API version. */
 export const currentVersion = "2024-01-01";
 const minimumVersion = "2024-01-01";
 
-/** Step 4: the version that the caller asks for is one that is spoken here; it is echoed on success. */
+/** Step 4: negotiates the API version and echoes it on success. */
 export function apiVersion(): Interceptor {
   return async (call, next) => {
-    const asked = call.header("api-version");
-    call.apiVersion = asked === undefined ? currentVersion : negotiate(asked);
-    const answer = await next(call);
+    const requested = call.header("api-version");
+    call.apiVersion = requested === undefined ? currentVersion : negotiate(requested);
+    const response = await next(call);
     call.responseHeaders["api-version"] = call.apiVersion;
-    return answer;
+    return response;
   };
 }
 
-function negotiate(asked: string): string {
-  if (!isDate(asked)) {
-    throw invalid("Api-Version", "api_version", "must be a date such as 2024-01-01");
+function negotiate(requested: string): string {
+  if (!isDate(requested)) {
+    throw invalid("Api-Version", "api_version", "must be a date in the form YYYY-MM-DD (for example: 2024-01-01)");
   }
-  if (asked < minimumVersion) {
-    throw invalid("Api-Version", "api_version", `is older than ${minimumVersion}, the oldest that is spoken`);
+  if (requested < minimumVersion) {
+    throw invalid("Api-Version", "api_version", `must be ${minimumVersion} or later; older versions are not supported`);
   }
-  // A later date asks for the newest version up to it.
-  return asked > currentVersion ? currentVersion : asked;
+  // A later date selects the newest version up to it.
+  return requested > currentVersion ? currentVersion : requested;
 }
 
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const date = new Date(`${text}T00:00:00Z`);
-  // Date makes the 30th of February a day in March.
+  // Date accepts 30 February and turns it into a day in March.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }

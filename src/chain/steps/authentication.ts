@@ -3,10 +3,10 @@ import type { Principal } from "../../platform/access/index.ts";
 import type { Call, Interceptor, Next } from "../call.ts";
 import type { Challenge } from "./challenge.ts";
 
-/** Tells who calls; undefined when the call carries no credentials that it knows how to read. */
+/** Identifies the caller; undefined if the call carries no credentials of the authenticator's kind. */
 export type Authenticator = (call: Call) => Principal | undefined | Promise<Principal | undefined>;
 
-/** Step 5: the caller is known. The first authenticator that recognises the credentials decides. */
+/** Step 5: authenticates the caller. The first authenticator that recognises the credentials decides. */
 export function authentication(authenticators: readonly Authenticator[], { advice }: Challenge): Interceptor {
   function identify(call: Call, from = 0): ReturnType<Authenticator> {
     for (let i = from; i < authenticators.length; i++) {
@@ -23,7 +23,7 @@ export function authentication(authenticators: readonly Authenticator[], { advic
     }
     return next(call);
   }
-  // Not an async function: most callers are known from memory, and each wait costs every call.
+  // Not async: most callers are found in memory, and every await adds latency to every call.
   return (call, next) => {
     const found = identify(call);
     return found instanceof Promise

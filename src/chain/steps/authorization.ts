@@ -2,30 +2,32 @@ import { fail } from "../../errors/index.ts";
 import { covers } from "../../platform/access/index.ts";
 import type { Call, Interceptor } from "../call.ts";
 
-/** Decides whether a call is allowed; throws PERMISSION_DENIED when it is not. */
+/** Throws PERMISSION_DENIED if a call is not allowed. */
 export type Authorizer = (call: Call) => void;
 
-/** The built-in authorizer: the caller needs every scope of the operation and, where it names roles, one of them. */
+/** The built-in authorizer: the caller needs every scope of the operation and one of its roles, if it lists any. */
 export const scopesAndRoles: Authorizer = ({ principal, operation }) => {
-  if (principal === undefined) throw fail("PERMISSION_DENIED", { public: "The caller is not known." });
+  if (principal === undefined) throw fail("PERMISSION_DENIED", { public: "The caller is not authenticated." });
   for (const scope of operation.scopes) {
     if (!covers(principal.scopes, scope)) {
-      throw fail("PERMISSION_DENIED", { public: `The operation needs the scope ${scope}.` });
+      throw fail("PERMISSION_DENIED", { public: `The operation requires the scope ${scope}.` });
     }
   }
   const { roles } = operation.governance;
   if (roles.length > 0 && !roles.some((role) => principal.roles.includes(role))) {
-    throw fail("PERMISSION_DENIED", { public: `The operation needs the role ${roles.join(" or ")}.` });
+    throw fail("PERMISSION_DENIED", { public: `The operation requires the role ${roles.join(" or ")}.` });
   }
 };
 
-/** Step 6: the caller may do this. Without an authorizer the setting authz.allow_when_unconfigured decides. */
+/** Step 6: authorizes the call. Without an authorizer the setting authz.allow_when_unconfigured decides. */
 export function authorization(authorizer: Authorizer | undefined, allowWhenUnconfigured: boolean): Interceptor {
   return (call, next) => {
     if (call.operation.governance.authorizationRequired) {
       if (authorizer !== undefined) authorizer(call);
       else if (!allowWhenUnconfigured) {
-        throw fail("PERMISSION_DENIED", { public: "No authorizer is configured, and such calls are denied." });
+        throw fail("PERMISSION_DENIED", {
+          public: "No authorizer is configured: the operator must set authz.provider=builtin.",
+        });
       }
     }
     return next(call);

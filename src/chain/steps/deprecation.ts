@@ -1,6 +1,6 @@
 import type { Interceptor } from "../call.ts";
 
-/** Step 8: a deprecated operation says so in its headers, and its use is counted. */
+/** Step 8: adds the deprecation headers to calls of deprecated operations and counts those calls. */
 export function deprecation(
   sunsetDates: Readonly<Record<string, string>>,
   observe: (operation: string) => void,

@@ -3,10 +3,10 @@ import { Failure, fail } from "../../errors/index.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Call } from "../call.ts";
 
-// Recovery masks what escapes the steps outside of error masking; what was masked already keeps its reference.
+// Recovery masks errors of the steps outside of the error mask. A masked error keeps its reference.
 const masked = new WeakSet<Failure>();
 
-/** Hides what callers must not read: the cause goes to the log under a reference, and only the reference goes out. */
+/** Hides an internal error: the cause is logged under a reference, and the caller gets only the reference. */
 export function mask(error: unknown, call: Call, log: Log): Failure {
   if (error instanceof Failure && (error.code !== "INTERNAL" || masked.has(error))) {
     if (error.entry.http >= 500 && error.cause !== undefined && !masked.has(error)) {

@@ -1,13 +1,13 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { Interceptor } from "../call.ts";
-import { watch } from "../stream.ts";
+import { observeResponse } from "../stream.ts";
 import type { Challenge } from "./challenge.ts";
 import { mask } from "./mask.ts";
 import { toFailure } from "./status-map.ts";
 
 /**
- * Step 1: nothing but a failure of the catalogue ever leaves the chain, whatever breaks inside. Every 401 carries the
- * plane's challenge, whichever step refused.
+ * Step 1: turns every error into a failure of the catalogue before it leaves the chain, and adds the plane's challenge to
+ * every 401.
  */
 export function recovery(log: Log, challenge: Challenge): Interceptor {
   return async (call, next) => {
@@ -17,7 +17,7 @@ export function recovery(log: Log, challenge: Challenge): Interceptor {
       return failure;
     };
     try {
-      return watch(await next(call), { mapError: recover });
+      return observeResponse(await next(call), { mapError: recover });
     } catch (error) {
       throw recover(error);
     }

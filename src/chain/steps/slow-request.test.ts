@@ -4,7 +4,7 @@ import type { Log } from "../../platform/log/log.ts";
 import type { Call } from "../call.ts";
 import { slowRequest } from "./slow-request.ts";
 
-/** Runs a call that took and waited so long, with a threshold of a second; answers with what is logged. */
+/** Runs a call with these times and a threshold of one second, and returns the logged lines. */
 async function logged(tookMs: number, waitedMs: number): Promise<object[]> {
   const lines: object[] = [];
   const log = { warn: (line: object) => lines.push(line) } as unknown as Log;
@@ -22,11 +22,11 @@ async function logged(tookMs: number, waitedMs: number): Promise<object[]> {
   return lines;
 }
 
-test("a call that waits as it was asked to is no slow request, however long it waits", async () => {
+test("time in a wait that the caller requested does not make a request slow", async () => {
   assert.deepEqual(await logged(20_000, 20_000), []);
 });
 
-test("a call that takes long besides its wait is logged as slow", async () => {
+test("a call that takes long apart from its wait is logged as slow", async () => {
   assert.equal((await logged(20_000, 0)).length, 1);
   assert.equal((await logged(20_000, 10_000)).length, 1);
 });

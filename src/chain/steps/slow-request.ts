@@ -1,7 +1,7 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { Interceptor } from "../call.ts";
 
-/** Step 14: calls that take longer than they should leave a line in the log. Time that they waited as asked is no part of it. */
+/** Step 14: logs calls that take longer than the threshold. Time in a wait that the caller requested does not count. */
 export function slowRequest(thresholdMs: number, log: Log): Interceptor {
   return async (call, next) => {
     try {

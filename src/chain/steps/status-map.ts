@@ -1,21 +1,21 @@
 import { Failure, fail } from "../../errors/index.ts";
 import { classifyDatabaseError } from "../../platform/db/index.ts";
 import type { Interceptor } from "../call.ts";
-import { watch } from "../stream.ts";
+import { observeResponse } from "../stream.ts";
 
-/** Step 13: every error resolves to one code of the catalogue. */
-export function statusMapping(): Interceptor {
+/** Step 13: maps every error to one code of the catalogue. */
+export function statusMap(): Interceptor {
   return async (call, next) => {
     const map = (error: unknown) => (call.signal.aborted ? reasonOf(call.signal) : toFailure(error));
     try {
-      return watch(await next(call), { mapError: map });
+      return observeResponse(await next(call), { mapError: map });
     } catch (error) {
       throw map(error);
     }
   };
 }
 
-/** The failure that an error stands for; INTERNAL for one that means nothing to callers. */
+/** Maps an error to a failure; an unknown error becomes INTERNAL. */
 export function toFailure(error: unknown): Failure {
   return classifyDatabaseError(error) ?? fail("INTERNAL", { cause: error });
 }

@@ -1,9 +1,9 @@
 import { Failure } from "../../errors/index.ts";
 import type { Audit } from "../../platform/audit/index.ts";
 import type { CallMetrics, Tracing } from "../../platform/telemetry/index.ts";
-import { auditEntryOf, isAudited } from "../audit.ts";
+import { isAudited, toAuditEntry } from "../audit.ts";
 import type { Interceptor } from "../call.ts";
-import { watch } from "../stream.ts";
+import { observeResponse } from "../stream.ts";
 
 interface Parts {
   readonly calls: CallMetrics;
@@ -11,7 +11,7 @@ interface Parts {
   readonly audit: Audit | undefined;
 }
 
-/** Step 2: every call is seen: as a span, in the metrics and, where it changed or was denied something, in the audit log. */
+/** Step 2: records every call as a span and in the metrics, and audited and denied calls in the audit log. */
 export function telemetry({ calls, tracing, audit }: Parts): Interceptor {
   return async (call, next) => {
     const { operation, protocol, plane } = call;
@@ -29,13 +29,13 @@ export function telemetry({ calls, tracing, audit }: Parts): Interceptor {
       span.end();
     };
     try {
-      const answer = await next(call);
-      // What was done is on record before the caller is told.
-      if (audit !== undefined && isAudited(operation)) await audit.append(auditEntryOf(call, undefined, answer));
-      return watch(answer, { onEnd: end });
+      const response = await next(call);
+      // The audit entry is stored before the caller gets the response.
+      if (audit !== undefined && isAudited(operation)) await audit.append(toAuditEntry(call, undefined, response));
+      return observeResponse(response, { onEnd: end });
     } catch (error) {
       end(error);
-      const entry = audit && auditEntryOf(call, error);
+      const entry = audit && toAuditEntry(call, error);
       if (entry !== undefined && (isAudited(operation) || entry.outcome === "denied")) await audit!.append(entry);
       throw error;
     }

@@ -1,17 +1,17 @@
 import { fail } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Call, Interceptor, Next } from "../call.ts";
-import type { TenantStanding, TenantStandings } from "../tenant-standing.ts";
+import type { TenantState, TenantStateReader } from "../tenant-state.ts";
 
-/** Step 7: the tenant is the caller's own and in good standing. It never comes from the request itself. */
-export function tenantExtraction(standings: TenantStandings): Interceptor {
-  function admit(call: Call, tenantId: TenantId, standing: TenantStanding | undefined, next: Next): ReturnType<Next> {
-    if (standing === undefined || standing.status === "deleted") {
-      throw fail("UNAUTHENTICATED", { public: "The credentials belong to no tenant." });
+/** Step 7: sets the call's tenant. It is always the caller's own tenant, never one from the request, and must be active. */
+export function tenantExtraction(readTenantState: TenantStateReader): Interceptor {
+  function admit(call: Call, tenantId: TenantId, tenantState: TenantState | undefined, next: Next): ReturnType<Next> {
+    if (tenantState === undefined || tenantState.status === "deleted") {
+      throw fail("UNAUTHENTICATED", { public: "The credentials belong to a tenant that does not exist." });
     }
-    if (standing.status === "suspended") throw fail("TENANT_SUSPENDED", { public: "The tenant is suspended." });
+    if (tenantState.status === "suspended") throw fail("TENANT_SUSPENDED", { public: "The tenant is suspended." });
     call.tenantId = tenantId;
-    call.standing = standing;
+    call.tenantState = tenantState;
     return next(call);
   }
   return (call, next) => {
@@ -19,19 +19,21 @@ export function tenantExtraction(standings: TenantStandings): Interceptor {
     if (principal === undefined) return next(call);
     const selected = call.header("x-tenant-id");
     if (selected !== undefined && selected !== principal.tenantId && !call.operation.governance.tenantExempt) {
-      throw fail("TENANT_MISMATCH", { public: "X-Tenant-ID names a tenant other than the caller's own." });
+      throw fail("TENANT_MISMATCH", {
+        public: "X-Tenant-ID is not the caller's own tenant. Send the caller's tenant id, or omit the header.",
+      });
     }
     const { tenantId } = principal;
-    const found = standings(tenantId);
+    const found = readTenantState(tenantId);
     return found instanceof Promise
-      ? found.then((standing) => admit(call, tenantId, standing, next))
+      ? found.then((tenantState) => admit(call, tenantId, tenantState, next))
       : admit(call, tenantId, found, next);
   };
 }
 
-/** The limit in force: a tenant may lower the instance's, and set one where the instance has none (0). */
-export function ownLimit(instance: number, standing: TenantStanding | undefined, setting: string): number {
-  const own = standing?.settings[setting];
+/** The effective limit: a tenant may lower the instance's limit, or set one if the instance has none (0). */
+export function effectiveLimit(instance: number, tenantState: TenantState | undefined, setting: string): number {
+  const own = tenantState?.settings[setting];
   if (typeof own !== "number" || own <= 0) return instance;
   return instance === 0 ? own : Math.min(instance, own);
 }

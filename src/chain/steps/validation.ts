@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { createMessageChecker } from "../../platform/validation/index.ts";
 import type { Interceptor } from "../call.ts";
 
-/** Step 9: the message keeps the rules of its definition, and all that it breaks are named at once. */
+/** Step 9: validates the message against the rules in its definition and reports all violations together. */
 export function validation(): Interceptor {
   const checkers = new Map<DescMessage, ReturnType<typeof createMessageChecker>>();
   return (call, next) => {

@@ -1,6 +1,6 @@
 import type { CompletionNode } from "./completion-tree.ts";
 
-/** A completion script for bash. */
+/** Generates the completion script for bash. */
 export function bashCompletion(nodes: readonly CompletionNode[]): string {
   const paths = nodes.filter(({ path }) => path !== "").map(({ path }) => JSON.stringify(path));
   const values = nodes.flatMap(({ path, options }) =>

@@ -1,12 +1,12 @@
 import { Argument, type Command } from "commander";
 import type { Io } from "../io.ts";
 
-/** Adds the command that prints completion scripts, made from the same tree of commands. */
+/** Adds the command that prints shell completion scripts. */
 export function addCompletionCommand(program: Command, io: Io): void {
   program
     .command("completion")
-    .description("Print a completion script for a shell.")
-    .addArgument(new Argument("<shell>", "The shell.").choices(["bash", "zsh", "fish"]))
+    .description("Generate the shell completion script.")
+    .addArgument(new Argument("<shell>", "Shell to generate the script for.").choices(["bash", "zsh", "fish"]))
     .action(async (shell: "bash" | "zsh" | "fish") => {
       const { completionNodes } = await import("./completion-tree.ts");
       const nodes = completionNodes(program);

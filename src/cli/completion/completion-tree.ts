@@ -1,9 +1,9 @@
 import type { Command, Option } from "commander";
 import { firstSentence } from "../output/first-sentence.ts";
 
-/** A place in the tree of commands, as completions need it. */
+/** A command or group of commands with its completions. */
 export interface CompletionNode {
-  /** The words that lead here, "" at the top. */
+  /** The words of the command, "" for the root. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly CompletionOption[];
@@ -16,7 +16,7 @@ export interface CompletionOption {
   readonly value: "none" | "file" | "any" | readonly string[];
 }
 
-/** Every place of a tree of commands, the top first. */
+/** Collects the nodes of a command tree, the root first. */
 export function completionNodes(command: Command, path = ""): CompletionNode[] {
   const node: CompletionNode = {
     path,

@@ -1,6 +1,6 @@
 import type { CompletionNode, CompletionOption } from "./completion-tree.ts";
 
-/** A completion script for fish. */
+/** Generates the completion script for fish. */
 export function fishCompletion(nodes: readonly CompletionNode[]): string {
   const paths = nodes.filter(({ path }) => path !== "").map(({ path }) => quoted(path));
   const lines = nodes.flatMap(({ path, commands, options }) => {

@@ -1,6 +1,6 @@
 import type { CompletionNode } from "./completion-tree.ts";
 
-/** A completion script for zsh. */
+/** Generates the completion script for zsh. */
 export function zshCompletion(nodes: readonly CompletionNode[]): string {
   const paths = nodes.filter(({ path }) => path !== "").map(({ path }) => quoted(path));
   const values = nodes.flatMap(({ path, options }) =>

@@ -10,9 +10,9 @@ interface DoctorOptions extends SettingsOptions {
   readonly strict?: boolean;
 }
 
-/** Checks everything that a start would need, and lists what stands open. */
+/** Checks the settings and every dependency of a start, and lists open security controls. */
 export async function doctorCommand(io: Io, options: DoctorOptions): Promise<number> {
-  const findings = await examine(io, options);
+  const findings = await runChecks(io, options);
   const count = (status: Finding["status"]) => findings.filter((each) => each.status === status).length;
   const sound = count("fail") === 0 && !(options.strict && count("warn") > 0);
   if (options.json) {
@@ -24,7 +24,7 @@ export async function doctorCommand(io: Io, options: DoctorOptions): Promise<num
   return sound ? exitCodes.ok : exitCodes.failed;
 }
 
-async function examine(io: Io, options: DoctorOptions): Promise<Finding[]> {
+async function runChecks(io: Io, options: DoctorOptions): Promise<Finding[]> {
   let loaded: LoadedConfig;
   try {
     loaded = await resolveSettings(io, options);
@@ -32,32 +32,28 @@ async function examine(io: Io, options: DoctorOptions): Promise<Finding[]> {
     if (!(error instanceof SettingsError)) throw error;
     return error.problems.map((problem) => {
       const [check = "settings", ...why] = problem.split(": ");
-      return fails(
-        check,
-        why.join(": "),
-        "Correct this setting; docs/reference/settings.md lists what each one takes.",
-      );
+      return fails(check, why.join(": "), "Fix this setting. docs/reference/settings.md lists the allowed values.");
     });
   }
   const { config } = loaded;
   return [
-    ok("settings", `every setting resolves${loaded.file === undefined ? "" : ` (${loaded.file})`}`),
+    ok("settings", `all settings are valid${loaded.file === undefined ? "" : ` (${loaded.file})`}`),
     ...checkFiles(config),
     ...(await checkDatabase(config)),
     ...checkKeyring(config),
     ...(await checkCache(config)),
     ...(await checkIssuer(config)),
-    ...(await openControls(loaded)),
+    ...(await checkOpenSettings(loaded)),
   ];
 }
 
-async function openControls({ config, sources }: LoadedConfig): Promise<Finding[]> {
+async function checkOpenSettings({ config, sources }: LoadedConfig): Promise<Finding[]> {
   const { insecureSettings, settings } = await import("../../config/index.ts");
   const open = insecureSettings.filter((each) => each.isInsecure(config));
-  if (open.length === 0) return [ok("controls", "no control stands open")];
+  if (open.length === 0) return [ok("controls", "all security controls are on")];
   return open.map(({ key, risk }) => {
     const value = settings[key].secret ? "set" : JSON.stringify(config[key]);
-    return warn(key, `${value} (${sources[key]}): ${risk}`, `Change ${key} unless this is meant.`);
+    return warn(key, `${value} (${sources[key]}): ${risk}`, `Change ${key} unless this is intended.`);
   });
 }
 

@@ -1,4 +1,4 @@
-/** What one check found; what to do about it, unless all is well. */
+/** The result of a check, with a remedy if it did not pass. */
 export interface Finding {
   readonly status: "ok" | "warn" | "fail";
   readonly check: string;
@@ -6,17 +6,17 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** All is well. */
+/** Creates the finding of a passed check. */
 export function ok(check: string, message: string): Finding {
   return { status: "ok", check, message };
 }
 
-/** The service runs, but perhaps not as it should. */
+/** Creates a warning: the service starts, but perhaps not as intended. */
 export function warn(check: string, message: string, remedy: string): Finding {
   return { status: "warn", check, message, remedy };
 }
 
-/** The service would not start, or not do its work. */
+/** Creates a failure: the service would not start or not work. */
 export function fails(check: string, message: string, remedy: string): Finding {
   return { status: "fail", check, message, remedy };
 }

@@ -28,7 +28,7 @@ export async function configShowCommand(io: Io, options: SettingsOptions & FormO
   return 0;
 }
 
-/** A setting's value; of secrets only whether there is one, and under which names. */
+/** A setting's value. Secrets are masked; only their names are shown. */
 function shownValue({ config }: LoadedConfig, key: SettingKey): unknown {
   const value: unknown = config[key];
   if (!settings[key].secret) return value;

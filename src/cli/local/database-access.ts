@@ -2,10 +2,10 @@ import { fileURLToPath } from "node:url";
 import type { Config } from "../../config/index.ts";
 import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
 
-/** The folder of the schema's migrations. */
+/** The directory of the schema migrations. */
 export const migrationsFolder: string = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
-/** Works on the configured database: the external one, or the embedded one, which runs for as long. */
+/** Runs work on the configured database. The embedded database is started for the duration of the work. */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   if (config["database.url"] !== "") return work(config["database.url"]);
   const embedded = await startEmbedded({ dataDir: config["data.dir"] });
@@ -16,7 +16,7 @@ export async function withDatabaseUrl<T>(config: Config, work: (url: string) => 
   }
 }
 
-/** Whether an error says that a running service has the embedded PostgreSQL. */
+/** Whether an error means that a running service uses the embedded PostgreSQL. */
 export function isInUse(error: unknown): error is Error {
   return error instanceof Error && /^The data folder .* is in use by /.test(error.message);
 }

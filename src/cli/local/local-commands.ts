@@ -5,7 +5,7 @@ import type { Io } from "../io.ts";
 import type { FormOptions } from "../output/response-text.ts";
 import { type SettingsOptions, withSettings } from "./settings-options.ts";
 
-/** Adds the commands that do not call a running service. Each loads what it needs when it runs: most load little. */
+/** Adds the commands that do not call a running service. Their modules are imported on demand for a fast start. */
 export function addLocalCommands(program: Command, io: Io, end: (exitCode: number) => void): void {
   const group = (name: string, description: string) =>
     program.command(name).description(description).helpCommand(false);
@@ -13,7 +13,7 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
   withSettings(program.command("serve"))
     .description("Start the server.")
     .addOption(
-      new Option("--role <role>", "Serve requests, run background work, or both.")
+      new Option("--role <role>", "Whether to serve requests (api), run background work (worker), or both (all).")
         .choices(["all", "api", "worker"])
         .default("all"),
     )
@@ -23,16 +23,16 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     });
 
   withSettings(program.command("migrate"))
-    .description("Bring the database's schema up to date.")
+    .description("Apply pending schema migrations to the database.")
     .action(async (options: SettingsOptions) => {
       const { migrateCommand } = await import("./migrate-command.ts");
       end(await migrateCommand(io, options));
     });
 
   withSettings(program.command("doctor"))
-    .description("Check the settings and what they point to; list every open security control.")
-    .option("--json", "Print the findings as JSON.")
-    .option("--strict", "Count warnings as failures.")
+    .description("Check the settings and dependencies, and list open security controls.")
+    .option("--json", "Print JSON.")
+    .option("--strict", "Treat warnings as failures.")
     .action(async (options: SettingsOptions & { json?: boolean; strict?: boolean }) => {
       const { doctorCommand } = await import("../doctor/doctor-command.ts");
       end(await doctorCommand(io, options));
@@ -45,25 +45,25 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
       end(await rotateKeysCommand(io, options));
     });
 
-  withSettings(group("config", "Settings of the service, and of a tenant.").command("show"))
-    .description("Show every setting with its value and where that came from; secrets are masked.")
-    .option("--json", "Print them as JSON.")
+  withSettings(group("config", "Show the service's settings; read and change a tenant's settings.").command("show"))
+    .description("Show every setting with its value and source. Secrets are masked.")
+    .option("--json", "Print JSON.")
     .option("--wide", "Print every value in full.")
     .action(async (options: SettingsOptions & FormOptions) => {
       const { configShowCommand } = await import("./config-show-command.ts");
       end(await configShowCommand(io, options));
     });
 
-  group("audit", "The audit log.")
+  group("audit", "Verify audit logs.")
     .command("verify")
-    .description("Check that an audit log is whole and unaltered.")
-    .argument("<file>", "The audit log.")
-    .option("--json", "Print the verdict as JSON.")
+    .description("Verify that an audit log is complete and unchanged.")
+    .argument("<file>", "Path of the audit log.")
+    .option("--json", "Print JSON.")
     .action(async (file: string, options: { json?: boolean }) => {
       const { auditVerifyCommand } = await import("./audit-verify-command.ts");
       end(await auditVerifyCommand(io, file, options));
     });
 
-  addProfileCommands(group("profile", "Addresses and keys of services to call."), io);
+  addProfileCommands(group("profile", "Manage connection profiles."), io);
   addCompletionCommand(program, io);
 }

@@ -5,14 +5,14 @@ import { isInUse, migrationsFolder, withDatabaseUrl } from "./database-access.ts
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
 import { reasonOf } from "./start-error.ts";
 
-/** Brings the schema up to date and says what was applied. */
+/** Applies pending schema migrations and prints their names. */
 export async function migrateCommand(io: Io, options: SettingsOptions): Promise<number> {
   const { config } = await resolveSettings(io, options);
   const { applied } = await withDatabaseUrl(config, (url) => migrate(url, migrationsFolder)).catch((error) => {
-    const hint = isInUse(error) ? " A running service brings the schema up to date whenever it starts." : "";
+    const hint = isInUse(error) ? " The service migrates the schema at every start." : "";
     throw new CliError(`Cannot migrate: ${reasonOf(error)}${hint}`, exitCodes.failed, { cause: error });
   });
   for (const name of applied) io.out(`applied ${name}\n`);
-  io.out(applied.length === 0 ? "The schema was up to date.\n" : "The schema is up to date.\n");
+  io.out(applied.length === 0 ? "The schema is already up to date.\n" : "The schema is up to date.\n");
   return exitCodes.ok;
 }

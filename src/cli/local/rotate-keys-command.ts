@@ -10,26 +10,29 @@ import { isInUse, withDatabaseUrl } from "./database-access.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
 import { reasonOf } from "./start-error.ts";
 
-/** Encrypts anew what other keys than the active one protect, while the service's nodes go on. */
+/** Re-encrypts secrets that were encrypted with another key than the active one. The service may keep running. */
 export async function rotateKeysCommand(io: Io, options: SettingsOptions): Promise<number> {
   const loaded = await resolveSettings(io, options);
   const { config } = loaded;
   if (config["database.url"] !== "" && config["connector.encryption_key"] === "") {
-    throw new CliError("connector.encryption_key: must be set to rotate keys", exitCodes.configuration);
+    throw new CliError(
+      "connector.encryption_key: is required to rotate keys (generate one with: openssl rand -base64 32)",
+      exitCodes.configuration,
+    );
   }
   const { reencrypted, unreadable } = await withDatabaseUrl(config, (url) => reencryptAll(loaded, url)).catch(
     (error) => {
-      // It has its own keys: what is sealed here with one that it does not know, it could not open.
+      // The running service could not decrypt secrets encrypted here with a key that it does not know.
       const hint = isInUse(error)
-        ? " Restart that service with the new key: it encrypts everything anew by itself, within the hour."
+        ? " Restart that service with the new key: it re-encrypts all secrets within the hour."
         : "";
       throw new CliError(`Cannot rotate keys: ${reasonOf(error)}${hint}`, exitCodes.failed, { cause: error });
     },
   );
-  io.out(`${reencrypted} encrypted anew with key ${config["connector.encryption_key_id"]}.\n`);
+  io.out(`Re-encrypted ${reencrypted} secrets with key ${config["connector.encryption_key_id"]}.\n`);
   if (unreadable === 0) return exitCodes.ok;
   throw new CliError(
-    `${unreadable} do not open with any key given: is one missing from connector.rotation_keys?`,
+    `${unreadable} secrets cannot be decrypted with any configured key. Add the missing key to connector.rotation_keys.`,
     exitCodes.failed,
   );
 }
@@ -37,7 +40,7 @@ export async function rotateKeysCommand(io: Io, options: SettingsOptions): Promi
 async function reencryptAll({ config }: LoadedConfig, url: string) {
   const db = openDatabase(url, { maxConnections: 3, applicationName: "switchyard rotate-keys" });
   try {
-    // The node is composed, so that it knows everything that is encrypted, and never started.
+    // The node is composed to get all encrypted records, and never started.
     const tracing = await createTracing({ endpoint: "", serviceName: "switchyard", onError: () => {} });
     const node = await compose({
       config,
@@ -49,8 +52,8 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
       tracing,
       audit: undefined,
       limiter: undefined,
-      cacheAnswers: undefined,
-      tracesLost: () => false,
+      isCacheReachable: undefined,
+      areTracesLost: () => false,
     });
     return await node.tenancy.secrets.reencryptAll(new AbortController().signal);
   } finally {

@@ -4,23 +4,26 @@ import type { LoadedConfig } from "../../config/index.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 
-/** Where a command takes the settings from, besides the environment. */
+/** The sources of settings on the command line. */
 export interface SettingsOptions {
   readonly config?: string;
   readonly set?: readonly string[];
 }
 
-/** Adds the options that say where settings come from. */
+/** Adds the options for settings to a command. */
 export function withSettings(command: Command): Command {
   return command
-    .option("--config <file>", "A YAML file with settings (config/development.yaml unless the environment has some).")
-    .option("--set <key=value>", "Set one setting. Repeatable.", (pair: string, before: string[] = []) => [
+    .option(
+      "--config <file>",
+      "YAML settings file (default: config/development.yaml, unless SERVICE_ variables are set).",
+    )
+    .option("--set <key=value>", "Override a setting; can be repeated.", (pair: string, before: string[] = []) => [
       ...before,
       pair,
     ]);
 }
 
-/** Resolves the settings; wrong ones end the command with the exit code for it, and all of them are named. */
+/** Resolves the settings. Invalid settings end the command with an error that lists all of them. */
 export async function resolveSettings({ env }: Io, options: SettingsOptions): Promise<LoadedConfig> {
   const { ConfigError, loadConfig } = await import("../../config/index.ts");
   const file = options.config ?? (isDeployment(env, options) ? undefined : developmentFile);
@@ -32,14 +35,14 @@ export async function resolveSettings({ env }: Io, options: SettingsOptions): Pr
   }
 }
 
-/** Settings that are wrong, each as "key: why". */
+/** The error of invalid settings, each as "key: reason". */
 export class SettingsError extends CliError {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], options?: ErrorOptions) {
     const lines = problems.map((each) => each.replaceAll(/\s*\n\s*/g, " "));
     const [only, ...others] = lines;
-    const heading = `${lines.length} settings are wrong:`;
+    const heading = `${lines.length} settings are invalid:`;
     super(others.length === 0 ? only! : [heading, ...lines].join("\n  "), exitCodes.configuration, options);
     this.problems = lines;
   }
@@ -49,8 +52,8 @@ export class SettingsError extends CliError {
 const developmentFile = fileURLToPath(new URL("../../../config/development.yaml", import.meta.url));
 
 /**
- * Whether somebody has configured this node without a file: through the environment, or with a database of their own.
- * Such a node must not silently get the settings that suit a developer's machine.
+ * Whether the node is configured without a file: by environment variables, or with an external database. Such a node must
+ * not silently get the development settings.
  */
 function isDeployment(env: Io["env"], { set = [] }: SettingsOptions): boolean {
   return (

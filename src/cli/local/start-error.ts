@@ -2,7 +2,7 @@ import type { LoadedConfig } from "../../config/index.ts";
 import { ConfigError } from "../../config/index.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 
-/** Says why something could not start: the message alone, and with `log.level=debug` where it came from. */
+/** Explains why a start failed, with a stack trace if `log.level=debug`. */
 export function startError(error: unknown, { config }: LoadedConfig): CliError {
   const debug = config["log.level"] === "debug" && error instanceof Error && error.stack !== undefined;
   const trace = debug ? `\n${error.stack}${causeOf(error)}` : "";
@@ -10,7 +10,7 @@ export function startError(error: unknown, { config }: LoadedConfig): CliError {
   return new CliError(`Cannot start: ${reasonOf(error)}${trace}`, exitCodes.failed, { cause: error });
 }
 
-/** What went wrong, in words; connections that failed in several ways at once say the first. */
+/** The message of an error. An AggregateError has the message of its first error. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   if (!(error instanceof Error)) return String(error);

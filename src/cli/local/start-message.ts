@@ -2,10 +2,10 @@ import type { Service } from "../../app/serve.ts";
 import type { LoadedConfig } from "../../config/index.ts";
 
 /**
- * What a started node tells whoever started it: where it is, how to get in and a first request.
+ * Formats the message of a started node: its address, the admin key and a first request.
  *
- * The admin key is printed by the start that made it and by no other, so that it is not in every log file. What is to
- * be pasted reads it from its file.
+ * The admin key is printed only by the start that created it, so that it is not in every log file. The commands in the
+ * message read it from its file.
  */
 export function formatStartMessage(
   { planes, admin }: Pick<Service, "planes" | "admin">,
@@ -20,10 +20,10 @@ export function formatStartMessage(
   const key = admin?.file === undefined ? "<your key>" : `$(cat ${quoted(admin.file)})`;
   lines.push(
     "",
-    "Try it in another terminal:",
+    "Send a first request from another terminal:",
     `  curl -sS ${baseUrl}/api/v2/environments -H "X-API-Key: ${key}"`,
     "",
-    "For the requests in README.md and docs/guides, paste this there first:",
+    "Before you run the examples in README.md and docs/guides, run:",
     `  export ADDRESS=${baseUrl} KEY="${key}"`,
     "",
     "",
@@ -32,12 +32,13 @@ export function formatStartMessage(
 }
 
 function adminKeyText(admin: Service["admin"]): string {
-  if (admin === undefined) return "not known here: create one with another admin's key (docs/guides/access.md)";
-  if (admin.file === undefined) return "the one in auth.bootstrap_api_key";
-  return admin.isNew ? `${admin.key} (shown this once, kept in ${admin.file})` : `in ${admin.file}`;
+  if (admin === undefined)
+    return "not available on this machine; create one with an existing admin key (docs/guides/access.md)";
+  if (admin.file === undefined) return "the value of auth.bootstrap_api_key";
+  return admin.isNew ? `${admin.key} (shown once; stored in ${admin.file})` : `in ${admin.file}`;
 }
 
-/** A path as a shell takes it, also inside of double quotes and a command substitution. */
+/** Quotes a path for a shell, also inside double quotes and a command substitution. */
 function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

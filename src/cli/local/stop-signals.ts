@@ -1,14 +1,14 @@
 import type { Io } from "../io.ts";
 
-/** What asked a node to stop. */
+/** The signal that stops a node. */
 export type StopSignal = "SIGTERM" | "SIGINT";
 
-/** One Ctrl-C can arrive twice: from the terminal, and from a parent such as npm that passes it on. */
+/** One Ctrl-C can arrive twice: from the terminal, and forwarded by a parent such as npm. */
 const sameKeyPressMs = 500;
-/** 128 and the number of SIGINT, as shells have it. */
+/** 128 plus the number of SIGINT, as in shells. */
 const interrupted = 130;
 
-/** Resolves with the first signal to stop. A second Ctrl-C ends the process at once. */
+/** Resolves with the first stop signal. A second Ctrl-C ends the process immediately. */
 export function firstStopSignal(io: Io): Promise<StopSignal> {
   return new Promise((resolve) => {
     let interruptedAtMs: number | undefined;
@@ -17,9 +17,9 @@ export function firstStopSignal(io: Io): Promise<StopSignal> {
       resolve("SIGINT");
       if (interruptedAtMs === undefined) {
         interruptedAtMs = performance.now();
-        io.err("service: stopping; press Ctrl-C again to end at once\n");
+        io.err("service: stopping; press Ctrl-C again to force\n");
       } else if (performance.now() - interruptedAtMs > sameKeyPressMs) {
-        io.err("service: ended at once; calls in flight were cut off\n");
+        io.err("service: stopped by force; running calls were aborted\n");
         process.exit(interrupted);
       }
     });

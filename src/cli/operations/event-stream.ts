@@ -1,12 +1,12 @@
 /** One server-sent event. */
 export interface ServerEvent {
   readonly id: string;
-  /** "message" unless the event names another kind. */
+  /** The event's type, "message" by default. */
   readonly type: string;
   readonly data: string;
 }
 
-/** Reads server-sent events; comments, which keep the connection alive, are passed over. */
+/** Reads server-sent events. Comments, which keep the connection alive, are skipped. */
 export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -20,7 +20,7 @@ export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGene
         if (fields.data.length > 0) yield { id: fields.id, type: fields.type, data: fields.data.join("\n") };
         fields = emptyEvent();
       } else {
-        take(fields, line);
+        parseLine(fields, line);
       }
     }
   }
@@ -36,7 +36,7 @@ function emptyEvent(): Fields {
   return { id: "", type: "message", data: [] };
 }
 
-function take(fields: Fields, line: string): void {
+function parseLine(fields: Fields, line: string): void {
   const at = line.indexOf(":");
   const name = at < 0 ? line : line.slice(0, at);
   const value = at < 0 ? "" : line.slice(at + 1).replace(/^ /, "");

@@ -4,10 +4,10 @@ import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.ts";
 import { usageError } from "../exit-codes.ts";
 import { parseJsonText } from "./text-source.ts";
 
-/** What kind of text says a field's value; its name stands in the help. */
+/** The text format of a field's value. It is the placeholder in the help. */
 export type TextKind = "flag" | "text" | "number" | "choice" | "time" | "duration" | "base64" | "json" | "value";
 
-/** What kind of text says one value of a field. */
+/** The text format of one value of a field. */
 export function textKindOf(field: DescField): TextKind {
   if (field.fieldKind === "map") return "json";
   if (field.enum !== undefined) return "choice";
@@ -44,8 +44,8 @@ function messageKind(desc: DescMessage): TextKind {
   }
 }
 
-/** The values that a field's definition lists, as people write them; undefined when it lists none. */
-export function choicesOf(field: DescField): readonly string[] | undefined {
+/** The allowed values of a field as command-line texts; undefined if any value is allowed. */
+export function listChoices(field: DescField): readonly string[] | undefined {
   if (field.enum !== undefined) {
     return field.enum.values.filter(({ number }) => number !== 0).map(({ name }) => shortEnumName(field.enum!, name));
   }
@@ -55,13 +55,13 @@ export function choicesOf(field: DescField): readonly string[] | undefined {
   return listed.length > 0 ? listed : undefined;
 }
 
-/** An enum value without the prefix that all of its kind share: STATUS_ACTIVE is active. */
+/** An enum value in lower case without its common prefix: STATUS_ACTIVE becomes active. */
 export function shortEnumName({ sharedPrefix }: { sharedPrefix?: string | undefined }, name: string): string {
   const short = name.toLowerCase();
   return sharedPrefix !== undefined && short.startsWith(sharedPrefix) ? short.slice(sharedPrefix.length) : short;
 }
 
-/** Turns the text of one value into JSON; what only the definition can tell is checked with the whole request. */
+/** Converts the text of one value to JSON. Other rules are checked with the complete request. */
 export function textToJson(field: DescField, named: string, text: string): unknown {
   switch (textKindOf(field)) {
     case "flag":
@@ -89,11 +89,11 @@ function enumName(field: DescField, named: string, text: string): string {
   const found = field.enum!.values.find(
     ({ name }) => name.toLowerCase() === wanted || shortEnumName(field.enum!, name) === wanted,
   );
-  if (found === undefined) throw usageError(`${named}: must be one of ${choicesOf(field)!.join(", ")}`);
+  if (found === undefined) throw usageError(`${named}: must be one of ${listChoices(field)!.join(", ")}`);
   return found.name;
 }
 
-/** Any JSON; what does not begin like JSON is a string, so that words need no quotes within quotes. */
+/** Parses JSON, or takes the text as a string if it does not look like JSON, so that words need no nested quotes. */
 function looseJson(named: string, text: string): unknown {
   if (/^\s*[{["]/.test(text)) return parseJsonText(named, text);
   try {

@@ -5,7 +5,7 @@ import { parseTemplate } from "../../gateway/rest/template.ts";
 import { usageError } from "../exit-codes.ts";
 import type { RequestJson } from "./request-json.ts";
 
-/** A REST request, but for where it goes and who sends it. */
+/** A REST request without its address and credentials. */
 export interface HttpRequest {
   readonly verb: string;
   /** The path with its query. */
@@ -14,11 +14,11 @@ export interface HttpRequest {
   readonly body: string | undefined;
 }
 
-/** In REST, lists are asked for with limit, cursor and offset. */
+/** REST names of the paging fields. */
 const pagingParams: Readonly<Record<string, string>> = { page_size: "limit", page_token: "cursor", skip: "offset" };
 
-/** Lays a request out over path, query and body, as the operation's first binding says. */
-export function httpRequest(operation: Operation, json: RequestJson): HttpRequest {
+/** Converts a request to HTTP: path, query and body, by the operation's first binding. */
+export function toHttpRequest(operation: Operation, json: RequestJson): HttpRequest {
   const { method, bindings, paging, streaming } = operation;
   const { verb, path, body } = bindings[0]!;
   const rest: RequestJson = { ...json };
@@ -48,15 +48,16 @@ export function httpRequest(operation: Operation, json: RequestJson): HttpReques
   };
 }
 
-/** Puts path variables into a template; takes them out of the request. */
+/** Fills path variables into a template and removes them from the request. */
 function fillTemplate(path: string, rest: RequestJson): string {
   const { segments, verb } = parseTemplate(path);
   const parts = segments.map((segment) => {
     if ("literal" in segment) return segment.literal;
     const text = String(rest[segment.variable] ?? "");
     delete rest[segment.variable];
-    // An address has no way to say these: they would silently name another path.
-    if (text === "" || text === "." || text === "..") throw usageError(`<${segment.variable}>: must not be "${text}"`);
+    // A URL cannot contain these segments: they would silently select another path.
+    if (text === "" || text === "." || text === "..")
+      throw usageError(`<${segment.variable}>: must not be empty, "." or ".."`);
     return encodeURIComponent(text);
   });
   return `/${parts.join("/")}${verb === "" ? "" : `:${verb}`}`;
@@ -67,7 +68,7 @@ function* paramsOf(desc: DescMessage, json: RequestJson, prefix = ""): Generator
     const value = json[field.name] ?? json[field.jsonName];
     if (value === undefined || value === null) continue;
     const name = prefix + field.name;
-    if (field.fieldKind === "map") throw usageError(`${name}: cannot be given in a query`);
+    if (field.fieldKind === "map") throw usageError(`${name}: a map cannot be sent in a query`);
     if (field.fieldKind === "list") {
       for (const each of value as unknown[]) yield [name, paramText(field, each)];
     } else if (field.fieldKind === "message" && isNested(field.message)) {

@@ -3,10 +3,10 @@ import type { Operation } from "../../definitions/index.ts";
 import { firstSentence } from "../output/first-sentence.ts";
 
 /**
- * What a noun stands for: the record of that name, else the service of that name, else the records that its commands
- * list.
+ * Describes a group of commands: with the comment of the record of that name, of the service of that name, or of the
+ * records that its commands list.
  */
-export function nounMeaning(noun: string, commands: readonly Operation[], all: readonly Operation[]): string {
+export function describeNoun(noun: string, commands: readonly Operation[], all: readonly Operation[]): string {
   const messages = all.flatMap((each) => each.service.file.messages);
   const named = messages.find(({ name }) => name.toLowerCase() === noun.replaceAll("-", ""));
   if (named !== undefined) return commentOf(named);
@@ -16,7 +16,7 @@ export function nounMeaning(noun: string, commands: readonly Operation[], all: r
   return commentOf(listed ?? commands[0]!.service);
 }
 
-/** An operation in one line, for lists of commands. */
+/** The one-line description of an operation. */
 export function operationSummary({ method, governance }: Operation): string {
   const notes: string[] = [];
   if (governance.deprecation !== undefined) notes.push("(deprecated)");
@@ -24,12 +24,12 @@ export function operationSummary({ method, governance }: Operation): string {
   return [firstSentence(commentOf(method)), ...notes].join(" ");
 }
 
-/** What an operation does and needs, for its own help. */
+/** The full description of an operation, with its required scopes and roles. */
 export function operationDescription({ method, governance, scopes }: Operation): string {
   const lines = [commentOf(method)];
-  if (governance.deprecation !== undefined) lines.push("Deprecated: it will go away.");
-  if (governance.internalOnly) lines.push("Only on the internal plane, with a service token as the key.");
+  if (governance.deprecation !== undefined) lines.push("Deprecated: this command will be removed.");
+  if (governance.internalOnly) lines.push("Available only on the internal plane, with a service token as the key.");
   const needs = [...scopes, ...governance.roles.map((role) => `role ${role}`)];
-  if (needs.length > 0) lines.push(`Needs ${needs.join(", ")}.`);
+  if (needs.length > 0) lines.push(`Requires: ${needs.join(", ")}.`);
   return lines.join("\n\n");
 }

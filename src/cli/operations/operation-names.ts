@@ -1,27 +1,27 @@
 import type { Operation } from "../../definitions/index.ts";
 
-/** Where an operation stands among the commands: `service tenant get-quota` has the noun tenant, the verb get-quota. */
+/** The command of an operation: `service tenant get-quota` has the noun tenant and the verb get-quota. */
 export interface OperationName {
-  /** Undefined for a command of one word: `service route`. */
+  /** Undefined for a one-word command: `service route`. */
   readonly noun: string | undefined;
   readonly verb: string;
 }
 
 /**
- * Makes the rule that names commands after methods. A definition may name the command itself.
+ * Creates the function that derives command names from method names. A definition may set the command explicitly.
  *
- * A method's name is a verb and a phrase: GetTenantQuota. The noun is the record that the phrase names first, Tenant;
- * all other words, in their order, are the verb: get-quota. A record is a message with an id or a key; a plural names
- * it too. Without a record, a phrase that begins with the service's name has that for a noun (GetQueueStatus is
- * `queue get-status`), and any other phrase is the noun as a whole, in the singular.
+ * A method name is a verb and a phrase: GetTenantQuota. The noun is the first record in the phrase: Tenant. All other
+ * words, in order, are the verb: get-quota. A record is a message with an id or a key; its plural counts too. If the
+ * phrase contains no record but starts with the service's name, that is the noun: GetQueueStatus is `queue get-status`.
+ * Otherwise the whole phrase, in the singular, is the noun.
  */
-export function operationNaming(operations: readonly Operation[]): (operation: Operation) => OperationName {
+export function createCommandNaming(operations: readonly Operation[]): (operation: Operation) => OperationName {
   const records = new Set(
     operations.flatMap(({ service }) =>
       service.file.messages.filter(({ field }) => field.id ?? field.key).map(({ name }) => name),
     ),
   );
-  // Requests that name a record by its key are no records.
+  // Requests with a key are not records.
   for (const name of records) if (/(Request|Response)$/.test(name)) records.delete(name);
 
   return ({ method, service, command }) => {
@@ -38,12 +38,12 @@ export function operationNaming(operations: readonly Operation[]): (operation: O
   };
 }
 
-/** The words that a caller types for an operation. */
-export function commandWords({ noun, verb }: OperationName): string {
+/** Formats the command of an operation as typed. */
+export function formatCommand({ noun, verb }: OperationName): string {
   return noun === undefined ? verb : `${noun} ${verb}`;
 }
 
-/** The plural of a noun, which names the same group of commands. */
+/** The plural of a noun, an alias of the same group of commands. */
 export function pluralOf(noun: string): string {
   if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`;
   return /(s|sh|ch|x)$/.test(noun) ? `${noun}es` : `${noun}s`;
@@ -54,13 +54,13 @@ function nameOf(command: string): OperationName {
   return rest.length === 0 ? { noun: undefined, verb: first! } : { noun: first, verb: rest.join("-") };
 }
 
-/** The service's own name at the beginning of a phrase. */
+/** The service's name at the start of a phrase. */
 function subjectOf(phrase: readonly string[], subject: readonly string[]) {
   const begins = subject.every((word, at) => phrase[at] === word);
   return begins ? { record: subject.join(""), start: 0, end: subject.length } : undefined;
 }
 
-/** The record that stands first among words, the longest one where several start there. */
+/** The first record among the words; the longest one if several start at the same word. */
 function firstRecord(words: readonly string[], records: ReadonlySet<string>) {
   for (let start = 0; start < words.length; start++) {
     for (let end = words.length; end > start; end--) {

@@ -4,9 +4,9 @@ import { Argument, Option } from "commander";
 import { commentOf } from "../../definitions/comments.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { parseTemplate } from "../../gateway/rest/template.ts";
-import { choicesOf, type TextKind, textKindOf } from "./field-text.ts";
+import { listChoices, type TextKind, textKindOf } from "./field-text.ts";
 
-/** A request field that is a positional argument: it stands in the path. */
+/** A request field that is a positional argument, because it is in the path. */
 export interface PathArgument {
   readonly name: string;
   readonly argument: Argument;
@@ -16,22 +16,22 @@ export interface PathArgument {
 export interface FieldOption {
   readonly field: DescField;
   readonly flag: string;
-  /** More than one where a flag can also be switched off. */
+  /** Two for a flag with a `--no-` form, otherwise one. */
   readonly options: readonly Option[];
-  /** Whether `@file` and `-` name a source rather than being the value. */
+  /** Whether `@file` and `-` are read as a file and stdin. */
   readonly fromSource: boolean;
 }
 
-/** In REST, lists are asked for with other names than in the definitions. */
+/** REST names of the paging fields. */
 const pagingFlags: Readonly<Record<string, string>> = { page_size: "limit", page_token: "cursor", skip: "offset" };
 
-/** The path variables of an operation, in their order. */
+/** The path variables of an operation, in order. */
 export function pathArguments({ method, bindings }: Operation): PathArgument[] {
   const names = parseTemplate(bindings[0]!.path).segments.flatMap((each) => ("variable" in each ? each.variable : []));
   return names.map((name) => {
     const field = method.input.fields.find((each) => each.name === name);
     const argument = new Argument(`<${name}>`, field && commentOf(field));
-    if (field !== undefined) argument.argChoices = choicesOf(field) as string[] | undefined;
+    if (field !== undefined) argument.argChoices = listChoices(field) as string[] | undefined;
     return { name, argument };
   });
 }
@@ -51,13 +51,13 @@ function fieldOption(field: DescField, name = field.name): FieldOption {
   const description = [commentOf(field), ...notes(field, kind, fromSource)].join(" ");
   if (kind === "flag" && field.fieldKind !== "list") {
     const options = [new Option(flag, description)];
-    // Only where absence means something else than false is there anything to switch off.
+    // A flag without presence is false by default and needs no `--no-` form.
     if (field.presence !== FeatureSet_FieldPresence.IMPLICIT)
-      options.push(new Option(flag.replace("--", "--no-"), `The opposite of ${flag}.`));
+      options.push(new Option(flag.replace("--", "--no-"), `Set ${flag.slice(2)} to false.`));
     return { field, flag, options, fromSource: false };
   }
   const option = new Option(`${flag} <${metavariable(kind)}>`, description);
-  option.argChoices = choicesOf(field) as string[] | undefined;
+  option.argChoices = listChoices(field) as string[] | undefined;
   if (field.fieldKind === "list") {
     option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
   }
@@ -70,9 +70,9 @@ function metavariable(kind: TextKind): string {
 
 function notes(field: DescField, kind: TextKind, fromSource: boolean): string[] {
   const notes: string[] = [];
-  if (field.fieldKind === "list") notes.push("Repeatable.");
-  if (kind === "time") notes.push("RFC 3339, such as 2027-01-31T12:00:00Z.");
-  if (fromSource) notes.push("@file or - reads it from a file or standard input.");
+  if (field.fieldKind === "list") notes.push("Can be repeated.");
+  if (kind === "time") notes.push("RFC 3339 (for example: 2027-01-31T12:00:00Z).");
+  if (fromSource) notes.push("@file reads a file, - reads stdin.");
   return notes;
 }
 

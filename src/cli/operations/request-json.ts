@@ -8,45 +8,46 @@ import { textToJson } from "./field-text.ts";
 import type { FieldOption, PathArgument } from "./operation-options.ts";
 import { parseJsonText, readSource } from "./text-source.ts";
 
-/** A request's fields as JSON, under the names of the definitions. */
+/** A request's fields as JSON, by their names in the definition. */
 export type RequestJson = Record<string, unknown>;
 
-/** What a command line gives an operation. */
-export interface Given {
+/** The parsed arguments and options of an operation's command. */
+export interface CommandInput {
   readonly path: readonly PathArgument[];
   readonly pathTexts: readonly string[];
   readonly fields: readonly FieldOption[];
-  /** The options as the parser left them. */
+  /** The parsed options, by name. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** The whole request as JSON, if it was given; options win over it. */
+  /** The value of --data. Options override its fields. */
   readonly data: string | undefined;
 }
 
-/** Puts together the request that a command line describes, and checks its types against the definition. */
-export async function requestJson(io: Io, { method }: Operation, given: Given): Promise<RequestJson> {
-  const json = given.data === undefined ? {} : wholeRequest(method.input, await readSource(io, "--data", given.data));
-  for (const { field, flag, options, fromSource } of given.fields) {
-    const value = given.options[options[0]!.attributeName()];
+/** Builds the request from the command line and checks it against the definition. */
+export async function buildRequestJson(io: Io, { method }: Operation, input: CommandInput): Promise<RequestJson> {
+  const json = input.data === undefined ? {} : wholeRequest(method.input, await readSource(io, "--data", input.data));
+  for (const { field, flag, options, fromSource } of input.fields) {
+    const value = input.options[options[0]!.attributeName()];
     if (value === undefined) continue;
     const one = async (text: string) => textToJson(field, flag, fromSource ? await readSource(io, flag, text) : text);
     if (typeof value === "boolean") json[field.name] = value;
     else if (Array.isArray(value)) json[field.name] = await Promise.all(value.map(one));
     else json[field.name] = await one(value as string);
   }
-  for (const [index, { name }] of given.path.entries()) json[name] = given.pathTexts[index];
-  check(method.input, json, given);
+  for (const [index, { name }] of input.path.entries()) json[name] = input.pathTexts[index];
+  check(method.input, json, input);
   return json;
 }
 
 function wholeRequest(input: DescMessage, text: string): RequestJson {
   const json = parseJsonText("--data", text);
-  if (typeof json !== "object" || json === null || Array.isArray(json)) throw usageError("--data: must be an object");
-  // Both spellings of a field are taken, and one is kept, so that an option finds what it replaces.
+  if (typeof json !== "object" || json === null || Array.isArray(json))
+    throw usageError('--data: must be a JSON object (for example: {"name":"acme"})');
+  // Both spellings of a field are accepted and normalized, so that an option replaces the field.
   const names = new Map(input.fields.map(({ jsonName, name }) => [jsonName, name]));
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [names.get(key) ?? key, value]));
 }
 
-function check(input: DescMessage, json: RequestJson, { fields, path }: Given): void {
+function check(input: DescMessage, json: RequestJson, { fields, path }: CommandInput): void {
   try {
     jsonDecoder(input)(json, { strict: true });
   } catch (error) {

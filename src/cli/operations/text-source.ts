@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { usageError } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 
-/** Resolves a value that may be written `@file` or, for standard input, `-`; one line end at the end is dropped. */
+/** Resolves a value that may be `@file` or, for stdin, `-`. A trailing newline is removed. */
 export async function readSource(io: Io, named: string, value: string): Promise<string> {
   if (value === "-") return withoutLineEnd(await io.input());
   if (!value.startsWith("@")) return value;
@@ -13,12 +13,12 @@ export async function readSource(io: Io, named: string, value: string): Promise<
   }
 }
 
-/** Parses JSON that a person wrote on the command line. */
+/** Parses JSON from the command line. */
 export function parseJsonText(named: string, value: string): unknown {
   try {
     return JSON.parse(value);
   } catch (cause) {
-    throw usageError(`${named}: is not JSON: ${(cause as Error).message}`);
+    throw usageError(`${named}: is not valid JSON: ${(cause as Error).message}`);
   }
 }
 

@@ -2,7 +2,7 @@ import { exitCodeOf } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { printable } from "./printable.ts";
 
-/** An error answer: a problem document, or what can be told without one. */
+/** An error response. Without a problem document only the status is known. */
 export interface Problem {
   readonly status: number;
   readonly title: string;
@@ -11,19 +11,19 @@ export interface Problem {
   readonly retryable: boolean | undefined;
   readonly requestId: string;
   readonly violations: readonly { readonly field: string; readonly message: string }[];
-  /** The document as it came. */
+  /** The document as received. */
   readonly document: string;
 }
 
-/** Reads an error answer; a body that is no problem document leaves only the status to tell of. */
-export function problemOf(status: number, statusText: string, body: Buffer | string): Problem {
+/** Parses an error response. A body that is not a problem document is ignored. */
+export function parseProblem(status: number, statusText: string, body: Buffer | string): Problem {
   const document = body.toString();
   const fields = objectOf(document);
   const text = (name: string) => (typeof fields[name] === "string" ? (fields[name] as string) : "");
   const violations = Array.isArray(fields.violations) ? fields.violations : [];
   return {
     status: typeof fields.status === "number" ? fields.status : status,
-    title: text("title") || statusText || "Unexpected answer",
+    title: text("title") || statusText || "Unexpected response",
     detail: text("detail"),
     errorCode: text("errorCode"),
     retryable: typeof fields.retryable === "boolean" ? fields.retryable : undefined,
@@ -33,7 +33,7 @@ export function problemOf(status: number, statusText: string, body: Buffer | str
   };
 }
 
-/** Tells of a problem on standard error; answers with the exit code. */
+/** Prints a problem to stderr. Returns the exit code. */
 export function reportProblem(io: Io, problem: Problem, asJson: boolean): number {
   io.err(`${asJson && problem.errorCode !== "" ? problem.document : problemText(problem)}\n`);
   return exitCodeOf(problem.status, problem.retryable);
@@ -41,10 +41,10 @@ export function reportProblem(io: Io, problem: Problem, asJson: boolean): number
 
 function problemText({ status, title, detail, errorCode, requestId, violations }: Problem): string {
   const lines = [`service: ${title} (${[status, errorCode].filter((each) => each !== "").join(" ")})`];
-  // With one violation, the detail says the same again.
+  // With a single violation, the detail is the same text.
   if (detail !== "" && violations.length !== 1) lines.push(`  ${detail}`);
   for (const { field, message } of violations) lines.push(`  ${field}: ${message}`);
-  if (status === 401) lines.push("  Give a key with --key, SWITCHYARD_KEY or a profile (service profile set).");
+  if (status === 401) lines.push("  Set a key with --key, SWITCHYARD_KEY or a profile (service profile set).");
   if (requestId !== "") lines.push(`  request ${requestId}`);
   return lines.map(printable).join("\n");
 }

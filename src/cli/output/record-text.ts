@@ -6,13 +6,13 @@ import { pairsText, tableText } from "./table.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What people look for first in a list, in this order. */
+/** The most important columns of a list, in order. */
 const prominent = ["id", "time", "key", "name", "display_name", "email", "type", "subject", "status", "mode", "value"];
-/** What every record has and a list need not repeat. */
-const leftOut = new Set(["tenant_id", "record_version", "updated_at"]);
+/** Columns that lists omit, because every record has them. */
+const omitted = new Set(["tenant_id", "record_version", "updated_at"]);
 const columnsMax = 8;
 
-/** A list of records as a table with the columns that tell most; one below the other where a table does not fit. */
+/** Formats a list as a table with the most important columns, or as separate records if a table does not fit. */
 export function listText(desc: DescMessage, items: readonly Json[], width: number): string {
   const columns = columnsOf(desc).filter(({ name }, at) => at === 0 || items.some((item) => cellOf(item[name]) !== ""));
   const shown = Number.isFinite(width) ? columns.slice(0, columnsMax) : columns;
@@ -21,30 +21,30 @@ export function listText(desc: DescMessage, items: readonly Json[], width: numbe
   return tableText(headings, rows, width) ?? blocksText(desc, items, width);
 }
 
-/** Records one below the other, each whole. */
+/** Formats complete records one below the other. */
 function blocksText(desc: DescMessage, items: readonly Json[], width: number): string {
   return items.map((item) => recordText(desc, item, width)).join("\n\n");
 }
 
-/** The fields that a table shows, the most telling first: those that fit a cell. */
+/** The fields that fit into table cells, the most important first. */
 function columnsOf(desc: DescMessage): DescField[] {
   const rank = ({ name, number }: DescField) => {
     const at = prominent.indexOf(name);
     if (name === "created_at") return Number.POSITIVE_INFINITY;
-    // A record without an id of its own is identified by its first field.
+    // A record without an `id` field is identified by its first field.
     if (number === 1 && name.endsWith("_id")) return -1;
     return at < 0 ? prominent.length : at;
   };
-  return desc.fields.filter((field) => isFlat(field) && !leftOut.has(field.name)).sort((a, b) => rank(a) - rank(b));
+  return desc.fields.filter((field) => isFlat(field) && !omitted.has(field.name)).sort((a, b) => rank(a) - rank(b));
 }
 
-/** The fields that one line shows: what people look for first, and what is free to say. */
+/** The fields of a one-line record: the most important columns and free-form data. */
 export function lineFieldsOf(desc: DescMessage): DescField[] {
   const free = desc.fields.filter((field) => field.message?.typeName === "google.protobuf.Struct");
   return [...columnsOf(desc).filter(({ name }) => prominent.includes(name)), ...free];
 }
 
-/** A record as names and values; records within it follow under their own names. */
+/** Formats a record as names and values. Nested records follow under their names. */
 export function recordText(desc: DescMessage, record: Json, width: number, indent = ""): string {
   const present = desc.fields.filter(({ name }) => record[name] !== undefined && record[name] !== null);
   const flat = present.filter((field) => !isNested(field));
@@ -65,13 +65,13 @@ export function recordText(desc: DescMessage, record: Json, width: number, inden
   return blocks.join("\n");
 }
 
-/** A list within a record. Its records stand by themselves where a table would leave out parts of them. */
+/** Formats a nested list. Its records are shown separately if a table would omit fields. */
 function innerListText(desc: DescMessage, items: readonly Json[], width: number): string {
   const isWhole = items.every((item) => desc.fields.every((field) => isFlat(field) || cellOf(item[field.name]) === ""));
   return isWhole ? listText(desc, items, width) : blocksText(desc, items, width);
 }
 
-/** A value in one line, as people read it. */
+/** Formats a value on one line. */
 export function fieldText(field: DescField, value: unknown): string {
   if (field.enum !== undefined && field.fieldKind !== "map") {
     const names = Array.isArray(value) ? value : [value];
@@ -93,7 +93,7 @@ function isFlat(field: DescField): boolean {
   return /^google\.protobuf\.(Timestamp|Duration|FieldMask|Value)$/.test(type);
 }
 
-/** Whether a field holds records, to be shown by themselves. */
+/** Whether a field contains records, which are shown separately. */
 function isNested(field: DescField): boolean {
   return field.fieldKind !== "map" && field.message !== undefined && !field.message.typeName.startsWith("google.");
 }

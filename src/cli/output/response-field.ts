@@ -1,10 +1,10 @@
 import { CliError, exitCodes } from "../exit-codes.ts";
 
 /**
- * The text of one field of an answer's `data`, for scripts: `id`, `items.0.lease_token`. In a list, a path that does
- * not begin with a number is looked up in every record, one a line.
+ * The text of one field of a response's `data`, for scripts: `id`, `items.0.lease_token`. In a list, a path that does not
+ * start with a number is read from every record, one per line.
  */
-export function answerField(body: Buffer, path: string): string {
+export function responseField(body: Buffer, path: string): string {
   const { data } = JSON.parse(body.toString()) as { data: unknown };
   const names = path.split(".");
   const values = Array.isArray(data) && !/^\d/.test(path) ? data.map((each) => pick(each, names)) : [pick(data, names)];
@@ -16,9 +16,9 @@ function pick(record: unknown, names: readonly string[]): unknown {
   for (const [at, name] of names.entries()) {
     const known = typeof value === "object" && value !== null ? Object.keys(value) : [];
     if (!known.includes(name)) {
-      const there = known.length === 0 ? "there are no fields" : `there are ${known.join(", ")}`;
+      const available = known.length === 0 ? "none" : known.join(", ");
       const path = names.slice(0, at + 1).join(".");
-      throw new CliError(`The answer has no field ${path}; ${there}`, exitCodes.failed);
+      throw new CliError(`The response has no field ${path} (available: ${available})`, exitCodes.failed);
     }
     value = (value as Record<string, unknown>)[name];
   }

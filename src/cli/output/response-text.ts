@@ -6,56 +6,56 @@ import { fieldText, lineFieldsOf, listText, recordText } from "./record-text.ts"
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How answers are written: the exact body, or laid out for people. */
+/** The output format: the JSON body, or a table. */
 export type Form = "json" | "table";
 
-/** What a command line says about the form. */
+/** The options of the output format. */
 export interface FormOptions {
   readonly json?: boolean;
   readonly table?: boolean;
   readonly wide?: boolean;
 }
 
-/** The form that was asked for; else people at a terminal get tables, and programs the body. */
-export function formOf(io: Io, { json, table, wide }: FormOptions): Form {
+/** The requested format. The default is a table on a terminal, and JSON otherwise. */
+export function resolveForm(io: Io, { json, table, wide }: FormOptions): Form {
   if (json) return "json";
   return table || wide || io.terminal ? "table" : "json";
 }
 
-/** How wide tables may be. */
+/** The maximum width of tables. */
 export function widthOf(io: Io, { wide }: FormOptions): number {
   return wide ? Number.POSITIVE_INFINITY : io.columns;
 }
 
-/** The answer of an operation, as it is written, and what there is to say beside it. */
-export function answerText(
+/** Formats a response for stdout, with an optional note for stderr. */
+export function responseText(
   operation: Operation,
   contentType: string,
   body: Buffer,
   form: Form,
   width: number,
 ): { readonly text: string | Buffer; readonly aside: string } {
-  // A document of another kind, such as a YAML export, is the whole answer.
+  // A document of another type, such as a YAML export, is printed unchanged.
   if (!contentType.startsWith("application/json")) return { text: body, aside: "" };
   if (form === "json") return { text: `${body}\n`, aside: "" };
-  const answer = JSON.parse(body.toString()) as Json;
+  const response = JSON.parse(body.toString()) as Json;
   const { paging } = operation;
   if (paging === undefined) {
-    return { text: ended(recordText(answeredDesc(operation), answer.data as Json, width)), aside: "" };
+    return { text: ended(recordText(responseDesc(operation), response.data as Json, width)), aside: "" };
   }
-  const items = answer.data as Json[];
-  const more = answer.has_more === true ? `Go on with --cursor ${printable(String(answer.next_cursor))}\n` : "";
+  const items = response.data as Json[];
+  const more = response.has_more === true ? `Next page: --cursor ${printable(String(response.next_cursor))}\n` : "";
   return {
     text: items.length === 0 ? "" : ended(listText(paging.items.message!, items, width)),
-    aside: `${items.length} of ${answer.total_capped === true ? "at least " : ""}${answer.total}\n${more}`,
+    aside: `${items.length} of ${response.total_capped === true ? "at least " : ""}${response.total}\n${more}`,
   };
 }
 
-/** One record of a stream, as one line. */
-export function streamedText(operation: Operation, data: string, form: Form): string {
+/** Formats one record of a stream as one line. */
+export function streamLine(operation: Operation, data: string, form: Form): string {
   if (form === "json") return ended(data);
   const record = JSON.parse(data) as Json;
-  const texts = lineFieldsOf(answeredDesc(operation)).map((field) => fieldText(field, record[field.name]));
+  const texts = lineFieldsOf(responseDesc(operation)).map((field) => fieldText(field, record[field.name]));
   return ended(texts.filter((text) => text !== "").join("  "));
 }
 
@@ -63,8 +63,8 @@ function ended(text: string): string {
   return text === "" ? "" : `${text}\n`;
 }
 
-/** What REST answers with: the response, or the one field of it that the definition names. */
-function answeredDesc({ method, bindings }: Operation): DescMessage {
+/** The type of the REST response: the message, or its response_body field. */
+function responseDesc({ method, bindings }: Operation): DescMessage {
   const field = method.output.fields.find(({ name }) => name === bindings[0]!.responseBody);
   return field?.message ?? method.output;
 }

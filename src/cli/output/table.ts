@@ -1,12 +1,12 @@
 const gap = 2;
-/** A column is shortened no further than this before others are left out. */
+/** The smallest width of a truncated column. */
 const shortenedWidthMin = 12;
 
 /**
- * Rows under headings, no wider than `width`; undefined where not even the first column fits.
+ * Formats a table no wider than `width`; undefined if not even the first column fits.
  *
- * Long cells are shortened, the widest column first. Then columns are left out, the last one first. The first column
- * identifies the row and always stays whole.
+ * Long cells are truncated, in the widest column first. Then columns are omitted, the last one first. The first column
+ * identifies the row and is never truncated.
  */
 export function tableText(
   headings: readonly string[],
@@ -14,7 +14,7 @@ export function tableText(
   width: number,
 ): string | undefined {
   const natural = headings.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]!.length)));
-  const widths = Number.isFinite(width) ? fittedWidths(headings, natural, width) : natural;
+  const widths = Number.isFinite(width) ? fitWidths(headings, natural, width) : natural;
   if (widths === undefined) return undefined;
   const line = (row: readonly string[]) =>
     widths
@@ -24,8 +24,8 @@ export function tableText(
   return [headings.map((heading) => heading.toUpperCase()), ...rows].map(line).join("\n");
 }
 
-/** The widths of the columns that are shown. */
-function fittedWidths(headings: readonly string[], natural: readonly number[], width: number): number[] | undefined {
+/** The widths of the visible columns. */
+function fitWidths(headings: readonly string[], natural: readonly number[], width: number): number[] | undefined {
   const widths = [...natural];
   for (;;) {
     const excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width;
@@ -37,7 +37,7 @@ function fittedWidths(headings: readonly string[], natural: readonly number[], w
     if (slack.reduce((sum, each) => sum + each, 0) < excess) {
       if (widths.length === 1) return undefined;
       widths.pop();
-      // The columns that are left may have their full width again.
+      // The remaining columns may use their full width again.
       for (const at of widths.keys()) widths[at] = natural[at]!;
       continue;
     }
@@ -51,7 +51,7 @@ function fittedWidths(headings: readonly string[], natural: readonly number[], w
   }
 }
 
-/** Names and values, one pair a line, the values aligned. */
+/** Formats names and values, one pair per line, with aligned values. */
 export function pairsText(pairs: readonly (readonly [string, string])[], indent = ""): string {
   const width = Math.max(0, ...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${indent}${name.padEnd(width + gap)}${value}`.trimEnd()).join("\n");

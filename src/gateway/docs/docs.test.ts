@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { readOperations } from "../../definitions/index.ts";
 import { catalogue } from "../../errors/index.ts";
 import { buildOpenApi } from "../openapi/index.ts";
-import { createDocs, type DocsAnswer } from "./docs.ts";
+import { createDocs, type DocsResponse } from "./docs.ts";
 
 const address = "http://instance";
 const document = buildOpenApi({
@@ -26,20 +26,20 @@ const ownPages = [
   ...Object.keys(catalogue).map((code) => `/errors/${code}`),
 ];
 
-function get(path: string, accept?: string): DocsAnswer {
-  const answer = docs.handle(path, { accept });
-  assert.ok(answer, `${path} is not served`);
-  assert.equal(answer.status, 200);
-  return answer;
+function get(path: string, accept?: string): DocsResponse {
+  const response = docs.handle(path, { accept });
+  assert.ok(response, `${path} is not served`);
+  assert.equal(response.status, 200);
+  return response;
 }
 
-/** Where the links of a page lead, resolved as a browser does. */
+/** The targets of a page's links, resolved like in a browser. */
 function linksOf(path: string): URL[] {
   const html = get(path, browser).body.toString();
   return [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map((match) => new URL(match[1]!, `http://instance${path}`));
 }
 
-test("the reference is served with and without the slash", () => {
+test("the reference is served with and without a trailing slash", () => {
   for (const path of ["/docs", "/docs/"]) {
     const { headers, body } = get(path);
     assert.equal(headers["content-type"], "text/html; charset=utf-8");
@@ -47,14 +47,14 @@ test("the reference is served with and without the slash", () => {
   }
 });
 
-const placed = Object.entries(document.paths).flatMap(([path, verbs]) =>
+const pathOperation = Object.entries(document.paths).flatMap(([path, verbs]) =>
   Object.entries(verbs).map(([verb, operation]) => ({ path, verb: verb.toUpperCase(), operation })),
 );
 
 test("the reference lists every operation, and the page of its service describes it with a form to try it", () => {
   const index = get("/docs").body.toString();
-  assert.ok(placed.length > 150);
-  for (const { path, verb, operation } of placed) {
+  assert.ok(pathOperation.length > 150);
+  for (const { path, verb, operation } of pathOperation) {
     const href = `docs/services/${operation.tags[0]}#${operation.operationId}`;
     assert.ok(index.includes(`"./${href}"`), href);
     const page = get(`/docs/services/${operation.tags[0]}`).body.toString();
@@ -68,7 +68,7 @@ test("the reference lists every operation, and the page of its service describes
   }
 });
 
-test("every type that a page mentions is described on it", () => {
+test("every type on a page is described on that page", () => {
   for (const path of servicePages) {
     const page = get(path).body.toString();
     const mentioned = new Set([...page.matchAll(/href="#([^"]+)"/g)].map(([, anchor]) => anchor!));
@@ -76,19 +76,19 @@ test("every type that a page mentions is described on it", () => {
   }
 });
 
-test("no page of the reference is larger than a browser shows at once", () => {
+test("no page of the reference is too large for a browser", () => {
   for (const path of ["/docs", ...servicePages]) {
     const bytes = Buffer.byteLength(get(path).body);
     assert.ok(bytes < 400_000, `${path} has ${bytes} bytes`);
   }
 });
 
-test("the outbox has a page where there is an outbox, and nowhere else", () => {
+test("the outbox page is served only if the outbox is enabled", () => {
   assert.match(get("/outbox").body.toString(), /docs\/outbox\.js/);
   assert.equal(createDocs({ openApi: () => document }).handle("/outbox"), undefined);
 });
 
-test("every link of every page leads to something that the instance serves", () => {
+test("every link on every page has a target that the instance serves", () => {
   for (const path of ownPages) {
     const links = linksOf(path);
     assert.ok(links.length > 3);
@@ -96,21 +96,21 @@ test("every link of every page leads to something that the instance serves", () 
   }
 });
 
-test("pages work below a proxy's prefix: no link starts at the root", () => {
+test("pages work below a proxy's path prefix: no link is absolute", () => {
   for (const path of ownPages) assert.doesNotMatch(get(path, browser).body.toString(), /(?:href|src)="\//);
 });
 
-test("nothing that we serve names another origin", () => {
+test("no served document refers to another origin", () => {
   for (const path of ["/docs/reference.js", "/docs/outbox.js", "/docs/style.css"]) {
     assert.doesNotMatch(get(path).body.toString(), /(?:https?:)?\/\/[a-z0-9-]+\./i, path);
   }
   for (const path of ownPages) for (const { host } of linksOf(path)) assert.equal(host, "instance");
 });
 
-test("pages run no inline script and may talk to their own origin only", () => {
+test("pages run no inline script and connect only to their own origin", () => {
   for (const path of ownPages) {
     const { headers, body } = get(path, browser);
-    // Mails that are shown in the outbox, in a frame without permissions, may style themselves.
+    // Emails in the outbox may have inline styles. They are shown in a frame without permissions.
     const styles = path === "/outbox" ? "style-src 'self' 'unsafe-inline'" : "style-src 'self'";
     const policy = headers["content-security-policy"]!.replace(styles, "style-src 'self'");
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
@@ -119,14 +119,14 @@ test("pages run no inline script and may talk to their own origin only", () => {
   }
 });
 
-test("assets have the content types that browsers insist on", () => {
+test("assets have the content types that browsers require", () => {
   assert.match(get("/docs/reference.js").headers["content-type"]!, /^text\/javascript/);
   assert.match(get("/docs/style.css").headers["content-type"]!, /^text\/css/);
   assert.equal(get("/docs/favicon.svg").headers["content-type"], "image/svg+xml");
   assert.equal(get("/docs/reference.js").headers["x-content-type-options"], "nosniff");
 });
 
-test("no path leads out of the listed assets", () => {
+test("only the listed assets can be read", () => {
   const hostile = [
     "/docs/../package.json",
     "/docs/..%2fpackage.json",
@@ -150,10 +150,10 @@ test("no path leads out of the listed assets", () => {
   for (const path of hostile) assert.equal(docs.handle(path, { accept: browser }), undefined, path);
 });
 
-test("the OpenAPI document is written in pieces, with other work in between", async () => {
+test("the OpenAPI document is written in chunks, with other work in between", async () => {
   const slow = createDocs({ openApi: () => document });
   const prepared = slow.prepare("/openapi.yaml");
-  assert.equal(slow.prepare("/openapi.yaml"), prepared, "once for all who wait");
+  assert.equal(slow.prepare("/openapi.yaml"), prepared, "concurrent requests share one promise");
   let turns = 0;
   let done = false;
   prepared!.then(() => {
@@ -169,7 +169,7 @@ test("the OpenAPI document is written in pieces, with other work in between", as
   assert.equal(slow.prepare("/docs"), undefined);
 });
 
-test("the OpenAPI document is served as YAML and made once", () => {
+test("the OpenAPI document is served as YAML and built once", () => {
   let made = 0;
   const counted = createDocs({
     openApi: () => {
@@ -183,7 +183,7 @@ test("the OpenAPI document is served as YAML and made once", () => {
   assert.equal(get("/openapi.yaml").headers["content-type"], "application/yaml; charset=utf-8");
 });
 
-test("what a reader has already is not sent again", () => {
+test("a document with a matching ETag is not sent again", () => {
   const first = get("/docs/style.css");
   const again = docs.handle("/docs/style.css", { ifNoneMatch: `W/"other", ${first.headers.etag}` });
   assert.equal(again?.status, 304);
@@ -191,7 +191,7 @@ test("what a reader has already is not sent again", () => {
   assert.equal(docs.handle("/docs/style.css", { ifNoneMatch: '"other"' })?.status, 200);
 });
 
-test("every error code has a page for people that says what it means and how to mend it", () => {
+test("every error code has an HTML page with its meaning and remedy", () => {
   for (const [code, entry] of Object.entries(catalogue)) {
     const { headers, body } = get(`/errors/${code}`, browser);
     assert.equal(headers["content-type"], "text/html; charset=utf-8");
@@ -201,7 +201,7 @@ test("every error code has a page for people that says what it means and how to 
   }
 });
 
-test("every error code is described to programs as JSON", () => {
+test("every error code is described as JSON for programs", () => {
   for (const [code, entry] of Object.entries(catalogue)) {
     for (const accept of [undefined, "*/*", "application/json"]) {
       const { headers, body } = get(`/errors/${code}`, accept);
@@ -213,7 +213,7 @@ test("every error code is described to programs as JSON", () => {
   }
 });
 
-test("the list names every error code, in both forms", () => {
+test("the list contains every error code, in HTML and in JSON", () => {
   const codes = Object.keys(catalogue);
   const { data } = JSON.parse(get("/errors").body.toString());
   assert.deepEqual(

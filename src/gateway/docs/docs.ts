@@ -2,29 +2,29 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as yieldLoop } from "node:timers/promises";
-import { type OpenApiDocument, toYaml, yamlPieces } from "../openapi/index.ts";
+import { type OpenApiDocument, toYaml, yamlChunks } from "../openapi/index.ts";
 import { describeError, describeErrors, renderError, renderErrors } from "./error-pages.ts";
 import { renderOutbox } from "./page.ts";
 import { createReference, type Reference } from "./reference.ts";
 
-/** What a request for a document says besides its path. */
+/** The headers of a request for a document. */
 export interface DocsRequest {
   readonly accept?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
 }
 
-/** A document, ready to be sent. */
-export interface DocsAnswer {
+/** The response with a document. */
+export interface DocsResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
 }
 
-/** The documentation that an instance serves. */
+/** The documentation served by an instance. */
 export interface Docs {
-  /** Answers a GET of a path without its query; undefined when nothing is there. */
-  handle(path: string, request?: DocsRequest): DocsAnswer | undefined;
-  /** Writes a document that takes long ahead of its first answer, in pieces; undefined when there is nothing to wait for. */
+  /** Returns the response to a GET of a path without its query; undefined if the path is unknown. */
+  handle(path: string, request?: DocsRequest): DocsResponse | undefined;
+  /** Builds a slow document in chunks before its first response; undefined if there is nothing to wait for. */
   prepare(path: string): Promise<void> | undefined;
 }
 
@@ -32,11 +32,11 @@ interface Document {
   readonly type: string;
   readonly body: Buffer | string;
   readonly etag: string;
-  /** Whether the same path answers in more than one media type. */
+  /** Whether the path is available in more than one media type. */
   readonly negotiated?: boolean;
 }
 
-// Only these names are ever read from disk, so no path can lead anywhere else.
+// Only these files are read from disk, so that no path can reach others.
 const assets: Readonly<Record<string, string>> = {
   "favicon.svg": "image/svg+xml",
   "outbox.js": "text/javascript; charset=utf-8",
@@ -49,7 +49,7 @@ const yaml = "application/yaml; charset=utf-8";
 const yamlPath = "/openapi.yaml";
 const servicesPath = "/docs/services/";
 
-// Nothing may come from or go to another origin, and nothing inline may run.
+// Forbids other origins and inline scripts.
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -61,22 +61,22 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-// Mails are shown in a frame without permissions, and style themselves.
+// Emails are shown in a frame without permissions and may have inline styles.
 const outboxSecurityPolicy = contentSecurityPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
 interface Options {
   readonly openApi: () => OpenApiDocument;
-  /** Whether there is an outbox to look into. */
+  /** Whether the outbox is enabled. */
   readonly outbox?: boolean;
 }
 
-/** Serves the interactive reference, the OpenAPI document, the pages of the errors and that of the outbox. */
+/** Serves the interactive reference, the OpenAPI document, the error pages and the outbox page. */
 export function createDocs({ openApi, outbox = false }: Options): Docs {
-  const kept = new Map<string, Document>();
+  const cache = new Map<string, Document>();
   let writing: Promise<void> | undefined;
   let described: { readonly document: OpenApiDocument; readonly reference: Reference } | undefined;
 
-  /** The OpenAPI document and the pages over it. Describing the operations takes a while, so it is done once. */
+  /** The OpenAPI document and its pages. Building them is slow, so it is done once. */
   function description() {
     if (described === undefined) {
       const document = openApi();
@@ -85,38 +85,38 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
     return described;
   }
 
-  /** Documents never change while the instance runs: each is made on first use. */
-  function keep(key: string, type: string, make: () => Buffer | string, negotiated = false): Document {
-    let document = kept.get(key);
+  /** Returns a document from the cache and creates it on first use. Documents never change while the instance runs. */
+  function cached(key: string, type: string, make: () => Buffer | string, negotiated = false): Document {
+    let document = cache.get(key);
     if (document === undefined) {
       const body = make();
       const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
       document = { type, body, etag, negotiated };
-      kept.set(key, document);
+      cache.set(key, document);
     }
     return document;
   }
 
-  /** All of the YAML at once would hold up every other call for most of a second. */
+  /** Writing the YAML in one go would block every other call for most of a second. */
   async function writeYaml(): Promise<void> {
     let text = "";
-    for (const piece of yamlPieces(description().document)) {
-      text += piece;
+    for (const chunk of yamlChunks(description().document)) {
+      text += chunk;
       await yieldLoop();
     }
-    keep(yamlPath, yaml, () => text);
+    cached(yamlPath, yaml, () => text);
   }
 
   function find(path: string, accept: string | undefined): Document | undefined {
     switch (path) {
       case yamlPath:
-        return keep(path, yaml, () => toYaml(description().document));
+        return cached(path, yaml, () => toYaml(description().document));
       case "/docs":
-        return keep(path, html, () => description().reference.index("./"));
+        return cached(path, html, () => description().reference.index("./"));
       case "/docs/":
-        return keep(path, html, () => description().reference.index("../"));
+        return cached(path, html, () => description().reference.index("../"));
       case "/outbox":
-        return outbox ? keep(path, html, () => renderOutbox("./")) : undefined;
+        return outbox ? cached(path, html, () => renderOutbox("./")) : undefined;
       case "/errors":
       case "/errors/":
         return findErrors(path, accept);
@@ -130,28 +130,28 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
 
   function findService(name: string): Document | undefined {
     const key = servicesPath + name;
-    if (kept.has(key)) return kept.get(key);
+    if (cache.has(key)) return cache.get(key);
     const page = description().reference.service(name, "../../");
-    return page === undefined ? undefined : keep(key, html, () => page);
+    return page === undefined ? undefined : cached(key, html, () => page);
   }
 
   function findAsset(name: string): Document | undefined {
     if (!Object.hasOwn(assets, name)) return undefined;
-    return keep(name, assets[name]!, () => readFileSync(join(import.meta.dirname, "assets", name)));
+    return cached(name, assets[name]!, () => readFileSync(join(import.meta.dirname, "assets", name)));
   }
 
   function findErrors(path: string, accept: string | undefined): Document {
     return wantsHtml(accept)
-      ? keep(path, html, () => renderErrors(path === "/errors" ? "./" : "../"), true)
-      : keep("errors.json", "application/json", () => JSON.stringify({ data: describeErrors() }), true);
+      ? cached(path, html, () => renderErrors(path === "/errors" ? "./" : "../"), true)
+      : cached("errors.json", "application/json", () => JSON.stringify({ data: describeErrors() }), true);
   }
 
   function findError(code: string, accept: string | undefined): Document | undefined {
     const error = describeError(code);
     if (error === undefined) return undefined;
     return wantsHtml(accept)
-      ? keep(`${code}.html`, html, () => renderError(error), true)
-      : keep(`${code}.json`, "application/json", () => JSON.stringify({ data: error }), true);
+      ? cached(`${code}.html`, html, () => renderError(error), true)
+      : cached(`${code}.json`, "application/json", () => JSON.stringify({ data: error }), true);
   }
 
   return {
@@ -160,7 +160,7 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
       if (document === undefined) return undefined;
       const headers: Record<string, string> = {
         etag: document.etag,
-        // Always asked for again: an upgraded instance must not be shown with the old one's files.
+        // Always revalidated, so that an upgraded instance is not shown with old files.
         "cache-control": "no-cache",
         ...(document.negotiated ? { vary: "Accept" } : {}),
       };
@@ -174,14 +174,14 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
       return { status: 200, headers, body: document.body };
     },
     prepare(path) {
-      if (path !== yamlPath || kept.has(path)) return undefined;
+      if (path !== yamlPath || cache.has(path)) return undefined;
       writing ??= writeYaml();
       return writing;
     },
   };
 }
 
-/** Browsers name text/html first; programs that say nothing, or anything, get JSON. */
+/** Browsers list text/html first. Programs without an Accept header, or with any other, get JSON. */
 function wantsHtml(accept = ""): boolean {
   const html = accept.indexOf("text/html");
   const json = accept.search(/application\/(problem\+)?json/);

@@ -3,7 +3,7 @@ import { prose, renderPage } from "./page.ts";
 
 const entries: ReadonlyMap<string, ErrorEntry> = new Map(Object.entries<ErrorEntry>(catalogue));
 
-/** One code of the catalogue as JSON. */
+/** The JSON description of an error code. */
 export interface ErrorDescription {
   readonly code: string;
   readonly title: string;
@@ -15,7 +15,7 @@ export interface ErrorDescription {
   readonly remedy: string;
 }
 
-/** Describes a code, or nothing when there is no such code. */
+/** Describes an error code; undefined if it does not exist. */
 export function describeError(code: string): ErrorDescription | undefined {
   const entry = entries.get(code);
   if (entry === undefined) return undefined;
@@ -31,12 +31,12 @@ export function describeError(code: string): ErrorDescription | undefined {
   };
 }
 
-/** Describes every code. */
+/** Describes every error code. */
 export function describeErrors(): ErrorDescription[] {
   return [...entries.keys()].map((code) => describeError(code)!);
 }
 
-/** The page that the `type` of a problem leads to. */
+/** Renders the page that the `type` of a problem links to. */
 export function renderError(error: ErrorDescription): string {
   return renderPage({
     title: error.code,
@@ -53,14 +53,14 @@ export function renderError(error: ErrorDescription): string {
 <dt>HTTP status</dt><dd>${error.status}</dd>
 <dt>Connect</dt><dd><code>${error.connect_code}</code></dd>
 <dt>gRPC</dt><dd>${error.grpc_code} <code>${error.connect_code.toUpperCase()}</code></dd>
-<dt>Worth a retry</dt><dd>${error.retryable ? "Yes, the same request may succeed later." : "No, not unchanged."}</dd>
+<dt>Retryable</dt><dd>${error.retryable ? "Yes, the same request may succeed later." : "No, not without a change."}</dd>
 </dl>
 <p><a href="../errors">All errors</a></p>
 </main>`,
   });
 }
 
-/** The page that lists every code. */
+/** Renders the page that lists every error code. */
 export function renderErrors(root: string): string {
   const rows = describeErrors().map(
     ({ code, status, retryable, meaning }) =>

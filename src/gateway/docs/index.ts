@@ -1,8 +1,8 @@
 /**
- * Docs: what an instance tells about itself to people.
+ * Docs: the documentation that an instance serves.
  *
- * reference: the interactive pages over the OpenAPI document, one for each service.
- * outbox: the page of what would have been sent, where an instance keeps that.
- * error page: what the `type` of a problem leads to.
+ * reference: interactive pages generated from the OpenAPI document, one for each service.
+ * outbox: the page with messages that were stored instead of sent, if that is enabled.
+ * error page: the page that the `type` of a problem links to.
  */
 export { createDocs, type Docs } from "./docs.ts";

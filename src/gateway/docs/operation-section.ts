@@ -1,11 +1,11 @@
 import type { MediaType, OpenApiDocument, Parameter, Schema } from "../openapi/index.ts";
 import { badge, escapeHtml, prose, richText } from "./page.ts";
-import type { PlacedOperation } from "./placed-operation.ts";
+import type { PathOperation } from "./path-operation.ts";
 import { fieldRow, renderSchemaTable } from "./schema-table.ts";
 
-/** One operation: what it takes, what it answers, and a form to try it. */
-export function renderOperation(document: OpenApiDocument, placed: PlacedOperation, root: string): string {
-  const { verb, path, operation } = placed;
+/** Renders one operation: its request, its response, and a form to try it. */
+export function renderOperation(document: OpenApiDocument, pathOperation: PathOperation, root: string): string {
+  const { verb, path, operation } = pathOperation;
   const parameters = (operation.parameters ?? []).map((each) => resolved<Parameter>(document, each));
   const body = operation.requestBody?.content["application/json"];
   const deprecated = operation.deprecated ? ` <span class="quiet">deprecated</span>` : "";
@@ -18,34 +18,34 @@ ${parameterTable(
   parameters.filter((each) => each.in !== "header"),
 )}
 ${body === undefined ? "" : `<h3>Request</h3>\n${renderSchemaTable(schemaOf(document, body.schema))}`}
-${answerText(document, placed)}
+${responseText(document, pathOperation)}
 <details class="more"><summary>Headers and errors</summary>
 ${parameterTable(
   "Headers",
   parameters.filter((each) => each.in === "header"),
 )}
-${errorList(document, placed, root)}
+${errorList(document, pathOperation, root)}
 </details>
-${tryForm(placed, parameters, body)}
+${tryForm(pathOperation, parameters, body)}
 </section>`;
 }
 
-/** The description without its first sentence, where that is the heading already. */
-function withoutSummary({ summary, description }: PlacedOperation["operation"]): string {
+/** The description without its first sentence if that equals the heading. */
+function withoutSummary({ summary, description }: PathOperation["operation"]): string {
   return description.startsWith(`${summary}.`) ? description.slice(summary.length + 1).trim() : description;
 }
 
-function answerText(document: OpenApiDocument, { operation }: PlacedOperation): string {
-  const answer = resolved<{ description: string; content?: Record<string, MediaType> }>(
+function responseText(document: OpenApiDocument, { operation }: PathOperation): string {
+  const response = resolved<{ description: string; content?: Record<string, MediaType> }>(
     document,
     operation.responses["200"] ?? operation.responses["204"] ?? { description: "" },
   );
-  const [type, media] = Object.entries(answer.content ?? {})[0] ?? [];
-  if (type === undefined || media === undefined) return `<h3>Answer</h3>\n<p>${prose(answer.description)}</p>`;
+  const [type, media] = Object.entries(response.content ?? {})[0] ?? [];
+  if (type === undefined || media === undefined) return `<h3>Response</h3>\n<p>${prose(response.description)}</p>`;
   const example = media.example ?? Object.values(media.examples ?? {})[0]?.value;
   const shown = typeof example === "string" ? example : JSON.stringify(example, null, 2);
-  return `<h3>Answer</h3>
-<p>${prose(answer.description)} <span class="quiet">${escapeHtml(type)}</span></p>
+  return `<h3>Response</h3>
+<p>${prose(response.description)} <span class="quiet">${escapeHtml(type)}</span></p>
 ${type === "application/json" ? renderSchemaTable(schemaOf(document, media.schema)) : ""}
 ${shown === undefined ? "" : `<details class="more"><summary>Example</summary><pre>${escapeHtml(shown)}</pre></details>`}`;
 }
@@ -61,7 +61,7 @@ ${rows.join("\n")}
 </tbody></table></div>`;
 }
 
-function errorList(document: OpenApiDocument, { operation }: PlacedOperation, root: string): string {
+function errorList(document: OpenApiDocument, { operation }: PathOperation, root: string): string {
   const errors = Object.entries(operation.responses).filter(([status]) => !/^[23]/.test(status));
   if (errors.length === 0) return "";
   const items = errors.map(([status, each]) => {
@@ -71,12 +71,8 @@ function errorList(document: OpenApiDocument, { operation }: PlacedOperation, ro
   return `<h3>Errors</h3>\n<ul>\n${items.join("\n")}\n</ul>\n<p><a href="${root}errors">All error codes</a></p>`;
 }
 
-/** The form that sends a request from the page; the script answers to its submission. */
-function tryForm(
-  { verb, path, operation }: PlacedOperation,
-  parameters: readonly Parameter[],
-  body?: MediaType,
-): string {
+/** The form that sends a request from the page. The script handles its submission. */
+function tryForm({ verb, path, operation }: PathOperation, parameters: readonly Parameter[], body?: MediaType): string {
   const inputs = parameters
     .filter((each) => each.in !== "header")
     .map(({ name, in: place, required, description }) => {
@@ -94,7 +90,7 @@ function tryForm(
 ${[...inputs, area].filter(Boolean).join("\n")}
 <p><button>Send</button> <button type="button" class="stop" hidden>Stop</button> <span class="status quiet" role="status"></span></p>
 <pre class="curl"></pre>
-<pre class="answer" hidden></pre>
+<pre class="response" hidden></pre>
 </form></details>`;
 }
 

@@ -1,16 +1,16 @@
-/** Makes text safe to stand in HTML. */
+/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-/** A line of text as HTML: names in backticks are code, words in double asterisks are strong. */
+/** Converts a line of text to HTML: backticks become code, double asterisks become strong. */
 export function prose(text: string): string {
   return escapeHtml(text)
     .replace(/`([^`]+)`/g, "<code>$1</code>")
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>");
 }
 
-/** Paragraphs and lists ("- ") as HTML. */
+/** Converts paragraphs and lists ("- ") to HTML. */
 export function richText(text: string): string {
   return text
     .split("\n\n")
@@ -23,21 +23,21 @@ export function richText(text: string): string {
     .join("\n");
 }
 
-/** The verb of an operation as a coloured label. */
+/** Renders an HTTP method as a coloured label. */
 export function badge(verb: string): string {
   return `<span class="verb ${verb.toLowerCase()}">${verb}</span>`;
 }
 
-/** What a page is made of. */
+/** The content of a page. */
 interface Page {
   readonly title: string;
-  /** The way from the page to the root of the instance: "./", "../". Pages also work below a proxy's prefix. */
+  /** The relative path to the root of the instance: "./", "../". Pages also work below a proxy's path prefix. */
   readonly root: string;
-  /** The body, already HTML. */
+  /** The body as HTML. */
   readonly main: string;
 }
 
-/** Lays out a page. */
+/** Renders a page. */
 export function renderPage({ title, root, main }: Page): string {
   return `<!doctype html>
 <html lang="en">
@@ -56,15 +56,15 @@ ${main}
 `;
 }
 
-/** The page of what would have been sent. */
+/** Renders the outbox page. */
 export function renderOutbox(root: string): string {
   return renderPage({
     title: "Outbox",
     root,
     main: `<main class="page wide outbox">
 <h1>Outbox</h1>
-<p class="lead">What no integration serves, or the development provider does, is kept here instead of being sent.</p>
-<form id="asked" class="key" hidden><label>API key <input name="key" type="password" autocomplete="off" required></label> <button>Show</button></form>
+<p class="lead">Messages without an integration, or with the development provider, are stored here instead of being sent.</p>
+<form id="key-form" class="key" hidden><label>API key <input name="key" type="password" autocomplete="off" required></label> <button>Show</button></form>
 <p><label>Channel <select id="channel"><option value="">all</option><option>email</option><option>sms</option><option>push</option><option>chat</option></select></label> <span id="status" class="quiet" role="status"></span></p>
 <div id="messages"></div>
 </main>

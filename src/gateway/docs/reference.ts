@@ -1,20 +1,20 @@
 import type { OpenApiDocument } from "../openapi/index.ts";
 import { renderOperation } from "./operation-section.ts";
 import { badge, escapeHtml, prose, renderPage, richText } from "./page.ts";
-import type { PlacedOperation } from "./placed-operation.ts";
-import { renderSchemaTable, typeAnchor, typesOf } from "./schema-table.ts";
+import type { PathOperation } from "./path-operation.ts";
+import { collectTypes, renderSchemaTable, typeAnchor } from "./schema-table.ts";
 
-/** The pages of the reference, made from the OpenAPI document. */
+/** The pages of the reference. */
 export interface Reference {
-  /** The page that lists every operation. */
+  /** Renders the page that lists every operation. */
   index(root: string): string;
-  /** The page of one service; undefined when there is none of that name. */
+  /** Renders the page of one service; undefined if the service does not exist. */
   service(name: string, root: string): string | undefined;
 }
 
-/** Makes the pages of the reference; each is rendered when it is asked for. */
+/** Creates the reference from the OpenAPI document. Pages are rendered on demand. */
 export function createReference(document: OpenApiDocument): Reference {
-  const operations: PlacedOperation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
+  const operations: PathOperation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, operation]) => ({ verb: verb.toUpperCase(), path, operation })),
   );
   const byService = Map.groupBy(operations, ({ operation }) => operation.tags[0]!);
@@ -53,7 +53,7 @@ ${sections.join("\n")}
         ({ verb, path, operation }) =>
           `<li>${badge(verb)} <a href="#${operation.operationId}">${escapeHtml(operation.summary)}</a> <code>${escapeHtml(path)}</code></li>`,
       );
-      const types = typesOf(document, own).map(
+      const types = collectTypes(document, own).map(
         ([type, schema]) => `<section class="type" id="${typeAnchor(type)}">
 <h3>${escapeHtml(type)}</h3>
 ${schema.description === undefined ? "" : `<p>${prose(schema.description)}</p>`}
@@ -81,10 +81,10 @@ ${types.join("\n")}
   };
 }
 
-/** Asks for the key that "Send" uses; the script keeps it for the tab. */
+/** The form for the API key of the "Send" buttons. The script stores the key for the tab. */
 const keyForm = `<form id="key-form" class="key"><label>API key <input name="key" type="password" autocomplete="off" placeholder="sk_…"></label> <button>Use</button> <span id="key-status" class="quiet" role="status"></span></form>`;
 
-function indexRow(root: string, service: string, { verb, path, operation }: PlacedOperation): string {
+function indexRow(root: string, service: string, { verb, path, operation }: PathOperation): string {
   const search = `${verb} ${path} ${operation.summary} ${operation.operationId}`.toLowerCase();
   return `<li data-search="${escapeHtml(search)}">${badge(verb)} <a href="${serviceHref(root, service)}#${operation.operationId}">${escapeHtml(operation.summary)}</a> <code>${escapeHtml(path)}</code></li>`;
 }
@@ -93,7 +93,7 @@ function serviceHref(root: string, name: string): string {
   return `${root}docs/services/${name}`;
 }
 
-/** PoolService is shown as Pool, NotificationWorkflowService as Notification workflow. */
+/** Converts a service name to a title: PoolService to Pool, NotificationWorkflowService to Notification workflow. */
 function titleOf(name: string): string {
   const words = name.replace(/Service$/, "").match(/[A-Z][a-z0-9]*/g) ?? [name];
   return [words[0]!, ...words.slice(1).map((word) => word.toLowerCase())].join(" ");

@@ -1,13 +1,13 @@
 import type { OpenApiDocument, Schema } from "../openapi/index.ts";
 import { escapeHtml, prose } from "./page.ts";
-import type { PlacedOperation } from "./placed-operation.ts";
+import type { PathOperation } from "./path-operation.ts";
 
 /** The anchor of a type on a service's page. */
 export function typeAnchor(name: string): string {
   return `type-${name}`;
 }
 
-/** The fields of a schema as a table; of a schema without fields what values it takes. */
+/** Renders the fields of a schema as a table, or the allowed values of a schema without fields. */
 export function renderSchemaTable(schema: Schema): string {
   if (schema.properties === undefined) return `<p>${typeText(schema)}</p>`;
   const required = new Set(schema.required);
@@ -18,7 +18,7 @@ export function renderSchemaTable(schema: Schema): string {
   return `<div class="scroll"><table class="fields"><tbody>\n${rows.join("\n")}\n</tbody></table></div>`;
 }
 
-/** One row of a table of fields or parameters. */
+/** Renders one row of a table of fields or parameters. */
 export function fieldRow(
   name: string,
   schema: Schema,
@@ -30,8 +30,8 @@ export function fieldRow(
   return `<tr><td><code>${escapeHtml(name)}</code>${quiet}</td><td>${typeText(schema)}</td><td>${about}</td></tr>`;
 }
 
-/** The types that operations mention, directly or through other types, by name. */
-export function typesOf(document: OpenApiDocument, operations: readonly PlacedOperation[]): [string, Schema][] {
+/** Collects the types that operations refer to, directly or through other types, by name. */
+export function collectTypes(document: OpenApiDocument, operations: readonly PathOperation[]): [string, Schema][] {
   const schemas = document.components.schemas as Readonly<Record<string, Schema>>;
   const found = new Set<string>();
   const visit = (node: unknown): void => {
@@ -54,7 +54,7 @@ function typeNameOf(reference: string): string | undefined {
   return /^#\/components\/schemas\/(.+)$/.exec(reference)?.[1];
 }
 
-/** A schema's type in a few words, with a link where it is a type of its own. */
+/** A short text for a schema's type, with a link if it is a named type. */
 function typeText(schema: Schema): string {
   const name = schema.$ref === undefined ? undefined : typeNameOf(schema.$ref);
   if (name !== undefined) return `<a href="#${typeAnchor(name)}">${escapeHtml(name)}</a>`;
@@ -69,19 +69,19 @@ const bounds: readonly (readonly [string, string])[] = [
   ["minimum", "at least"],
   ["exclusiveMinimum", "more than"],
   ["maximum", "at most"],
-  ["minLength", "at least this many characters:"],
-  ["maxLength", "at most this many characters:"],
-  ["minItems", "at least this many:"],
-  ["maxItems", "at most this many:"],
+  ["minLength", "minimum length:"],
+  ["maxLength", "maximum length:"],
+  ["minItems", "minimum number of items:"],
+  ["maxItems", "maximum number of items:"],
   ["pattern", "matches"],
   ["default", "default"],
 ];
 
-/** The bounds of a value, in words. */
+/** The constraints of a value as text. */
 function rulesText(schema: Schema): string {
   const rules = bounds
     .filter(([keyword]) => schema[keyword] !== undefined)
-    .map(([keyword, words]) => `${words} ${codes([schema[keyword]])}`);
+    .map(([keyword, label]) => `${label} ${codes([schema[keyword]])}`);
   return rules.length === 0 ? "" : `<span class="quiet">${rules.join("; ")}</span>`;
 }
 

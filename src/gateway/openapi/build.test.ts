@@ -58,7 +58,7 @@ test("an internal-only operation is not in the document, nor is anything that on
   }
 });
 
-test("every operation carries all nine governance extensions, with the values of its definition", () => {
+test("every operation has all nine governance extensions, with the values of its definition", () => {
   for (const { verb, path, operation } of described) {
     for (const name of extensions) assert.notEqual(operation[name], undefined, `${verb} ${path}: ${name}`);
   }
@@ -102,31 +102,32 @@ test("every parameter in a path is described, and every described one is in the 
   }
 });
 
-test("lists take limit, cursor and offset in place of the fields of the message", () => {
+test("lists have limit, cursor and offset in place of the fields of the message", () => {
   const names = at("/api/tenants", "get").parameters!.map((each) => parameter(each).name);
   assert.deepEqual(names, ["status", "limit", "cursor", "offset", "Api-Version", "X-Tenant-ID", "X-Request-ID"]);
 });
 
-test("headers follow from what an operation does", () => {
+test("an operation's headers match its definition", () => {
   const names = (path: string, verb: string) => at(path, verb).parameters!.map((each) => parameter(each).name);
   assert.ok(names("/api/tenants/{tenant_id}", "patch").includes("If-Match"));
   assert.ok(names("/api/tenants/{tenant_id}", "patch").includes("Idempotency-Key"));
   assert.ok(!names("/api/tenants/{tenant_id}", "get").includes("Idempotency-Key"));
   assert.ok(!names("/api/tenants", "post").includes("X-Tenant-ID"));
   assert.ok(names("/api/events/subscribe", "get").includes("Last-Event-ID"));
-  const answered = (path: string, verb: string) => Object.keys((at(path, verb).responses["200"] as Response).headers!);
-  assert.ok(answered("/api/tenants/{tenant_id}", "get").includes("ETag"));
-  assert.ok(!answered("/api/tenants", "get").includes("ETag"));
-  assert.ok(answered("/api/members", "get").includes("Deprecation"));
+  const responseMessages = (path: string, verb: string) =>
+    Object.keys((at(path, verb).responses["200"] as Response).headers!);
+  assert.ok(responseMessages("/api/tenants/{tenant_id}", "get").includes("ETag"));
+  assert.ok(!responseMessages("/api/tenants", "get").includes("ETag"));
+  assert.ok(responseMessages("/api/members", "get").includes("Deprecation"));
 });
 
-test("answers other than JSON keep their own media type", () => {
+test("responses other than JSON have their own media type", () => {
   const type = (path: string) => Object.keys((at(path, "get").responses["200"] as Response).content!);
   assert.deepEqual(type("/api/config/export"), ["application/yaml"]);
   assert.deepEqual(type("/api/events/subscribe"), ["text/event-stream"]);
 });
 
-test("a deprecated operation says so and names its successor", () => {
+test("a deprecated operation is marked and names its successor", () => {
   const old = at("/api/members", "get");
   assert.equal(old.deprecated, true);
   assert.match(old.description, /`\/api\/v2\/members`/);
@@ -138,23 +139,23 @@ test("a deprecated operation says so and names its successor", () => {
   );
 });
 
-test("every error code of the catalogue that an operation can answer with is an example", () => {
+test("every error code that an operation can return has an example", () => {
   const shown = Object.values(document.components.responses!).flatMap((response) =>
     Object.keys((response as Response).content!["application/problem+json"]!.examples!),
   );
-  // Nobody is left to read the first; the others come before there is an operation to describe.
+  // The first is returned to no caller. The others occur before an operation is found.
   const unseen = new Set(["CANCELED", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "HEADERS_TOO_LARGE"]);
   const expected = Object.keys(catalogue).filter((code) => !unseen.has(code));
   assert.deepEqual(shown.sort(), expected.sort());
 });
 
-test("problems follow from what an operation does", () => {
+test("an operation's problems match its definition", () => {
   const statuses = (path: string, verb: string) => Object.keys(at(path, verb).responses).join(" ");
   assert.equal(statuses("/api/tenants", "post"), "200 400 401 403 408 409 412 413 415 429 500 503 504");
   assert.equal(statuses("/api/tenants/{tenant_id}", "get"), "200 304 400 401 403 404 429 500 503 504");
 });
 
-test("everything that a reader sees is described", () => {
+test("every operation, parameter and field has a description", () => {
   for (const { path, operation } of described) {
     assert.ok(operation.summary && operation.description, path);
     for (const each of operation.parameters ?? []) assert.ok(parameter(each).description, path);
@@ -167,18 +168,18 @@ test("everything that a reader sees is described", () => {
   for (const tag of document.tags) assert.ok(tag.description, tag.name);
 });
 
-test("two operations that claim one verb and path stop the build", () => {
+test("two operations with the same method and path stop the build", () => {
   const twice = [external[0]!, { ...external[1]!, bindings: external[0]!.bindings }];
   assert.throws(() => buildOpenApi({ ...testInput, operations: twice }), /bound twice/);
 });
 
-test("the YAML says what the document says, to readers of YAML 1.1 too", () => {
+test("the YAML equals the document, also in a YAML 1.1 parser", () => {
   const yaml = toYaml(document);
   assert.deepEqual(parse(yaml), JSON.parse(JSON.stringify(document)));
   assert.deepEqual(parse(yaml, { version: "1.1", schema: "yaml-1.1" }), JSON.parse(JSON.stringify(document)));
 });
 
-test("a strict linter finds nothing, neither errors nor warnings", async () => {
+test("a strict linter reports neither errors nor warnings", async () => {
   const config = await createConfig({ extends: ["recommended-strict"] });
   const problems = await lintFromString({ source: toYaml(document), absoluteRef: "/openapi.yaml", config });
   assert.deepEqual(

@@ -5,15 +5,15 @@ import type { OpenApiDocument, OperationObject } from "./document.ts";
 import { bindOperation } from "./operation-object.ts";
 import { operationalPaths, operationalTag } from "./operational.ts";
 import { createComponents } from "./schemas/components.ts";
-import { createSchemas, reachedFrom } from "./schemas/schemas.ts";
+import { collectReachable, createSchemas } from "./schemas/schemas.ts";
 
-/** What a document is made from. */
+/** The input of a document. */
 export interface OpenApiInput {
-  /** Every operation; those of the internal plane are left out. */
+  /** All operations. Those of the internal plane are omitted. */
   readonly operations: readonly Operation[];
-  /** The base addresses of the deployments. */
+  /** The base URLs of the deployments. */
   readonly servers: { readonly production: string; readonly staging: string; readonly local: string };
-  /** What the `type` of a problem starts with. */
+  /** The base URL of the `type` of a problem. */
   readonly errorsUrl: string;
   /** The version of the document. */
   readonly version: string;
@@ -23,7 +23,7 @@ export interface OpenApiInput {
 export function buildOpenApi({ operations, servers, errorsUrl, version }: OpenApiInput): OpenApiDocument {
   const external = operations.filter(({ governance }) => !governance.internalOnly);
   const components = createComponents();
-  const schemas = createSchemas(components, reachedFrom(external.map(({ method }) => method.output)));
+  const schemas = createSchemas(components, collectReachable(external.map(({ method }) => method.output)));
   const paths: Record<string, Record<string, OperationObject>> = operationalPaths(components, errorsUrl);
   for (const operation of external) {
     for (const { path, verb, object } of bindOperation(operation, { components, schemas, errorsUrl })) {
@@ -56,9 +56,9 @@ export function buildOpenApi({ operations, servers, errorsUrl, version }: OpenAp
           type: "http",
           scheme: "bearer",
           bearerFormat: "JWT",
-          description: "An access token of the configured OpenID Connect issuer.",
+          description: "An access token from the configured OpenID Connect issuer.",
         },
-        apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key of the tenant." },
+        apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key of the tenant." },
       },
       schemas: sorted(components.sections.schemas),
       parameters: components.sections.parameters,
@@ -83,22 +83,22 @@ const conventions = [
   "Every operation is served over REST as described here and, from the same definitions, over Connect, gRPC and " +
     "gRPC-Web at `POST /service.api.{Service}/{Method}`.",
   "",
-  "- **Answers** hold the record in `data` next to `metadata`; lists add `next_cursor`, `total`, `total_capped`, " +
+  "- **Responses** have the record in `data` and request information in `metadata`. Lists add `next_cursor`, `total`, `total_capped`, " +
     "`limit`, `offset` and `has_more`.",
-  "- **Errors** are `application/problem+json` (RFC 9457). Branch on `errorCode`; `type` leads to a page that says " +
-    "what the code means and how to mend it.",
-  "- **Credentials** are an access token (`Authorization: Bearer`) or a key (`X-API-Key`). The tenant is always the " +
-    "caller's own.",
-  "- **Repeats** are safe with an `Idempotency-Key` on every operation that changes something.",
-  "- **Concurrent changes** are refused with 409 `VERSION_CONFLICT` when an update carries a stale `record_version` or " +
-    '`If-Match`. An `ETag` is the version and a digest of all that the record shows, as in `"3-mB2xV0c9T1uKq7Zr5sWd4g"`: ' +
-    "`If-Match` compares the version, `If-None-Match` the whole. A `PUT` with `If-None-Match: *` creates and never " +
-    "replaces. An update that sets no field changes nothing.",
-  "- **Lists** are read page by page: `next_cursor` leads on until `has_more` is false. `total` is exact up to 10,000; " +
-    "beyond, counting stops and `total_capped` is true. A filter is looked for in 100,000 items at a time, so that a " +
-    "page may hold few items or none and still lead on. `offset` passes over 10,000 items at most; `limit` and " +
-    "`offset` outside of their range count as the nearest number within.",
-  "- **JSON** is taken in one spelling, the one shown here. Unknown fields are refused by name, and so are names in " +
-    "lowerCamel, enum values as numbers, numbers as strings (but 64-bit integers may be strings of digits), and null for " +
-    "a field that is left out. Connect takes all that proto3 JSON takes.",
+  "- **Errors** are `application/problem+json` (RFC 9457). Branch on `errorCode`. `type` links to a page with " +
+    "the meaning and the remedy of the code.",
+  "- **Credentials** are an access token (`Authorization: Bearer <token>`) or an API key (`X-API-Key`). The tenant is " +
+    "always the caller's own.",
+  "- **Retries** of mutating operations are safe with an `Idempotency-Key`.",
+  "- **Concurrent updates** are refused with 409 `VERSION_CONFLICT` if `record_version` or `If-Match` is stale. An " +
+    '`ETag` is the version and a digest of the record, for example `"3-mB2xV0c9T1uKq7Zr5sWd4g"`. `If-Match` compares ' +
+    "only the version, `If-None-Match` the whole tag. A `PUT` with `If-None-Match: *` creates a record and never replaces " +
+    "one. An update without fields changes nothing.",
+  "- **Lists** are paged: request the next page with `next_cursor` until `has_more` is false. `total` is exact up to " +
+    "10,000; above that, counting stops and `total_capped` is true. A filter scans at most 100,000 items per page, so a " +
+    "page may have few or no items and still have a next one. `offset` skips at most 10,000 items. A `limit` or `offset` " +
+    "out of range is clamped to the nearest allowed value.",
+  "- **JSON** is accepted only in the form shown here. Unknown fields, lowerCamelCase names, enum values as numbers, " +
+    "numbers as strings (except 64-bit integers) and null for an absent field are refused with an error that names the " +
+    "field. Connect accepts all of proto3 JSON.",
 ].join("\n");

@@ -1,4 +1,4 @@
-/** A JSON Schema as OpenAPI 3.1 embeds it. */
+/** A JSON Schema in an OpenAPI 3.1 document. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -11,7 +11,7 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** A pointer to a component of the same document. */
+/** A reference to a component of the same document. */
 export interface Reference {
   readonly $ref: string;
 }
@@ -28,28 +28,28 @@ export interface Parameter {
   readonly style?: string;
 }
 
-/** What one media type holds. */
+/** The schema and examples of a media type. */
 export interface MediaType {
   readonly schema: Schema;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
-/** What an operation reads. */
+/** An operation's request body. */
 export interface RequestBody {
   readonly description: string;
   readonly required: boolean;
   readonly content: Readonly<Record<string, MediaType>>;
 }
 
-/** What an operation answers with. */
+/** An operation's response. */
 export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Reference>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-/** One verb at one path. */
+/** The operation of one HTTP method at one path. */
 export interface OperationObject {
   readonly operationId: string;
   readonly tags: readonly string[];

@@ -1,11 +1,11 @@
 import { type Governance, GovernanceSchema } from "../../../gen/service/options/governance_pb.ts";
 import type { Operation } from "../../definitions/index.ts";
 
-/** The governance of an operation, as every operation of the document carries it. */
+/** An operation's governance as OpenAPI extensions. */
 export type GovernanceExtensions = Readonly<Record<`x-service-${string}`, unknown>>;
 
-/** Writes an operation's governance as extensions. */
-export function extensionsOf({ governance, tokenCost }: Operation): GovernanceExtensions {
+/** Converts an operation's governance to extensions. */
+export function toExtensions({ governance, tokenCost }: Operation): GovernanceExtensions {
   return {
     "x-service-lifecycle": nameOf("lifecycle", governance),
     "x-service-audience": nameOf("audience", governance),
@@ -21,7 +21,7 @@ export function extensionsOf({ governance, tokenCost }: Operation): GovernanceEx
   };
 }
 
-/** The same for an endpoint of the gateway's own, which is open to anybody. */
+/** Creates the extensions of a gateway endpoint, which needs no authentication. */
 export function operationalExtensions(audience: "public" | "operator"): GovernanceExtensions {
   return {
     "x-service-lifecycle": "operational",

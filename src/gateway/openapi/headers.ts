@@ -10,64 +10,64 @@ interface Header {
 
 const headers = {
   "Api-Version": {
-    description: "The version of the API that answered.",
+    description: "The API version of the response.",
     schema: { type: "string", format: "date", examples: [currentVersion] },
   },
   "X-Request-ID": {
-    description: "The name of this request in the logs.",
+    description: "The id of this request, also used in logs.",
     schema: { type: "string" },
   },
   "X-RateLimit-Limit": {
-    description: "How many tokens the caller's bucket holds.",
+    description: "The size of the caller's token bucket.",
     schema: { type: "integer", minimum: 0 },
   },
   "X-RateLimit-Remaining": {
-    description: "How many tokens are left in it.",
+    description: "The remaining tokens in the caller's bucket.",
     schema: { type: "integer", minimum: 0 },
   },
   "Retry-After": {
-    description: "How many seconds to wait before the next try, where one is worth it.",
+    description: "Seconds to wait before a retry.",
     schema: { type: "integer", minimum: 0 },
   },
   ETag: {
     description:
-      "The record's `record_version` and a digest of everything that is shown of it. As `If-None-Match` it saves reading " +
-      "the same again; as `If-Match` it stands for the version alone.",
+      "The record's `record_version` and a digest of its content. Send it as `If-None-Match` to skip unchanged content, or " +
+      "as `If-Match` to update only this version.",
     schema: { type: "string", examples: ['"3-mB2xV0c9T1uKq7Zr5sWd4g"'] },
   },
   "Idempotency-Replayed": {
-    description: "`true` when this is the stored answer of an earlier request with the same key.",
+    description: "`true` if this is the stored response of an earlier request with the same key.",
     schema: { type: "string", enum: ["true"] },
   },
   Deprecation: {
-    description: "The operation is on its way out.",
+    description: "`true` if the operation is deprecated.",
     schema: { type: "string", enum: ["true"] },
   },
   Sunset: {
-    description: "When the operation is removed, if that is known.",
+    description: "The removal date of the operation, if it is known.",
     schema: { type: "string" },
   },
   Link: {
-    description: 'The operation that takes its place: `<path>; rel="successor-version"`.',
+    description: 'The successor of the operation: `<path>; rel="successor-version"`.',
     schema: { type: "string" },
   },
 } as const satisfies Record<string, Header>;
 
 type HeaderName = keyof typeof headers;
 
-/** Whether a binding answers with one record that has a version. */
-export function answersRecord({ method, paging }: Operation, { responseBody }: HttpBinding): boolean {
+/** Whether a binding returns one versioned record. */
+export function returnsRecord({ method, paging }: Operation, { responseBody }: HttpBinding): boolean {
   const field = method.output.fields.find(({ name }) => name === responseBody);
   const message = responseBody === "" ? method.output : field?.message;
   return paging === undefined && message?.fields.some(({ name }) => name === "record_version") === true;
 }
 
-/** The headers of the answer that a record is still the same. */
+/** The headers of a 304 response. */
 export function unchangedHeaders(components: Components): Record<string, Reference> {
   return headerRefs(["Api-Version", "X-Request-ID", "ETag"], components);
 }
 
-/** The headers of a successful answer. */
+/** The headers of a successful response. */
 export function successHeaders(
   operation: Operation,
   binding: HttpBinding,
@@ -75,7 +75,7 @@ export function successHeaders(
 ): Record<string, Reference> {
   const { governance } = operation;
   const names: HeaderName[] = ["Api-Version", "X-Request-ID", "X-RateLimit-Limit", "X-RateLimit-Remaining"];
-  if (answersRecord(operation, binding)) names.push("ETag");
+  if (returnsRecord(operation, binding)) names.push("ETag");
   if (governance.mutating) names.push("Idempotency-Replayed");
   if (governance.deprecation !== undefined) {
     names.push("Deprecation", "Sunset");

@@ -1,10 +1,10 @@
 /**
- * OpenAPI: the external plane, described from the definitions.
+ * OpenAPI: builds the description of the external plane from the definitions.
  *
- * binding: one verb and path of an operation; each is an operation object of its own.
- * direction: a message in a request and in an answer has different schemas.
- * component: a part that is written once and referred to.
+ * binding: one HTTP method and path of an operation. Each binding is a separate operation object.
+ * direction: request or response. A message has a different schema in each.
+ * component: a shared part of the document that others refer to.
  */
 export { buildOpenApi } from "./build.ts";
 export type { MediaType, OpenApiDocument, OperationObject, Parameter, Schema } from "./document.ts";
-export { toYaml, yamlPieces } from "./yaml.ts";
+export { toYaml, yamlChunks } from "./yaml.ts";

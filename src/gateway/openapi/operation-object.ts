@@ -3,35 +3,35 @@ import { commentOf } from "../../definitions/comments.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import type { OperationObject, RequestBody } from "./document.ts";
 import { exampleOfField, exampleOfMessage } from "./examples/examples.ts";
-import { extensionsOf } from "./extensions.ts";
-import { parametersOf } from "./parameters.ts";
-import { type PathTemplate, pathTemplateOf } from "./path-template.ts";
-import { problemsOf } from "./problems.ts";
-import { successesOf } from "./responses.ts";
+import { toExtensions } from "./extensions.ts";
+import { buildParameters } from "./parameters.ts";
+import { type PathTemplate, toPathTemplate } from "./path-template.ts";
+import { buildProblems } from "./problems.ts";
+import { buildSuccessResponses } from "./responses.ts";
 import type { Components } from "./schemas/components.ts";
 import { isRequired } from "./schemas/rules.ts";
 import type { Schemas } from "./schemas/schemas.ts";
 import { isHttpBody } from "./schemas/well-known.ts";
 
-/** What the operations of one document share while it is made. */
-export interface Workshop {
+/** State that the operations of a document share while it is built. */
+export interface BuildContext {
   readonly components: Components;
   readonly schemas: Schemas;
   readonly errorsUrl: string;
 }
 
-/** One binding of an operation, ready to stand at its path. */
+/** The operation object of one binding. */
 export interface BoundOperation {
   readonly path: string;
   readonly verb: string;
   readonly object: OperationObject;
 }
 
-/** Describes every binding of an operation. */
-export function bindOperation(operation: Operation, workshop: Workshop): BoundOperation[] {
+/** Builds the operation object of every binding of an operation. */
+export function bindOperation(operation: Operation, context: BuildContext): BoundOperation[] {
   return operation.bindings.map((binding, index) => {
-    const template = pathTemplateOf(binding.path, operation.method.input);
-    const object = describe(operation, binding, index, template, workshop);
+    const template = toPathTemplate(binding.path, operation.method.input);
+    const object = describe(operation, binding, index, template, context);
     return { path: template.path, verb: binding.verb.toLowerCase(), object };
   });
 }
@@ -41,9 +41,9 @@ function describe(
   binding: HttpBinding,
   index: number,
   template: PathTemplate,
-  workshop: Workshop,
+  context: BuildContext,
 ): OperationObject {
-  const { components, schemas, errorsUrl } = workshop;
+  const { components, schemas, errorsUrl } = context;
   const { governance, method, service } = operation;
   const comment = commentOf(method);
   const requestBody = requestBodyOf(operation, binding, template, schemas);
@@ -54,12 +54,12 @@ function describe(
     description: [comment, accessNote(operation), successorNote(operation)].filter((text) => text !== "").join("\n\n"),
     ...(governance.deprecation !== undefined || method.deprecated ? { deprecated: true } : {}),
     ...(governance.authenticationRequired ? {} : { security: [] }),
-    ...extensionsOf(operation),
-    parameters: parametersOf(operation, binding, template, components, schemas),
+    ...toExtensions(operation),
+    parameters: buildParameters(operation, binding, template, components, schemas),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {
-      ...successesOf(operation, binding, components, schemas),
-      ...problemsOf({ operation, binding, template }, components, errorsUrl),
+      ...buildSuccessResponses(operation, binding, components, schemas),
+      ...buildProblems({ operation, binding, template }, components, errorsUrl),
     },
   };
 }

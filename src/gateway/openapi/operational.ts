@@ -3,8 +3,8 @@ import { operationalExtensions } from "./extensions.ts";
 import { problemRef } from "./problems.ts";
 import type { Components } from "./schemas/components.ts";
 
-/** The tag of the endpoints that are the gateway's own. */
-export const operationalTag = { name: "Operations", description: "Endpoints for running the service. No credentials." };
+/** The tag of the gateway's own endpoints. */
+export const operationalTag = { name: "Operations", description: "Endpoints for operators. They need no credentials." };
 
 interface Endpoint {
   readonly path: string;
@@ -12,9 +12,9 @@ interface Endpoint {
   readonly audience: "public" | "operator";
   readonly summary: string;
   readonly description: string;
-  readonly answer: string;
+  readonly success: string;
   readonly content: Readonly<Record<string, MediaType>>;
-  /** What is answered with 503, where that can happen. */
+  /** The content of a 503 response, if there is one. */
   readonly unavailable?: { readonly description: string; readonly content: Readonly<Record<string, MediaType>> };
 }
 
@@ -29,8 +29,8 @@ const statusOnly: Schema = {
 const component: Schema = {
   type: "object",
   properties: {
-    status: { type: "string", enum: ["ok", "degraded", "unhealthy"], description: "How it stands." },
-    detail: text("Why it stands so."),
+    status: { type: "string", enum: ["ok", "degraded", "unhealthy"], description: "The health of the dependency." },
+    detail: text("The reason for the status."),
   },
   required: ["status"],
 };
@@ -38,9 +38,13 @@ const component: Schema = {
 const readiness: Schema = {
   type: "object",
   properties: {
-    status: { type: "string", enum: ["ready", "degraded", "not_ready"], description: "How the instance stands." },
-    booted: { type: "boolean", description: "Whether the start is complete and the stop has not begun." },
-    components: { type: "object", additionalProperties: component, description: "What the instance needs, by name." },
+    status: { type: "string", enum: ["ready", "degraded", "not_ready"], description: "The readiness of the instance." },
+    booted: { type: "boolean", description: "Whether the instance has started and is not stopping." },
+    components: {
+      type: "object",
+      additionalProperties: component,
+      description: "The instance's dependencies, by name.",
+    },
   },
   required: ["status", "booted", "components"],
 };
@@ -53,20 +57,20 @@ const endpoints: readonly Endpoint[] = [
     path: "/health",
     id: "getHealth",
     audience: "public",
-    summary: "Tells whether the process is alive",
-    description: "Tells whether the process is alive. Touches nothing that it depends on.",
-    answer: "Alive.",
+    summary: "Checks liveness",
+    description: "Checks liveness. Does not check dependencies.",
+    success: "Alive.",
     content: { "application/json": { schema: statusOnly, example: { status: "ok" } } },
   },
   {
     path: "/ready",
     id: "getReadiness",
     audience: "public",
-    summary: "Tells whether the instance takes calls",
+    summary: "Checks readiness",
     description:
-      "Tells whether the instance takes calls: it has started, and database, cache and queue answer within a second. " +
-      "A degraded part keeps the instance in rotation.",
-    answer: "Ready.",
+      "Checks readiness: the instance has started, and the database, cache and queue respond within one second. " +
+      "An instance with a degraded dependency stays ready.",
+    success: "Ready.",
     content: { "application/json": { schema: readiness, example: ready } },
     unavailable: {
       description: "Not ready.",
@@ -79,7 +83,7 @@ const endpoints: readonly Endpoint[] = [
     audience: "operator",
     summary: "Reads the metrics",
     description: "Reads the metrics in the Prometheus text format.",
-    answer: "The metrics.",
+    success: "The metrics.",
     content: { "text/plain": { schema: text("Prometheus text format.") } },
   },
   {
@@ -87,8 +91,8 @@ const endpoints: readonly Endpoint[] = [
     id: "getOpenApi",
     audience: "public",
     summary: "Reads this document",
-    description: "Reads this document, made from the definitions that the instance runs on.",
-    answer: "The document.",
+    description: "Reads this document, built from the instance's own definitions.",
+    success: "The document.",
     content: { "application/yaml": { schema: text("OpenAPI 3.1 as YAML.") } },
   },
   {
@@ -96,13 +100,14 @@ const endpoints: readonly Endpoint[] = [
     id: "getDocs",
     audience: "public",
     summary: "Opens the interactive reference",
-    description: "Opens the interactive reference, which reads `/openapi.yaml` and calls this instance only.",
-    answer: "The page.",
+    description:
+      "Opens the interactive reference, which reads `/openapi.yaml` and sends requests only to this instance.",
+    success: "The page.",
     content: { "text/html": { schema: text("HTML.") } },
   },
 ];
 
-/** The endpoints that answer without credentials, by path. */
+/** The gateway's own endpoints, by path. */
 export function operationalPaths(components: Components, errorsUrl: string): Record<string, { get: OperationObject }> {
   return Object.fromEntries(
     endpoints.map((endpoint) => [
@@ -116,8 +121,8 @@ export function operationalPaths(components: Components, errorsUrl: string): Rec
           security: [],
           ...operationalExtensions(endpoint.audience),
           responses: {
-            "200": { description: endpoint.answer, content: endpoint.content },
-            // An unknown Host is refused whatever the path.
+            "200": { description: endpoint.success, content: endpoint.content },
+            // An unknown Host is refused on every path.
             "403": problemRef(403, components, errorsUrl),
             ...(endpoint.unavailable === undefined ? {} : { "503": endpoint.unavailable }),
           },

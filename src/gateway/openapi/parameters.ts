@@ -5,92 +5,94 @@ import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import type { Parameter, Reference } from "./document.ts";
 import { exampleRequests } from "./examples/example-requests.ts";
 import { exampleOfField } from "./examples/examples.ts";
-import { answersRecord } from "./headers.ts";
+import { returnsRecord } from "./headers.ts";
 import type { PathTemplate } from "./path-template.ts";
 import type { Components } from "./schemas/components.ts";
 import { isRequired } from "./schemas/rules.ts";
 import type { Schemas } from "./schemas/schemas.ts";
 import { wellKnownSchema } from "./schemas/well-known.ts";
 
-/** The fields of a list request that REST writes as `limit`, `cursor` and `offset`. */
+/** The fields of a list request that REST names `limit`, `cursor` and `offset`. */
 const pagingFields: ReadonlySet<string> = new Set(["page_size", "page_token", "skip"]);
 
 const shared = {
   ApiVersion: {
     name: "Api-Version",
     in: "header",
-    description: `The version of the API to speak, a date. \`${currentVersion}\` when left out; an older one is refused.`,
+    description: `The requested API version, a date. The default is \`${currentVersion}\`; older versions are refused.`,
     schema: { type: "string", format: "date", default: currentVersion },
   },
   TenantId: {
     name: "X-Tenant-ID",
     in: "header",
-    description: "The tenant that the caller believes to speak for. Refused with 403 when it is not the caller's own.",
+    description: "The tenant that the caller expects. Refused with 403 if it is not the caller's own tenant.",
     schema: { type: "string", minLength: 1, maxLength: 64 },
   },
   RequestId: {
     name: "X-Request-ID",
     in: "header",
-    description: "A name for this request in answers and logs; made up when left out or not of this form.",
+    description: "An id for this request, used in responses and logs. Generated if it is absent or invalid.",
     schema: { type: "string", pattern: "^[A-Za-z0-9._:-]{1,128}$" },
   },
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
     description:
-      "Makes a repeat safe: within 24 hours the same key with the same request gets the first answer again, " +
-      "and nothing is done twice.",
+      "Makes a retry safe: within 24 hours the same key with the same request returns the first response, " +
+      "and the operation runs only once.",
     schema: { type: "string", pattern: "^[\\x21-\\x7E](?:[\\x20-\\x7E]{0,253}[\\x21-\\x7E])?$" },
   },
   IfMatch: {
     name: "If-Match",
     in: "header",
     description:
-      "The `ETag` of the record as it was read. Refused with 409 `VERSION_CONFLICT` when its `record_version` has " +
+      "The `ETag` of the record that was read. Refused with 409 `VERSION_CONFLICT` if its `record_version` has " +
       "changed since.",
     schema: { type: "string", minLength: 1 },
   },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
-    description: "The `ETag` of the record as it was read. Answered with 304 and no body when it is still the same.",
+    description:
+      "The `ETag` of the record that was read. The response is 304 without a body if the record is unchanged.",
     schema: { type: "string", minLength: 1 },
   },
   IfNoneMatchAny: {
     name: "If-None-Match",
     in: "header",
     description:
-      "`*` creates and never replaces: refused with 412 `FAILED_PRECONDITION` when there is a record already.",
+      "`*` creates a record and never replaces one: refused with 412 `FAILED_PRECONDITION` if the record already exists.",
     schema: { type: "string", enum: ["*"] },
   },
   LastEventId: {
     name: "Last-Event-ID",
     in: "header",
-    description: "The id of the last event that was seen; the stream goes on after it.",
+    description: "The id of the last event that was received. The stream continues after it.",
     schema: { type: "string", maxLength: 64 },
   },
   Limit: {
     name: "limit",
     in: "query",
-    description: "How many items at most; a larger number counts as 1000.",
+    description: "The maximum number of items per page. Values above 1000 count as 1000.",
     schema: { type: "integer", minimum: 1, maximum: 1000, default: 50 },
   },
   Cursor: {
     name: "cursor",
     in: "query",
-    description: "Where to go on: `next_cursor` of the page before. Opaque, and valid for the same filters only.",
+    description: "The `next_cursor` of the previous page. It is opaque, and valid only with the same filters.",
     schema: { type: "string" },
   },
   Offset: {
     name: "offset",
     in: "query",
-    description: "How many items to pass over. Prefer `cursor`, which stays right while items come and go.",
+    description:
+      "The number of items to skip. Prefer `cursor`, which stays consistent while items are added and deleted.",
     schema: { type: "integer", minimum: 0, default: 0 },
   },
 } as const satisfies Record<string, Parameter>;
 
-/** Everything that a binding takes besides its body. */
-export function parametersOf(
+/** Builds the parameters of a binding: path, query and headers. */
+export function buildParameters(
   operation: Operation,
   binding: HttpBinding,
   template: PathTemplate,
@@ -105,7 +107,7 @@ export function parametersOf(
     in: "path",
     description: commentOf(field),
     required: true,
-    schema: bare(schemas.ofField(field, "request")),
+    schema: withoutDescription(schemas.ofField(field, "request")),
     example: exampleOfField(field, "request"),
   }));
   if (binding.body !== "*") {
@@ -120,7 +122,7 @@ export function parametersOf(
     parameters.push(use("IfMatch"));
     if (binding.verb === "PUT") parameters.push(use("IfNoneMatchAny"));
   }
-  if (binding.verb === "GET" && answersRecord(operation, binding)) parameters.push(use("IfNoneMatch"));
+  if (binding.verb === "GET" && returnsRecord(operation, binding)) parameters.push(use("IfNoneMatch"));
   if (operation.streaming) parameters.push(use("LastEventId"));
   return parameters;
 }
@@ -148,7 +150,7 @@ function queryParameters(
 }
 
 function queryParameter(name: string, field: DescField, schemas: Schemas): Parameter {
-  // Only where a request needs one: the interactive reference sends it as the value of a filter.
+  // Only required parameters have an example: the interactive reference would send it as a filter.
   const example = exampleRequests[field.parent.name]?.[name];
   return {
     name,
@@ -156,12 +158,12 @@ function queryParameter(name: string, field: DescField, schemas: Schemas): Param
     description: commentOf(field),
     ...(isRequired(field) ? { required: true } : {}),
     ...(field.fieldKind === "list" ? { style: "form", explode: true } : {}),
-    schema: bare(schemas.ofField(field, "request")),
+    schema: withoutDescription(schemas.ofField(field, "request")),
     ...(example === undefined ? {} : { example }),
   };
 }
 
-/** A query holds scalars, lists of them, and the messages that JSON writes as one scalar. */
+/** A query can contain scalars, lists of scalars, and messages whose JSON is a scalar. */
 function fitsInQuery(field: DescField): boolean {
   if (field.fieldKind === "map") return false;
   if (field.message === undefined) return true;
@@ -169,7 +171,7 @@ function fitsInQuery(field: DescField): boolean {
   return type !== undefined && type !== "object" && type !== "array";
 }
 
-/** The description stands on the parameter already. */
-function bare({ description: _, ...schema }: ReturnType<Schemas["ofField"]>) {
+/** The parameter already has the description. */
+function withoutDescription({ description: _, ...schema }: ReturnType<Schemas["ofField"]>) {
   return schema;
 }

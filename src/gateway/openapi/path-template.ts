@@ -1,14 +1,14 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 
-/** A REST path with the request fields that its variables fill. */
+/** A REST path with the request fields of its variables. */
 export interface PathTemplate {
-  /** The path as OpenAPI writes it: `/api/tenants/{tenant_id}`. */
+  /** The path in OpenAPI's syntax: `/api/tenants/{tenant_id}`. */
   readonly path: string;
   readonly variables: readonly { readonly name: string; readonly field: DescField }[];
 }
 
-/** Reads a path template of google.api.http; a variable's own pattern (`{name=pools/*}`) is not kept. */
-export function pathTemplateOf(template: string, input: DescMessage): PathTemplate {
+/** Converts a path template of google.api.http. A variable's pattern (`{name=pools/*}`) is dropped. */
+export function toPathTemplate(template: string, input: DescMessage): PathTemplate {
   const variables: { name: string; field: DescField }[] = [];
   const path = template.replace(/\{([^}=]+)(?:=[^}]*)?\}/g, (_, name: string) => {
     variables.push({ name, field: fieldAt(input, name, template) });

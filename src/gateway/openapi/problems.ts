@@ -6,7 +6,7 @@ import { problemHeaders } from "./headers.ts";
 import type { PathTemplate } from "./path-template.ts";
 import type { Components } from "./schemas/components.ts";
 
-/** What decides which problems a binding can answer with. */
+/** The input that determines which problems a binding can return. */
 interface Subject {
   readonly operation: Operation;
   readonly binding: HttpBinding;
@@ -19,8 +19,8 @@ const hasBody = ({ binding }: Subject) => binding.body !== "";
 const namesRecord = ({ operation, template }: Subject) =>
   template.variables.length > 0 || operation.method.input.fields.some(({ name }) => /_ids?$/.test(name));
 
-/** Which statuses an operation can answer with. 404, 405 and 499 for want of an operation or a caller are not its own. */
-const possible: readonly (readonly [status: number, applies: (subject: Subject) => boolean])[] = [
+/** The error statuses of an operation. Those for an unknown operation or a disconnected caller are not listed. */
+const problemStatuses: readonly (readonly [status: number, applies: (subject: Subject) => boolean])[] = [
   [400, always],
   [401, ({ operation }) => operation.governance.authenticationRequired],
   [403, always],
@@ -37,13 +37,13 @@ const possible: readonly (readonly [status: number, applies: (subject: Subject) 
   [504, always],
 ];
 
-/** The problems that a binding can answer with, by status. */
-export function problemsOf(subject: Subject, components: Components, errorsUrl: string): Record<string, Reference> {
-  const statuses = possible.filter(([status, applies]) => codesOf(status).length > 0 && applies(subject));
+/** Builds the problems that a binding can return, by status. */
+export function buildProblems(subject: Subject, components: Components, errorsUrl: string): Record<string, Reference> {
+  const statuses = problemStatuses.filter(([status, applies]) => codesOf(status).length > 0 && applies(subject));
   return Object.fromEntries(statuses.map(([status]) => [status, problemRef(status, components, errorsUrl)]));
 }
 
-/** Refers to the answer with this status, whose examples are the codes of the catalogue that have it. */
+/** Refers to the response with this status. Its examples are the error codes with that status. */
 export function problemRef(status: number, components: Components, errorsUrl: string): Reference {
   return components.ref("responses", `Problem${status}`, (): Response => {
     const codes = codesOf(status);
@@ -67,7 +67,7 @@ export function problemRef(status: number, components: Components, errorsUrl: st
 
 function codesOf(status: number): [string, ErrorEntry][] {
   return Object.entries<ErrorEntry>(catalogue).filter(
-    // No operation answers that it does not exist.
+    // No operation returns that it does not exist.
     ([code, entry]) => entry.http === status && code !== "ROUTE_NOT_FOUND",
   );
 }
@@ -88,34 +88,34 @@ function problemExample(code: string, entry: ErrorEntry, errorsUrl: string) {
 
 const problemSchema: Schema = {
   type: "object",
-  description: "What went wrong (RFC 9457). Branch on `errorCode`; titles and details may change.",
+  description: "The error (RFC 9457). Branch on `errorCode`; titles and details may change.",
   properties: {
     type: {
       type: "string",
       format: "uri-reference",
-      description: "The page that says what the code means and how to mend it.",
+      description: "The page with the meaning and the remedy of the code.",
     },
-    title: { type: "string", description: "A short title for people." },
+    title: { type: "string", description: "A short, human-readable title." },
     status: { type: "integer", minimum: 400, maximum: 599, description: "The HTTP status." },
-    detail: { type: "string", description: "What went wrong this time, for people." },
+    detail: { type: "string", description: "A human-readable explanation of this occurrence." },
     errorCode: {
       type: "string",
       pattern: "^[A-Z][A-Z0-9_]*$",
       description: "The stable identifier. More codes may be added.",
-      // Not an enum: a client that was made from this document must survive a new code.
+      // Not an enum, so that clients generated from this document accept new codes.
       "x-extensible-enum": Object.keys(catalogue),
     },
     retryable: { type: "boolean", description: "Whether the same request may succeed later." },
-    request_id: { type: "string", description: "The name of the request in the logs, once it has one." },
+    request_id: { type: "string", description: "The id of the request, also used in logs, if it has one." },
     violations: {
       type: "array",
-      description: "The rules that the request breaks.",
+      description: "The rules that the request violates.",
       items: {
         type: "object",
         properties: {
           field: { type: "string", description: 'The path of the field, for example `quotas["route"].limit_per_day`.' },
           rule: { type: "string", description: "The name of the rule, for example `string.min_len`." },
-          message: { type: "string", description: "What is wrong, for people." },
+          message: { type: "string", description: "A human-readable explanation." },
         },
         required: ["field", "rule", "message"],
       },

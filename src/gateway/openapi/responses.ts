@@ -5,26 +5,31 @@ import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import type { MediaType, Response, Schema } from "./document.ts";
 import { exampleId } from "./examples/example-values.ts";
 import { exampleOfMessage, exampleOfSecrets } from "./examples/examples.ts";
-import { answersRecord, successHeaders, unchangedHeaders } from "./headers.ts";
+import { returnsRecord, successHeaders, unchangedHeaders } from "./headers.ts";
 import type { Components } from "./schemas/components.ts";
 import type { Schemas } from "./schemas/schemas.ts";
 import { isHttpBody } from "./schemas/well-known.ts";
 
 const exampleMetadata = { request_id: exampleId("request"), api_version: currentVersion };
 
-/** What a binding answers with when all goes well, by status. */
-export function successesOf(
+/** Builds the successful responses of a binding, by status. */
+export function buildSuccessResponses(
   operation: Operation,
   binding: HttpBinding,
   components: Components,
   schemas: Schemas,
 ): Record<string, Response> {
-  const found = { "200": successOf(operation, binding, components, schemas) };
-  if (binding.verb !== "GET" || !answersRecord(operation, binding)) return found;
-  return { ...found, "304": { description: "Still the same.", headers: unchangedHeaders(components) } };
+  const found = { "200": buildSuccessResponse(operation, binding, components, schemas) };
+  if (binding.verb !== "GET" || !returnsRecord(operation, binding)) return found;
+  return { ...found, "304": { description: "Not modified.", headers: unchangedHeaders(components) } };
 }
 
-function successOf(operation: Operation, binding: HttpBinding, components: Components, schemas: Schemas): Response {
+function buildSuccessResponse(
+  operation: Operation,
+  binding: HttpBinding,
+  components: Components,
+  schemas: Schemas,
+): Response {
   const { method } = operation;
   const field = method.output.fields.find(({ name }) => name === binding.responseBody);
   const data = field?.message ?? method.output;
@@ -57,18 +62,21 @@ function envelope(operation: Operation, data: DescMessage, components: Component
   };
 }
 
-/** Secrets are shown by the operations that make them, which are named Create… or Rotate…. */
+/** Only operations that create secrets return them. Their names start with Create or Rotate. */
 function revealsSecrets({ method }: Operation): boolean {
   return /^(Create|Rotate)/.test(method.name);
 }
 
-/** Server-sent events, in the form that OpenAPI 3.2 gives them: a row of objects, the data of each a JSON text. */
+/** Server-sent events in the form of OpenAPI 3.2: a sequence of objects whose data is JSON text. */
 function eventStream(data: DescMessage, schemas: Schemas): MediaType {
   const event: Schema = {
     type: "object",
     properties: {
-      id: { type: "string", description: "What to send as `Last-Event-ID` to go on after this event." },
-      event: { type: "string", description: "`error` when the data is the problem that ends the stream; else absent." },
+      id: { type: "string", description: "The value of `Last-Event-ID` to continue after this event." },
+      event: {
+        type: "string",
+        description: "`error` if the data is the problem that ends the stream; otherwise absent.",
+      },
       data: {
         type: "string",
         contentMediaType: "application/json",
@@ -84,9 +92,9 @@ function eventStream(data: DescMessage, schemas: Schemas): MediaType {
   };
 }
 
-const rawContent: MediaType = { schema: { type: "string", description: "The bytes as they are, not JSON." } };
+const rawContent: MediaType = { schema: { type: "string", description: "Raw bytes, not JSON." } };
 
-/** The definition says a raw body's media type only in its comment. */
+/** Reads a raw body's media type from the comment of its definition, which is the only place that has it. */
 function rawMediaType(comment: string): string {
   if (/\bYAML\b/.test(comment)) return "application/yaml";
   if (/\bCSV\b/.test(comment)) return "text/csv";
@@ -100,23 +108,23 @@ function objectOf(properties: Record<string, Schema>): Schema {
 
 const metadataSchema: Schema = {
   type: "object",
-  description: "What is to be known about the answer itself.",
+  description: "Information about the response.",
   properties: {
-    request_id: { type: "string", description: "The name of the request in the logs." },
-    api_version: { type: "string", format: "date", description: "The version of the API that answered." },
+    request_id: { type: "string", description: "The id of the request, also used in logs." },
+    api_version: { type: "string", format: "date", description: "The API version of the response." },
   },
   required: ["request_id", "api_version"],
 };
 
 const pageSchemas: Record<string, Schema> = {
-  next_cursor: { type: "string", description: "Where the next page starts; empty on the last." },
-  total: { type: "integer", minimum: 0, description: "How many items there are in all, counted up to 10,000." },
+  next_cursor: { type: "string", description: "The cursor of the next page; empty on the last page." },
+  total: { type: "integer", minimum: 0, description: "The total number of items, counted up to 10,000." },
   total_capped: {
     type: "boolean",
-    description: "Whether the count stopped early: there are at least `total` items.",
+    description: "Whether the count stopped early. There are then at least `total` items.",
   },
-  limit: { type: "integer", minimum: 1, maximum: 1000, description: "How many items a page holds at most." },
-  offset: { type: "integer", minimum: 0, description: "How many items were passed over." },
+  limit: { type: "integer", minimum: 1, maximum: 1000, description: "The maximum number of items per page." },
+  offset: { type: "integer", minimum: 0, description: "The number of skipped items." },
   has_more: { type: "boolean", description: "Whether there is a next page." },
 };
 

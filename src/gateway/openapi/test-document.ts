@@ -2,7 +2,7 @@ import { readOperations } from "../../definitions/index.ts";
 import { buildOpenApi } from "./build.ts";
 import type { OpenApiDocument, OperationObject } from "./document.ts";
 
-/** What the tests build documents with. */
+/** The input of test documents. */
 export const testInput = {
   servers: {
     production: "https://api.switchyard.test",
@@ -13,12 +13,12 @@ export const testInput = {
   version: "2024-01-01",
 };
 
-/** The document of the definitions as they are. */
+/** Builds the document of the real definitions. */
 export function testDocument(): OpenApiDocument {
   return buildOpenApi({ ...testInput, operations: readOperations() });
 }
 
-/** Every operation of a document with where it stands. */
+/** Every operation of a document with its HTTP method and path. */
 export function operationsIn(document: OpenApiDocument): { verb: string; path: string; operation: OperationObject }[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([verb, operation]) => ({ verb, path, operation })),

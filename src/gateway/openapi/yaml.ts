@@ -1,15 +1,15 @@
 import { stringify } from "yaml";
 import type { OpenApiDocument } from "./document.ts";
 
-// Equal parts stay written out: anchors are legal YAML, but not every reader of OpenAPI follows them.
-// What YAML 1.1 would take for a date or a boolean is quoted, for readers that still speak it.
+// No anchors: they are valid YAML, but not every OpenAPI tool supports them.
+// Strings that YAML 1.1 would parse as dates or booleans are quoted, because some tools still use YAML 1.1.
 const format = { aliasDuplicateObjects: false, compat: "yaml-1.1", lineWidth: 120 } as const;
 
 /**
- * Writes a document as YAML, one path or component at a time. Writing all of it takes most of a second, so a server
- * lets other work run between the pieces.
+ * Writes a document as YAML, one path or component per chunk. Writing the whole document takes most of a second, so a
+ * server yields to other work between chunks.
  */
-export function* yamlPieces(document: OpenApiDocument): Generator<string, void> {
+export function* yamlChunks(document: OpenApiDocument): Generator<string, void> {
   const { paths, components, ...head } = document;
   yield stringify(head, format);
   yield "paths:\n";
@@ -21,7 +21,7 @@ export function* yamlPieces(document: OpenApiDocument): Generator<string, void> 
   }
 }
 
-/** A member at its place in the document, without the lines of what it stands in. */
+/** The YAML of a nested member, without the lines of its parents. */
 function nested(parents: readonly string[], name: string, value: unknown): string {
   const whole = parents.reduceRight<object>((inner, parent) => ({ [parent]: inner }), { [name]: value });
   return stringify(whole, format).split("\n").slice(parents.length).join("\n");
@@ -29,5 +29,5 @@ function nested(parents: readonly string[], name: string, value: unknown): strin
 
 /** Writes a document as YAML. */
 export function toYaml(document: OpenApiDocument): string {
-  return [...yamlPieces(document)].join("");
+  return [...yamlChunks(document)].join("");
 }

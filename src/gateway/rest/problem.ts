@@ -1,7 +1,7 @@
 import type { Failure } from "../../errors/index.ts";
 
-/** An RFC 9457 problem document. */
-export function problemJson(failure: Failure, errorsUrl: string, requestId: string): string {
+/** Formats a failure as an RFC 9457 problem document. */
+export function toProblemJson(failure: Failure, errorsUrl: string, requestId: string): string {
   const { code, entry, message, violations, extra } = failure;
   return JSON.stringify({
     type: `${errorsUrl}/${code}`,

@@ -4,22 +4,22 @@ import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
 import { applyParams, jsonDecoder, parseJson, violated } from "../../platform/protojson/index.ts";
 import { decodeJson } from "../decode-json.ts";
-import { announcesTooMuch, type Exchange, headerOf, readBody, tooLarge } from "../exchange.ts";
+import { bodyTooLarge, declaresOversizedBody, type Exchange, headerOf, readBody } from "../exchange.ts";
 
 type Params = readonly (readonly [string, string])[];
 
-/** How a REST request becomes a message: body first, then the segments of the path, then the query. */
+/** Reads a REST request into a message: first the body, then the path variables, then the query. */
 export type RequestReader = (exchange: Exchange, segments: Params, charge?: ChargeBytes) => Message | Promise<Message>;
 
-/** In REST, lists are asked for with limit, cursor and offset. */
+/** REST names of the paging fields, with their RPC names. */
 export const pagingNames: ReadonlyMap<string, string> = new Map([
   ["limit", "page_size"],
   ["cursor", "page_token"],
   ["offset", "skip"],
 ]);
 
-/** Prepares the reader of one binding of an operation. */
-export function requestReader({ method, paging, streaming }: Operation, binding: HttpBinding): RequestReader {
+/** Creates the reader of one HTTP binding of an operation. */
+export function createRequestReader({ method, paging, streaming }: Operation, binding: HttpBinding): RequestReader {
   const { input } = method;
   const decodeBody = bodyDecoder(input, binding.body);
   const takesQuery = binding.body !== "*";
@@ -31,12 +31,12 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
     const violations: Violation[] = [];
     const pathParams = segments.map(([name, text]) => [name, decodeSegment(name, text)] as const);
     if (pathParams.length > 0) {
-      violations.push(...contradictions(input, message, pathParams));
+      violations.push(...pathMismatches(input, message, pathParams));
       violations.push(...applyParams(input, message, pathParams, "path"));
     }
     if (exchange.query !== "") {
       const params = paging === undefined ? queryParams(exchange.query) : pageParams(queryParams(exchange.query));
-      violations.push(...(takesQuery ? applyParams(input, message, params, "query") : notTaken(params)));
+      violations.push(...(takesQuery ? applyParams(input, message, params, "query") : unexpectedParams(params)));
     }
     if (violations.length > 0) throw violated(violations);
     applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
@@ -48,7 +48,7 @@ export function requestReader({ method, paging, streaming }: Operation, binding:
 
   if (decodeBody === undefined) {
     return (exchange, segments) => {
-      if (announcesTooMuch(exchange)) throw tooLarge(exchange.bodyBytesMax);
+      if (declaresOversizedBody(exchange)) throw bodyTooLarge(exchange.bodyBytesMax);
       return finish(create(input), exchange, segments);
     };
   }
@@ -67,7 +67,7 @@ function decodeSegment(name: string, text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalid(name, "encoding", "is not valid percent-encoded UTF-8");
+    throw invalid(name, "encoding", "must be percent-encoded UTF-8 (for example: caf%C3%A9)");
   }
 }
 
@@ -83,29 +83,36 @@ function bodyDecoder(input: DescMessage, body: string): ((bytes: Buffer) => Mess
 function requireJson({ request }: Exchange): void {
   const type = headerOf(request, "content-type");
   if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i.test(type)) {
-    throw fail("UNSUPPORTED_MEDIA_TYPE", { public: "The body must be JSON: send Content-Type: application/json." });
+    throw fail("UNSUPPORTED_MEDIA_TYPE", {
+      public: "The body must be JSON. Send it with Content-Type: application/json.",
+    });
   }
   const encoding = headerOf(request, "content-encoding");
   if (encoding !== undefined && encoding !== "identity") {
-    throw fail("UNSUPPORTED_MEDIA_TYPE", { public: "The body must not be compressed." });
+    throw fail("UNSUPPORTED_MEDIA_TYPE", {
+      public: "The body must not be compressed. Send it without Content-Encoding.",
+    });
   }
 }
 
 function queryParams(query: string): Params {
-  if (/%(?![0-9A-Fa-f]{2})/.test(query)) throw invalid("query", "encoding", "is not valid percent-encoding");
+  if (/%(?![0-9A-Fa-f]{2})/.test(query))
+    throw invalid("query", "encoding", "must be percent-encoded; write a literal percent sign as %25");
   const params = [...new URLSearchParams(query)];
   if (params.some(([name, value]) => name.includes("\ufffd") || value.includes("\ufffd"))) {
-    throw invalid("query", "encoding", "is not valid UTF-8");
+    throw invalid("query", "encoding", "must be percent-encoded UTF-8 (for example: caf%C3%A9)");
   }
   return params;
 }
 
-/** The parameters of a list under the names of its request; a limit or an offset of any size is one that fits. */
+/** Maps paging parameters to their RPC names, and clamps limit and offset to 32 bits. */
 function pageParams(params: Params): Params {
   const rpcNames = new Map([...pagingNames].map(([name, rpcName]) => [rpcName, name]));
   const wrong = params.flatMap(([field]) => {
     const name = rpcNames.get(field);
-    return name === undefined ? [] : [{ field, rule: "unknown_field", message: `is called ${name} here` }];
+    return name === undefined
+      ? []
+      : [{ field, rule: "unknown_field", message: `is not a query parameter: use ${name} instead` }];
   });
   if (wrong.length > 0) throw violated(wrong);
   return params.map(([name, value]) =>
@@ -122,26 +129,30 @@ function clamped(text: string): string {
   return String(Math.max(-int32Max, Math.min(Number(text), int32Max)));
 }
 
-function notTaken(params: Params): Violation[] {
-  return params.map(([field]) => ({ field, rule: "unknown_field", message: "belongs in the body" }));
+function unexpectedParams(params: Params): Violation[] {
+  return params.map(([field]) => ({
+    field,
+    rule: "unknown_field",
+    message: "must be sent in the body, not in the query",
+  }));
 }
 
-/** A field that both the path and the body set must have one value. */
-function contradictions(input: DescMessage, message: Message, pathParams: Params): Violation[] {
+/** A field that is in both the path and the body must have the same value. */
+function pathMismatches(input: DescMessage, message: Message, pathParams: Params): Violation[] {
   const fields = message as unknown as Record<string, unknown>;
   return pathParams.flatMap(([name, value]) => {
     const field = input.fields.find((each) => each.name === name);
     const given = field && fields[field.localName];
     if (given === undefined || given === "" || given === value) return [];
-    return [{ field: name, rule: "path_mismatch", message: "differs from the path" }];
+    return [{ field: name, rule: "path_mismatch", message: "must equal the value in the path, or be omitted" }];
   });
 }
 
-/** If-Match carries the record_version that an update expects: the number at the start of the ETag. */
+/** If-Match is the expected record_version of an update: the number at the start of the ETag. */
 function applyIfMatch(message: Message, field: DescField | undefined, ifMatch: string | undefined): void {
   if (ifMatch === undefined || ifMatch === "*") return;
-  // A condition that nobody looks at would be taken for one that held.
-  if (field === undefined) throw invalid("If-Match", "etag", "is not taken by this operation");
+  // Ignoring the condition would suggest that it was met.
+  if (field === undefined) throw invalid("If-Match", "etag", "is not supported by this operation: omit the header");
   const version = /^(?:W\/)?"(\d{1,15})(?:-[\w-]+)?"$/.exec(ifMatch)?.[1];
   if (version === undefined) {
     throw invalid("If-Match", "etag", 'must be * or an ETag of this record, such as "3-mB2xV0c9T1uKq7Zr5sWd4g"');
@@ -149,17 +160,20 @@ function applyIfMatch(message: Message, field: DescField | undefined, ifMatch: s
   expectVersion(message, field, BigInt(version), "If-Match");
 }
 
-/** `If-None-Match: *` has a PUT create and never replace: it expects version 0, which no stored record has. */
+/** `If-None-Match: *` makes a PUT create-only: it expects version 0, which no stored record has. */
 function applyIfNoneMatch(message: Message, field: DescField | undefined, ifNoneMatch: string | undefined): void {
   if (ifNoneMatch === undefined) return;
-  if (field === undefined) throw invalid("If-None-Match", "etag", "is not taken by this operation");
-  if (ifNoneMatch !== "*") throw invalid("If-None-Match", "etag", "must be * here: replace nothing that exists");
+  if (field === undefined)
+    throw invalid("If-None-Match", "etag", "is not supported by this operation: omit the header");
+  if (ifNoneMatch !== "*")
+    throw invalid("If-None-Match", "etag", "must be *, which means: create the record only if it does not exist");
   expectVersion(message, field, 0n, "If-None-Match");
 }
 
 function expectVersion(message: Message, field: DescField, version: bigint, header: string): void {
   const fields = message as unknown as Record<string, bigint | undefined>;
   const given = fields[field.localName];
-  if (given !== undefined && given !== version) throw invalid("record_version", "etag", `differs from ${header}`);
+  if (given !== undefined && given !== version)
+    throw invalid("record_version", "etag", `must equal the version in ${header}, or be omitted`);
   fields[field.localName] = version;
 }

@@ -6,57 +6,57 @@ import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { pageLimit, pageOffset } from "../../platform/paging/index.ts";
 import { jsonEncoder } from "../../platform/protojson/index.ts";
 
-/** What REST answers with. */
+/** A REST response body and its type. */
 export interface RestResponse {
   readonly contentType: string;
   readonly body: string | Uint8Array;
-  /** The record's version and a digest of all that is shown of it, when the answer is one versioned record. */
+  /** The record's version and a digest of its JSON, if the response is one versioned record. */
   readonly etag?: string;
 }
 
 type Fields = Record<string, unknown>;
 const json = "application/json";
 
-/** Prepares how an operation's answers are written, by what the definition says they are. */
-export function responseWriter(
+/** Creates the writer of an operation's responses from its definition. */
+export function createResponseWriter(
   { method, paging }: Operation,
   binding: HttpBinding,
-): (call: Call, answer: Message) => RestResponse {
-  if (paging !== undefined) return listWriter(method.output, paging.items.localName, paging.items.message!);
+): (call: Call, response: Message) => RestResponse {
+  if (paging !== undefined) return createListWriter(method.output, paging.items.localName, paging.items.message!);
   const field =
     binding.responseBody === "" ? undefined : method.output.fields.find((each) => each.name === binding.responseBody);
   if (binding.responseBody !== "" && field?.message === undefined) {
     throw new Error(`${method.name}: response_body ${binding.responseBody} is not a message field`);
   }
   if (field?.message?.typeName === HttpBodySchema.typeName) {
-    return (_call, answer) => rawBody((answer as unknown as Fields)[field.localName] as HttpBody);
+    return (_call, response) => rawBody((response as unknown as Fields)[field.localName] as HttpBody);
   }
   const desc = field?.message ?? method.output;
   const encode = jsonEncoder(desc, "proto");
   const version = desc.field.recordVersion?.localName;
-  return (call, answer) => {
-    const data = (field === undefined ? answer : (answer as unknown as Fields)[field.localName]) as Message;
+  return (call, response) => {
+    const data = (field === undefined ? response : (response as unknown as Fields)[field.localName]) as Message;
     const text = encode(data);
     const body = `{"data":${text},"metadata":${metadata(call)}}`;
     if (version === undefined) return { contentType: json, body };
-    return { contentType: json, body, etag: etagOf((data as unknown as Fields)[version] as bigint, text) };
+    return { contentType: json, body, etag: toEtag((data as unknown as Fields)[version] as bigint, text) };
   };
 }
 
 /**
- * A record also shows what other records and running work make of it, such as a pool's recipients. The digest covers
- * that; the version in front of it is what If-Match compares, since only changes of the record itself can be lost.
+ * A record's JSON also contains data from other records and running work, such as a pool's recipients. The digest covers
+ * that data. If-Match compares only the version before it, because only changes to the record itself can be lost.
  */
-function etagOf(version: bigint, text: string): string {
+function toEtag(version: bigint, text: string): string {
   return `"${version}-${hash("sha256", text, "base64url").slice(0, digestChars)}"`;
 }
 
 const digestChars = 22;
 
-function listWriter(output: DescMessage, itemsName: string, itemDesc: DescMessage) {
+function createListWriter(output: DescMessage, itemsName: string, itemDesc: DescMessage) {
   const encode = jsonEncoder(itemDesc, "proto");
-  return (call: Call, answer: Message): RestResponse => {
-    const fields = answer as unknown as Fields;
+  return (call: Call, response: Message): RestResponse => {
+    const fields = response as unknown as Fields;
     const request = call.message as unknown as { pageSize: number; skip: number };
     const items = fields[itemsName] as Message[];
     const cursor = fields[output.field.nextPageToken!.localName] as string;

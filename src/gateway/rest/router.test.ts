@@ -24,7 +24,7 @@ const router = createRouter(
   }),
 );
 
-// Texts stay as they were sent; they are decoded with the rest of the request, after authentication.
+// Path variables stay encoded here. They are decoded with the rest of the request, after authentication.
 const found: readonly (readonly [request: string, template: string, variables: Record<string, string>])[] = [
   ["GET /api/pools", "GET /api/pools", {}],
   ["HEAD /api/pools", "GET /api/pools", {}],
@@ -34,7 +34,7 @@ const found: readonly (readonly [request: string, template: string, variables: R
   ["GET /api/pools/urn:x:1", "GET /api/pools/{pool_id}", { pool_id: "urn:x:1" }],
   ["GET /api/pools/p1%3Aset_enabled", "GET /api/pools/{pool_id}", { pool_id: "p1%3Aset_enabled" }],
   ["GET /api/queues/admission-groups", "GET /api/queues/admission-groups", {}],
-  // A literal that leads nowhere gives way to the variable.
+  // The router backtracks from a literal without a match to the variable.
   ["GET /api/queues/admission-groups/status", "GET /api/queues/{pool_id}/status", { pool_id: "admission-groups" }],
   [
     "POST /api/queues/q/groups/throttle/g1:clear",
@@ -46,7 +46,7 @@ const found: readonly (readonly [request: string, template: string, variables: R
   ["GET /api/events/e1", "GET /api/events/{filter.event_id}", { "filter.event_id": "e1" }],
 ];
 for (const [request, template, variables] of found) {
-  test(`${request} leads to ${template}`, () => {
+  test(`${request} matches ${template}`, () => {
     const [verb, path] = request.split(" ") as [string, string];
     const match = router.find(verb, path);
     assert.ok(match !== undefined && "target" in match);
@@ -55,7 +55,7 @@ for (const [request, template, variables] of found) {
   });
 }
 
-test("a path that no template has leads nowhere", () => {
+test("a path without a template has no match", () => {
   for (const path of [
     "/",
     "/api",
@@ -69,19 +69,19 @@ test("a path that no template has leads nowhere", () => {
   }
 });
 
-test("a path with another verb tells the verbs that it has", () => {
+test("a path with another method returns the allowed methods", () => {
   assert.deepEqual(router.find("DELETE", "/api/pools/p1"), { allow: ["GET", "PATCH"] });
 });
 
-test("two operations that claim one path stop the start, whatever their variables are called", () => {
+test("two operations with the same path stop the start, even if their variables have different names", () => {
   const routes = [
     { verb: "GET", path: "/a/{x}", target: 1 },
     { verb: "GET", path: "/a/{y}", target: 2 },
   ];
-  assert.throws(() => createRouter(routes), /claim one path/);
+  assert.throws(() => createRouter(routes), /have the same path/);
 });
 
-test("a template that the grammar has no place for stops the start", () => {
+test("a template that does not match the grammar stops the start", () => {
   for (const path of ["a", "/{x=**}", "/a/*", "/a//b", "/a/{X}", "/a/{x}y", "/a:", "/a/{x"]) {
     assert.throws(() => parseTemplate(path), /not a path template/, path);
   }

@@ -1,13 +1,13 @@
 import { parseTemplate } from "./template.ts";
 
-/** What a path and a verb lead to. */
+/** The target of a method and a path. */
 export interface Match<T> {
   readonly target: T;
-  /** Field paths and the text of their segments, as it was sent. */
+  /** Field paths with the text of their segments, still percent-encoded. */
   readonly variables: readonly (readonly [string, string])[];
 }
 
-/** Finds targets by HTTP verb and path. */
+/** Finds targets by HTTP method and path. */
 export interface Router<T> {
   find(httpVerb: string, path: string): Match<T> | { readonly allow: readonly string[] } | undefined;
 }
@@ -21,11 +21,11 @@ interface Entry<T> {
 interface Node<T> {
   readonly literals: Map<string, Node<T>>;
   variable: Node<T> | undefined;
-  /** Entries that end here: custom verb, then HTTP verb. */
+  /** Entries that end here, by custom verb, then by HTTP method. */
   readonly ends: Map<string, Map<string, Entry<T>>>;
 }
 
-/** Builds a trie of path templates; two that claim one path stop the start. */
+/** Builds a trie of path templates. Throws if two templates match the same path. */
 export function createRouter<T>(routes: Iterable<{ verb: string; path: string; target: T }>): Router<T> {
   const root = newNode<T>();
   for (const { verb: httpVerb, path, target } of routes) {
@@ -46,7 +46,7 @@ export function createRouter<T>(routes: Iterable<{ verb: string; path: string; t
     const byHttpVerb = node.ends.get(verb) ?? new Map<string, Entry<T>>();
     node.ends.set(verb, byHttpVerb);
     const claimed = byHttpVerb.get(httpVerb);
-    if (claimed !== undefined) throw new Error(`${httpVerb} ${path} and ${claimed.template} claim one path`);
+    if (claimed !== undefined) throw new Error(`${httpVerb} ${path} and ${claimed.template} have the same path`);
     byHttpVerb.set(httpVerb, { target, names, template: path });
   }
 
@@ -70,7 +70,7 @@ function entryOf<T>(ends: Map<string, Entry<T>>, httpVerb: string): Entry<T> | u
   return ends.get(httpVerb) ?? (httpVerb === "HEAD" ? ends.get("GET") : undefined);
 }
 
-/** Literals go before variables; `texts` collects what the variables took on the way that led to the end. */
+/** Tries literals before variables. `texts` collects the variable segments of the matching branch. */
 function walk<T>(
   node: Node<T>,
   parts: readonly string[],
@@ -106,7 +106,7 @@ function end<T>(node: Node<T>, part: string, texts: string[], httpVerb: string):
     }
   }
   const plain = part === "" ? undefined : node.variable?.ends.get("");
-  // A custom verb that nobody has is no operation; with a verb that fits, the whole of it may be an id.
+  // An unknown custom verb is no operation. If the HTTP method matches, the whole segment may be an id with a colon.
   if (colon > 0 && plain !== undefined && entryOf(plain, httpVerb) === undefined) return undefined;
   if (plain !== undefined) texts.push(part);
   return plain;

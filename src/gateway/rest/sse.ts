@@ -4,7 +4,7 @@ import { Failure, fail } from "../../errors/index.ts";
 import { jsonEncoder } from "../../platform/protojson/index.ts";
 import { type Exchange, writeHead } from "../exchange.ts";
 import { interruptible } from "../interrupt.ts";
-import { problemJson } from "./problem.ts";
+import { toProblemJson } from "./problem.ts";
 
 /** The content type of server-sent events. */
 export const eventStreamType = "text/event-stream";
@@ -19,8 +19,8 @@ export type EventStreamWriter = (
   requestId: string,
 ) => Promise<void>;
 
-/** Prepares the events of a streaming operation: `id` is the message's id or sequence, `data` its JSON. */
-export function eventStreamWriter({ method }: Operation, binding: HttpBinding): EventStreamWriter {
+/** Creates the writer of a streaming operation: `id` is the message's id or sequence, `data` its JSON. */
+export function createEventStreamWriter({ method }: Operation, binding: HttpBinding): EventStreamWriter {
   const field = method.output.fields.find((each) => each.name === binding.responseBody);
   const desc = field?.message ?? method.output;
   const encode = jsonEncoder(desc, "proto");
@@ -33,9 +33,9 @@ export function eventStreamWriter({ method }: Operation, binding: HttpBinding): 
     write(": connected\n\n");
     const heartbeat = setInterval(() => write(": heartbeat\n\n"), heartbeatMs);
     const iterator = stream[Symbol.asyncIterator]();
-    const left = new AbortController();
-    response.once("close", () => left.abort(fail("CANCELED")));
-    const whileOpen = interruptible(left.signal);
+    const disconnected = new AbortController();
+    response.once("close", () => disconnected.abort(fail("CANCELED")));
+    const whileOpen = interruptible(disconnected.signal);
     try {
       for (;;) {
         const next = await whileOpen(iterator.next());
@@ -46,7 +46,8 @@ export function eventStreamWriter({ method }: Operation, binding: HttpBinding): 
       }
     } catch (error) {
       const failure = error instanceof Failure ? error : fail("INTERNAL");
-      if (!left.signal.aborted) write(`event: error\ndata: ${problemJson(failure, errorsUrl, requestId)}\n\n`);
+      if (!disconnected.signal.aborted)
+        write(`event: error\ndata: ${toProblemJson(failure, errorsUrl, requestId)}\n\n`);
     } finally {
       clearInterval(heartbeat);
       iterator.return?.().catch(() => {});

@@ -1,10 +1,10 @@
 /**
- * Path templates, as google.api.http writes them:
+ * A path template in the syntax of google.api.http:
  *
  *   Template = "/" Segment { "/" Segment } [ ":" Verb ]
  *   Segment  = Literal | "{" FieldPath "}"
  *
- * A variable takes one whole segment; the verb ends the last one.
+ * A variable matches one whole segment. The verb follows the last segment.
  */
 export interface Template {
   readonly segments: readonly Segment[];
@@ -12,13 +12,13 @@ export interface Template {
   readonly verb: string;
 }
 
-/** A literal, or the path of the request field that takes the segment's text. */
+/** A literal, or the path of the request field that gets the segment's text. */
 export type Segment = { readonly literal: string } | { readonly variable: string };
 
 const literal = /^[A-Za-z0-9._~-]+$/;
 const variable = /^\{([a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*)\}$/;
 
-/** Parses a template; throws on anything that the grammar has no place for. */
+/** Parses a template. Throws if it does not match the grammar. */
 export function parseTemplate(path: string): Template {
   const wrong = () => new Error(`${path} is not a path template`);
   if (!path.startsWith("/")) throw wrong();

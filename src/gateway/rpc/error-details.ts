@@ -2,19 +2,19 @@ import { create, type DescMessage, type JsonValue, type MessageInitShape, toBina
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { type ConnectCode, Failure, fail, type Violation } from "../../errors/index.ts";
 
-/** One detail of an error, as Connect and gRPC carry it. */
+/** One error detail of Connect and gRPC. */
 export interface ErrorDetail {
   /** The full name of the message. */
   readonly type: string;
   readonly value: Uint8Array;
-  /** The same for people. */
+  /** The detail as readable JSON. */
   readonly debug: JsonValue;
 }
 
 const domain = "service.api";
 
-/** What is answered for something thrown. Only a Failure was made for callers; anything else says nothing about itself. */
-export function failureOf(error: unknown): Failure {
+/** Converts a thrown value to a failure. Anything but a Failure becomes INTERNAL, so that no details reach the caller. */
+export function toFailure(error: unknown): Failure {
   return error instanceof Failure ? error : fail("INTERNAL", { cause: error });
 }
 
@@ -23,8 +23,8 @@ export function rpcCodeOf(failure: Failure): ConnectCode {
   return failure.entry.connect;
 }
 
-/** The details of a failure: what it is, which fields are wrong, when to try again. */
-export function detailsOf(failure: Failure, requestId: string, violations = failure.violations): ErrorDetail[] {
+/** Converts a failure to error details: the error code, the violated fields, and the retry delay. */
+export function toErrorDetails(failure: Failure, requestId: string, violations = failure.violations): ErrorDetail[] {
   const details = [errorInfo(failure, requestId)];
   if (violations.length > 0) details.push(badRequest(violations));
   const delayS = retryAfterS(failure);

@@ -1,11 +1,11 @@
 /**
- * RPC: Connect, gRPC and gRPC-Web, from the wire to a call and back.
+ * RPC: serves Connect, gRPC and gRPC-Web.
  *
- * procedure: a method as the wire reaches it. wire type: protocol and format, told by the content type.
- * family: a protocol. framing: how a family that uses envelopes differs from the others.
- * envelope: one message of a stream, with flags and length before it.
+ * procedure: a callable method with its codecs. wire type: the protocol and format of a content type.
+ * envelope: one message on the wire, with a prefix of flags and length.
+ * envelope protocol: a protocol that sends messages in envelopes.
  */
-import type { Answer, Call } from "../../chain/call.ts";
+import type { Call, CallResponse } from "../../chain/call.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { unreachable } from "../../errors/index.ts";
 import type { Exchange } from "../exchange.ts";
@@ -13,23 +13,23 @@ import { wireTypeOf } from "./codec/wire-type.ts";
 import { connectGetRequest, handleConnectGet } from "./connect/connect-get.ts";
 import { connectStream } from "./connect/connect-stream.ts";
 import { handleConnectUnary } from "./connect/connect-unary.ts";
-import { handleFramed } from "./framed.ts";
+import { handleEnvelopedCall } from "./envelope-protocol.ts";
 import { grpc } from "./grpc/grpc.ts";
 import { grpcWeb } from "./grpc/grpc-web.ts";
-import { type HealthSource, healthProcedures } from "./grpc/health.ts";
-import { reflectionPaths, reflectionProcedure } from "./grpc/reflection.ts";
-import { type Procedure, procedureOf } from "./procedure.ts";
+import { createHealthProcedures, type HealthSource } from "./grpc/health.ts";
+import { createReflectionProcedure, reflectionPaths } from "./grpc/reflection.ts";
+import { createProcedure, type Procedure } from "./procedure.ts";
 import { refuseContentType, refuseHttpVersion, refuseUnknown, refuseVerb } from "./refusal.ts";
 
 export type { HealthSource } from "./grpc/health.ts";
 
-/** What the RPC surface of a plane needs. */
+/** The options of a plane's RPC handler. */
 export interface RpcOptions {
-  /** The operations that the plane offers; no other can be called or seen. */
+  /** The plane's operations. Others can be neither called nor seen. */
   readonly operations: readonly Operation[];
-  /** Runs a call through the chain; throws only failures that callers may see. */
-  readonly invoke: (call: Call) => Promise<Answer>;
-  /** Answers from this size on are compressed for callers that accept it; 1 KiB unless said otherwise. */
+  /** Runs a call through the chain. Throws only failures that callers may see. */
+  readonly invoke: (call: Call) => Promise<CallResponse>;
+  /** The smallest response that is compressed, if the caller accepts it; 1 KiB by default. */
   readonly compressBytesMin?: number;
   /** Serves the gRPC health protocol, without credentials. */
   readonly health?: HealthSource;
@@ -37,15 +37,15 @@ export interface RpcOptions {
   readonly reflection?: boolean;
 }
 
-/** The RPC surface of a plane. */
+/** A plane's RPC handler. */
 export interface RpcHandler {
-  /** Whether an exchange is RPC, for a known method or not. */
+  /** Whether a request is RPC, even for an unknown method. */
   matches(exchange: Exchange): boolean;
-  /** Answers an exchange whose path matches. */
+  /** Handles a matching request. */
   handle(exchange: Exchange): Promise<void>;
 }
 
-/** Makes the RPC surface of a plane. */
+/** Creates a plane's RPC handler. */
 export function createRpcHandler(options: RpcOptions): RpcHandler {
   const routes = routesOf(options);
   return {
@@ -56,52 +56,52 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
       const wire = request.method === "POST" ? wireTypeOf(request.headers["content-type"]) : undefined;
       if (procedure === undefined) return refuseUnknown(exchange, wire);
       if (request.method === "GET" && procedure.get) {
-        const asked = connectGetRequest(exchange.query);
-        if (asked === undefined) return refuseContentType(exchange, procedure.families);
-        return handleConnectGet(exchange, procedure, asked);
+        const getRequest = connectGetRequest(exchange.query);
+        if (getRequest === undefined) return refuseContentType(exchange, procedure.protocols);
+        return handleConnectGet(exchange, procedure, getRequest);
       }
       if (request.method !== "POST") return refuseVerb(exchange, procedure.get);
-      if (wire === undefined || !procedure.families.includes(wire.family)) {
-        return refuseContentType(exchange, procedure.families);
+      if (wire === undefined || !procedure.protocols.includes(wire.protocol)) {
+        return refuseContentType(exchange, procedure.protocols);
       }
-      switch (wire.family) {
+      switch (wire.protocol) {
         case "connect_unary":
           return handleConnectUnary(exchange, procedure, wire.format);
         case "connect_stream":
-          return handleFramed(connectStream, exchange, procedure, wire);
+          return handleEnvelopedCall(connectStream, exchange, procedure, wire);
         case "grpc_web":
-          return handleFramed(grpcWeb, exchange, procedure, wire);
+          return handleEnvelopedCall(grpcWeb, exchange, procedure, wire);
         case "grpc":
           if (request.httpVersionMajor < 2) return refuseHttpVersion(exchange);
-          return handleFramed(grpc, exchange, procedure, wire);
+          return handleEnvelopedCall(grpc, exchange, procedure, wire);
         default:
-          return unreachable(wire.family);
+          return unreachable(wire.protocol);
       }
     },
   };
 }
 
-/** A service's full name and a method, which no other path looks like. */
+/** A full service name and a method name. No other path has this form. */
 const procedurePath = /^\/[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\/\w*$/;
 
-/** Whether a request is meant for some procedure, so that an unknown one is refused in the caller's own protocol. */
+/** Whether a request is an RPC, so that an unknown method is refused in the caller's protocol. */
 function isProcedureCall({ path, request }: Exchange): boolean {
   if (procedurePath.test(path)) return true;
-  const family = request.method === "POST" ? wireTypeOf(request.headers["content-type"])?.family : undefined;
-  if (family === undefined) return false;
-  // JSON is sent to REST's paths as well.
-  return family !== "connect_unary" || request.headers["connect-protocol-version"] !== undefined;
+  const protocol = request.method === "POST" ? wireTypeOf(request.headers["content-type"])?.protocol : undefined;
+  if (protocol === undefined) return false;
+  // REST requests are JSON too.
+  return protocol !== "connect_unary" || request.headers["connect-protocol-version"] !== undefined;
 }
 
 function routesOf({ operations, invoke, compressBytesMin, health, reflection }: RpcOptions): Map<string, Procedure> {
-  const procedures = operations.map((operation) => procedureOf(operation, invoke, compressBytesMin));
+  const procedures = operations.map((operation) => createProcedure(operation, invoke, compressBytesMin));
   if (health !== undefined) {
     const services = new Set(operations.map(({ service }) => service.typeName));
-    procedures.push(...healthProcedures(health, services));
+    procedures.push(...createHealthProcedures(health, services));
   }
   const routes = new Map(procedures.map((procedure) => [`/${procedure.operation.id}`, procedure]));
   if (reflection === true) {
-    const procedure = reflectionProcedure(procedures.map(({ operation }) => operation.method));
+    const procedure = createReflectionProcedure(procedures.map(({ operation }) => operation.method));
     for (const path of reflectionPaths) routes.set(path, procedure);
   }
   return routes;

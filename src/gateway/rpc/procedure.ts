@@ -1,30 +1,30 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { GovernanceSchema } from "../../../gen/service/options/governance_pb.ts";
-import type { Answer, Call } from "../../chain/call.ts";
+import type { Call, CallResponse } from "../../chain/call.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { type Codec, jsonCodec, protoCodec } from "./codec/codec.ts";
-import type { Family, Format } from "./codec/wire-type.ts";
+import type { Format, RpcProtocol } from "./codec/wire-type.ts";
 
-/** A method as the wire reaches it: its codecs, made once, and what runs it. */
+/** A callable method with its codecs. */
 export interface Procedure {
   readonly operation: Operation;
   readonly codecs: Readonly<Record<Format, Codec>>;
-  /** The protocols that can carry the method. */
-  readonly families: readonly Family[];
-  /** Whether Connect may call it with GET. */
+  /** The protocols that support the method. */
+  readonly protocols: readonly RpcProtocol[];
+  /** Whether Connect clients may call it with GET. */
   readonly get: boolean;
-  /** Answers from this size on are compressed for callers that accept it. */
+  /** The smallest response that is compressed, if the caller accepts it. */
   readonly compressBytesMin: number;
-  readonly invoke: (call: Call) => Promise<Answer>;
-  /** Set instead of `invoke` for a method whose requests are a stream too. */
-  readonly converse?: (requests: AsyncIterable<Message>) => AsyncIterable<Message>;
+  readonly invoke: (call: Call) => Promise<CallResponse>;
+  /** Used instead of `invoke` for a bidirectional stream. */
+  readonly handleStream?: (requests: AsyncIterable<Message>) => AsyncIterable<Message>;
 }
 
-// Below this, compression saves less than it costs.
+// Compressing a smaller response costs more than it saves.
 const compressBytesMinDefault = 1024;
 
-/** Makes the procedure of an operation. */
-export function procedureOf(
+/** Creates the procedure of an operation. */
+export function createProcedure(
   operation: Operation,
   invoke: Procedure["invoke"],
   compressBytesMin = compressBytesMinDefault,
@@ -33,15 +33,15 @@ export function procedureOf(
   return {
     operation,
     codecs: { json: jsonCodec(method.input, method.output), proto: protoCodec(method.input, method.output) },
-    families: familiesOf(method),
+    protocols: protocolsOf(method),
     get: method.methodKind === "unary" && !operation.governance.mutating,
     compressBytesMin,
     invoke,
   };
 }
 
-/** Makes a procedure that the chain never sees: it belongs to the protocol, not to the API. */
-export function protocolProcedure(method: DescMethod, invoke: Procedure["invoke"]): Procedure {
+/** Creates a procedure that bypasses the chain, because it belongs to the protocol and not to the API. */
+export function createProtocolProcedure(method: DescMethod, invoke: Procedure["invoke"]): Procedure {
   const operation: Operation = {
     id: `${method.parent.typeName}/${method.name}`,
     method,
@@ -54,10 +54,10 @@ export function protocolProcedure(method: DescMethod, invoke: Procedure["invoke"
     streaming: method.methodKind === "server_streaming",
     tokenCost: 0,
   };
-  return procedureOf(operation, invoke);
+  return createProcedure(operation, invoke);
 }
 
-function familiesOf(method: DescMethod): Family[] {
+function protocolsOf(method: DescMethod): RpcProtocol[] {
   switch (method.methodKind) {
     case "unary":
       return ["connect_unary", "grpc", "grpc_web"];

@@ -7,7 +7,7 @@ import { EventService, SubscribeEventsResponseSchema } from "../../../gen/servic
 import { GetTenantResponseSchema, TenantService } from "../../../gen/service/api/tenant_pb.ts";
 import type { Call } from "../../chain/call.ts";
 import { fail, invalid } from "../../errors/index.ts";
-import { dialects, startSurface } from "./testing/surface.ts";
+import { clientProtocols, startRpcServer } from "./testing/rpc-server.ts";
 
 const event = (id: string) => create(SubscribeEventsResponseSchema, { event: { id } });
 
@@ -17,13 +17,13 @@ async function failing(promise: Promise<unknown>): Promise<ConnectError> {
   } catch (error) {
     return ConnectError.from(error);
   }
-  throw new Error("The call went well.");
+  throw new Error("The call succeeded.");
 }
 
-for (const { name, version, transport } of dialects) {
-  test(`${name}: a unary call is answered, with the headers of the chain`, async (t) => {
+for (const { name, version, transport } of clientProtocols) {
+  test(`${name}: a unary call returns its response, with the headers of the chain`, async (t) => {
     let seen: Call | undefined;
-    const surface = await startSurface(t, version, {
+    const server = await startRpcServer(t, version, {
       invoke: async (call) => {
         seen = call;
         call.responseHeaders["X-Request-ID"] = "req-1";
@@ -34,7 +34,7 @@ for (const { name, version, transport } of dialects) {
       },
     });
     let headers = new Headers();
-    const { tenant } = await createClient(TenantService, transport(surface)).getTenant(
+    const { tenant } = await createClient(TenantService, transport(server)).getTenant(
       { tenantId: "t-1" },
       {
         headers: { authorization: "Bearer x" },
@@ -52,8 +52,8 @@ for (const { name, version, transport } of dialects) {
     assert.equal(seen?.protocol, name.split(" ")[0]!.toLowerCase().replace("-", "_"));
   });
 
-  test(`${name}: an error carries code, text, errorCode, retryable, request id, violations and headers`, async (t) => {
-    const surface = await startSurface(t, version, {
+  test(`${name}: an error has code, message, errorCode, retryable, request id, violations and headers`, async (t) => {
+    const server = await startRpcServer(t, version, {
       invoke: async (call) => {
         call.requestId = "req-2";
         call.responseHeaders["X-Request-ID"] = "req-2";
@@ -66,7 +66,7 @@ for (const { name, version, transport } of dialects) {
         });
       },
     });
-    const error = await failing(createClient(TenantService, transport(surface)).getTenant({ tenantId: "t-1" }));
+    const error = await failing(createClient(TenantService, transport(server)).getTenant({ tenantId: "t-1" }));
     assert.equal(error.code, Code.ResourceExhausted);
     assert.equal(error.rawMessage, "Too many: 100 % – wait");
     const [info] = error.findDetails(ErrorInfoSchema);
@@ -83,16 +83,16 @@ for (const { name, version, transport } of dialects) {
     assert.equal(error.metadata.get("x-request-id"), "req-2");
   });
 
-  test(`${name}: something thrown that is no failure tells callers nothing`, async (t) => {
-    const surface = await startSurface(t, version, { invoke: () => Promise.reject(new Error("password=hunter2")) });
-    const error = await failing(createClient(TenantService, transport(surface)).getTenant({ tenantId: "t-1" }));
+  test(`${name}: an unexpected error reveals nothing to callers`, async (t) => {
+    const server = await startRpcServer(t, version, { invoke: () => Promise.reject(new Error("password=hunter2")) });
+    const error = await failing(createClient(TenantService, transport(server)).getTenant({ tenantId: "t-1" }));
     assert.equal(error.code, Code.Internal);
     assert.doesNotMatch(JSON.stringify(error), /hunter2/);
     assert.equal(error.findDetails(ErrorInfoSchema)[0]?.reason, "INTERNAL");
   });
 
-  test(`${name}: a stream gives its messages in order and ends`, async (t) => {
-    const surface = await startSurface(t, version, {
+  test(`${name}: a stream sends its messages in order and ends`, async (t) => {
+    const server = await startRpcServer(t, version, {
       invoke: async (call) => {
         const { subject } = (await call.decode()) as unknown as { subject: string };
         return (async function* () {
@@ -101,7 +101,7 @@ for (const { name, version, transport } of dialects) {
       },
     });
     const ids: string[] = [];
-    for await (const message of createClient(EventService, transport(surface)).subscribeEvents({ subject: "s" })) {
+    for await (const message of createClient(EventService, transport(server)).subscribeEvents({ subject: "s" })) {
       ids.push(message.event!.id);
     }
     assert.deepEqual(
@@ -111,7 +111,7 @@ for (const { name, version, transport } of dialects) {
   });
 
   test(`${name}: an error in mid-stream follows the messages before it`, async (t) => {
-    const surface = await startSurface(t, version, {
+    const server = await startRpcServer(t, version, {
       invoke: async () =>
         (async function* () {
           yield event("1");
@@ -121,7 +121,7 @@ for (const { name, version, transport } of dialects) {
     const ids: string[] = [];
     const error = await failing(
       (async () => {
-        for await (const message of createClient(EventService, transport(surface)).subscribeEvents({})) {
+        for await (const message of createClient(EventService, transport(server)).subscribeEvents({})) {
           ids.push(message.event!.id);
         }
       })(),
@@ -132,17 +132,17 @@ for (const { name, version, transport } of dialects) {
   });
 
   test(`${name}: a stream that fails before its first message fails with the same details`, async (t) => {
-    const surface = await startSurface(t, version, { invoke: () => Promise.reject(fail("UNAUTHENTICATED")) });
-    const stream = createClient(EventService, transport(surface)).subscribeEvents({});
+    const server = await startRpcServer(t, version, { invoke: () => Promise.reject(fail("UNAUTHENTICATED")) });
+    const stream = createClient(EventService, transport(server)).subscribeEvents({});
     const error = await failing(stream[Symbol.asyncIterator]().next());
     assert.equal(error.code, Code.Unauthenticated);
     assert.equal(error.findDetails(ErrorInfoSchema)[0]?.reason, "UNAUTHENTICATED");
   });
 
-  test(`${name}: a caller that leaves a stream aborts the call and ends the iterator`, async (t) => {
+  test(`${name}: a caller that disconnects from a stream aborts the call and ends the iterator`, async (t) => {
     const aborted = Promise.withResolvers<unknown>();
     const returned = Promise.withResolvers<void>();
-    const surface = await startSurface(t, version, {
+    const server = await startRpcServer(t, version, {
       invoke: async (call) => {
         await call.decode();
         call.signal.addEventListener("abort", () => aborted.resolve(call.signal.reason.code));
@@ -160,7 +160,7 @@ for (const { name, version, transport } of dialects) {
     const leave = new AbortController();
     const error = await failing(
       (async () => {
-        const client = createClient(EventService, transport(surface));
+        const client = createClient(EventService, transport(server));
         for await (const _ of client.subscribeEvents({}, { signal: leave.signal })) leave.abort();
       })(),
     );
@@ -170,10 +170,10 @@ for (const { name, version, transport } of dialects) {
   });
 
   test(`${name}: a deadline ends a call whose handler hangs`, async (t) => {
-    const surface = await startSurface(t, version, { invoke: () => new Promise(() => {}) });
+    const server = await startRpcServer(t, version, { invoke: () => new Promise(() => {}) });
     const error = await failing(
-      // The client's own timer would hide the server's answer, so only the header is sent.
-      createClient(TenantService, transport(surface)).getTenant(
+      // The client's own timer would hide the server's response, so only the header is sent.
+      createClient(TenantService, transport(server)).getTenant(
         {},
         { headers: { "connect-timeout-ms": "20", "grpc-timeout": "20m" } },
       ),
@@ -184,7 +184,7 @@ for (const { name, version, transport } of dialects) {
 
   test(`${name}: a deadline ends a stream whose handler hangs`, async (t) => {
     const returned = Promise.withResolvers<void>();
-    const surface = await startSurface(t, version, {
+    const server = await startRpcServer(t, version, {
       invoke: async ({ signal }) =>
         (async function* () {
           try {
@@ -197,7 +197,7 @@ for (const { name, version, transport } of dialects) {
     });
     const error = await failing(
       (async () => {
-        const client = createClient(EventService, transport(surface));
+        const client = createClient(EventService, transport(server));
         const headers = { "connect-timeout-ms": "20", "grpc-timeout": "20m" };
         for await (const _ of client.subscribeEvents({}, { headers })) void _;
       })(),
@@ -206,37 +206,35 @@ for (const { name, version, transport } of dialects) {
     await returned.promise;
   });
 
-  test(`${name}: a method that the plane does not offer is unimplemented`, async (t) => {
-    const surface = await startSurface(t, version, { operations: [] as never, reflection: true });
-    // Reflection keeps one route, so that the handler takes the path of its package only.
+  test(`${name}: a method that the plane does not serve is unimplemented`, async (t) => {
+    const server = await startRpcServer(t, version, { operations: [] as never, reflection: true });
+    // Only reflection is served.
     const method = { ...TenantService.method.getTenant, parent: { typeName: "grpc.reflection.v1.Nothing" } };
-    const error = await failing(
-      transport(surface).unary(method as never, undefined, undefined, undefined, {} as never),
-    );
+    const error = await failing(transport(server).unary(method as never, undefined, undefined, undefined, {} as never));
     assert.equal(error.code, Code.Unimplemented);
     assert.equal(error.findDetails(ErrorInfoSchema)[0]?.reason, "ROUTE_NOT_FOUND");
   });
 }
 
-test("a slow reader holds the stream back instead of filling memory", async (t) => {
-  for (const { version, transport } of dialects.filter(({ name }) => name.includes("binary"))) {
+test("a slow reader causes back-pressure instead of filling memory", async (t) => {
+  for (const { version, transport } of clientProtocols.filter(({ name }) => name.includes("binary"))) {
     let produced = 0;
     const big = create(SubscribeEventsResponseSchema, { event: { subject: "x".repeat(50_000) } });
     const total = 2000;
-    const surface = await startSurface(t, version, {
+    const server = await startRpcServer(t, version, {
       invoke: async () =>
         (async function* () {
           for (; produced < total; produced++) yield big;
         })(),
     });
-    const stream = createClient(EventService, transport(surface)).subscribeEvents({})[Symbol.asyncIterator]();
+    const stream = createClient(EventService, transport(server)).subscribeEvents({})[Symbol.asyncIterator]();
     await stream.next();
-    // Producing stands still once the buffers of both sides are full.
+    // The producer pauses once the buffers of both sides are full.
     for (let before = -1; before !== produced; ) {
       before = produced;
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
-    assert.ok(produced < total, `produced ${produced} messages for a reader that took one`);
+    assert.ok(produced < total, `produced ${produced} messages for a reader that read one`);
     await stream.return?.();
   }
 });

@@ -1,51 +1,56 @@
 import { requestIdFrom } from "../../chain/steps/request-id.ts";
 import { type Failure, fail } from "../../errors/index.ts";
 import { type Exchange, headerOf } from "../exchange.ts";
-import { contentTypesOf, type Family, type WireType } from "./codec/wire-type.ts";
-import { connectErrorOf } from "./connect/connect-error.ts";
+import { contentTypesOf, type RpcProtocol, type WireType } from "./codec/wire-type.ts";
+import { toConnectError } from "./connect/connect-error.ts";
 import { grpc } from "./grpc/grpc.ts";
 import { grpcWeb } from "./grpc/grpc-web.ts";
-import { replyWhole } from "./reply.ts";
+import { sendResponse } from "./response.ts";
 
-/** Refuses a method that does not exist, in the protocol that it was asked for in. */
+/** Refuses an unknown method in the caller's protocol. */
 export function refuseUnknown(exchange: Exchange, wire: WireType | undefined): void {
-  const failure = fail("ROUTE_NOT_FOUND", { public: "No such method." });
-  const framing = wire?.family === "grpc_web" ? grpcWeb : wire?.family === "grpc" ? grpc : undefined;
-  if (wire === undefined || framing === undefined || (framing === grpc && exchange.request.httpVersionMajor < 2)) {
-    // Connect's clients take this status for "unimplemented", whatever the body is.
+  const failure = fail("ROUTE_NOT_FOUND", {
+    public:
+      "No such method. The path must be /<full service name>/<method> (for example: /service.api.TenantService/GetTenant).",
+  });
+  const protocol = wire?.protocol === "grpc_web" ? grpcWeb : wire?.protocol === "grpc" ? grpc : undefined;
+  if (wire === undefined || protocol === undefined || (protocol === grpc && exchange.request.httpVersionMajor < 2)) {
+    // Connect clients read this status as "unimplemented", regardless of the body.
     refuse(exchange, 404, failure, {});
   } else {
     const requestId = idOf(exchange);
     const headers = { "content-type": wire.contentType, "x-request-id": requestId };
-    framing.end({ exchange, wire, failure, requestId, headers });
+    protocol.end({ exchange, wire, failure, requestId, headers });
   }
 }
 
-/** Refuses a verb; `get` tells whether GET would do. */
+/** Refuses an HTTP method. `get` is true if GET is allowed. */
 export function refuseVerb(exchange: Exchange, get: boolean): void {
   const allow = get ? "GET, POST" : "POST";
-  refuse(exchange, 405, fail("METHOD_NOT_ALLOWED", { public: `The method takes ${allow}.` }), { allow });
+  refuse(exchange, 405, fail("METHOD_NOT_ALLOWED", { public: `The method accepts only ${allow}.` }), { allow });
 }
 
-/** Refuses a content type that no protocol of the method has. */
-export function refuseContentType(exchange: Exchange, families: readonly Family[]): void {
-  const failure = fail("UNSUPPORTED_MEDIA_TYPE", { public: "The method takes the content types in Accept-Post." });
-  refuse(exchange, 415, failure, { "accept-post": contentTypesOf(families) });
+/** Refuses a content type that no protocol of the method uses. */
+export function refuseContentType(exchange: Exchange, protocols: readonly RpcProtocol[]): void {
+  const failure = fail("UNSUPPORTED_MEDIA_TYPE", {
+    public: "The Content-Type is not supported. Use one of the types in the Accept-Post header.",
+  });
+  refuse(exchange, 415, failure, { "accept-post": contentTypesOf(protocols) });
 }
 
-/** Refuses gRPC over HTTP/1.1, which could not carry its trailers to most clients. */
+/** Refuses gRPC over HTTP/1.1, because most clients could not read its trailers. */
 export function refuseHttpVersion(exchange: Exchange): void {
-  const text = "gRPC needs HTTP/2; over HTTP/1.1 use gRPC-Web or Connect.";
+  const text = "gRPC needs HTTP/2. Over HTTP/1.1, use gRPC-Web or Connect.";
   refuse(exchange, 505, fail("UNSUPPORTED_MEDIA_TYPE", { public: text }), {});
 }
 
 function refuse(exchange: Exchange, status: number, failure: Failure, headers: Record<string, string>): void {
   const requestId = idOf(exchange);
-  const body = JSON.stringify(connectErrorOf(failure, requestId));
-  replyWhole(exchange, status, { "content-type": "application/json", "x-request-id": requestId, ...headers }, body);
+  const body = JSON.stringify(toConnectError(failure, requestId));
+  sendResponse(exchange, status, { "content-type": "application/json", "x-request-id": requestId, ...headers }, body);
 }
 
-/** What is refused before it becomes a call has an id too. */
+/** A request that is refused before it becomes a call gets an id too. */
 function idOf({ request }: Exchange): string {
   return requestIdFrom(headerOf(request, "x-request-id"));
 }

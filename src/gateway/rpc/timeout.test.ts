@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Failure } from "../../errors/index.ts";
 import { connectTimeoutMs, grpcTimeoutMs } from "./timeout.ts";
 
-test("timeouts are read in every unit and never exceed what a timer can wait", () => {
+test("timeouts are parsed in every unit and never exceed the limit of a timer", () => {
   assert.equal(connectTimeoutMs(undefined), undefined);
   assert.equal(connectTimeoutMs("0"), 0);
   assert.equal(connectTimeoutMs("9999999999"), 2147483647);
@@ -17,7 +17,7 @@ test("timeouts are read in every unit and never exceed what a timer can wait", (
   assert.equal(grpcTimeoutMs("99999999H"), 2147483647);
 });
 
-test("timeouts that the protocols do not know are failures", () => {
+test("invalid timeouts are failures", () => {
   for (const value of ["", "-1", "1.5", "12345678901", "1s"]) {
     assert.ok(connectTimeoutMs(value) instanceof Failure, value);
   }

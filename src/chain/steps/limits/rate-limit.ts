@@ -2,51 +2,53 @@ import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { RateLimiter, Verdict } from "../../../platform/ratelimit/index.ts";
 import type { Call, Interceptor } from "../../call.ts";
-import { ownLimit } from "../tenant.ts";
-import { spentBuckets } from "./spent-buckets.ts";
+import { effectiveLimit } from "../tenant.ts";
+import { createExhaustedBuckets } from "./exhausted-buckets.ts";
 
 interface Parts {
-  /** Nothing is limited without one. */
+  /** Undefined disables the rate limit. */
   readonly limiter: RateLimiter | undefined;
-  /** Tokens a second for the whole instance; 0 for no limit. */
+  /** Tokens per second for the whole instance; 0 means no limit. */
   readonly globalRps: number;
-  /** Tokens a second for each tenant; 0 for no limit. */
+  /** Tokens per second for each tenant; 0 means no limit. */
   readonly tenantRps: number;
   readonly burstS: number;
-  /** Takes one call from a tenant's daily quota, or throws. */
+  /** Charges one call to a tenant's daily quota, or throws. */
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<void>;
 }
 
 interface RateLimit {
-  /** Step 11: nobody takes more than their share: of this second, by cost, and of this day, by count. */
+  /** Step 11: enforces the rate limit (by cost per second) and the daily quota (by number of calls). */
   readonly step: Interceptor;
-  /** The refusal of a call whose bucket is known to be spent; asked before its body is read. */
+  /** The refusal of a call whose bucket is known to be exhausted. It is checked before the body is read. */
   refusal(call: Call): Failure | undefined;
-  /** Takes what a body costs by its size, or throws. */
+  /** Charges the rate limit for a body's size, or throws. */
   chargeBytes(call: Call, bytes: number): Promise<void> | undefined;
 }
 
-/** A large body costs a token more for each such part of it. */
+/** A body costs one additional token for each full 64 KiB. */
 const bytesPerToken = 64 * 1024;
 
-/** Limits how fast calls come. */
+/** Limits the rate of calls. */
 export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: Parts): RateLimit {
-  const spent = spentBuckets();
+  const exhausted = createExhaustedBuckets();
 
   async function take(call: Call, key: string, rps: number, cost: number): Promise<void> {
     const verdict = await limiter!.take(key, cost, { rps, burst: rps * burstS });
-    const told = call.responseHeaders["x-ratelimit-remaining"];
-    // Of two limits the one that ends sooner is worth telling.
-    if (!verdict.allowed || told === undefined || verdict.remaining < Number(told)) tell(call, verdict, rps);
+    const reported = call.responseHeaders["x-ratelimit-remaining"];
+    // The headers report the stricter of the two limits.
+    if (!verdict.allowed || reported === undefined || verdict.remaining < Number(reported)) {
+      setHeaders(call, verdict, rps);
+    }
     if (verdict.allowed) return;
-    spent.note(key, cost, rps, verdict);
+    exhausted.add(key, cost, rps, verdict);
     throw limited(verdict);
   }
 
   async function takeTokens(call: Call, cost: number): Promise<void> {
-    const { tenantId, standing } = call;
-    // The tenant's own first: what one tenant is refused must not be taken from everybody's.
-    const rps = ownLimit(tenantRps, standing, "ratelimit.tenant_rps");
+    const { tenantId, tenantState } = call;
+    // The tenant's bucket comes first: a call that it refuses must not consume the shared bucket.
+    const rps = effectiveLimit(tenantRps, tenantState, "ratelimit.tenant_rps");
     if (rps > 0 && tenantId !== undefined) await take(call, tenantKey(tenantId), rps, cost);
     if (globalRps > 0) await take(call, globalKey, globalRps, cost);
   }
@@ -58,18 +60,18 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: 
 
   return {
     step: (call, next) => {
-      const quota = call.standing?.quotas["api.call"];
+      const quota = call.tenantState?.quotas["api.call"];
       if (limiter === undefined && quota === undefined) return next(call);
       return takeAll(call, quota).then(() => next(call));
     },
     refusal(call) {
-      if (spent.size === 0) return undefined;
+      if (exhausted.size === 0) return undefined;
       const { tokenCost } = call.operation;
       const known =
-        (call.tenantId !== undefined && spent.find(tenantKey(call.tenantId), tokenCost)) ||
-        spent.find(globalKey, tokenCost);
+        (call.tenantId !== undefined && exhausted.find(tenantKey(call.tenantId), tokenCost)) ||
+        exhausted.find(globalKey, tokenCost);
       if (!known) return undefined;
-      tell(call, known.verdict, known.rps);
+      setHeaders(call, known.verdict, known.rps);
       return limited(known.verdict);
     },
     chargeBytes(call, bytes) {
@@ -85,8 +87,8 @@ function tenantKey(tenantId: TenantId): string {
   return `tenant:${tenantId}`;
 }
 
-/** Says how much is left: the headers that are in use, and beside them those of the IETF. */
-function tell({ responseHeaders }: Call, { limit, remaining, resetS }: Verdict, rps: number): void {
+/** Reports the remaining tokens, in the common X-RateLimit headers and in the IETF draft's headers. */
+function setHeaders({ responseHeaders }: Call, { limit, remaining, resetS }: Verdict, rps: number): void {
   responseHeaders["x-ratelimit-limit"] = String(limit);
   responseHeaders["x-ratelimit-remaining"] = String(remaining);
   responseHeaders["ratelimit-policy"] = `"default";q=${limit};w=${Math.ceil(limit / rps)}`;
@@ -95,7 +97,7 @@ function tell({ responseHeaders }: Call, { limit, remaining, resetS }: Verdict, 
 
 function limited({ retryAfterS }: Verdict): Failure {
   return fail("RATE_LIMITED", {
-    public: `Too many requests: try again in ${retryAfterS} s.`,
+    public: `Too many requests. Try again in ${retryAfterS} s.`,
     headers: { "retry-after": String(retryAfterS) },
   });
 }

@@ -1,9 +1,9 @@
-// Shows what would have been sent. The key comes with the link (#key=…) or is asked for; it stays in this tab.
+// Shows the stored messages. The API key comes from the link (#key=…) or from the form, and stays in this tab.
 const here = new URL(document.currentScript.src);
 const messagesUrl = new URL("../api/v2/notification/outbox?limit=100", here);
 const keyName = "switchyard-key";
 
-const asked = document.querySelector("#asked");
+const keyForm = document.querySelector("#key-form");
 const list = document.querySelector("#messages");
 const status = document.querySelector("#status");
 const channel = document.querySelector("#channel");
@@ -15,10 +15,10 @@ if (linked) {
   history.replaceState(null, "", location.pathname);
 }
 
-asked.addEventListener("submit", (event) => {
+keyForm.addEventListener("submit", (event) => {
   event.preventDefault();
-  sessionStorage.setItem(keyName, new FormData(asked).get("key").trim());
-  look();
+  sessionStorage.setItem(keyName, new FormData(keyForm).get("key").trim());
+  refresh();
 });
 channel.addEventListener("change", () => {
   for (const each of shown.values()) each.hidden = !isWanted(each.dataset.channel);
@@ -28,31 +28,31 @@ function isWanted(name) {
   return channel.value === "" || channel.value === name;
 }
 
-async function look() {
+async function refresh() {
   const key = sessionStorage.getItem(keyName);
-  asked.hidden = Boolean(key);
+  keyForm.hidden = Boolean(key);
   if (!key) {
-    status.textContent = "Paste an API key to see what would have been sent.";
+    status.textContent = "Enter an API key to see the messages.";
     return;
   }
   const response = await fetch(messagesUrl, { headers: { "x-api-key": key } }).catch(() => undefined);
   if (response?.status === 401 || response?.status === 403) {
     sessionStorage.removeItem(keyName);
-    status.textContent = "That key may not look into the outbox.";
-    asked.hidden = false;
+    status.textContent = "The API key is not valid, or not allowed to read the outbox.";
+    keyForm.hidden = false;
     return;
   }
   if (!response?.ok) {
-    status.textContent = "The service does not answer; trying again.";
+    status.textContent = "The service does not respond. Retrying …";
     return;
   }
   const { data, total, total_capped: isCapped } = await response.json();
   for (const message of data.toReversed()) if (!shown.has(message.id)) show(message);
-  const rest = total > data.length ? `, the newest ${data.length} are shown` : "";
+  const rest = total > data.length ? `, showing the newest ${data.length}` : "";
   status.textContent =
     total === 0
-      ? "Nothing yet. What is triggered shows up here."
-      : `${isCapped ? "At least " : ""}${total} in all${rest}.`;
+      ? "No messages yet. Triggered notifications appear here."
+      : `${isCapped ? "At least " : ""}${total} messages${rest}.`;
 }
 
 function show(message) {
@@ -75,10 +75,10 @@ function show(message) {
 function contents(message) {
   const parts = [element("p", `${message.workflow_key} · delivery ${message.id}`, "quiet")];
   if (message.html) {
-    // A sandbox without any permission: whatever the mail holds, it cannot run or reach anything.
+    // A sandbox without permissions: scripts in the email cannot run, and it cannot access the page.
     const frame = element("iframe");
     frame.setAttribute("sandbox", "");
-    frame.title = "The mail";
+    frame.title = "Email";
     frame.srcdoc = message.html;
     parts.push(frame);
   }
@@ -94,5 +94,5 @@ function element(name, text = "", className = "") {
   return made;
 }
 
-look();
-setInterval(look, 2000);
+refresh();
+setInterval(refresh, 2000);

@@ -1,4 +1,4 @@
-// Finds operations on the index, and sends requests from the forms. Requests go to the instance that served the page.
+// Filters the operations on the index, and sends the requests of the forms to the instance that served the page.
 const instance = new URL("..", document.currentScript.src);
 const keyName = "switchyard-key";
 
@@ -28,7 +28,9 @@ keyForm.addEventListener("submit", (event) => {
 
 function showKey() {
   const isSet = sessionStorage.getItem(keyName) !== null;
-  keyStatus.textContent = isSet ? "A key is set, for this tab." : "Needed to send requests. It stays in this tab.";
+  keyStatus.textContent = isSet
+    ? "The API key is set for this tab."
+    : "Required to send requests. The key stays in this tab.";
 }
 showKey();
 
@@ -41,7 +43,7 @@ for (const form of document.querySelectorAll("form[data-path]")) {
   form.closest("details").addEventListener("toggle", () => showCurl(form));
 }
 
-/** The address and the body that a form describes. */
+/** The path and the body of a form's request. */
 function requestOf(form) {
   let path = form.dataset.path;
   const query = new URLSearchParams();
@@ -76,7 +78,7 @@ function compact(text) {
 async function send(form) {
   const { target, body } = requestOf(form);
   const status = form.querySelector(".status");
-  const answer = form.querySelector(".answer");
+  const output = form.querySelector(".response");
   const stop = form.querySelector(".stop");
   const key = sessionStorage.getItem(keyName);
   const headers = {};
@@ -86,24 +88,24 @@ async function send(form) {
   const abort = new AbortController();
   stop.onclick = () => abort.abort();
   stop.hidden = false;
-  answer.hidden = false;
-  answer.textContent = "";
+  output.hidden = false;
+  output.textContent = "";
   status.textContent = "Sending …";
   const startedAt = performance.now();
   try {
     const url = new URL(target.slice(1), instance);
     const response = await fetch(url, { method: form.dataset.verb, headers, body, signal: abort.signal });
     status.textContent = `${response.status} ${response.statusText} in ${Math.round(performance.now() - startedAt)} ms`;
-    // Streams are shown as they come.
+    // Streams are shown while they arrive.
     const decoder = new TextDecoder();
     for (const reader = response.body.getReader(); ; ) {
       const { done, value } = await reader.read();
       if (done) break;
-      answer.textContent += decoder.decode(value, { stream: true });
+      output.textContent += decoder.decode(value, { stream: true });
     }
-    answer.textContent = indented(answer.textContent);
+    output.textContent = indented(output.textContent);
   } catch (error) {
-    status.textContent = abort.signal.aborted ? "Stopped." : `No answer: ${error.message}`;
+    status.textContent = abort.signal.aborted ? "Stopped." : `No response: ${error.message}`;
   } finally {
     stop.hidden = true;
   }

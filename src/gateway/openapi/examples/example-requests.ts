@@ -4,7 +4,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const layout = {
   name: "Letter",
-  description: "The frame of all letters.",
+  description: "The layout of all letters.",
   engine: "handlebars",
   body: "<main>{{ content }}</main>",
   text_body: "{{ content }}",
@@ -40,8 +40,8 @@ const poolConfig = {
 };
 
 /**
- * Requests of operations whose fields depend on each other, by message. Fields that are not here are left out; what a
- * request must have besides comes from the definition.
+ * Example requests whose fields depend on each other, by message. Fields that are not listed are omitted; other required
+ * fields come from the definition.
  */
 export const exampleRequests: Readonly<Record<string, Json>> = {
   AddTopicSubscribersRequest: { subscriber_ids: [exampleId("subscriber")] },

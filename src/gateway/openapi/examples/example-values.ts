@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** The id that every example gives to one kind of record, so that examples fit together. */
+/** The id of a kind of record in all examples, so that examples are consistent. */
 export function exampleId(kind: string): string {
   const digest = createHash("sha256").update(kind).digest();
-  // The first ten characters are the time of the examples' records, 2024-05-01.
+  // The first ten characters encode the time of the example records, 2024-05-01.
   return `01HWS6KRG0${Array.from(digest.subarray(0, 16), (byte) => alphabet[byte & 31]).join("")}`;
 }
 
-/** Values that read well, by `Message.field` or by field name alone. One that breaks the field's rules is passed over. */
+/** Realistic strings, by `Message.field` or by field name. A string that violates the field's rules is skipped. */
 export const exampleStrings: Readonly<Record<string, string>> = {
   "Tenant.name": "Acme Logistics",
   "CreateTenantRequest.name": "Acme Logistics",
@@ -26,9 +26,9 @@ export const exampleStrings: Readonly<Record<string, string>> = {
   "CreateSecretRequest.value": "correct-horse-battery-staple",
   "UpdateSecretRequest.value": "correct-horse-battery-staple",
   "Capability.name": "API keys",
-  "Capability.description": "Keys for programs that call the API.",
+  "Capability.description": "API keys for programs.",
   "ConfigSetting.type": "integer",
-  "ConfigSetting.description": "How many requests a second the tenant may send.",
+  "ConfigSetting.description": "Requests per second that the tenant may send.",
   "Event.type": "order.created",
   "Event.subject": "order/A-1001",
   "ListEventsRequest.subject": "order/A-1001",
@@ -82,7 +82,7 @@ export const exampleStrings: Readonly<Record<string, string>> = {
   url: "https://hooks.example.com/switchyard",
 };
 
-/** Numbers that read well, by field name. */
+/** Realistic numbers, by field name. */
 export const exampleNumbers: Readonly<Record<string, number>> = {
   limit: 10_000,
   limit_per_day: 10_000,
@@ -99,7 +99,7 @@ export const exampleObjects: Readonly<Record<string, Readonly<Record<string, unk
   settings: { locale: "en-GB" },
 };
 
-/** Times, by field name; every other time is that of creation. */
+/** Times, by field name. Every other time is the creation time. */
 export const exampleTimes: Readonly<Record<string, string>> = {
   created_at: "2024-05-01T09:30:00Z",
   expires_at: "2099-05-01T09:30:00Z",
@@ -109,7 +109,7 @@ export const exampleTimes: Readonly<Record<string, string>> = {
   last_used_at: "2024-05-03T11:15:00Z",
 };
 
-/** Switches that are on in an example of an answer. */
+/** Booleans that are true in example responses. */
 export const exampleSwitchesOn: ReadonlySet<string> = new Set([
   "active",
   "authentication_required",

@@ -6,20 +6,20 @@ import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { readOperations } from "../../../definitions/index.ts";
 import type { MediaType, Parameter, Reference, RequestBody, Response, Schema } from "../document.ts";
-import { pathTemplateOf } from "../path-template.ts";
+import { toPathTemplate } from "../path-template.ts";
 import { operationsIn, testDocument } from "../test-document.ts";
 import { exampleOfMessage } from "./examples.ts";
 
 const document = testDocument();
 const root = "https://api.switchyard.test/openapi";
 
-// An independent judge of the examples. The document is one schema, so that its references are found.
+// An independent validator of the examples. The document is one schema, so that its references resolve.
 const ajv = new Ajv2020({ strict: false, allErrors: true });
-// The package is CommonJS: its function arrives one level down.
+// The package is CommonJS: its function is the `default` property.
 (formats as unknown as (ajv: Ajv2020) => void)(ajv);
 ajv.addSchema(JSON.parse(JSON.stringify({ ...document, $id: root })));
 
-/** Counts examples and collects those that break their schema. */
+/** Counts examples and collects those that violate their schema. */
 function judge() {
   const bad: string[] = [];
   let count = 0;
@@ -40,7 +40,7 @@ function judge() {
 
 const validators = new Map<string, ReturnType<typeof ajv.compile>>();
 
-/** Compiled once: many examples have the same schema. */
+/** Compiled validators, because many examples share a schema. */
 function validatorOf(schema: Schema) {
   const text = JSON.stringify(schema).replaceAll('"#/components/', `"${root}#/components/`);
   const validate = validators.get(text) ?? ajv.compile(JSON.parse(text));
@@ -72,7 +72,7 @@ test("every example is valid against its own schema", () => {
   assert.ok(judged.count() > 100);
 });
 
-test("every JSON body and answer of an operation has an example", () => {
+test("every JSON request body and response of an operation has an example", () => {
   for (const { verb, path, operation } of operationsIn(document)) {
     const bodies = [operation.requestBody, operation.responses["200"]].filter((part) => part !== undefined);
     for (const body of bodies) {
@@ -82,7 +82,7 @@ test("every JSON body and answer of an operation has an example", () => {
   }
 });
 
-test("every example of a request is accepted by the rules of its definition", () => {
+test("every example request satisfies the rules of its definition", () => {
   const validator = createValidator();
   for (const { id, method } of readOperations()) {
     const message = fromJson(method.input, exampleOfMessage(method.input, "request") as JsonValue);
@@ -91,22 +91,24 @@ test("every example of a request is accepted by the rules of its definition", ()
   }
 });
 
-test("an example of an answer can be read as its message", () => {
+test("every example response can be decoded as its message", () => {
   for (const { id, method } of readOperations()) {
     assert.doesNotThrow(() => fromJson(method.output, exampleOfMessage(method.output, "response") as JsonValue), id);
   }
 });
 
-test("examples are always the same, and name one record by one id", () => {
+test("examples are deterministic and use one id per record", () => {
   assert.deepEqual(testDocument(), document);
   const read = document.paths["/api/tenants/{tenant_id}"]!.get!;
   const [tenantId] = read.parameters as Parameter[];
-  const answer = (read.responses["200"] as Response).content!["application/json"]!.example as { data: { id: string } };
-  assert.equal(tenantId!.example, answer.data.id);
+  const response = (read.responses["200"] as Response).content!["application/json"]!.example as {
+    data: { id: string };
+  };
+  assert.equal(tenantId!.example, response.data.id);
 });
 
 test("a variable's own pattern is not part of the path", () => {
   const { input } = readOperations().find(({ method }) => method.name === "GetTenant")!.method;
-  assert.equal(pathTemplateOf("/x/{tenant_id=tenants/*}:go", input).path, "/x/{tenant_id}:go");
-  assert.throws(() => pathTemplateOf("/x/{nobody}", input), /has no field nobody/);
+  assert.equal(toPathTemplate("/x/{tenant_id=tenants/*}:go", input).path, "/x/{tenant_id}:go");
+  assert.throws(() => toPathTemplate("/x/{nobody}", input), /has no field nobody/);
 });

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { commentOf } from "../../../definitions/comments.ts";
 import type { Schema } from "../document.ts";
-import { constraintsOf, ecmaPattern, isRequired, type Rules, rulesOf } from "../schemas/rules.ts";
+import { ecmaPattern, isRequired, type Rules, readRules, toConstraints } from "../schemas/rules.ts";
 import { type Direction, isReadOnly } from "../schemas/schemas.ts";
 import { wellKnownSchema } from "../schemas/well-known.ts";
 import { exampleRequests } from "./example-requests.ts";
@@ -15,12 +15,12 @@ import {
 } from "./example-values.ts";
 import { samplePattern } from "./sample-pattern.ts";
 
-// Deep enough for every record; a message that holds itself ends here.
+// Deep enough for every record. A recursive message ends here.
 const depthMax = 5;
-// What has not happened to the record of an example.
-const notYet = /^(revoked|deleted|ejected|suspended|cancell?ed|archived|failed|previous)_/;
+// Fields for events that have not happened to an example record.
+const unsetInExamples = /^(revoked|deleted|ejected|suspended|cancell?ed|archived|failed|previous)_/;
 
-/** An example of a message as REST writes it, always the same for the same definition. */
+/** Creates a deterministic example of a message in REST's JSON. */
 export function exampleOfMessage(
   message: DescMessage,
   direction: Direction,
@@ -30,7 +30,7 @@ export function exampleOfMessage(
   const example: Record<string, unknown> = {};
   const written = direction === "request" && depth === 0 ? exampleRequests[message.name] : undefined;
   for (const field of message.fields) {
-    if (omitted.has(field.name) || isLeftOut(field, direction)) continue;
+    if (omitted.has(field.name) || isOmitted(field, direction)) continue;
     const isWritten = written !== undefined && (field.name in written || !isRequired(field));
     const value = isWritten ? written[field.name] : exampleOfField(field, direction, depth);
     if (value !== undefined) example[field.name] = value;
@@ -38,15 +38,15 @@ export function exampleOfMessage(
   return example;
 }
 
-/** Examples of the fields that a record shows once, in the response that creates them. */
+/** Creates examples of secret fields, which only the response that creates them contains. */
 export function exampleOfSecrets(message: DescMessage): Record<string, unknown> {
   const secrets = message.fields.filter(isShownOnce);
   return Object.fromEntries(secrets.map((field) => [field.name, exampleOfField(field, "response")]));
 }
 
-/** An example of a field's value; undefined leaves the field out. */
+/** Creates an example of a field's value; undefined omits the field. */
 export function exampleOfField(field: DescField, direction: Direction, depth = 0): unknown {
-  const rules = direction === "request" ? rulesOf(field) : {};
+  const rules = direction === "request" ? readRules(field) : {};
   switch (field.fieldKind) {
     case "list":
       return listExample(field, rules, direction, depth);
@@ -64,11 +64,11 @@ function isShownOnce(field: DescField): boolean {
   return field.proto.options?.debugRedact === true && field.proto.proto3Optional;
 }
 
-function isLeftOut(field: DescField, direction: Direction): boolean {
+function isOmitted(field: DescField, direction: Direction): boolean {
   if (direction === "response" && isShownOnce(field)) return true;
   if (field.oneof !== undefined && field.oneof.fields[0] !== field) return true;
-  if (notYet.test(field.name) && field.fieldKind === "message") return true;
-  // A version is right only by luck: an example that is sent as it stands would conflict.
+  if (unsetInExamples.test(field.name) && field.fieldKind === "message") return true;
+  // Omitted, because a request with an arbitrary version would cause a conflict.
   return direction === "request" && (isReadOnly(field) || field.name === "record_version");
 }
 
@@ -122,11 +122,11 @@ function messageExample(field: DescField, direction: Direction, depth: number): 
 }
 
 function stringExample(field: DescField, rules: Rules, direction: Direction): string {
-  if (direction === "response" && notYet.test(field.name)) return "";
-  const constraints = constraintsOf(rules, false);
+  if (direction === "response" && unsetInExamples.test(field.name)) return "";
+  const constraints = toConstraints(rules, false);
   const candidates = [
     exampleStrings[`${field.parent.name}.${field.name}`],
-    toldByComment(field),
+    exampleFromComment(field),
     idExample(field),
     exampleStrings[field.name],
     ...(rules.string?.in ?? []).filter((value) => value !== ""),
@@ -138,8 +138,8 @@ function stringExample(field: DescField, rules: Rules, direction: Direction): st
   return candidates.find((candidate) => candidate !== undefined && fits(candidate, constraints)) ?? "";
 }
 
-/** A comment often names a value itself: `for example "x"`, or a list after a colon: `: active, disabled or degraded`. */
-function toldByComment(field: DescField): string | undefined {
+/** Reads an example from a comment: `for example "x"`, or a list after a colon: `: active, disabled or degraded`. */
+function exampleFromComment(field: DescField): string | undefined {
   const comment = commentOf(field);
   return (/for example "([^"]+)"/.exec(comment) ?? /: ([a-z_]+)(?:,| or )/.exec(comment))?.[1];
 }
@@ -151,12 +151,12 @@ function idExample(field: DescField): string | undefined {
       ? snakeCase(field.parent.name.replace(/^[A-Z][a-z]+(?=[A-Z].*Request$)/, "").replace(/Request$/, ""))
       : field.name.replace(/_ids?$/, "");
   const record = field.parent.file.messages.find(({ name }) => snakeCase(name) === kind);
-  const told = record?.field.id === undefined ? undefined : toldByComment(record.field.id);
-  return told ?? exampleId(kind);
+  const fromComment = record?.field.id === undefined ? undefined : exampleFromComment(record.field.id);
+  return fromComment ?? exampleId(kind);
 }
 
 function numberExample(field: DescField, rules: Rules): number {
-  const { minimum, exclusiveMinimum, maximum } = constraintsOf(rules, false) as Record<string, number | undefined>;
+  const { minimum, exclusiveMinimum, maximum } = toConstraints(rules, false) as Record<string, number | undefined>;
   const lowest = minimum ?? (exclusiveMinimum === undefined ? undefined : exclusiveMinimum + 1);
   const wanted = exampleNumbers[field.name] ?? 1;
   return Math.min(Math.max(wanted, lowest ?? wanted), maximum ?? Number.POSITIVE_INFINITY);

@@ -1,12 +1,12 @@
 /**
- * A short string that a pattern matches, for examples whose field nobody gave a better one.
+ * Creates a short string that matches a pattern, for fields without a better example.
  *
  *   alternatives = sequence *( "|" sequence )
  *   sequence     = *( atom [ quantifier ] )
  *   atom         = literal | "." | "\" escape | "[" class "]" | "(" alternatives ")" | "^" | "$"
  *   quantifier   = "?" | "*" | "+" | "{" min [ "," [ max ] ] "}"
  *
- * Answers undefined when the pattern holds anything else.
+ * Returns undefined if the pattern contains anything else.
  */
 export function samplePattern(pattern: string): string | undefined {
   const sample = new Sampler(pattern).alternatives();
@@ -14,7 +14,7 @@ export function samplePattern(pattern: string): string | undefined {
 }
 
 const escapes: Readonly<Record<string, string>> = { d: "0", w: "a", s: " ", n: "\n", t: "\t" };
-// What a reader expects to see stands first.
+// The most readable characters come first.
 const likely = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./: "];
 
 class Sampler {

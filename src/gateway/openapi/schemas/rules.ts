@@ -9,7 +9,7 @@ interface NumberRules {
   readonly gte?: number | string;
 }
 
-/** The buf.validate rules of a field, holding only what the definition says. 64-bit numbers are strings, as in its JSON. */
+/** The buf.validate rules of a field as JSON. 64-bit numbers are strings. */
 export interface Rules {
   readonly required?: boolean;
   readonly ignore?: "IGNORE_IF_ZERO_VALUE" | "IGNORE_ALWAYS";
@@ -42,24 +42,24 @@ export interface Rules {
   };
 }
 
-/** Reads the rules of a field from its definition. */
-export function rulesOf(field: DescField): Rules {
+/** Reads a field's rules from its definition. */
+export function readRules(field: DescField): Rules {
   if (!hasOption(field, fieldRules)) return {};
   const rules = toJson(FieldRulesSchema, getOption(field, fieldRules), { useProtoFieldName: true }) as Rules;
   return rules.ignore === "IGNORE_ALWAYS" ? {} : rules;
 }
 
-/** Whether a request is refused without the field: it says so, or its value when absent breaks its own rules. */
+/** Whether a field is required: its rules say so, or its default value violates them. */
 export function isRequired(field: DescField): boolean {
-  const rules = rulesOf(field);
+  const rules = readRules(field);
   if (rules.required === true) return true;
   const implicit =
     field.fieldKind === "list" || field.fieldKind === "map" || field.presence === FeatureSet_FieldPresence.IMPLICIT;
   return implicit && rules.ignore === undefined && rejectsZero(rules);
 }
 
-/** The JSON Schema keywords that say what the rules say, for a value that is not a list, a map or an enum. */
-export function constraintsOf(rules: Rules, implicit: boolean): Schema {
+/** Converts the rules to JSON Schema keywords, for a value that is not a list, a map or an enum. */
+export function toConstraints(rules: Rules, implicit: boolean): Schema {
   const keywords = { ...stringKeywords(rules), ...bytesKeywords(rules), ...numberKeywords(rules) };
   if (rules.required === true && implicit && rules.string !== undefined) keywords.minLength ??= 1;
   if (rules.ignore !== "IGNORE_IF_ZERO_VALUE" || !rejectsZero(rules)) return keywords;
@@ -70,7 +70,7 @@ export function constraintsOf(rules: Rules, implicit: boolean): Schema {
   return onlyPattern ? { ...others, pattern: `^$|${pattern}` } : { anyOf: [{ const: zero }, keywords] };
 }
 
-/** The keywords of a list's or a map's own size. */
+/** Converts the size rules of a list or a map to JSON Schema keywords. */
 export function sizeKeywords(rules: Rules): Schema {
   const { repeated, map } = rules;
   return present({
@@ -82,7 +82,7 @@ export function sizeKeywords(rules: Rules): Schema {
   });
 }
 
-/** The pattern when JavaScript reads it too; RE2 has a few forms of its own, which stay out of the document. */
+/** The pattern if it is valid in JavaScript. Patterns with RE2-only syntax are omitted. */
 export function ecmaPattern(pattern: string | undefined): string | undefined {
   if (pattern === undefined) return undefined;
   try {
@@ -98,7 +98,7 @@ function stringKeywords({ string }: Rules): Schema {
   const longest = [numeric(string.max_len), numeric(string.max_bytes)].filter((length) => length !== undefined);
   return present({
     minLength: numeric(string.min_len),
-    // A string of so many bytes has at most as many characters.
+    // A string has at most as many characters as bytes.
     maxLength: longest.length > 0 ? Math.min(...longest) : undefined,
     pattern: ecmaPattern(string.pattern),
     enum: string.in,

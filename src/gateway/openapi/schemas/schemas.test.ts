@@ -6,7 +6,7 @@ import type { Schema } from "../document.ts";
 import { exampleOfMessage } from "../examples/examples.ts";
 import { testDocument } from "../test-document.ts";
 import { createComponents } from "./components.ts";
-import { constraintsOf, type Rules } from "./rules.ts";
+import { type Rules, toConstraints } from "./rules.ts";
 import { createSchemas } from "./schemas.ts";
 
 const schemas = testDocument().components.schemas as Record<string, Schema>;
@@ -17,7 +17,7 @@ function property(schema: string, name: string): Schema {
   return found;
 }
 
-test("the rules of a string are its lengths, pattern and choices", () => {
+test("the rules of a string become its lengths, pattern and enum", () => {
   const { minLength, maxLength } = property("CreateTenantRequest", "name");
   assert.deepEqual([minLength, maxLength], [1, 200]);
   assert.equal(property("CreateEnvironmentRequest", "key").pattern, "^[a-z][a-z0-9_-]{0,62}$");
@@ -31,7 +31,7 @@ test("the rules of a string are its lengths, pattern and choices", () => {
   assert.equal(property("CreateSecretRequest", "value").maxLength, 65_536);
 });
 
-test("the rules of a number, a list and a map are their bounds", () => {
+test("the rules of a number, a list and a map become their bounds", () => {
   const { minimum, maximum } = property("QuotaLimitInput", "limit_per_day");
   assert.deepEqual([minimum, maximum], [0, Number.MAX_SAFE_INTEGER]);
   const { maxItems, uniqueItems, items } = property("CreateApiKeyRequest", "roles");
@@ -41,30 +41,30 @@ test("the rules of a number, a list and a map are their bounds", () => {
   assert.ok((propertyNames as Schema).enum?.includes("route"));
 });
 
-test("a request must hold what its rules refuse to be empty, and only that", () => {
+test("exactly the request fields whose rules refuse an empty value are required", () => {
   assert.deepEqual(schemas.CreateTenantRequest?.required, ["name"]);
   assert.deepEqual(schemas.SetConfigValueRequest?.required, ["value"]);
   assert.equal(schemas.UpdateTenantRequest?.required, undefined);
 });
 
-test("a value whose rules are passed over when it is empty may be empty", () => {
+test("a value whose rules are ignored when it is empty may be empty", () => {
   assert.match(String(property("CreateTenantRequest", "slug").pattern), /^\^\$\|/);
-  const optional = (rules: Rules) => constraintsOf({ ...rules, ignore: "IGNORE_IF_ZERO_VALUE" }, true);
+  const optional = (rules: Rules) => toConstraints({ ...rules, ignore: "IGNORE_IF_ZERO_VALUE" }, true);
   assert.deepEqual(optional({ string: { in: ["a"] } }), { enum: ["", "a"] });
   assert.deepEqual(optional({ string: { email: true } }), { anyOf: [{ const: "" }, { format: "email" }] });
   assert.deepEqual(optional({ int32: { gte: 5 } }), { anyOf: [{ const: 0 }, { minimum: 5 }] });
   assert.deepEqual(optional({ int32: { lte: 5 } }), { maximum: 5 });
 });
 
-test("values of an enum that a rule refuses are not offered", () => {
+test("enum values that a rule refuses are not listed", () => {
   assert.deepEqual(property("UpdateTenantRequest", "status").enum, ["STATUS_ACTIVE", "STATUS_SUSPENDED"]);
 });
 
-test("a pattern that only RE2 reads stays out of the document", () => {
-  assert.deepEqual(constraintsOf({ string: { pattern: "(?i)^a$" } }, false), {});
+test("a pattern with RE2-only syntax is not in the document", () => {
+  assert.deepEqual(toConstraints({ string: { pattern: "(?i)^a$" } }, false), {});
 });
 
-test("a secret that is sent is write-only, and what the service keeps of a record is read-only", () => {
+test("a secret in a request is write-only, and a field that the service sets is read-only", () => {
   assert.equal(property("CreateSecretRequest", "value").writeOnly, true);
   for (const name of ["id", "tenant_id", "created_at", "updated_at", "record_version"]) {
     assert.equal(property("ApiKey", name).readOnly, true, name);
@@ -72,13 +72,13 @@ test("a secret that is sent is write-only, and what the service keeps of a recor
   assert.equal(property("ApiKey", "name").readOnly, undefined);
 });
 
-test("a request refuses unknown fields, an answer may grow", () => {
+test("a request refuses unknown fields, a response allows them", () => {
   assert.equal(schemas.CreateTenantRequest?.additionalProperties, false);
   assert.equal(schemas.QuotaLimitInput?.additionalProperties, false);
   assert.equal(schemas.QuotaLimit?.additionalProperties, undefined);
 });
 
-test("an answer always holds what has no presence of its own", () => {
+test("fields without presence are always in a response", () => {
   assert.ok(schemas.Tenant?.required?.includes("plan"));
   assert.ok(schemas.Tenant?.required?.includes("quotas"));
   assert.ok(!schemas.Tenant?.required?.includes("created_at"));
@@ -90,11 +90,11 @@ test("64-bit integers are JSON integers", () => {
   assert.equal(property("Tenant", "record_version").format, "int64");
 });
 
-test("fields that come by path are not in the body", () => {
+test("path variables are not in the body", () => {
   assert.ok(!("tenant_id" in schemas.UpdateTenantRequest!.properties!));
 });
 
-test("a message that holds itself ends, in its schema and in its example", () => {
+test("a recursive message has a finite schema and a finite example", () => {
   const components = createComponents();
   createSchemas(components, new Set()).ofMessage(HttpRuleSchema, "request");
   const { HttpRule } = components.sections.schemas as Record<string, Schema>;
@@ -102,7 +102,7 @@ test("a message that holds itself ends, in its schema and in its example", () =>
   assert.ok(JSON.stringify(exampleOfMessage(HttpRuleSchema, "request")).length < 10_000);
 });
 
-test("of a oneof an example sets one field, and the schema says that no more may be", () => {
+test("an example sets one field of a oneof, and the schema allows no more", () => {
   const components = createComponents();
   createSchemas(components, new Set()).ofMessage(FieldRulesSchema, "request");
   const { FieldRules } = components.sections.schemas as Record<string, Schema>;

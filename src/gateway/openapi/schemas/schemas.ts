@@ -5,36 +5,36 @@ import { oneof as oneofRules } from "../../../../gen/buf/validate/validate_pb.ts
 import { commentOf } from "../../../definitions/comments.ts";
 import type { Schema } from "../document.ts";
 import type { Components } from "./components.ts";
-import { constraintsOf, isRequired, type Rules, rulesOf, sizeKeywords } from "./rules.ts";
+import { isRequired, type Rules, readRules, sizeKeywords, toConstraints } from "./rules.ts";
 import { scalarSchema, wellKnownSchema } from "./well-known.ts";
 
-/** Which way a message travels: what may be left out, and what is refused, differs. */
+/** Whether a message is in a request or in a response. Its required and allowed fields differ. */
 export type Direction = "request" | "response";
 
-/** The schemas of the messages of one document. */
+/** The message schemas of a document. */
 export interface Schemas {
-  /** Refers to a message's schema. */
+  /** Returns a reference to a message's schema. */
   ofMessage(message: DescMessage, direction: Direction): Schema;
-  /** Refers to the schema of a request message without the fields that come by path or query. */
+  /** Returns a reference to the schema of a request body: the message without its path and query fields. */
   ofBody(message: DescMessage, omitted: ReadonlySet<string>): Schema;
-  /** The schema of a field, with its rules and its description. */
+  /** Returns the schema of a field, with its rules and its description. */
   ofField(field: DescField, direction: Direction): Schema;
 }
 
-/** Whether the service alone sets a field: the keeping of a record's identity and history. */
+/** Whether only the service sets a field, such as a record's id and timestamps. */
 export function isReadOnly(field: DescField): boolean {
   const names = new Set(field.parent.fields.map(({ name }) => name));
   const ofRecord = names.has("id") && names.has("created_at");
   return ofRecord && /^(id|tenant_id|created_at|updated_at|record_version)$/.test(field.name);
 }
 
-/** Makes the schemas; `answered` names the messages that answers hold. */
-export function createSchemas(components: Components, answered: ReadonlySet<string>): Schemas {
+/** Creates the schemas. `responseMessages` are the names of all messages in responses. */
+export function createSchemas(components: Components, responseMessages: ReadonlySet<string>): Schemas {
   const owners = new Map<string, string>();
 
   function claim(name: string, owner: string): string {
     const known = owners.get(name) ?? owner;
-    if (known !== owner) throw new Error(`${owner} and ${known} would both be the schema ${name}`);
+    if (known !== owner) throw new Error(`${owner} and ${known} have the same schema name ${name}`);
     owners.set(name, owner);
     return name;
   }
@@ -42,8 +42,8 @@ export function createSchemas(components: Components, answered: ReadonlySet<stri
   function ofMessage(message: DescMessage, direction: Direction): Schema {
     const known = wellKnownSchema(message);
     if (known !== undefined) return known;
-    // A message that travels both ways has two schemas: a request refuses unknown fields, an answer may grow.
-    const both = direction === "request" && answered.has(message.typeName);
+    // A message in both directions has two schemas: a request refuses unknown fields, a response allows them.
+    const both = direction === "request" && responseMessages.has(message.typeName);
     const name = claim(`${plainName(message)}${both ? "Input" : ""}`, `${message.typeName} ${direction}`);
     return components.ref("schemas", name, () => objectSchema(message, direction, new Set())) as Schema;
   }
@@ -52,7 +52,7 @@ export function createSchemas(components: Components, answered: ReadonlySet<stri
     const own = [...omitted].filter((name) => message.fields.some((field) => field.name === name)).sort();
     if (own.length === 0) return ofMessage(message, "request");
     const owner = `${message.typeName} without ${own.join()}`;
-    // Bindings with different paths leave different bodies of one message.
+    // Bindings with different path variables have different bodies of the same message.
     let name = plainName(message);
     for (let n = 2; (owners.get(name) ?? owner) !== owner; n++) name = `${plainName(message)}${n}`;
     claim(name, owner);
@@ -83,7 +83,7 @@ export function createSchemas(components: Components, answered: ReadonlySet<stri
   }
 
   function shapeOf(field: DescField, direction: Direction): Schema {
-    const rules = direction === "request" ? rulesOf(field) : {};
+    const rules = direction === "request" ? readRules(field) : {};
     switch (field.fieldKind) {
       case "list":
         return {
@@ -92,7 +92,7 @@ export function createSchemas(components: Components, answered: ReadonlySet<stri
           ...sizeKeywords(rules),
         };
       case "map": {
-        const keys = constraintsOf(rules.map?.keys ?? {}, false);
+        const keys = toConstraints(rules.map?.keys ?? {}, false);
         return {
           type: "object",
           additionalProperties: valueSchema(field, field.mapKind, rules.map?.values ?? {}, direction, false),
@@ -116,7 +116,7 @@ export function createSchemas(components: Components, answered: ReadonlySet<stri
   ): Schema {
     if (kind === "message") return ofMessage(field.message!, direction);
     if (kind === "enum") return enumSchema(field.enum!, rules);
-    return { ...scalarSchema(field.scalar!), ...constraintsOf(rules, implicit) };
+    return { ...scalarSchema(field.scalar!), ...toConstraints(rules, implicit) };
   }
 
   function enumSchema(desc: DescEnum, rules: Rules): Schema {
@@ -135,8 +135,8 @@ export function createSchemas(components: Components, answered: ReadonlySet<stri
   return { ofMessage, ofBody, ofField };
 }
 
-/** Every message that is reached from the given ones, themselves included. */
-export function reachedFrom(messages: Iterable<DescMessage>): Set<string> {
+/** Collects the names of the messages and of all messages that they refer to. */
+export function collectReachable(messages: Iterable<DescMessage>): Set<string> {
   const reached = new Set<string>();
   const visit = (message: DescMessage) => {
     if (reached.has(message.typeName)) return;
@@ -147,7 +147,7 @@ export function reachedFrom(messages: Iterable<DescMessage>): Set<string> {
   return reached;
 }
 
-/** Answers carry every field that has no presence of its own, defaults included. */
+/** Responses contain every field without presence, including default values. */
 function isAlwaysSent(field: DescField): boolean {
   return (
     field.fieldKind === "list" || field.fieldKind === "map" || field.presence === FeatureSet_FieldPresence.IMPLICIT

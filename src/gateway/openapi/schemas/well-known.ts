@@ -21,12 +21,12 @@ const wellKnown: Readonly<Record<string, Schema>> = {
   "google.protobuf.UInt64Value": { type: ["integer", "null"], minimum: 0 },
 };
 
-/** The schema of a message that has a JSON form of its own, if it is one. */
+/** The schema of a well-known type with its own JSON form; undefined for other messages. */
 export function wellKnownSchema(message: DescMessage): Schema | undefined {
   return wellKnown[message.typeName];
 }
 
-/** Whether a message stands for raw bytes in a media type of their own. */
+/** Whether a message is a raw body with its own media type. */
 export function isHttpBody(message: DescMessage | undefined): boolean {
   return message?.typeName === "google.api.HttpBody";
 }

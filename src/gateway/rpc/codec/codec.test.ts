@@ -22,7 +22,7 @@ function violationOf(action: () => unknown): string | undefined {
   return undefined;
 }
 
-test("U+0000 in a binary message is refused with the path of its field, wherever it hides", () => {
+test("U+0000 in a binary message is refused with the path of its field, at any depth", () => {
   const tenant = (init: object) => {
     const codec = protoCodec(CreateTenantRequestSchema, UpdateTenantResponseSchema);
     const bytes = Buffer.from(toBinary(CreateTenantRequestSchema, create(CreateTenantRequestSchema, init)));
@@ -38,7 +38,7 @@ test("U+0000 in a binary message is refused with the path of its field, wherever
   );
 });
 
-test("zero bytes that are no text are fine", () => {
+test("zero bytes outside of strings are accepted", () => {
   const update = protoCodec(UpdateTenantRequestSchema, UpdateTenantResponseSchema);
   const request = create(UpdateTenantRequestSchema, { name: "", recordVersion: 0n });
   assert.equal(
@@ -53,7 +53,7 @@ test("zero bytes that are no text are fine", () => {
   );
 });
 
-test("a binary message that holds too much is refused before it is decoded", () => {
+test("a binary message over the limits is refused before it is decoded", () => {
   const codec = protoCodec(RouteRequestSchema, UpdateTenantResponseSchema);
   const bytesOf = (payload: JsonObject) =>
     Buffer.from(toBinary(RouteRequestSchema, create(RouteRequestSchema, { payload })));
@@ -68,8 +68,8 @@ test("a binary message that holds too much is refused before it is decoded", () 
     return "";
   };
   assert.equal(refusalOf(bytesOf({ ...keyed(9_000), list: Array(50_000).fill(1) })), "");
-  assert.equal(refusalOf(bytesOf({ rows: Array(1000).fill(keyed(20)) })), "", "the same keys again count once");
-  // What decodes is never reached: cut off, each of these would otherwise be no valid message.
+  assert.equal(refusalOf(bytesOf({ rows: Array(1000).fill(keyed(20)) })), "", "repeated keys count once");
+  // The decoder is never reached: it would refuse these bodies as invalid messages.
   const cut = (payload: JsonObject) => bytesOf(payload).subarray(0, -1);
   const whole = (body: Buffer) => Buffer.concat([body, Buffer.from([0x07])]);
   assert.match(refusalOf(whole(bytesOf(keyed(10_001)))), /more than 10000 different keys/);
@@ -81,7 +81,7 @@ test("a binary message that holds too much is refused before it is decoded", () 
   for (let i = 0; i < 500; i++) assert.ok(refusalOf(random.subarray(i * 10, i * 10 + 200)) !== undefined);
 });
 
-/** A length-delimited field; its length takes as many bytes as it needs. */
+/** A length-delimited field with a varint length. */
 function delimited(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const head = [tag];
@@ -90,7 +90,7 @@ function delimited(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([...head, length]), content]);
 }
 
-test("no spelling of a binary message gets more fields or keys to the decoder than the limits allow", () => {
+test("no encoding of a binary message passes more fields or keys to the decoder than the limits allow", () => {
   const tooManyKeys = Array.from({ length: 10_001 }, (_, i) => Buffer.from(`k${i}`));
   const one = delimited(0x12, Buffer.from([0x20, 0x01]));
   const entries = tooManyKeys.map((key) => delimited(0x0a, delimited(0x0a, key), one));
@@ -98,7 +98,7 @@ test("no spelling of a binary message gets more fields or keys to the decoder th
   // RouteRequest.payload is field 6, a Struct.
   const payload = delimited(0x32, struct);
   const lengthAbove32Bits = (field: Buffer) => {
-    // The last byte of the length becomes one of five, and bit 35 follows.
+    // The length is padded to five bytes, and a sixth byte sets bit 35.
     const bytes = [...field.subarray(1)];
     const last = bytes.findIndex((byte) => byte < 0x80);
     const padding = Array<number>(5 - last - 1).fill(0x80);
@@ -135,7 +135,7 @@ test("no spelling of a binary message gets more fields or keys to the decoder th
     "",
   );
   for (const [spelling, body] of Object.entries(spellings)) {
-    assert.ok(fromBinary(RouteRequestSchema, body).payload, `the decoder alone takes ${spelling}`);
+    assert.ok(fromBinary(RouteRequestSchema, body).payload, `the decoder alone accepts ${spelling}`);
     assert.equal(
       violationOf(() => codec.decode(body)),
       "",
@@ -144,7 +144,7 @@ test("no spelling of a binary message gets more fields or keys to the decoder th
   }
 });
 
-test("fields that the method does not know, groups among them, do not get a message refused", () => {
+test("unknown fields, including groups, are ignored", () => {
   const request = create(RouteRequestSchema, { payload: { a: 1 } });
   const body = Buffer.concat([
     // Field 2047: a varint, fixed64, bytes, a group with a field 6 that is no payload, and fixed32.
@@ -159,7 +159,7 @@ test("fields that the method does not know, groups among them, do not get a mess
   assert.deepEqual((codec.decode(body) as typeof request).payload, { a: 1 });
 });
 
-test("binary that is cut off, nests too deep or is noise is refused with our own text", () => {
+test("truncated, too deeply nested and random binary messages are refused with a clear error", () => {
   const codec = protoCodec(PublishEventRequestSchema, UpdateTenantResponseSchema);
   let deep = Buffer.alloc(0);
   // Each round wraps a Struct's value: fields → entry → value → list_value → values.

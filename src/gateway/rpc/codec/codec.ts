@@ -2,24 +2,24 @@ import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/
 import { invalid } from "../../../errors/index.ts";
 import { jsonDecoder, jsonEncoder, parseJson } from "../../../platform/protojson/index.ts";
 import { decodeJson } from "../../decode-json.ts";
-import { findFault } from "../fault.ts";
+import { findInvalidValue } from "../invalid-value.ts";
 import { findNul } from "./nul.ts";
 import { malformed, scanBinary } from "./scan-binary.ts";
 
-/** Reads requests and writes answers of one method in one format. */
+/** Decodes the requests and encodes the responses of one method in one format. */
 export interface Codec {
   decode(body: Buffer): Message | Promise<Message>;
   encode(message: Message): string | Uint8Array;
 }
 
-/** The codec for JSON, with the lowerCamelCase names of Connect and gRPC. */
+/** Creates the JSON codec, with the lowerCamelCase names of Connect and gRPC. */
 export function jsonCodec(input: DescMessage, output: DescMessage): Codec {
   const read = jsonDecoder(input);
   const parse = (body: Buffer) => parseJson(body, input);
   return { decode: (body) => decodeJson(body, parse, read), encode: jsonEncoder(output, "json") };
 }
 
-/** The codec for the binary format. */
+/** Creates the binary codec. */
 export function protoCodec(input: DescMessage, output: DescMessage): Codec {
   return { decode: (body) => readBinary(input, body), encode: (message) => toBinary(output, message) };
 }
@@ -27,9 +27,9 @@ export function protoCodec(input: DescMessage, output: DescMessage): Codec {
 function readBinary(desc: DescMessage, body: Buffer): Message {
   scanBinary(desc, body);
   const message = parseBinary(desc, body);
-  const fault = findFault(desc, message);
-  if (fault !== undefined) throw invalid(fault.field, fault.rule, fault.message);
-  // Without a zero byte in the body no string can hold one; with one, only a look at the strings can tell.
+  const violation = findInvalidValue(desc, message);
+  if (violation !== undefined) throw invalid(violation.field, violation.rule, violation.message);
+  // A body without a zero byte has no string with U+0000. Otherwise the strings must be checked.
   const path = body.includes(0) ? findNul(desc, message) : undefined;
   if (path !== undefined) throw invalid(path, "string.well_formed", "must not contain U+0000");
   return message;

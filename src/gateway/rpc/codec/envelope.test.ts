@@ -11,7 +11,7 @@ async function read(chunkBytes: number, bytesMax = 100, body = bytes): Promise<E
   return Array.fromAsync(readEnvelopes(chunks(), bytesMax));
 }
 
-test("envelopes come out the same however the body is cut into chunks", async () => {
+test("envelopes are the same for every chunk size of the body", async () => {
   for (let size = 1; size <= bytes.length; size++) {
     const envelopes = await read(size);
     assert.deepEqual(
@@ -25,7 +25,7 @@ test("envelopes come out the same however the body is cut into chunks", async ()
   }
 });
 
-test("an envelope that announces more than allowed is refused before its data arrives", async () => {
+test("an envelope with a length over the limit is refused before its data arrives", async () => {
   await assert.rejects(read(5, 10, Buffer.from([0, 0xff, 0xff, 0xff, 0xff])), { code: "PAYLOAD_TOO_LARGE" });
 });
 

@@ -1,19 +1,19 @@
 import { fail } from "../../../errors/index.ts";
-import { tooLarge } from "../../exchange.ts";
+import { bodyTooLarge } from "../../exchange.ts";
 
-// An envelope is one byte of flags, the length in four bytes, and the data: the same in gRPC, gRPC-Web and Connect.
+// An envelope is one byte of flags, four bytes of length, and the data. gRPC, gRPC-Web and Connect share the format.
 const prefixBytes = 5;
 
 /** Set on an envelope whose data is compressed. */
 export const compressedFlag = 0x01;
 
-/** One message of a stream as it travels. */
+/** One message with its flags, as sent on the wire. */
 export interface Envelope {
   readonly flags: number;
   readonly data: Buffer;
 }
 
-/** Puts data into an envelope. */
+/** Encodes data as an envelope. */
 export function writeEnvelope(flags: number, data: Uint8Array | string): Buffer {
   const length = typeof data === "string" ? Buffer.byteLength(data) : data.length;
   const bytes = Buffer.allocUnsafe(prefixBytes + length);
@@ -24,17 +24,17 @@ export function writeEnvelope(flags: number, data: Uint8Array | string): Buffer 
   return bytes;
 }
 
-/** Takes the one message out of a whole body. */
+/** Reads the only envelope of a complete body. */
 export function readOnlyEnvelope(body: Buffer): Envelope {
   if (body.length >= prefixBytes && body.length === prefixBytes + body.readUInt32BE(1)) {
     return { flags: body[0]!, data: body.subarray(prefixBytes) };
   }
-  throw fail("INVALID_ARGUMENT", { public: "The request's body must hold exactly one whole message." });
+  throw fail("INVALID_ARGUMENT", { public: "The request's body must contain exactly one complete message." });
 }
 
-/** Takes the messages out of a body as it arrives. */
+/** Reads envelopes from a body while it arrives. */
 export async function* readEnvelopes(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Envelope> {
-  // Chunks are joined only when they complete something: a body that trickles in byte by byte costs no more than another.
+  // Chunks are joined only when they complete an envelope, so that a body sent byte by byte costs no more than another.
   let parts: Buffer[] = [];
   let size = 0;
   let needed = prefixBytes;
@@ -45,7 +45,7 @@ export async function* readEnvelopes(chunks: AsyncIterable<Buffer>, bytesMax: nu
     let rest = Buffer.concat(parts);
     for (needed = prefixBytes; rest.length >= needed; ) {
       const length = rest.readUInt32BE(1);
-      if (length > bytesMax) throw tooLarge(bytesMax);
+      if (length > bytesMax) throw bodyTooLarge(bytesMax);
       needed = prefixBytes + length;
       if (rest.length < needed) break;
       yield { flags: rest[0]!, data: rest.subarray(prefixBytes, needed) };
@@ -55,5 +55,5 @@ export async function* readEnvelopes(chunks: AsyncIterable<Buffer>, bytesMax: nu
     parts = [rest];
     size = rest.length;
   }
-  if (size > 0) throw fail("INVALID_ARGUMENT", { public: "The request's body ends inside a message." });
+  if (size > 0) throw fail("INVALID_ARGUMENT", { public: "The request's body ends in the middle of a message." });
 }

@@ -4,7 +4,7 @@ const nul = "\u0000";
 
 type Fields = Record<string, unknown>;
 
-/** Finds the path of the first string that holds U+0000, which the database cannot keep. */
+/** Finds the path of the first string that contains U+0000, which the database cannot store. */
 export function findNul(desc: DescMessage, message: Message): string | undefined {
   for (const field of desc.fields) {
     const value = valueIn(field, message as unknown as Fields);
@@ -38,7 +38,7 @@ function findInItem(desc: DescMessage | undefined, item: unknown): string | unde
   return found === undefined ? undefined : `.${found}`;
 }
 
-// A Struct is held as plain JSON, a wrapper as its bare value.
+// protobuf-es represents a Struct as plain JSON and a wrapper as its value.
 function findInPlain(value: unknown): string | undefined {
   if (typeof value === "string") return value.includes(nul) ? "" : undefined;
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return undefined;

@@ -2,13 +2,13 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
 import { type Failure, fail, invalid } from "../../../errors/index.ts";
 import { bytesMaxOf, isFreeJson, KeyTable, keysMax, valuesMax } from "../../../platform/protojson/index.ts";
 
-/** How many fields one message may have, with those of the messages in it. A value of free JSON takes two to four. */
+/** The largest number of fields in a message, including nested messages. A free JSON value takes two to four fields. */
 const fieldsMax = 2 * valuesMax;
-/** The decoder refuses what nests deeper than this. */
+/** The decoder's own nesting limit. */
 const levelsMax = 100;
-/** How many times as long free JSON may be as in text: a one-digit number and its comma take eleven bytes. */
+/** The allowed size of binary free JSON relative to its text: a one-digit number with its comma takes eleven bytes. */
 const freeJsonFactor = 6;
-/** Values up to this size are not worth asking for their limit. */
+/** Values up to this size are not checked against their size limit. */
 const smallBytes = 64 * 1024;
 
 const keys = new KeyTable();
@@ -18,20 +18,23 @@ const fieldsByNumber = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>(
 const delimited = 2;
 
 /**
- * Checks how much a message of the binary format holds, before anything is built from it: the number of its fields, of
- * different keys of its maps, and the size of its values.
+ * Checks the limits of a binary message before it is decoded: the number of fields, the number of different map keys, and
+ * the size of values.
  *
- * The decoder reads a known field by its type, whatever wire type its tag has, and reads across the end of a nested
- * message. Both would let a body pass here as something other than what is decoded, so both are refused.
+ * The decoder reads a known field by its type, regardless of the tag's wire type, and reads past the end of a nested
+ * message. Either would let a body decode to something other than what was scanned, so both are refused.
  */
 export function scanBinary(desc: DescMessage, body: Buffer): void {
   keys.begin(body);
   new BinaryScan(body).message(desc, 0, body.length, 0);
 }
 
-/** The error for bytes that are not a message of the expected type. */
+/** Creates the failure for bytes that are not a message of the expected type. */
 export function malformed(cause?: unknown): Failure {
-  return fail("INVALID_ARGUMENT", { public: "The request's body is not a valid message of the method.", cause });
+  return fail("INVALID_ARGUMENT", {
+    public: "The request's body is not a valid message of the method's request type.",
+    cause,
+  });
 }
 
 class BinaryScan {
@@ -55,7 +58,7 @@ class BinaryScan {
       const tag = this.#varint(at);
       const wireType = tag % 8;
       const valueStart = this.#at;
-      // The decoder skips groups, with everything in them.
+      // The decoder skips groups with their content.
       const field = openGroups === 0 ? known.get(Math.floor(tag / 8)) : undefined;
       if (field !== undefined && !hasWireType(field, wireType)) throw malformed();
       if (wireType === 3 || wireType === 4) {
@@ -92,11 +95,11 @@ class BinaryScan {
     for (let at = start; at < end; ) {
       this.#count(1);
       const tag = this.#varint(at);
-      // The decoder takes the value of any other field for the next tag.
+      // The decoder would read the value of any other field as the next tag.
       if (tag !== keyTag && tag !== valueTag) throw malformed();
       at = this.#skip(tag % 8, this.#at, end);
       if (tag === keyTag && field.mapKey === ScalarType.STRING) {
-        // The last of two entries with one key counts, so that duplicates are no fault here.
+        // The last entry of a repeated key wins, so duplicates are valid here.
         if (keys.add(level, nodes.get(field) ?? 0, this.#at, at, false) === "too many") throw tooManyKeys();
         nodes.set(field, keys.node);
       } else if (tag === valueTag && field.message !== undefined) {
@@ -116,7 +119,7 @@ class BinaryScan {
     }
   }
 
-  /** Returns the index behind a value, and leaves that of its content in `#at`. */
+  /** Returns the index after a value, and sets `#at` to the start of its content. */
   #skip(wireType: number, start: number, end: number): number {
     this.#at = start;
     let next: number;
@@ -146,12 +149,12 @@ class BinaryScan {
     this.#fields += more;
     if (this.#fields > fieldsMax) {
       throw fail("INVALID_ARGUMENT", {
-        public: `The request has more than ${fieldsMax} fields; send it in several requests.`,
+        public: `The request has more than ${fieldsMax} fields. Split it into several requests.`,
       });
     }
   }
 
-  /** Reads a varint and leaves the index behind it in `#at`. */
+  /** Reads a varint and sets `#at` to the index after it. */
   #varint(start: number): number {
     let value = 0;
     let factor = 1;
@@ -174,7 +177,7 @@ function hasWireType(field: DescField, wireType: number): boolean {
   return wireType === wireTypeOf(field.scalar) || (field.fieldKind === "list" && wireType === delimited);
 }
 
-/** The wire type of a scalar, or of an enum when there is none. */
+/** The wire type of a scalar, or of an enum if `scalar` is undefined. */
 function wireTypeOf(scalar: ScalarType | undefined): number {
   switch (scalar) {
     case ScalarType.STRING:

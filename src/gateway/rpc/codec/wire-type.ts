@@ -1,16 +1,16 @@
-/** The protocol that a request speaks, told by its content type. */
-export type Family = "connect_unary" | "connect_stream" | "grpc" | "grpc_web";
+/** The protocol of a request, determined by its content type. */
+export type RpcProtocol = "connect_unary" | "connect_stream" | "grpc" | "grpc_web";
 
-/** How messages are written. */
+/** The format of messages. */
 export type Format = "json" | "proto";
 
-/** What a content type says about a request and its answer. */
+/** A parsed content type. */
 export interface WireType {
-  readonly family: Family;
+  readonly protocol: RpcProtocol;
   readonly format: Format;
   /** Whether the body is base64 text, for browsers that cannot read binary streams. */
   readonly text: boolean;
-  /** The content type of the answer: the one that was asked with. */
+  /** The content type of the response, which is the request's. */
   readonly contentType: string;
 }
 
@@ -31,20 +31,20 @@ const wireTypes = new Map<string, WireType>(
   ].map((type) => [type.contentType, type]),
 );
 
-function wireType(contentType: string, family: Family, format: Format, text = false): WireType {
-  return { family, format, text, contentType };
+function wireType(contentType: string, protocol: RpcProtocol, format: Format, text = false): WireType {
+  return { protocol, format, text, contentType };
 }
 
-/** Reads a content type; undefined for one that no protocol here speaks. */
+/** Parses a content type; undefined if no supported protocol uses it. */
 export function wireTypeOf(contentType: string | undefined): WireType | undefined {
   if (contentType === undefined) return undefined;
   return wireTypes.get(contentType) ?? wireTypes.get(withoutCharset(contentType));
 }
 
-/** The content types of some protocols, as Accept-Post lists them. */
-export function contentTypesOf(families: readonly Family[]): string {
+/** The content types of the protocols, in the format of Accept-Post. */
+export function contentTypesOf(protocols: readonly RpcProtocol[]): string {
   return [...wireTypes.values()]
-    .filter(({ family }) => families.includes(family))
+    .filter(({ protocol }) => protocols.includes(protocol))
     .map(({ contentType }) => contentType)
     .join(", ");
 }

@@ -1,5 +1,5 @@
 import type { ConnectCode, Failure } from "../../../errors/index.ts";
-import { detailsOf, rpcCodeOf } from "../error-details.ts";
+import { rpcCodeOf, toErrorDetails } from "../error-details.ts";
 
 // https://connectrpc.com/docs/protocol/#error-codes
 const httpStatuses: Readonly<Record<ConnectCode, number>> = {
@@ -21,17 +21,17 @@ const httpStatuses: Readonly<Record<ConnectCode, number>> = {
   unauthenticated: 401,
 };
 
-/** The HTTP status of a failed Connect call. It follows the Connect code, so it may differ from REST's. */
+/** The HTTP status of a failed Connect call. It depends on the Connect code, so it may differ from REST's status. */
 export function connectStatusOf(failure: Failure): number {
   return httpStatuses[rpcCodeOf(failure)];
 }
 
-/** The error object of Connect, before it is written as JSON. */
-export function connectErrorOf(failure: Failure, requestId: string) {
+/** Converts a failure to Connect's error object. */
+export function toConnectError(failure: Failure, requestId: string) {
   return {
     code: rpcCodeOf(failure),
     message: failure.message,
-    details: detailsOf(failure, requestId).map(({ type, value, debug }) => ({
+    details: toErrorDetails(failure, requestId).map(({ type, value, debug }) => ({
       type,
       value: Buffer.from(value).toString("base64").replace(/=+$/, ""),
       debug,

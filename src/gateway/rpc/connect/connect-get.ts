@@ -1,9 +1,9 @@
 import type { Exchange } from "../../exchange.ts";
 import type { Procedure } from "../procedure.ts";
-import { responseOf } from "../reply.ts";
-import { answerConnectUnary, type UnaryRequest } from "./connect-unary.ts";
+import { responseOf } from "../response.ts";
+import { runConnectUnary, type UnaryRequest } from "./connect-unary.ts";
 
-/** Reads a Connect call that was made with GET; undefined when its query names no known encoding. */
+/** Reads a Connect GET request; undefined if its query has no supported encoding. */
 export function connectGetRequest(query: string): UnaryRequest | undefined {
   const parameters = new URLSearchParams(query);
   const format = parameters.get("encoding");
@@ -14,14 +14,14 @@ export function connectGetRequest(query: string): UnaryRequest | undefined {
     format,
     encoding: parameters.get("compression") ?? undefined,
     version: parameters.get("connect")?.replace(/^v/, ""),
-    // A plus sign that was not escaped has become a space.
+    // URLSearchParams turns an unescaped plus sign into a space.
     read: () => (base64 ? Buffer.from(message.replaceAll(" ", "+"), "base64") : Buffer.from(message)),
   };
 }
 
-/** Answers a Connect call that was made with GET. */
+/** Handles a Connect GET call. */
 export function handleConnectGet(exchange: Exchange, procedure: Procedure, request: UnaryRequest): Promise<void> {
-  // Only GET is cached, and the same address answers compressed and plain.
+  // GET responses can be cached, and the same URL has compressed and plain responses.
   responseOf(exchange).appendHeader("vary", "accept-encoding");
-  return answerConnectUnary(exchange, procedure, request);
+  return runConnectUnary(exchange, procedure, request);
 }

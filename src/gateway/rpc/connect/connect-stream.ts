@@ -1,16 +1,16 @@
 import { headerOf, writeHead } from "../../exchange.ts";
 import { connectEncodings } from "../codec/compression.ts";
 import { writeEnvelope } from "../codec/envelope.ts";
+import type { EnvelopeProtocol, ResponseEnd } from "../envelope-protocol.ts";
 import { headersOf } from "../error-details.ts";
-import type { Ending, Framing } from "../framed.ts";
-import { responseOf } from "../reply.ts";
+import { responseOf } from "../response.ts";
 import { connectTimeoutMs } from "../timeout.ts";
-import { connectErrorOf } from "./connect-error.ts";
+import { toConnectError } from "./connect-error.ts";
 
 const endStreamFlag = 0x02;
 
-/** The streams of Connect: always status 200, and a last envelope that tells how the stream ended. */
-export const connectStream: Framing = {
+/** Connect's streaming protocol: the status is always 200, and the last envelope contains the result. */
+export const connectStream: EnvelopeProtocol = {
   protocol: "connect",
   encodings: connectEncodings,
   encodingHeader: "connect-content-encoding",
@@ -23,8 +23,8 @@ export const connectStream: Framing = {
   },
 };
 
-function endOfStream({ failure, requestId }: Ending) {
+function endOfStream({ failure, requestId }: ResponseEnd) {
   if (failure === undefined) return {};
   const metadata = Object.entries(headersOf(failure)).map(([name, value]) => [name, [value]]);
-  return { error: connectErrorOf(failure, requestId), metadata: Object.fromEntries(metadata) };
+  return { error: toConnectError(failure, requestId), metadata: Object.fromEntries(metadata) };
 }

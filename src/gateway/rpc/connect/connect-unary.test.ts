@@ -9,7 +9,7 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { GetTenantRequestSchema, TenantService } from "../../../../gen/service/api/tenant_pb.ts";
 import { fail } from "../../../errors/index.ts";
-import { startSurface } from "../testing/surface.ts";
+import { startRpcServer } from "../testing/rpc-server.ts";
 
 const path = "/service.api.TenantService/GetTenant";
 const json = { "content-type": "application/json" };
@@ -19,7 +19,7 @@ const post = (url: string, body: string | Buffer, headers: Record<string, string
   fetch(url, { method: "POST", body, headers });
 
 test("an error is Connect's JSON with the status of its Connect code, not REST's", async (t) => {
-  const { url } = await startSurface(t, "1.1", { invoke: () => Promise.reject(fail("FAILED_PRECONDITION")) });
+  const { url } = await startRpcServer(t, "1.1", { invoke: () => Promise.reject(fail("FAILED_PRECONDITION")) });
   const response = await post(url + path, "{}");
   assert.equal(response.status, 400);
   assert.equal(response.headers.get("content-type"), "application/json");
@@ -38,15 +38,15 @@ test("an error is Connect's JSON with the status of its Connect code, not REST's
   });
 });
 
-test("a caller without credentials and with a broken body is told about the credentials", async (t) => {
-  const { url } = await startSurface(t, "1.1", unauthenticated);
+test("a request without credentials and with an invalid body fails because of the credentials", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", unauthenticated);
   assert.equal((await post(url + path, "{broken")).status, 401);
   assert.equal((await post(url + path, "{}", { ...json, "content-encoding": "zstd" })).status, 401);
   assert.equal((await post(url + path, "{}", { ...json, "connect-timeout-ms": "soon" })).status, 401);
 });
 
-test("a caller without credentials is answered before its body arrives over HTTP/1.1", async (t) => {
-  const { port } = await startSurface(t, "1.1", unauthenticated);
+test("a caller without credentials gets the error before its body arrives over HTTP/1.1", async (t) => {
+  const { port } = await startRpcServer(t, "1.1", unauthenticated);
   const socket = connectSocket(port, "127.0.0.1");
   t.after(() => socket.destroy());
   socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n`);
@@ -54,8 +54,8 @@ test("a caller without credentials is answered before its body arrives over HTTP
   assert.match(String(chunk), /^HTTP\/1\.1 401 /);
 });
 
-test("a caller without credentials is answered over HTTP/2 before its body has come", async (t) => {
-  const { url } = await startSurface(t, "2", unauthenticated);
+test("a caller without credentials gets the error before its body arrives over HTTP/2", async (t) => {
+  const { url } = await startRpcServer(t, "2", unauthenticated);
   const session = connect(url);
   t.after(() => session.destroy());
   for (const [type, status] of [
@@ -70,8 +70,8 @@ test("a caller without credentials is answered over HTTP/2 before its body has c
   }
 });
 
-test("a body that is no message is refused", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+test("a body that is not a message is refused", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", {});
   for (const body of ["{broken", "", "[]", '{"no_such_field":1}', '{"tenantId":"a\\u0000"}']) {
     const response = await post(url + path, body);
     assert.equal(response.status, 400, body);
@@ -84,8 +84,8 @@ test("a body that is no message is refused", async (t) => {
   }
 });
 
-test("a body over the limit is refused, and one at the limit is taken", async (t) => {
-  const { url } = await startSurface(t, "1.1", { bodyBytesMax: 100 });
+test("a body over the limit is refused, and one at the limit is accepted", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", { bodyBytesMax: 100 });
   const body = (size: number) => JSON.stringify({ tenantId: "x".repeat(size - 15) });
   assert.equal((await post(url + path, body(100))).status, 200);
   const response = await post(url + path, body(101));
@@ -94,7 +94,7 @@ test("a body over the limit is refused, and one at the limit is taken", async (t
 });
 
 test("an unknown method is 404, a wrong verb 405 with Allow, a wrong content type 415 with Accept-Post", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+  const { url } = await startRpcServer(t, "1.1", {});
   const unknown = await post(`${url}/service.api.TenantService/Nothing`, "{}");
   assert.equal(unknown.status, 404);
   assert.equal(((await unknown.json()) as { code: string }).code, "unimplemented");
@@ -116,20 +116,20 @@ test("an unknown method is 404, a wrong verb 405 with Allow, a wrong content typ
 });
 
 test("a content type may name UTF-8, in any case, and no other charset", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+  const { url } = await startRpcServer(t, "1.1", {});
   assert.equal((await post(url + path, "{}", { "content-type": "Application/JSON; charset=UTF-8" })).status, 200);
   assert.equal((await post(url + path, "{}", { "content-type": "application/json; charset=latin1" })).status, 415);
 });
 
-test("gRPC over HTTP/1.1 is refused with the way out", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+test("gRPC over HTTP/1.1 is refused with an alternative", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", {});
   const response = await post(url + path, Buffer.alloc(5), { "content-type": "application/grpc" });
   assert.equal(response.status, 505);
   assert.match(await response.text(), /gRPC needs HTTP\/2/);
 });
 
-test("GET calls a method that changes nothing, in JSON and in binary, as foreign clients do", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+test("third-party clients can call a read-only method with GET, in JSON and in binary", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", {});
   const method = { ...TenantService.method.getTenant, idempotency: MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS };
   for (const useBinaryFormat of [false, true]) {
     const transport = createConnectTransport({ baseUrl: url, httpVersion: "1.1", useHttpGet: true, useBinaryFormat });
@@ -140,8 +140,8 @@ test("GET calls a method that changes nothing, in JSON and in binary, as foreign
   }
 });
 
-test("GET takes what the query says and refuses what it lacks", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+test("GET reads the request from the query and refuses an incomplete query", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", {});
   const get = (query: string) => fetch(`${url}${path}?${query}`);
   const base64 = Buffer.from(
     toBinary(GetTenantRequestSchema, { $typeName: "service.api.GetTenantRequest", tenantId: "~~~>>>" }),
@@ -156,23 +156,23 @@ test("GET takes what the query says and refuses what it lacks", async (t) => {
   assert.equal((await get("encoding=json&compression=zstd&base64=1&message=e30")).status, 501);
 });
 
-test("version 1 of the protocol is taken, another refused", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+test("version 1 of the protocol is accepted, another is refused", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", {});
   assert.equal((await post(url + path, "{}", { ...json, "connect-protocol-version": "1" })).status, 200);
   assert.equal((await post(url + path, "{}", { ...json, "connect-protocol-version": "2" })).status, 400);
 });
 
-test("a bad timeout is refused, a huge one is no early end", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+test("an invalid timeout is refused, and a huge one does not end the call early", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", {});
   assert.equal((await post(url + path, "{}", { ...json, "connect-timeout-ms": "1.5" })).status, 400);
   assert.equal((await post(url + path, "{}", { ...json, "connect-timeout-ms": "9999999999" })).status, 200);
 });
 
-test("a caller that goes away in the middle of its body makes no call", async (t) => {
+test("a caller that disconnects in the middle of its body makes no call", async (t) => {
   for (const type of ["application/proto", "application/grpc"]) {
     const outcome = Promise.withResolvers<string>();
     const reached = Promise.withResolvers<void>();
-    const { url } = await startSurface(t, "2", {
+    const { url } = await startRpcServer(t, "2", {
       invoke: async (call) => {
         reached.resolve();
         await Promise.resolve(call.decode()).then(
@@ -186,7 +186,7 @@ test("a caller that goes away in the middle of its body makes no call", async (t
     t.after(() => session.destroy());
     const request = session.request({ ":method": "POST", ":path": path, "content-type": type }, { endStream: false });
     request.on("error", () => {});
-    // A whole message by itself: only the end of the stream is missing.
+    // A complete message: only the end of the stream is missing.
     request.write(Buffer.from([0, 0, 0, 0, 3, 0x0a, 0x01, 0x61].slice(type === "application/grpc" ? 0 : 5)));
     await reached.promise;
     request.destroy();
@@ -194,10 +194,10 @@ test("a caller that goes away in the middle of its body makes no call", async (t
   }
 });
 
-test("a caller that went away before its body was wanted makes no call either", async (t) => {
+test("a caller that disconnects before its body is read makes no call", async (t) => {
   const outcome = Promise.withResolvers<string>();
   const reached = Promise.withResolvers<void>();
-  const { url } = await startSurface(t, "2", {
+  const { url } = await startRpcServer(t, "2", {
     invoke: async (call) => {
       const gone = new Promise((resolve) => call.signal.addEventListener("abort", resolve));
       reached.resolve();
@@ -221,8 +221,8 @@ test("a caller that went away before its body was wanted makes no call either", 
   assert.equal(await outcome.promise, "CANCELED");
 });
 
-test("a repeated call on one connection is answered after a refusal with an unread body", async (t) => {
-  const { port } = await startSurface(t, "1.1", {
+test("a second call on the same connection succeeds after a refusal with an unread body", async (t) => {
+  const { port } = await startRpcServer(t, "1.1", {
     invoke: async (call) => {
       throw fail(call.header("authorization") === undefined ? "UNAUTHENTICATED" : "NOT_FOUND");
     },

@@ -1,16 +1,16 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Failure } from "../../../errors/index.ts";
-import { type Exchange, headerOf, newCall, readBody } from "../../exchange.ts";
+import { createCall, type Exchange, headerOf, readBody } from "../../exchange.ts";
 import { interruptible } from "../../interrupt.ts";
 import { compress, connectEncodings, decompress, requestEncoding, responseEncoding } from "../codec/compression.ts";
 import type { Format } from "../codec/wire-type.ts";
-import { failureOf, headersOf } from "../error-details.ts";
+import { headersOf, toFailure } from "../error-details.ts";
 import type { Procedure } from "../procedure.ts";
-import { replyWhole } from "../reply.ts";
+import { sendResponse } from "../response.ts";
 import { connectTimeoutMs } from "../timeout.ts";
-import { connectErrorOf, connectStatusOf } from "./connect-error.ts";
+import { connectStatusOf, toConnectError } from "./connect-error.ts";
 
-/** The request of a unary call: where its bytes come from and how they are to be read. */
+/** The request of a unary call, from a POST body or a GET query. */
 export interface UnaryRequest {
   readonly format: Format;
   readonly encoding: string | undefined;
@@ -18,7 +18,7 @@ export interface UnaryRequest {
   readonly read: () => Buffer | Promise<Buffer>;
 }
 
-/** Answers a unary call of Connect with POST. */
+/** Handles a unary Connect call with POST. */
 export function handleConnectUnary(exchange: Exchange, procedure: Procedure, format: Format): Promise<void> {
   const { headers } = exchange.request;
   const request: UnaryRequest = {
@@ -27,24 +27,20 @@ export function handleConnectUnary(exchange: Exchange, procedure: Procedure, for
     version: headers["connect-protocol-version"] as string | undefined,
     read: () => readBody(exchange),
   };
-  return answerConnectUnary(exchange, procedure, request);
+  return runConnectUnary(exchange, procedure, request);
 }
 
-/** Answers a unary call of Connect, however its request came. */
-export async function answerConnectUnary(
-  exchange: Exchange,
-  procedure: Procedure,
-  request: UnaryRequest,
-): Promise<void> {
+/** Runs a unary Connect call and sends its response. */
+export async function runConnectUnary(exchange: Exchange, procedure: Procedure, request: UnaryRequest): Promise<void> {
   const codec = procedure.codecs[request.format];
   const timeout = connectTimeoutMs(headerOf(exchange.request, "connect-timeout-ms"));
   const timeoutMs = typeof timeout === "number" ? timeout : undefined;
-  const call = newCall(
+  const call = createCall(
     exchange,
     procedure.operation,
     "connect",
     async (charge) => {
-      // Faults of the protocol are told here, after authentication, like faults of the body.
+      // Protocol errors are thrown here, after authentication, like errors in the body.
       if (timeout instanceof Failure) throw timeout;
       const bytes = await bytesOf(exchange, request);
       const charged = charge?.(bytes.length);
@@ -57,18 +53,18 @@ export async function answerConnectUnary(
   let headers: Record<string, string>;
   let body: string | Uint8Array;
   try {
-    const answer = procedure.invoke(call);
-    // Without a deadline there is nobody left to answer when the signal aborts.
-    const message = await (timeoutMs === undefined ? answer : interruptible(call.signal)(answer));
+    const response = procedure.invoke(call);
+    // Without a deadline the signal aborts only when the caller has disconnected.
+    const message = await (timeoutMs === undefined ? response : interruptible(call.signal)(response));
     body = codec.encode(message as Message);
     headers = { "content-type": `application/${request.format}`, ...call.responseHeaders };
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = toFailure(error);
     status = connectStatusOf(failure);
-    body = JSON.stringify(connectErrorOf(failure, call.requestId));
+    body = JSON.stringify(toConnectError(failure, call.requestId));
     headers = { "content-type": "application/json", ...call.responseHeaders, ...headersOf(failure) };
   }
-  // A character takes at most three bytes; most answers are small and need no closer look.
+  // A character takes at most three bytes, so a short body needs no exact count.
   if (body.length * 3 >= procedure.compressBytesMin && Buffer.byteLength(body) >= procedure.compressBytesMin) {
     const encoding = responseEncoding(headerOf(exchange.request, "accept-encoding"), connectEncodings);
     if (encoding !== undefined) {
@@ -76,7 +72,7 @@ export async function answerConnectUnary(
       headers["content-encoding"] = encoding;
     }
   }
-  replyWhole(exchange, status, headers, body);
+  sendResponse(exchange, status, headers, body);
 }
 
 async function bytesOf(exchange: Exchange, request: UnaryRequest): Promise<Buffer> {
@@ -88,5 +84,7 @@ async function bytesOf(exchange: Exchange, request: UnaryRequest): Promise<Buffe
 }
 
 function unknownVersion(): Failure {
-  return new Failure("INVALID_ARGUMENT", { public: 'The version of the Connect protocol must be "1".' });
+  return new Failure("INVALID_ARGUMENT", {
+    public: 'The version of the Connect protocol must be "1" (for example: Connect-Protocol-Version: 1).',
+  });
 }

@@ -1,17 +1,17 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { StatusSchema } from "../../../../gen/google/rpc/status_pb.ts";
 import { type Failure, grpcCodes } from "../../../errors/index.ts";
-import { detailsOf, headersOf, rpcCodeOf } from "../error-details.ts";
+import { headersOf, rpcCodeOf, toErrorDetails } from "../error-details.ts";
 
-// Many clients take 8 KiB of headers at most, and base64 makes the bytes a third more.
+// Many clients accept at most 8 KiB of headers, and base64 adds a third.
 const statusBytesMax = 4096;
 const messageCharactersMax = 1024;
 
-/** The trailers of a call that went well. */
+/** The trailers of a successful call. */
 export const grpcOk: Readonly<Record<string, string>> = { "grpc-status": "0" };
 
-/** The trailers of a call that failed. */
-export function grpcTrailersOf(failure: Failure, requestId: string): Record<string, string> {
+/** Converts a failure to the trailers of a call. */
+export function toGrpcTrailers(failure: Failure, requestId: string): Record<string, string> {
   const code = grpcCodes[rpcCodeOf(failure)];
   const message = failure.message.slice(0, messageCharactersMax);
   return {
@@ -24,14 +24,14 @@ export function grpcTrailersOf(failure: Failure, requestId: string): Record<stri
 
 function statusBytes(failure: Failure, code: number, message: string, requestId: string): Buffer {
   for (let count = failure.violations.length; ; count >>= 1) {
-    const details = detailsOf(failure, requestId, failure.violations.slice(0, count));
+    const details = toErrorDetails(failure, requestId, failure.violations.slice(0, count));
     const status = create(StatusSchema, {
       code,
       message,
       details: details.map(({ type, value }) => ({ typeUrl: `type.googleapis.com/${type}`, value })),
     });
     const bytes = Buffer.from(toBinary(StatusSchema, status));
-    // A long list of violations is cut rather than lost with the whole trailer.
+    // A long list of violations is truncated, because an oversized trailer would be lost completely.
     if (bytes.length <= statusBytesMax || count === 0) return bytes;
   }
 }

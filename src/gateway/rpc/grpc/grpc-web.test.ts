@@ -6,7 +6,7 @@ import { SubscribeEventsResponseSchema } from "../../../../gen/service/api/event
 import { GetTenantRequestSchema, GetTenantResponseSchema } from "../../../../gen/service/api/tenant_pb.ts";
 import { fail } from "../../../errors/index.ts";
 import { writeEnvelope } from "../codec/envelope.ts";
-import { startSurface } from "../testing/surface.ts";
+import { startRpcServer } from "../testing/rpc-server.ts";
 
 const path = "/service.api.TenantService/GetTenant";
 const request = writeEnvelope(
@@ -14,7 +14,7 @@ const request = writeEnvelope(
   toBinary(GetTenantRequestSchema, create(GetTenantRequestSchema, { tenantId: "t-12" })),
 );
 
-// Reads text that is padded wherever the server flushed.
+// Base64 text has padding wherever the server flushed.
 function framesOf(text: string) {
   const bytes = Buffer.concat((text.match(/[^=]+=*/g) ?? []).map((part) => Buffer.from(part, "base64")));
   const frames: { flags: number; data: Buffer }[] = [];
@@ -34,7 +34,7 @@ async function ask(url: string, body: string, type = "application/grpc-web-text"
 }
 
 test("gRPC-Web-text is read and written as base64, trailers included", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+  const { url } = await startRpcServer(t, "1.1", {});
   for (const type of ["application/grpc-web-text", "application/grpc-web-text+proto"]) {
     const [message, trailers, ...rest] = await ask(url + path, request.toString("base64"), type);
     assert.equal(fromBinary(GetTenantResponseSchema, message!.data).tenant?.id, "t-12");
@@ -45,15 +45,15 @@ test("gRPC-Web-text is read and written as base64, trailers included", async (t)
 });
 
 test("gRPC-Web-text may be padded in the middle, where a client flushed", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+  const { url } = await startRpcServer(t, "1.1", {});
   const body = request.subarray(0, 5).toString("base64") + request.subarray(5).toString("base64");
   assert.match(body, /=.+/);
   const [message] = await ask(url + path, body);
   assert.equal(fromBinary(GetTenantResponseSchema, message!.data).tenant?.id, "t-12");
 });
 
-test("gRPC-Web-text that is no base64 is refused", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+test("gRPC-Web-text that is not valid base64 is refused", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", {});
   for (const body of ["!!!!", "AAA", "A===", request.toString("latin1")]) {
     const [trailers] = await ask(url + path, body);
     assert.match(trailers!.data.toString(), /^grpc-status: 3\r\n/);
@@ -61,7 +61,7 @@ test("gRPC-Web-text that is no base64 is refused", async (t) => {
 });
 
 test("a stream in gRPC-Web-text ends with its error in the trailers", async (t) => {
-  const { url } = await startSurface(t, "1.1", {
+  const { url } = await startRpcServer(t, "1.1", {
     invoke: async () =>
       (async function* () {
         yield create(SubscribeEventsResponseSchema, { event: { id: "1" } });
@@ -80,8 +80,8 @@ test("a stream in gRPC-Web-text ends with its error in the trailers", async (t) 
   assert.equal(fromBinary(StatusSchema, Buffer.from(details, "base64")).message, "Stopping.");
 });
 
-test("a body must hold exactly one whole message", async (t) => {
-  const { url } = await startSurface(t, "1.1", {});
+test("a body must contain exactly one complete message", async (t) => {
+  const { url } = await startRpcServer(t, "1.1", {});
   for (const body of [
     Buffer.alloc(0),
     Buffer.concat([request, request]),

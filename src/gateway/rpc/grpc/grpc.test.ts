@@ -9,7 +9,7 @@ import { StatusSchema } from "../../../../gen/google/rpc/status_pb.ts";
 import { EventService, SubscribeEventsResponseSchema } from "../../../../gen/service/api/event_pb.ts";
 import { TenantService } from "../../../../gen/service/api/tenant_pb.ts";
 import { fail } from "../../../errors/index.ts";
-import { startSurface } from "../testing/surface.ts";
+import { startRpcServer } from "../testing/rpc-server.ts";
 
 const { getTenant } = TenantService.method;
 const { subscribeEvents } = EventService.method;
@@ -28,30 +28,30 @@ function shapeOf(method: DescMethod) {
   ] as const;
 }
 
-function unary(client: Client, tenantId: string, options = {}): Promise<{ answer?: Message; error?: ServiceError }> {
+function unary(client: Client, tenantId: string, options = {}): Promise<{ response?: Message; error?: ServiceError }> {
   const request: Message = create(getTenant.input, { tenantId });
   return new Promise((resolve) => {
-    client.makeUnaryRequest(...shapeOf(getTenant), request, new Metadata(), options, (error, answer) =>
-      resolve(error === null ? { answer } : { error }),
+    client.makeUnaryRequest(...shapeOf(getTenant), request, new Metadata(), options, (error, response) =>
+      resolve(error === null ? { response } : { error }),
     );
   });
 }
 
-test("grpc-js gets the answer of a unary call", async (t) => {
-  const { port } = await startSurface(t, "2", {});
-  const { answer } = await unary(clientOf(t, port), "t-1");
-  assert.equal((answer as unknown as { tenant: { id: string } }).tenant.id, "t-1");
+test("grpc-js gets the response of a unary call", async (t) => {
+  const { port } = await startRpcServer(t, "2", {});
+  const { response } = await unary(clientOf(t, port), "t-1");
+  assert.equal((response as unknown as { tenant: { id: string } }).tenant.id, "t-1");
 });
 
-test("grpc-js gets compressed answers, and its compressed requests are read", async (t) => {
-  const { port } = await startSurface(t, "2", { compressBytesMin: 1 });
+test("grpc-js gets compressed responses, and its compressed requests are read", async (t) => {
+  const { port } = await startRpcServer(t, "2", { compressBytesMin: 1 });
   const gzip = 2;
-  const { answer } = await unary(clientOf(t, port, { "grpc.default_compression_algorithm": gzip }), "t".repeat(5000));
-  assert.equal((answer as unknown as { tenant: { id: string } }).tenant.id, "t".repeat(5000));
+  const { response } = await unary(clientOf(t, port, { "grpc.default_compression_algorithm": gzip }), "t".repeat(5000));
+  assert.equal((response as unknown as { tenant: { id: string } }).tenant.id, "t".repeat(5000));
 });
 
-test("grpc-js gets code, text and details of an error", async (t) => {
-  const { port } = await startSurface(t, "2", {
+test("grpc-js gets the code, message and details of an error", async (t) => {
+  const { port } = await startRpcServer(t, "2", {
     invoke: async (call) => {
       call.requestId = "req-1";
       await call.decode();
@@ -71,13 +71,13 @@ test("grpc-js gets code, text and details of an error", async (t) => {
   assert.equal(info.metadata.request_id, "req-1");
 });
 
-test("so many violations that the trailers would not fit are cut, not lost", async (t) => {
+test("violations that do not fit into the trailers are truncated, not lost", async (t) => {
   const violations = Array.from({ length: 1000 }, (_, i) => ({
     field: `items[${i}].name`,
     rule: "r",
     message: "m".repeat(50),
   }));
-  const { port } = await startSurface(t, "2", {
+  const { port } = await startRpcServer(t, "2", {
     invoke: () => Promise.reject(fail("INVALID_ARGUMENT", { public: "ü".repeat(5000), violations })),
   });
   const { error } = await unary(clientOf(t, port), "t-1");
@@ -90,7 +90,7 @@ test("so many violations that the trailers would not fit are cut, not lost", asy
 });
 
 test("grpc-js gets a stream, an error after it, and its deadline", async (t) => {
-  const { port } = await startSurface(t, "2", {
+  const { port } = await startRpcServer(t, "2", {
     invoke: async (call) => {
       const { subject } = (await call.decode()) as unknown as { subject: string };
       return (async function* () {
@@ -115,10 +115,10 @@ test("grpc-js gets a stream, an error after it, and its deadline", async (t) => 
   assert.equal((await ask("hang", { deadline: Date.now() + 50 })).code, status.DEADLINE_EXCEEDED);
 });
 
-test("a call that grpc-js cancels is aborted here", async (t) => {
+test("a call that grpc-js cancels is aborted on the server", async (t) => {
   const reached = Promise.withResolvers<void>();
   const aborted = Promise.withResolvers<string>();
-  const { port } = await startSurface(t, "2", {
+  const { port } = await startRpcServer(t, "2", {
     invoke: ({ signal }) => {
       signal.addEventListener("abort", () => aborted.resolve(signal.reason.code));
       reached.resolve();
@@ -132,8 +132,8 @@ test("a call that grpc-js cancels is aborted here", async (t) => {
   assert.equal(await aborted.promise, "CANCELED");
 });
 
-test("an unknown method is unimplemented, an oversized message exhausts, a compression that is not spoken is listed", async (t) => {
-  const { port, url } = await startSurface(t, "2", { bodyBytesMax: 1000 });
+test("an unknown method is unimplemented, an oversized message is refused, and an unknown compression lists the supported ones", async (t) => {
+  const { port, url } = await startRpcServer(t, "2", { bodyBytesMax: 1000 });
   const client = clientOf(t, port);
   assert.equal((await unary(client, "x".repeat(1001))).error?.code, status.RESOURCE_EXHAUSTED);
   const [, serialize, deserialize] = shapeOf(getTenant);
@@ -153,8 +153,8 @@ test("an unknown method is unimplemented, an oversized message exhausts, a compr
   assert.equal(headers["grpc-accept-encoding"], "gzip");
 });
 
-test("a failure before the first message is a head alone, with the headers of the chain", async (t) => {
-  const { url } = await startSurface(t, "2", {
+test("a failure before the first message is a headers-only response, with the headers of the chain", async (t) => {
+  const { url } = await startRpcServer(t, "2", {
     invoke: (call) => {
       call.responseHeaders["X-Request-ID"] = "req-1";
       return Promise.reject(fail("UNAUTHENTICATED"));

@@ -5,7 +5,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Health, HealthCheckResponse_ServingStatus } from "../../../../gen/grpc/health/v1/health_pb.ts";
 import { fail } from "../../../errors/index.ts";
-import { startSurface } from "../testing/surface.ts";
+import { startRpcServer } from "../testing/rpc-server.ts";
 import type { HealthSource } from "./health.ts";
 
 const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus;
@@ -30,9 +30,9 @@ function switchable() {
 
 const noChain = { invoke: () => Promise.reject(fail("UNAUTHENTICATED")) };
 
-test("Check tells how the server and each service stands, without credentials", async (t) => {
+test("Check returns the status of the server and of each service, without credentials", async (t) => {
   const { source, turnOff } = switchable();
-  const { url } = await startSurface(t, "2", { ...noChain, health: source });
+  const { url } = await startRpcServer(t, "2", { ...noChain, health: source });
   for (const transport of [
     createGrpcTransport({ baseUrl: url }),
     createConnectTransport({ baseUrl: url, httpVersion: "2" }),
@@ -51,9 +51,9 @@ test("Check tells how the server and each service stands, without credentials", 
   }
 });
 
-test("Watch tells the status at once and again at every change, and lets go of a watcher that leaves", async (t) => {
+test("Watch sends the status immediately and after every change, and stops for a watcher that disconnects", async (t) => {
   const { source, changes, turnOff } = switchable();
-  const { url } = await startSurface(t, "2", { ...noChain, health: source });
+  const { url } = await startRpcServer(t, "2", { ...noChain, health: source });
   const leave = new AbortController();
   const client = createClient(Health, createGrpcTransport({ baseUrl: url }));
   const watch = client.watch({ service: tenants }, { signal: leave.signal })[Symbol.asyncIterator]();
@@ -71,9 +71,9 @@ test("Watch tells the status at once and again at every change, and lets go of a
   assert.equal(changes.listenerCount("change"), 0);
 });
 
-test("Watch of an unknown service stays open and says so", async (t) => {
+test("Watch of an unknown service stays open and sends SERVICE_UNKNOWN", async (t) => {
   const { source } = switchable();
-  const { url } = await startSurface(t, "2", { ...noChain, health: source });
+  const { url } = await startRpcServer(t, "2", { ...noChain, health: source });
   const client = createClient(Health, createGrpcTransport({ baseUrl: url }));
   for await (const { status } of client.watch({ service: "no.such.Service" })) {
     assert.equal(status, SERVICE_UNKNOWN);
@@ -81,8 +81,8 @@ test("Watch of an unknown service stays open and says so", async (t) => {
   }
 });
 
-test("without a source of health the protocol is not served", async (t) => {
-  const { url } = await startSurface(t, "2", { ...noChain, reflection: true });
+test("without a health source the protocol is not served", async (t) => {
+  const { url } = await startRpcServer(t, "2", { ...noChain, reflection: true });
   const path = "/grpc.reflection.v1.Health/Check";
   const transport = createGrpcTransport({ baseUrl: url });
   const method = { ...Health.method.check, parent: { typeName: path.split("/")[1] } };

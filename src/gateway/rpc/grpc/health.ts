@@ -6,20 +6,20 @@ import {
   HealthCheckResponseSchema,
 } from "../../../../gen/grpc/health/v1/health_pb.ts";
 import { fail } from "../../../errors/index.ts";
-import { type Procedure, protocolProcedure } from "../procedure.ts";
+import { createProtocolProcedure, type Procedure } from "../procedure.ts";
 
-/** Where the health protocol learns how the services stand. */
+/** The serving status behind the health protocol. */
 export interface HealthSource {
-  /** Whether a service, by its full name, takes calls; "" stands for the whole server. */
+  /** Whether a service, given by its full name, accepts calls; "" means the whole server. */
   isServing(service: string): boolean;
-  /** Tells of changes from now on; answers with what ends that. */
+  /** Calls the listener after every change. Returns the function that removes it. */
   onChange(listener: () => void): () => void;
 }
 
 const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus;
 
-/** The gRPC health protocol: its callers are balancers, so it asks for no credentials. */
-export function healthProcedures(source: HealthSource, services: ReadonlySet<string>): Procedure[] {
+/** Creates the gRPC health protocol. Load balancers call it, so it needs no credentials. */
+export function createHealthProcedures(source: HealthSource, services: ReadonlySet<string>): Procedure[] {
   const statusOf = (service: string) => {
     if (service !== "" && !services.has(service)) return SERVICE_UNKNOWN;
     return source.isServing(service) ? SERVING : NOT_SERVING;
@@ -27,11 +27,11 @@ export function healthProcedures(source: HealthSource, services: ReadonlySet<str
 
   async function* watch(service: string, signal: AbortSignal): AsyncGenerator<Message> {
     let wake = () => {};
-    const forget = source.onChange(() => wake());
+    const removeListener = source.onChange(() => wake());
     signal.addEventListener("abort", () => wake(), { once: true });
     try {
       for (let last: number | undefined; !signal.aborted; ) {
-        // Before the status is read, so that no change falls between.
+        // Created before the status is read, so that no change is missed.
         const changed = new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -41,18 +41,22 @@ export function healthProcedures(source: HealthSource, services: ReadonlySet<str
         last = status;
       }
     } finally {
-      forget();
+      removeListener();
     }
   }
 
   return [
-    protocolProcedure(Health.method.check, async (call) => {
+    createProtocolProcedure(Health.method.check, async (call) => {
       const { service } = (await call.decode()) as HealthCheckRequest;
       const status = statusOf(service);
-      if (status === SERVICE_UNKNOWN) throw fail("NOT_FOUND", { public: "No such service." });
+      if (status === SERVICE_UNKNOWN)
+        throw fail("NOT_FOUND", {
+          public:
+            "No such service. Use the full name (for example: service.api.TenantService), or an empty name for the whole server.",
+        });
       return create(HealthCheckResponseSchema, { status });
     }),
-    protocolProcedure(Health.method.watch, async (call) => {
+    createProtocolProcedure(Health.method.watch, async (call) => {
       const { service } = (await call.decode()) as HealthCheckRequest;
       return watch(service, call.signal);
     }),

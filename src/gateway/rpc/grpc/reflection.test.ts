@@ -11,7 +11,7 @@ import {
 } from "../../../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { readOperations } from "../../../definitions/index.ts";
 import { fail } from "../../../errors/index.ts";
-import { startSurface } from "../testing/surface.ts";
+import { startRpcServer } from "../testing/rpc-server.ts";
 
 type Question = MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"];
 
@@ -19,7 +19,7 @@ const external = readOperations().filter(({ governance }) => !governance.interna
 const hidden = readOperations().filter(({ governance }) => governance.internalOnly);
 
 async function conversation(t: TestContext, operations = external, version = "v1") {
-  const { port } = await startSurface(t, "2", {
+  const { port } = await startRpcServer(t, "2", {
     operations,
     reflection: true,
     health: { isServing: () => true, onChange: () => () => {} },
@@ -34,7 +34,7 @@ async function conversation(t: TestContext, operations = external, version = "v1
     (bytes: Buffer) => fromBinary(ServerReflectionResponseSchema, bytes),
     new Metadata(),
   );
-  // At the end of a test the server goes first. Within it, an error fails the question that is open.
+  // The server closes first at the end of a test. During the test, an error fails the pending request.
   stream.on("error", () => {});
   return async (messageRequest: Question): Promise<ServerReflectionResponse["messageResponse"]> => {
     stream.write({ host: "h", messageRequest });
@@ -65,7 +65,7 @@ function registryOf(files: FileDescriptorProto[]) {
 }
 
 for (const version of ["v1", "v1alpha"]) {
-  test(`${version} lists every service that is offered, without credentials`, async (t) => {
+  test(`${version} lists every served service, without credentials`, async (t) => {
     const ask = await conversation(t, external, version);
     const reply = await ask({ case: "listServices", value: "" });
     assert.equal(reply.case, "listServicesResponse");
@@ -75,7 +75,7 @@ for (const version of ["v1", "v1alpha"]) {
   });
 }
 
-test("a foreign registry is built from the files of one symbol, and they hold the method with its options", async (t) => {
+test("a third-party registry can be built from the files of one symbol, with the method and its options", async (t) => {
   const ask = await conversation(t);
   const file = filesOf(await ask({ case: "fileContainingSymbol", value: "service.api.TenantService" }));
   assert.equal(file[0]?.name, "service/api/tenant.proto");
@@ -85,7 +85,7 @@ test("a foreign registry is built from the files of one symbol, and they hold th
   assert.ok((service?.method.createTenant?.proto.options?.$unknown?.length ?? 0) > 0);
 });
 
-test("what was sent before on the stream is not sent again, unless it is asked for itself", async (t) => {
+test("a file is not sent twice on a stream, unless it is requested by name", async (t) => {
   const ask = await conversation(t);
   const first = filesOf(await ask({ case: "fileByFilename", value: "service/api/tenant.proto" }));
   assert.ok(first.length > 3);
@@ -102,7 +102,7 @@ test("extensions are found by type and number", async (t) => {
   assert.equal(filesOf(reply)[0]?.name, "service/options/governance.proto");
 });
 
-test("what does not exist is not found, and the stream goes on", async (t) => {
+test("an unknown definition is not found, and the stream continues", async (t) => {
   const ask = await conversation(t);
   for (const question of [
     { case: "fileByFilename", value: "nothing.proto" },
@@ -131,7 +131,7 @@ test("internal methods and the types that only they use are not in the external 
   }
 });
 
-test("every file that the external plane shows resolves by itself", async (t) => {
+test("every file in the external plane's reflection resolves on its own", async (t) => {
   for (const service of new Set(external.map((operation) => operation.service))) {
     const ask = await conversation(t);
     const file = filesOf(await ask({ case: "fileContainingSymbol", value: service.typeName }));

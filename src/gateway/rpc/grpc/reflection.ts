@@ -5,26 +5,26 @@ import {
   ServerReflectionResponseSchema,
 } from "../../../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { fail, grpcCodes } from "../../../errors/index.ts";
-import { type Procedure, protocolProcedure } from "../procedure.ts";
-import { type VisibleFiles, visibleFiles } from "./visible-files.ts";
+import { createProtocolProcedure, type Procedure } from "../procedure.ts";
+import { collectVisibleFiles, type VisibleFiles } from "./visible-files.ts";
 
 type Reply = MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"];
 
-/** The paths at which reflection answers: many clients still ask at the older one, with the same messages. */
+/** The paths of reflection. Many clients still use the older path, with the same messages. */
 export const reflectionPaths: readonly string[] = [
   "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
   "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-/** The gRPC reflection protocol: it shows the definitions of exactly these methods, and of itself. */
-export function reflectionProcedure(methods: readonly DescMethod[]): Procedure {
+/** Creates the gRPC reflection protocol. It returns the definitions of exactly these methods and of itself. */
+export function createReflectionProcedure(methods: readonly DescMethod[]): Procedure {
   const method = ServerReflection.method.serverReflectionInfo;
-  const files = visibleFiles([...methods, method]);
-  const procedure = protocolProcedure(method, () => Promise.reject(fail("INTERNAL")));
-  return { ...procedure, converse: (requests) => converse(files, requests) };
+  const files = collectVisibleFiles([...methods, method]);
+  const procedure = createProtocolProcedure(method, () => Promise.reject(fail("INTERNAL")));
+  return { ...procedure, handleStream: (requests) => reply(files, requests) };
 }
 
-async function* converse(files: VisibleFiles, requests: AsyncIterable<Message>): AsyncGenerator<Message> {
+async function* reply(files: VisibleFiles, requests: AsyncIterable<Message>): AsyncGenerator<Message> {
   const sent = new Set<string>();
   for await (const message of requests) {
     const request = message as ServerReflectionRequest;
@@ -57,11 +57,14 @@ function replyTo(files: VisibleFiles, { messageRequest }: ServerReflectionReques
       return { case: "allExtensionNumbersResponse", value: { baseTypeName, extensionNumber } };
     }
     default:
-      return errorReply(grpcCodes.invalid_argument, "The request asks nothing.");
+      return errorReply(
+        grpcCodes.invalid_argument,
+        "The request is empty. Set one of its fields (for example: list_services).",
+      );
   }
 }
 
-// A file that was sent before on the same stream is sent again only when it is asked for itself.
+// A dependency is sent only once per stream. A file requested by name is always sent.
 function fileReply(files: VisibleFiles, fileName: string | undefined, sent: Set<string>): Reply {
   const names = fileName === undefined ? [] : files.closureOf(fileName);
   if (names.length === 0) return notFound();

@@ -16,7 +16,7 @@ import {
 /** The definitions that callers of a plane may see, indexed for reflection. */
 export interface VisibleFiles {
   readonly serviceNames: readonly string[];
-  /** The files that a file needs, itself first. */
+  /** A file and its transitive dependencies, the file itself first. */
   closureOf(fileName: string): readonly string[];
   bytesOf(fileName: string): Uint8Array;
   /** The file that declares a service, method, message, enum or extension. */
@@ -25,8 +25,8 @@ export interface VisibleFiles {
   extensionNumbersOf(extendee: string): readonly number[];
 }
 
-/** Collects the files of some methods, without anything that belongs only to the other methods of their services. */
-export function visibleFiles(methods: readonly DescMethod[]): VisibleFiles {
+/** Collects the files of the methods, without definitions that only other methods of their services use. */
+export function collectVisibleFiles(methods: readonly DescMethod[]): VisibleFiles {
   const files = filesOf(new Set(methods.map((method) => method.parent.file)));
   const protos = new Map([...visibleProtos(files, new Set(methods))].map((proto) => [proto.name, proto]));
   const symbols = new Map<string, string>();
@@ -64,12 +64,12 @@ function* visibleProtos(files: ReadonlySet<DescFile>, methods: ReadonlySet<DescM
   const isCut = (service: DescService) => service.methods.some((method) => !methods.has(method));
   const cut = new Set([...files].filter((file) => file.services.some(isCut)));
   const whole = [...files].filter((file) => !cut.has(file)).flatMap((file) => file.messages);
-  const asked = [...methods].flatMap((method) => [method.input, method.output]);
-  const needed = reachable([...whole, ...asked]);
+  const ofMethods = [...methods].flatMap((method) => [method.input, method.output]);
+  const needed = reachable([...whole, ...ofMethods]);
   for (const file of files) yield cut.has(file) ? cutProto(file, methods, needed) : file.proto;
 }
 
-// A type that only a hidden method uses would tell of that method.
+// A type that only a hidden method uses would reveal that method.
 function cutProto(file: DescFile, methods: ReadonlySet<DescMethod>, needed: ReadonlySet<string>): FileDescriptorProto {
   const proto = clone(FileDescriptorProtoSchema, file.proto);
   for (const [index, service] of file.services.entries()) {
@@ -84,7 +84,7 @@ function cutProto(file: DescFile, methods: ReadonlySet<DescMethod>, needed: Read
   return proto;
 }
 
-/** The full names of all types that some messages lead to, and of the types that these are declared in. */
+/** The full names of all types that the messages refer to, and of the types that enclose them. */
 function reachable(roots: readonly DescMessage[]): Set<string> {
   const names = new Set<string>();
   const visit = (type: DescMessage | undefined) => {
@@ -97,7 +97,7 @@ function reachable(roots: readonly DescMessage[]): Set<string> {
       names.add(enumType.typeName);
       visit(enumType.parent);
     }
-    // A nested type stays with the type around it, and needs its own.
+    // A nested type needs its enclosing type, with the types that it refers to.
     for (const nested of type.nestedMessages) visit(nested);
   };
   for (const root of roots) visit(root);

@@ -2,10 +2,10 @@
  * Tenants: the units of isolation. Every record belongs to one.
  *
  * Platform tenant: the first tenant, which can see and create the others.
- * Standing: the state of a tenant that the chain needs on every call, cached in memory.
+ * State: the part of a tenant that the chain needs on every call, cached in memory.
  * Quota: a tenant's maximum number of calls of an operation per UTC day.
  */
-import type { TenantStandings } from "../../../chain/tenant-standing.ts";
+import type { TenantStateReader } from "../../../chain/tenant-state.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -35,20 +35,20 @@ export function createTenants({ db, clock, cursors, tenantSettingsEnabled, ...pa
   const cache = createTenantCache({
     changes: parts.changes,
     load: async (tenantId: TenantId) => {
-      const row = await tenantStore(db.sql).standing(tenantId);
+      const row = await tenantStore(db.sql).readState(tenantId);
       if (row === undefined) return undefined;
       const limits = Object.entries(row.quotas).map(([operation, quota]) => [operation, quota.limit_per_day] as const);
       return { ...row, quotas: Object.fromEntries(limits), settings: tenantSettingsEnabled ? row.settings : {} };
     },
-    tenantOf: (tenantId, standing) => (standing === undefined ? undefined : tenantId),
+    tenantOf: (tenantId, state) => (state === undefined ? undefined : tenantId),
   });
-  const standings: TenantStandings = (tenantId) => cache.get(tenantId);
+  const readTenantState: TenantStateReader = (tenantId) => cache.get(tenantId);
 
   return {
     handlers: tenantHandlers(service, quotas, cursors),
     jobs: [purgeTenantJob(db.sql)],
     quotas,
-    standings,
+    readTenantState,
 
     /** Returns the platform tenant, and creates it if necessary. Several nodes can call this concurrently. */
     async ensurePlatform(): Promise<Tenant> {

@@ -10,7 +10,7 @@ export interface TenantFilter {
   readonly status: TenantStatus | undefined;
 }
 
-type StandingRow = Pick<Tenant, "status" | "platform" | "quotas" | "settings">;
+type TenantStateRow = Pick<Tenant, "status" | "platform" | "quotas" | "settings">;
 
 /** The SQL queries of tenants. */
 export function tenantStore(sql: Sql) {
@@ -72,8 +72,8 @@ export function tenantStore(sql: Sql) {
     },
 
     /** Reads everything that the chain needs on every call, in one query. */
-    async standing(tenantId: TenantId): Promise<StandingRow | undefined> {
-      const [row] = await sql<StandingRow[]>`
+    async readState(tenantId: TenantId): Promise<TenantStateRow | undefined> {
+      const [row] = await sql<TenantStateRow[]>`
         select status, platform, quotas,
           coalesce((select jsonb_object_agg(key, value) from config_values where tenant_id = tenants.id), '{}') as settings
         from tenants where id = ${tenantId}`;

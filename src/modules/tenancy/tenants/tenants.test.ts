@@ -155,25 +155,25 @@ test("a slug is derived from the name and unique, and a taken one is reported", 
   await assert.rejects(create({ slug: "taken" }), (error) => classifyDatabaseError(error)?.code === "ALREADY_EXISTS");
 });
 
-test("the standing of a tenant follows its changes", async () => {
+test("the state of a tenant follows its changes", async () => {
   const { id } = await newTenant({ quotas: { "api.call": { limitPerDay: 5n } } });
-  assert.deepEqual(await tenants.standings(id), {
+  assert.deepEqual(await tenants.readTenantState(id), {
     status: "active",
     platform: false,
     quotas: { "api.call": 5 },
     settings: {},
   });
-  assert.ok(!(tenants.standings(id) instanceof Promise), "cached");
+  assert.ok(!(tenants.readTenantState(id) instanceof Promise), "cached");
   await update(id, asPlatform, { status: Status.SUSPENDED });
-  assert.equal((await tenants.standings(id))!.status, "suspended");
-  assert.equal(await tenants.standings(freshTenant()), undefined);
+  assert.equal((await tenants.readTenantState(id))!.status, "suspended");
+  assert.equal(await tenants.readTenantState(freshTenant()), undefined);
 });
 
 test("deletion locks a tenant out immediately, is idempotent, and schedules one purge", async () => {
   const { id } = await newTenant();
-  await tenants.standings(id);
+  await tenants.readTenantState(id);
   assert.equal((await remove(id, asPlatform)).tenant!.status, Status.DELETED);
-  assert.equal((await tenants.standings(id))!.status, "deleted");
+  assert.equal((await tenants.readTenantState(id))!.status, "deleted");
   assert.equal((await remove(id, asPlatform)).tenant!.status, Status.DELETED);
   await assert.rejects(update(id, asPlatform, { status: Status.ACTIVE }), failsWith("NOT_FOUND"));
   const jobs =

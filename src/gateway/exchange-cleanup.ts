@@ -1,39 +1,39 @@
 import { constants } from "node:http2";
-import type { DiscardPace } from "./discard-pace.ts";
-import { type Exchange, isGone } from "./exchange.ts";
+import type { DiscardThrottle } from "./discard-throttle.ts";
+import { type Exchange, isDisconnected } from "./exchange.ts";
 
 /**
- * Discards what is left of a request's body after its answer, so that the connection stays usable.
+ * Discards the unread rest of a request's body after the response, so that the connection stays usable.
  *
- * An HTTP/2 stream is not reset while the body is within its limits: some clients never release what they had queued on
- * a stream that the server resets, and lose the whole connection after a few megabytes. A body that is larger or slower
- * than allowed ends the HTTP/2 stream, or the HTTP/1.1 connection.
+ * An HTTP/2 stream is not reset while the body is within its limits: some clients never release the data queued on a stream
+ * that the server resets, and lose the whole connection after a few megabytes. A body that is too large or too slow ends
+ * the HTTP/2 stream or the HTTP/1.1 connection.
  */
-export function discardUnreadBody(exchange: Exchange, pace: DiscardPace): void {
+export function discardUnreadBody(exchange: Exchange, throttle: DiscardThrottle): void {
   const { request, bodyBytesMax, bodyTimeoutMs } = exchange;
-  if (request.complete || request.destroyed || isGone(exchange)) return;
-  // Over HTTP/2, a request without a body ended with its headers.
+  if (request.complete || request.destroyed || isDisconnected(exchange)) return;
+  // An HTTP/2 request without a body ends with its headers.
   if ("stream" in request && request.stream.endAfterHeaders) return;
   const timer = setTimeout(() => end(exchange), bodyTimeoutMs);
   let bytes = 0;
   request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
-  pace.discard(request, (length) => {
+  throttle.discard(request, (length) => {
     bytes += length;
     if (bytes > bodyBytesMax) end(exchange);
   });
 }
 
-/** Gives up on an answer that is complete here but that its caller does not read. */
-export function boundUnreadAnswer(exchange: Exchange): void {
+/** Drops a complete response that the caller does not read in time. */
+export function limitUnreadResponse(exchange: Exchange): void {
   const { response } = exchange;
-  if (isGone(exchange)) return;
+  if (isDisconnected(exchange)) return;
   if ("stream" in response) {
     if (response.stream.writableLength > 0) endUnlessSent(exchange);
   } else if (response.socket !== null) {
-    // Most answers are with the operating system by now.
+    // Most responses are already in the socket buffer of the operating system.
     if (response.socket.writableLength > 0) endUnlessSent(exchange);
   } else if (!response.writableFinished) {
-    // A pipelined answer gets its socket when the answers before it are sent.
+    // A pipelined response gets its socket when the previous responses are sent.
     response.once("socket", () => endUnlessSent(exchange));
   }
 }

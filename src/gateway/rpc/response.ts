@@ -1,20 +1,20 @@
 import type { ServerResponse } from "node:http";
-import { type Exchange, isGone, writeHead } from "../exchange.ts";
+import { type Exchange, isDisconnected, writeHead } from "../exchange.ts";
 
-/** The response with the calls that HTTP/1.1 and HTTP/2 share. */
+/** The response, typed as the methods that HTTP/1.1 and HTTP/2 share. */
 export function responseOf(exchange: Exchange): ServerResponse {
   return exchange.response as ServerResponse;
 }
 
-/** Answers with a head and a body in one go. */
-export function replyWhole(
+/** Sends a complete response. */
+export function sendResponse(
   exchange: Exchange,
   status: number,
   headers: Record<string, string>,
   body: string | Uint8Array,
 ): void {
-  // Writing now would raise an error that nobody hears.
-  if (isGone(exchange)) return;
+  // Writing to a closed connection would raise an unhandled error.
+  if (isDisconnected(exchange)) return;
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length);
   writeHead(exchange, status, headers).end(body);
 }

@@ -1,36 +1,36 @@
 import type { Readable } from "node:stream";
 
-/** How fast a node reads what it discards. */
+/** Rates at which a node reads bodies that it discards. */
 interface Limits {
-  /** What each body may send at once. */
+  /** Bytes of each body that are read immediately. */
   readonly burstBytes: number;
-  /** What each body may send per second after that. */
+  /** Bytes per second of each body after the burst. */
   readonly bytesPerSecond: number;
-  /** What all bodies together may send per second. */
+  /** Bytes per second of all bodies together. */
   readonly totalBytesPerSecond: number;
 }
 
 const tickMs = 50;
 
-/** Discards bodies at a bounded rate. */
-export interface DiscardPace {
+/** Discards bodies at a limited rate. */
+export interface DiscardThrottle {
   /** Reads a body and discards it; calls `onBytes` with the length of each chunk. */
   discard(body: Readable, onBytes: (length: number) => void): void;
 }
 
 /**
- * Reads discarded bodies slowly, so that the sender waits on its own connection.
+ * Creates a throttle that reads discarded bodies slowly, so that back-pressure stops the sender.
  *
- * A refusal costs the node less than the body behind it: a tenant over its limit could otherwise keep a processor busy
- * with hundreds of megabytes per second that nobody looks at.
+ * Reading a body costs the node more than refusing its request. Without the throttle, a tenant over its limit could keep a
+ * processor busy with hundreds of megabytes per second of discarded data.
  */
-export function createDiscardPace({ burstBytes, bytesPerSecond, totalBytesPerSecond }: Limits): DiscardPace {
-  /** What each body may still send before the next tick. */
+export function createDiscardThrottle({ burstBytes, bytesPerSecond, totalBytesPerSecond }: Limits): DiscardThrottle {
+  /** Bytes of each body that may still be read before the next tick. */
   const allowances = new Map<Readable, number>();
   let timer: NodeJS.Timeout | undefined;
 
   function tick(): void {
-    // Only bodies that wait for more share the rate: those whose sender is slow take nothing from the others.
+    // Only paused bodies share the rate, so that bodies with slow senders take no share from the others.
     let waiting = 0;
     for (const body of allowances.keys()) if (body.isPaused()) waiting++;
     const perSecond = Math.min(bytesPerSecond, totalBytesPerSecond / Math.max(waiting, 1));
@@ -42,7 +42,7 @@ export function createDiscardPace({ burstBytes, bytesPerSecond, totalBytesPerSec
     }
   }
 
-  function forget(body: Readable): void {
+  function remove(body: Readable): void {
     allowances.delete(body);
     if (allowances.size > 0) return;
     clearInterval(timer);
@@ -60,7 +60,7 @@ export function createDiscardPace({ burstBytes, bytesPerSecond, totalBytesPerSec
         allowances.set(body, allowance - chunk.length);
         if (allowance <= chunk.length) body.pause();
       });
-      body.once("end", () => forget(body)).once("close", () => forget(body));
+      body.once("end", () => remove(body)).once("close", () => remove(body));
       body.resume();
     },
   };

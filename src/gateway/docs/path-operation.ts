@@ -1,7 +1,7 @@
 import type { OperationObject } from "../openapi/index.ts";
 
-/** An operation with its place in the document. */
-export interface PlacedOperation {
+/** An operation with its HTTP method and path. */
+export interface PathOperation {
   readonly verb: string;
   readonly path: string;
   readonly operation: OperationObject;

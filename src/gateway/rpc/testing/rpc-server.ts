@@ -1,4 +1,4 @@
-/** For tests: an RPC surface on a loopback port, and foreign clients for it. */
+/** For tests: an RPC server on a loopback port, and third-party clients for it. */
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
@@ -12,18 +12,18 @@ import { readOperations } from "../../../definitions/index.ts";
 import type { Exchange } from "../../exchange.ts";
 import { createRpcHandler, type RpcOptions } from "../index.ts";
 
-export interface Surface {
+export interface RpcServer {
   readonly url: string;
   readonly port: number;
 }
 
-// Nothing stops in these tests.
+// The server never stops during these tests.
 const stopping = new AbortController().signal;
 
 type Settings = Partial<RpcOptions> & { readonly bodyBytesMax?: number };
 
-/** Starts a surface that ends with the test. */
-export async function startSurface(test: TestContext, version: "1.1" | "2", settings: Settings): Promise<Surface> {
+/** Starts a server that stops with the test. */
+export async function startRpcServer(test: TestContext, version: "1.1" | "2", settings: Settings): Promise<RpcServer> {
   const { bodyBytesMax = 65_536, ...options } = settings;
   const handler = createRpcHandler({ operations: readOperations(), invoke: echoTenant, ...options });
   const listener = (request: Exchange["request"], response: Exchange["response"]) => {
@@ -40,7 +40,7 @@ export async function startSurface(test: TestContext, version: "1.1" | "2", sett
       headers: {},
     };
     if (!handler.matches(exchange)) throw new Error(`${path} does not match`);
-    // A rejection is left unhandled on purpose: it fails the test.
+    // An unhandled rejection is intended: it fails the test.
     handler.handle(exchange);
   };
   const sessions = new Set<ServerHttp2Session>();
@@ -57,35 +57,35 @@ export async function startSurface(test: TestContext, version: "1.1" | "2", sett
   return { port, url: `http://127.0.0.1:${port}` };
 }
 
-/** Answers GetTenant with the id that was asked for. */
+/** Responds to GetTenant with the requested id. */
 async function echoTenant(call: Call) {
   const { tenantId } = (await call.decode()) as unknown as { tenantId: string };
   return create(GetTenantResponseSchema, { tenant: { id: tenantId, name: "Näme" } });
 }
 
-/** A way in which foreign clients call. */
-export interface Dialect {
+/** A protocol and format of third-party clients. */
+export interface ClientProtocol {
   readonly name: string;
   readonly version: "1.1" | "2";
-  readonly transport: (surface: Surface, options?: object) => Transport;
+  readonly transport: (server: RpcServer, options?: object) => Transport;
 }
 
-/** Every protocol that connect-es speaks, over every HTTP version that carries it, in both formats. */
-export const dialects: readonly Dialect[] = (["1.1", "2"] as const).flatMap((version) =>
-  [false, true].flatMap((useBinaryFormat): Dialect[] => {
-    const settings = ({ url }: Surface) => ({ baseUrl: url, httpVersion: version, useBinaryFormat });
+/** Every protocol of connect-es, over every HTTP version that supports it, in both formats. */
+export const clientProtocols: readonly ClientProtocol[] = (["1.1", "2"] as const).flatMap((version) =>
+  [false, true].flatMap((useBinaryFormat): ClientProtocol[] => {
+    const settings = ({ url }: RpcServer) => ({ baseUrl: url, httpVersion: version, useBinaryFormat });
     const tail = `${useBinaryFormat ? "binary" : "JSON"} over HTTP/${version}`;
-    const connect: Dialect = {
+    const connect: ClientProtocol = {
       name: `Connect ${tail}`,
       version,
-      transport: (surface, options) => createConnectTransport({ ...settings(surface), ...options }),
+      transport: (server, options) => createConnectTransport({ ...settings(server), ...options }),
     };
-    const grpcWeb: Dialect = {
+    const grpcWeb: ClientProtocol = {
       name: `gRPC-Web ${tail}`,
       version,
-      transport: (surface, options) => createGrpcWebTransport({ ...settings(surface), ...options }),
+      transport: (server, options) => createGrpcWebTransport({ ...settings(server), ...options }),
     };
-    const grpc: Dialect = {
+    const grpc: ClientProtocol = {
       name: `gRPC ${tail}`,
       version,
       transport: ({ url }, options) => createGrpcTransport({ baseUrl: url, useBinaryFormat, ...options }),

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { createDiscardPace } from "./discard-pace.ts";
+import { createDiscardThrottle } from "./discard-throttle.ts";
 
 const kib = 1024;
 const chunk = Buffer.alloc(16 * kib);
 const limits = { burstBytes: 64 * kib, bytesPerSecond: 320 * kib, totalBytesPerSecond: 640 * kib };
 
-/** A sender that is never slower than its reader. */
+/** A body whose sender is never slower than its reader. */
 function endlessBody(): Readable {
   return new Readable({
     highWaterMark: chunk.length,
@@ -17,13 +17,13 @@ function endlessBody(): Readable {
   });
 }
 
-/** What each body was allowed to send after a number of ticks. */
+/** The bytes read from each body after a number of ticks. */
 async function sentAfter(ticks: number, bodies: readonly Readable[], t: TestContext) {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const sent = bodies.map(() => 0);
-  const pace = createDiscardPace(limits);
+  const throttle = createDiscardThrottle(limits);
   for (const [n, body] of bodies.entries()) {
-    pace.discard(body, (length) => {
+    throttle.discard(body, (length) => {
       sent[n]! += length;
     });
   }
@@ -39,7 +39,7 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 50; n++) await new Promise(setImmediate);
 }
 
-test("a body may send a burst at once, then its rate", async (t) => {
+test("a body is read up to the burst immediately, then at its rate", async (t) => {
   const body = endlessBody();
   assert.deepEqual(await sentAfter(0, [body], t), [64 * kib]);
   t.mock.timers.reset();
@@ -47,7 +47,7 @@ test("a body may send a burst at once, then its rate", async (t) => {
   assert.deepEqual(await sentAfter(4, [endlessBody()], t), [(64 + 4 * 16) * kib]);
 });
 
-test("many bodies share the rate of all", async (t) => {
+test("many bodies share the total rate", async (t) => {
   const sent = await sentAfter(8, Array.from({ length: 8 }, endlessBody), t);
   // Eight bodies get 80 KiB per second each: a chunk every fourth tick.
   assert.deepEqual(
@@ -56,21 +56,21 @@ test("many bodies share the rate of all", async (t) => {
   );
 });
 
-test("a body that fits the burst is read at once", async (t) => {
+test("a body within the burst is read immediately", async (t) => {
   const body = Readable.from([chunk, chunk, chunk]);
   assert.deepEqual(await sentAfter(0, [body], t), [48 * kib]);
   assert.equal(body.readableEnded, true);
 });
 
-test("a body that is gone gives its share back", async (t) => {
+test("a closed body releases its share", async (t) => {
   const leaving = endlessBody();
   const staying = [endlessBody(), endlessBody()];
   t.mock.timers.enable({ apis: ["setInterval"] });
-  const pace = createDiscardPace(limits);
+  const throttle = createDiscardThrottle(limits);
   let sent = 0;
-  pace.discard(leaving, () => {});
+  throttle.discard(leaving, () => {});
   for (const body of staying) {
-    pace.discard(body, (length) => {
+    throttle.discard(body, (length) => {
       sent += length;
     });
   }
@@ -82,7 +82,7 @@ test("a body that is gone gives its share back", async (t) => {
   assert.equal(sent, 2 * (64 + 16) * kib);
 });
 
-test("bodies whose senders are silent take nothing from the others", async (t) => {
+test("bodies with idle senders take no share from the others", async (t) => {
   const silent = Array.from({ length: 100 }, () => new Readable({ read() {} }));
   const sent = await sentAfter(4, [endlessBody(), ...silent], t);
   assert.equal(sent[0], (64 + 4 * 16) * kib);

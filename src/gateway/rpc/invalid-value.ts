@@ -4,30 +4,30 @@ import type { Violation } from "../../errors/index.ts";
 import { depthMax } from "../../platform/protojson/index.ts";
 
 type Fields = Record<string, unknown>;
-/** What is wrong, and where below the place that was looked at. */
-type Fault = Violation;
+/** A violation, with the path relative to the checked value. */
+type InvalidValue = Violation;
 
-const looked = new WeakMap<DescMessage, readonly DescField[]>();
+const checkedFields = new WeakMap<DescMessage, readonly DescField[]>();
 const secondsMin = -62_135_596_800n; // 0001-01-01T00:00:00Z
 const secondsMax = 253_402_300_799n; // 9999-12-31T23:59:59Z
 const durationSecondsMax = 315_576_000_000n;
 
-/** Finds the first value that the binary format can carry but that means nothing: JSON's reader refuses the same. */
-export function findFault(desc: DescMessage, message: Message): Fault | undefined {
-  for (const field of fieldsToLookAt(desc)) {
+/** Finds the first value that the binary format can encode but that is not valid. The JSON decoder refuses the same values. */
+export function findInvalidValue(desc: DescMessage, message: Message): InvalidValue | undefined {
+  for (const field of fieldsToCheck(desc)) {
     const value = valueIn(field, message as unknown as Fields);
-    const found = value === undefined ? undefined : faultInField(field, value);
+    const found = value === undefined ? undefined : invalidInField(field, value);
     if (found !== undefined) return { ...found, field: field.name + found.field };
   }
   return undefined;
 }
 
-/** The fields that hold a time, a duration or free JSON, or a message that has such a field. */
-function fieldsToLookAt(desc: DescMessage): readonly DescField[] {
-  let fields = looked.get(desc);
+/** Fields that contain a time, a duration or free JSON, directly or in a nested message. */
+function fieldsToCheck(desc: DescMessage): readonly DescField[] {
+  let fields = checkedFields.get(desc);
   if (fields === undefined) {
     fields = desc.fields.filter(({ message }) => message !== undefined && holdsAny(message, new Set()));
-    looked.set(desc, fields);
+    checkedFields.set(desc, fields);
   }
   return fields;
 }
@@ -45,69 +45,71 @@ function valueIn(field: DescField, fields: Fields): unknown {
   return chosen.case === field.localName ? chosen.value : undefined;
 }
 
-function faultInField(field: DescField, value: unknown): Fault | undefined {
-  if (field.fieldKind !== "list" && field.fieldKind !== "map") return faultInItem(field.message!, value);
+function invalidInField(field: DescField, value: unknown): InvalidValue | undefined {
+  if (field.fieldKind !== "list" && field.fieldKind !== "map") return invalidInItem(field.message!, value);
   for (const [key, item] of Object.entries(value as object)) {
-    const found = faultInItem(field.message!, item);
+    const found = invalidInItem(field.message!, item);
     if (found !== undefined) return { ...found, field: `[${key}]${found.field}` };
   }
   return undefined;
 }
 
-function faultInItem(desc: DescMessage, item: unknown): Fault | undefined {
+function invalidInItem(desc: DescMessage, item: unknown): InvalidValue | undefined {
   switch (desc.typeName) {
     case "google.protobuf.Timestamp": {
       const { seconds, nanos } = item as { seconds: bigint; nanos: number };
       const within = seconds >= secondsMin && seconds <= secondsMax && nanos >= 0 && nanos <= 999_999_999;
-      return within ? undefined : fault("type.timestamp", "must lie in the years 1 to 9999");
+      return within
+        ? undefined
+        : invalidValue("type.timestamp", "must be between the years 1 and 9999 (for example: 2024-01-01T00:00:00Z)");
     }
     case "google.protobuf.Duration": {
       const { seconds, nanos } = item as { seconds: bigint; nanos: number };
       const within = seconds >= -durationSecondsMax && seconds <= durationSecondsMax && Math.abs(nanos) <= 999_999_999;
-      return within ? undefined : fault("type.duration", "must be at most 10000 years");
+      return within ? undefined : invalidValue("type.duration", "must be between -10000 and 10000 years");
     }
     case "google.protobuf.Struct":
-      return faultInJson(item, 1);
+      return invalidInJson(item, 1);
     case "google.protobuf.Value":
-      return faultInValue(item as Value, 1);
+      return invalidInValue(item as Value, 1);
     case "google.protobuf.ListValue":
-      return (item as ListValue).values.reduce<Fault | undefined>(
-        (found, each) => found ?? faultInValue(each, 2),
+      return (item as ListValue).values.reduce<InvalidValue | undefined>(
+        (found, each) => found ?? invalidInValue(each, 2),
         undefined,
       );
     default: {
-      const found = findFault(desc, item as Message);
+      const found = findInvalidValue(desc, item as Message);
       return found && { ...found, field: `.${found.field}` };
     }
   }
 }
 
-/** A Struct is held as plain JSON. */
-function faultInJson(json: unknown, depth: number): Fault | undefined {
+/** protobuf-es represents a Struct as plain JSON. */
+function invalidInJson(json: unknown, depth: number): InvalidValue | undefined {
   if (json === undefined) return noValue();
-  if (typeof json === "number") return faultInNumber(json);
+  if (typeof json === "number") return invalidInNumber(json);
   if (typeof json !== "object" || json === null) return undefined;
   if (depth > depthMax) return tooDeep();
   for (const each of Object.values(json)) {
-    const found = faultInJson(each, depth + 1);
+    const found = invalidInJson(each, depth + 1);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** A Value, and a Struct within one, are held as messages. */
-function faultInValue({ kind }: Value, depth: number): Fault | undefined {
+/** protobuf-es represents a Value, and a Struct in one, as messages. */
+function invalidInValue({ kind }: Value, depth: number): InvalidValue | undefined {
   if (depth > depthMax) return tooDeep();
   switch (kind.case) {
     case undefined:
       return noValue();
     case "numberValue":
-      return faultInNumber(kind.value);
+      return invalidInNumber(kind.value);
     case "structValue":
     case "listValue": {
       const held = kind.value as Struct | ListValue;
       for (const each of "values" in held ? held.values : Object.values(held.fields)) {
-        const found = faultInValue(each, depth + 1);
+        const found = invalidInValue(each, depth + 1);
         if (found !== undefined) return found;
       }
       return undefined;
@@ -117,18 +119,18 @@ function faultInValue({ kind }: Value, depth: number): Fault | undefined {
   }
 }
 
-function faultInNumber(value: number): Fault | undefined {
-  return Number.isFinite(value) ? undefined : fault("type.value", "must not hold NaN or infinite numbers");
+function invalidInNumber(value: number): InvalidValue | undefined {
+  return Number.isFinite(value) ? undefined : invalidValue("type.value", "must not contain NaN or infinite numbers");
 }
 
-function tooDeep(): Fault {
-  return fault("type.value", `must not nest deeper than ${depthMax} levels`);
+function tooDeep(): InvalidValue {
+  return invalidValue("type.value", `must not nest deeper than ${depthMax} levels`);
 }
 
-function noValue(): Fault {
-  return fault("type.value", "must hold a value");
+function noValue(): InvalidValue {
+  return invalidValue("type.value", "must contain a value");
 }
 
-function fault(rule: string, message: string): Fault {
+function invalidValue(rule: string, message: string): InvalidValue {
   return { field: "", rule, message };
 }
