@@ -1,7 +1,7 @@
 import type { Config } from "../config/index.ts";
 import type { CapabilitySource } from "../modules/operations/index.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
-import { discoverKeys } from "../platform/tokens/index.ts";
+import { discoverJwksUri } from "../platform/tokens/index.ts";
 
 interface Parts {
   readonly config: Config;
@@ -151,7 +151,7 @@ function notificationPosture(config: Config): Posture {
 
 async function issuerPosture(issuer: string): Promise<Posture> {
   if (issuer === "") return { mode: "disabled", reason: "api.oidc_issuer is not set" };
-  const answers = await discoverKeys(issuer, 1000).then(
+  const answers = await discoverJwksUri(issuer, 1000).then(
     () => true,
     () => false,
   );

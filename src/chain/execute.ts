@@ -6,7 +6,7 @@ import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
-import { type Claim, claim, complete, storedResponse } from "../platform/idempotency/index.ts";
+import { type Claim, claimKey, completeRecord, readStoredResponse } from "../platform/idempotency/index.ts";
 import { jsonEncoder } from "../platform/protojson/index.ts";
 import type {
   AfterCommit,
@@ -81,12 +81,12 @@ async function executeInTransaction(
   const context = contextOf(call, parts);
   const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   const done = await parts.db.transaction(async (tx) => {
-    if (claimed !== undefined && !(await claim(tx, claimed))) {
-      return { replayed: codec.decode(await storedResponse(tx, claimed), claimed) };
+    if (claimed !== undefined && !(await claimKey(tx, claimed))) {
+      return { replayed: codec.decode(await readStoredResponse(tx, claimed), claimed) };
     }
     context.sql = tx;
     const response = (await handler(context, call.message)) as Message;
-    if (claimed !== undefined) await complete(tx, { ...claimed, response: codec.encode(response, claimed) });
+    if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response, claimed) });
     // A caller who has given up, or waited too long, gets no effect: the answer it saw is then the truth.
     call.signal.throwIfAborted();
     if (performance.now() - call.startedAtMs > parts.timeoutMs) throw fail("TIMEOUT");
@@ -116,7 +116,7 @@ async function executeGrouped(
     if (settled !== undefined) await settled;
     return response;
   }
-  const recorded = codec.decode(await storedResponse(parts.db.sql, claimed!), claimed!);
+  const recorded = codec.decode(await readStoredResponse(parts.db.sql, claimed!), claimed!);
   return replayed(call, handler.replay === undefined ? recorded : await handler.replay(context, recorded));
 }
 

@@ -1,6 +1,6 @@
 import { type Failure, fail } from "../errors/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
-import { memoryLimiter } from "../platform/ratelimit/index.ts";
+import { createMemoryLimiter } from "../platform/ratelimit/index.ts";
 
 /** What keeps strangers from costing much: anybody may call, and only a look into the database tells who it is. */
 export interface CallbackGuard {
@@ -19,7 +19,7 @@ const provenMax = 10_000;
 
 /** Makes the guard of a plane. */
 export function createCallbackGuard(clock: Clock): CallbackGuard {
-  const limiter = memoryLimiter(clock);
+  const limiter = createMemoryLimiter(clock);
   // Everybody behind a proxy has its address. What strangers do there must not shut out providers that are known.
   const provenPaths = new Set<string>();
   let running = 0;

@@ -1,6 +1,6 @@
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { RateLimiter, Verdict } from "../../../platform/ratelimit/index.ts";
+import type { RateLimitDecision, RateLimiter } from "../../../platform/ratelimit/index.ts";
 import type { Call, Interceptor } from "../../call.ts";
 import { ownLimit } from "../tenant.ts";
 import { spentBuckets } from "./spent-buckets.ts";
@@ -86,14 +86,14 @@ function tenantKey(tenantId: TenantId): string {
 }
 
 /** Says how much is left: the headers that are in use, and beside them those of the IETF. */
-function tell({ responseHeaders }: Call, { limit, remaining, resetS }: Verdict, rps: number): void {
+function tell({ responseHeaders }: Call, { limit, remaining, resetS }: RateLimitDecision, rps: number): void {
   responseHeaders["x-ratelimit-limit"] = String(limit);
   responseHeaders["x-ratelimit-remaining"] = String(remaining);
   responseHeaders["ratelimit-policy"] = `"default";q=${limit};w=${Math.ceil(limit / rps)}`;
   responseHeaders.ratelimit = `"default";r=${remaining};t=${resetS}`;
 }
 
-function limited({ retryAfterS }: Verdict): Failure {
+function limited({ retryAfterS }: RateLimitDecision): Failure {
   return fail("RATE_LIMITED", {
     public: `Too many requests: try again in ${retryAfterS} s.`,
     headers: { "retry-after": String(retryAfterS) },

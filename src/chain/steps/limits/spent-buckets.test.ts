@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryLimiter } from "../../../platform/ratelimit/index.ts";
+import { createMemoryLimiter } from "../../../platform/ratelimit/index.ts";
 import { spentBuckets } from "./spent-buckets.ts";
 
 test("a spent bucket refuses as the limiter would, until it can give again, and never a call that costs less", (t) => {
   let nowMs = 1_000_000;
   t.mock.method(Date, "now", () => nowMs);
-  const limiter = memoryLimiter({ now: () => nowMs });
+  const limiter = createMemoryLimiter({ now: () => nowMs });
   const rate = { rps: 10, burst: 20 };
   const spent = spentBuckets();
   limiter.take("a", 18, rate);

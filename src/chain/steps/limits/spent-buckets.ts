@@ -1,4 +1,4 @@
-import type { Verdict } from "../../../platform/ratelimit/index.ts";
+import type { RateLimitDecision } from "../../../platform/ratelimit/index.ts";
 
 /** What is known of a bucket that refused a call. */
 interface SpentBucket {
@@ -6,7 +6,7 @@ interface SpentBucket {
   readonly rps: number;
   readonly atMs: number;
   readonly untilMs: number;
-  readonly verdict: Verdict;
+  readonly verdict: RateLimitDecision;
 }
 
 const bucketsMax = 10_000;
@@ -24,13 +24,13 @@ export function spentBuckets() {
       return spent.size;
     },
     /** Notes that a bucket refused a number of tokens. */
-    note(key: string, cost: number, rps: number, verdict: Verdict): void {
+    note(key: string, cost: number, rps: number, verdict: RateLimitDecision): void {
       const atMs = Date.now();
       if (spent.size >= bucketsMax) spent.clear();
       spent.set(key, { cost, rps, atMs, untilMs: atMs + verdict.waitMs, verdict });
     },
     /** The refusal that a call of a cost would get, with what is left by now; undefined when it has to ask. */
-    find(key: string, cost: number): { readonly verdict: Verdict; readonly rps: number } | undefined {
+    find(key: string, cost: number): { readonly verdict: RateLimitDecision; readonly rps: number } | undefined {
       const bucket = spent.get(key);
       if (bucket === undefined) return undefined;
       const nowMs = Date.now();
@@ -46,7 +46,7 @@ export function spentBuckets() {
 }
 
 /** A refusal as it would be given now. */
-function aged({ verdict, atMs, untilMs, rps }: SpentBucket, nowMs: number): Verdict {
+function aged({ verdict, atMs, untilMs, rps }: SpentBucket, nowMs: number): RateLimitDecision {
   const waitMs = untilMs - nowMs;
   return {
     ...verdict,

@@ -1,4 +1,4 @@
-import type { EgressAnswer } from "../../../platform/egress/index.ts";
+import type { EgressResponse } from "../../../platform/egress/index.ts";
 import type { OpenConnection } from "../../connectors/index.ts";
 import { failed, type SendFailure } from "./domain/failure.ts";
 import { matching, oneLine, textOf } from "./domain/fields.ts";
@@ -97,7 +97,7 @@ function messageOf({ deliveryId, to, title, subject, text, data }: OutgoingMessa
   };
 }
 
-function refusal(answer: EgressAnswer): SendFailure | undefined {
+function refusal(answer: EgressResponse): SendFailure | undefined {
   const code = errorCodeIn(answer);
   const detail = `FCM answered ${answer.status} ${code}.`;
   switch (code) {
@@ -111,7 +111,7 @@ function refusal(answer: EgressAnswer): SendFailure | undefined {
 }
 
 /** FCM's own code of an error, which stands among its details. */
-function errorCodeIn(answer: EgressAnswer): string {
+function errorCodeIn(answer: EgressResponse): string {
   const { error } = jsonOf(answer) as { error?: { details?: unknown } };
   if (!Array.isArray(error?.details)) return "";
   for (const detail of error.details as { errorCode?: unknown }[]) {

@@ -1,4 +1,4 @@
-import { type Egress, type EgressAnswer, EgressError } from "../../../platform/egress/index.ts";
+import { type Egress, EgressError, type EgressResponse } from "../../../platform/egress/index.ts";
 import { type Fault, failed, type SendFailure } from "./domain/failure.ts";
 import { retryAfterMs } from "./domain/retry-after.ts";
 
@@ -19,7 +19,7 @@ export interface HttpParts {
 }
 
 /** How a provider's own answers differ from what statuses usually mean; undefined for those that do not. */
-export type Exceptions = (answer: EgressAnswer) => SendFailure | undefined;
+export type Exceptions = (answer: EgressResponse) => SendFailure | undefined;
 
 const timeoutMs = 30_000;
 const answerBytesMax = 256 * 1024;
@@ -29,8 +29,8 @@ export async function post(
   { egress, now }: HttpParts,
   { idempotent, ...request }: ProviderRequest,
   exceptions: Exceptions = () => undefined,
-): Promise<EgressAnswer | SendFailure> {
-  let answer: EgressAnswer;
+): Promise<EgressResponse | SendFailure> {
+  let answer: EgressResponse;
   try {
     answer = await egress.request({ ...request, method: "POST", timeoutMs, bytesMax: answerBytesMax });
   } catch (error) {
@@ -42,7 +42,7 @@ export async function post(
 }
 
 /** What an answer other than 2xx means. */
-function refusalOf({ status, headers }: EgressAnswer, idempotent: boolean, nowMs: number): SendFailure {
+function refusalOf({ status, headers }: EgressResponse, idempotent: boolean, nowMs: number): SendFailure {
   const detail = `The provider answered ${status}.`;
   // 503 says that the message was turned away; behind any other 5xx it may have been taken.
   const mayHaveArrived = status >= 500 && status !== 503;
@@ -98,7 +98,7 @@ export function failureOf({ reason, mayHaveArrived }: EgressError, idempotent: b
 }
 
 /** The answer's body as JSON; an empty object when it is none. */
-export function jsonOf({ body }: EgressAnswer): Record<string, unknown> {
+export function jsonOf({ body }: EgressResponse): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

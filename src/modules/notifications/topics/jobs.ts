@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 
 const hourMs = 3_600_000;
@@ -22,7 +22,7 @@ export function forgetSubscriptionsJob({ sql, clock, platformTenantId }: Parts):
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - keptMs);
-      await inBites(signal, rowsAtOnce, (limit) => subscriptionStore(sql).forget(before, limit));
+      await runInBatches(signal, rowsAtOnce, (limit) => subscriptionStore(sql).forget(before, limit));
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import type { EventReader } from "../events/index.ts";
 import { deliveryStore } from "./deliveries/delivery-store.ts";
 import { isFor } from "./domain/fan-out.ts";
@@ -86,7 +86,7 @@ function forgetEndpointJob(sql: Sql): JobKind {
     async handler({ tenantId, payload, signal }) {
       const { endpointId } = payload as { endpointId: string };
       const ref = { tenantId: tenantId as TenantId, endpointId };
-      await inBites(signal, rowsAtOnce, (limit) => deliveryStore(sql).removeOf(ref, limit));
+      await runInBatches(signal, rowsAtOnce, (limit) => deliveryStore(sql).removeOf(ref, limit));
     },
   };
 }
@@ -100,8 +100,8 @@ function forgetDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Par
       const nowMs = clock.now();
       const before = new Date(nowMs - retentionDays * 24 * hourMs);
       await replayStore(db.sql).cancelStale(new Date(nowMs - 24 * hourMs), new Date(nowMs));
-      await inBites(signal, rowsAtOnce, (limit) => deliveryStore(db.sql).forget(before, limit));
-      await inBites(signal, rowsAtOnce, (limit) => replayStore(db.sql).forget(before, limit));
+      await runInBatches(signal, rowsAtOnce, (limit) => deliveryStore(db.sql).forget(before, limit));
+      await runInBatches(signal, rowsAtOnce, (limit) => replayStore(db.sql).forget(before, limit));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import { claimParcels, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
+import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Delivery, type Lane, resolverVersion } from "../domain/delivery.ts";
@@ -84,15 +84,17 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
     expires_at: payload?.expiresAt,
   }));
   const rows = parcels.flatMap((parcel, at) => parcel.rows.map((row) => ({ ...row, parcel: at })));
-  const records = parcels.flatMap(({ record }, parcel) => (record === undefined ? [] : [{ parcel, record }]));
+  const records = parcels.flatMap(({ record }, parcel) =>
+    record === undefined ? [] : [{ batchIndex: parcel, record }],
+  );
   const keyed = records.length > 0;
   const has = (test: (row: DeliveryRow) => boolean) => parcels.some((parcel) => parcel.rows.some(test));
   const result = await sql<{ parcel: number }[]>`
-    with ${keyed ? sql`${claimParcels(sql, records)},` : sql``} head as (
+    with ${keyed ? sql`${claimBatch(sql, records)},` : sql``} head as (
       select * from json_to_recordset(${JSON.stringify(heads)}::text::json) as head(
         parcel int, tenant_id text, transaction_id text, broadcast_id text, workflow_key text, topic_key text,
         user_id text, lane text, at timestamptz, payload jsonb, digest text, expires_at timestamptz)
-      ${keyed ? sql`where parcel not in (select parcel from refused)` : sql``}
+      ${keyed ? sql`where parcel not in (select batch_index from refused)` : sql``}
     ), input as (
       select head.tenant_id, head.transaction_id, head.broadcast_id, head.workflow_key, head.topic_key, head.user_id,
         head.lane, head.at, head.digest, head.expires_at, input.*
@@ -161,7 +163,7 @@ export async function keepParcels(sql: Sql, parcels: readonly Parcel[]): Promise
     )`
         : sql``
     }
-    select parcel from ${keyed ? sql`refused` : sql`head where false`}`;
+    select ${keyed ? sql`batch_index as parcel from refused` : sql`parcel from head where false`}`;
   return new Set(result.map(({ parcel }) => parcel));
 }
 

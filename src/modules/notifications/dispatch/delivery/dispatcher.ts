@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { oneAtATime } from "../../../../platform/jobs/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Providers } from "../../providers/index.ts";
@@ -100,7 +100,9 @@ export function createDispatching(parts: Parts): Dispatching {
       if (leased.length > 0 || fromMidway) turns.run();
     }
 
-    const turns = oneAtATime(take, (error) => log.warn({ err: error }, "notifications that are due cannot be leased"));
+    const turns = createSerialTask(take, (error) =>
+      log.warn({ err: error }, "notifications that are due cannot be leased"),
+    );
     return {
       look: turns.run,
       start: turns.start,
@@ -198,7 +200,9 @@ export function createDispatching(parts: Parts): Dispatching {
     if (ended.some(({ status }) => status === "queued")) lookAll();
   }
 
-  const sweeping = oneAtATime(sweep, (error) => log.warn({ err: error }, "notifications left behind cannot be found"));
+  const sweeping = createSerialTask(sweep, (error) =>
+    log.warn({ err: error }, "notifications left behind cannot be found"),
+  );
   const poll = () => {
     lookAll();
     sweeping.run();

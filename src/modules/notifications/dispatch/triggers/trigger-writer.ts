@@ -1,6 +1,6 @@
 import type { KeyedCall } from "../../../../chain/call.ts";
 import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
-import { claim, keyName, usedKeys } from "../../../../platform/idempotency/index.ts";
+import { claimKey, keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import type { Quotas, QuotaTake } from "../../../tenancy/index.ts";
 import { type Reporting, reportsOf } from "../delivery/delivery-report.ts";
 import { keepParcels, type Parcel } from "../delivery/delivery-store.ts";
@@ -77,7 +77,7 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
 
   /** Refuses what goes over the quota, unless it is a repeat: that is answered as the first was. */
   async function refuse(sql: Sql, quota: number, keyed: KeyedCall | undefined): Promise<"duplicate"> {
-    if (keyed !== undefined && (await usedKeys(sql, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
+    if (keyed !== undefined && (await readUsedKeys(sql, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
     throw quotas.exceeded({ operation: triggerQuota, limit: quota });
   }
 
@@ -112,7 +112,7 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
         quota === undefined ? [] : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaTake];
       const { granted } = await quotas.takeIn(tx, takes);
       if (granted.includes(false)) return refuse(tx, quota!, keyed);
-      if (keyed === undefined || (await claim(tx, keyed.claim))) return "admitted";
+      if (keyed === undefined || (await claimKey(tx, keyed.claim))) return "admitted";
       await quotas.giveBackIn(tx, takes);
       return "duplicate";
     },

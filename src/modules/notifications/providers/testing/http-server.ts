@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { receiver } from "../../../../platform/egress/testing/receivers.ts";
+import { startReceiver } from "../../../../platform/egress/testing/receivers.ts";
 
 /** A request as it came. */
 export interface Received {
@@ -17,7 +17,7 @@ export type Answer =
 /** A server of a provider's on loopback that answers as it is told. */
 export async function httpServer(answer: (request: Received) => Answer = () => ({ status: 200 })) {
   const received: Received[] = [];
-  const { port } = await receiver(async (request: IncomingMessage, response: ServerResponse) => {
+  const { port } = await startReceiver(async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray());
     const seen = { path: request.url!, headers: request.headers, body };
     received.push(seen);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
-import { oneAtATime } from "../../../../platform/jobs/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Event, EventReader } from "../../events/index.ts";
 import type { AttemptResult } from "../domain/delivery.ts";
@@ -56,14 +56,14 @@ export function createSender(parts: Parts): Sender {
 
   const complain = (complaint: string) => (error: unknown) => log.warn({ err: error }, complaint);
 
-  const scan = oneAtATime(async () => {
+  const scan = createSerialTask(async () => {
     const found = await store.dueEndpoints(scannedTo, endpointsAtOnce);
     scannedTo = found.length < endpointsAtOnce ? undefined : found.at(-1);
     for (const endpoint of found) ready.set(keyOf(endpoint), endpoint);
     look.run();
   }, complain("due webhook deliveries cannot be found"));
 
-  const look = oneAtATime(async () => {
+  const look = createSerialTask(async () => {
     // All are waited for, so that each gives back the room that it took, whatever becomes of the others.
     const taken = await Promise.allSettled([...choose()].map(([each, endpoints]) => take(endpoints, each)));
     for (const result of taken) if (result.status === "rejected") throw result.reason;
