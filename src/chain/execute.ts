@@ -7,7 +7,7 @@ import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
 import { type Claim, claimKey, completeRecord, readStoredResponse } from "../platform/idempotency/index.ts";
-import { jsonEncoder } from "../platform/protojson/index.ts";
+import { createJsonEncoder } from "../platform/protojson/index.ts";
 import type {
   AfterCommit,
   Answer,
@@ -231,7 +231,11 @@ function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
     operation: call.operation.id,
     key,
     // Keyed, because a request may hold a secret that could otherwise be guessed from its digest.
-    fingerprint: hash("sha256", secret + jsonEncoder(call.operation.method.input, "json")(call.message!), "buffer"),
+    fingerprint: hash(
+      "sha256",
+      secret + createJsonEncoder(call.operation.method.input, "json")(call.message!),
+      "buffer",
+    ),
     createdAt: new Date(nowMs),
   };
 }

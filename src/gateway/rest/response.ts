@@ -4,7 +4,7 @@ import { type HttpBody, HttpBodySchema } from "../../../gen/google/api/httpbody_
 import type { Call } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { pageLimit, pageOffset } from "../../platform/paging/index.ts";
-import { jsonEncoder } from "../../platform/protojson/index.ts";
+import { createJsonEncoder } from "../../platform/protojson/index.ts";
 
 /** What REST answers with. */
 export interface RestResponse {
@@ -32,7 +32,7 @@ export function responseWriter(
     return (_call, answer) => rawBody((answer as unknown as Fields)[field.localName] as HttpBody);
   }
   const desc = field?.message ?? method.output;
-  const encode = jsonEncoder(desc, "proto");
+  const encode = createJsonEncoder(desc, "proto");
   const version = desc.field.recordVersion?.localName;
   return (call, answer) => {
     const data = (field === undefined ? answer : (answer as unknown as Fields)[field.localName]) as Message;
@@ -54,7 +54,7 @@ function etagOf(version: bigint, text: string): string {
 const digestChars = 22;
 
 function listWriter(output: DescMessage, itemsName: string, itemDesc: DescMessage) {
-  const encode = jsonEncoder(itemDesc, "proto");
+  const encode = createJsonEncoder(itemDesc, "proto");
   return (call: Call, answer: Message): RestResponse => {
     const fields = answer as unknown as Fields;
     const request = call.message as unknown as { pageSize: number; skip: number };
