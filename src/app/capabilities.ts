@@ -1,7 +1,7 @@
 import type { Config } from "../config/index.ts";
 import type { CapabilitySource } from "../modules/operations/index.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
-import { discoverKeys } from "../platform/tokens/index.ts";
+import { discoverJwksUri } from "../platform/tokens/index.ts";
 
 interface Parts {
   readonly config: Config;
@@ -171,7 +171,7 @@ function notificationPosture(config: Config): Posture {
 
 async function issuerPosture(issuer: string): Promise<Posture> {
   if (issuer === "") return { mode: "disabled", reason: "api.oidc_issuer is not set" };
-  const isIssuerReachable = await discoverKeys(issuer, 1000).then(
+  const isIssuerReachable = await discoverJwksUri(issuer, 1000).then(
     () => true,
     () => false,
   );

@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Sql } from "../platform/db/index.ts";
-import { forgetRecords } from "../platform/idempotency/index.ts";
-import { inBites, type JobKind } from "../platform/jobs/index.ts";
+import { deleteExpiredRecords } from "../platform/idempotency/index.ts";
+import { type JobKind, runInBatches } from "../platform/jobs/index.ts";
 
 interface Parts {
   readonly sql: Sql;
@@ -20,7 +20,7 @@ export function createIdempotencyCleanupJob({ sql, clock, ttlHours, platformTena
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - ttlHours * hourMs);
-      await inBites(signal, rowsAtOnce, (limit) => forgetRecords(sql, before, limit));
+      await runInBatches(signal, rowsAtOnce, (limit) => deleteExpiredRecords(sql, before, limit));
     },
   };
 }

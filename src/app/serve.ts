@@ -5,7 +5,12 @@ import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway
 import { type Audit, openAudit } from "../platform/audit/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { createLog } from "../platform/log/log.ts";
-import { memoryLimiter, openRedisLimiter, type RateLimiter, type RedisLimiter } from "../platform/ratelimit/index.ts";
+import {
+  createMemoryLimiter,
+  openRedisLimiter,
+  type RateLimiter,
+  type RedisLimiter,
+} from "../platform/ratelimit/index.ts";
 import { createMetrics, createTracing } from "../platform/telemetry/index.ts";
 import { type AdminAccess, ensureAdminAccess } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
@@ -178,7 +183,7 @@ async function cacheOf(config: Config): Promise<Cache> {
     case "none":
       return { limiter: undefined, redis: undefined };
     case "memory":
-      return { limiter: memoryLimiter(systemClock), redis: undefined };
+      return { limiter: createMemoryLimiter(systemClock), redis: undefined };
     case "redis": {
       const redis = await openRedisLimiter({ url: config["cache.redis_url"], failMode: config["ratelimit.fail_mode"] });
       return { limiter: redis, redis };
@@ -212,6 +217,6 @@ function checksOf({ config, node, database, redis, worker }: CheckParts): Record
       return { status: closed ? "unhealthy" : "degraded", detail: "the cache does not respond" };
     },
     queue: async () =>
-      !worker || node.jobs.alive() ? ok : { status: "degraded", detail: "background work has stalled" },
+      !worker || node.jobs.isAlive() ? ok : { status: "degraded", detail: "background work has stalled" },
   };
 }

@@ -6,8 +6,8 @@ import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
-import { type Claim, claim, complete, storedResponse } from "../platform/idempotency/index.ts";
-import { jsonEncoder } from "../platform/protojson/index.ts";
+import { type Claim, claimKey, completeRecord, readStoredResponse } from "../platform/idempotency/index.ts";
+import { createJsonEncoder } from "../platform/protojson/index.ts";
 import type {
   AfterCommit,
   Call,
@@ -81,12 +81,12 @@ async function executeInTransaction(
   const context = contextOf(call, parts);
   const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   const done = await parts.db.transaction(async (tx) => {
-    if (claimed !== undefined && !(await claim(tx, claimed))) {
-      return { replayed: codec.decode(await storedResponse(tx, claimed), claimed) };
+    if (claimed !== undefined && !(await claimKey(tx, claimed))) {
+      return { replayed: codec.decode(await readStoredResponse(tx, claimed), claimed) };
     }
     context.sql = tx;
     const response = (await handler(context, call.message)) as Message;
-    if (claimed !== undefined) await complete(tx, { ...claimed, response: codec.encode(response, claimed) });
+    if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response, claimed) });
     // A call that was cancelled or timed out is rolled back, so that the error the caller saw is true.
     call.signal.throwIfAborted();
     if (performance.now() - call.startedAtMs > parts.timeoutMs) throw fail("TIMEOUT");
@@ -116,7 +116,7 @@ async function executeGrouped(
     if (settled !== undefined) await settled;
     return response;
   }
-  const recorded = codec.decode(await storedResponse(parts.db.sql, claimed!), claimed!);
+  const recorded = codec.decode(await readStoredResponse(parts.db.sql, claimed!), claimed!);
   return replayed(call, handler.replay === undefined ? recorded : await handler.replay(context, recorded));
 }
 
@@ -239,7 +239,11 @@ function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
     operation: call.operation.id,
     key,
     // Keyed, because a secret in the request could otherwise be guessed from its digest.
-    fingerprint: hash("sha256", secret + jsonEncoder(call.operation.method.input, "json")(call.message!), "buffer"),
+    fingerprint: hash(
+      "sha256",
+      secret + createJsonEncoder(call.operation.method.input, "json")(call.message!),
+      "buffer",
+    ),
     createdAt: new Date(nowMs),
   };
 }

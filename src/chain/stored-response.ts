@@ -3,7 +3,7 @@ import type { Operation } from "../definitions/index.ts";
 import { type Failure, fail } from "../errors/index.ts";
 import { type Keyring, SealError } from "../platform/crypto/index.ts";
 import type { Claim } from "../platform/idempotency/index.ts";
-import { jsonDecoder, jsonEncoder } from "../platform/protojson/index.ts";
+import { createJsonDecoder, createJsonEncoder } from "../platform/protojson/index.ts";
 
 /** Encodes an operation's responses for storage, so that a replay can return them. */
 export interface StoredResponseCodec {
@@ -18,9 +18,9 @@ export interface StoredResponseCodec {
  */
 export function createStoredResponseCodec({ method }: Operation, keyring: Keyring | undefined): StoredResponseCodec {
   const { output } = method;
-  const decode = jsonDecoder(output);
+  const decode = createJsonDecoder(output);
   const plain: StoredResponseCodec = {
-    encode: jsonEncoder(output, "json"),
+    encode: createJsonEncoder(output, "json"),
     decode: (stored) => decode(JSON.parse(stored)),
   };
   if (!hasSecrets(output)) return plain;

@@ -1,6 +1,6 @@
 import { type Failure, fail } from "../errors/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
-import { memoryLimiter } from "../platform/ratelimit/index.ts";
+import { createMemoryLimiter } from "../platform/ratelimit/index.ts";
 
 /** Limits the cost of unauthenticated callbacks: anyone may send one, and verifying it needs a database query. */
 export interface CallbackGuard {
@@ -19,7 +19,7 @@ const verifiedPathsMax = 10_000;
 
 /** Creates the guard of a plane. */
 export function createCallbackGuard(clock: Clock): CallbackGuard {
-  const limiter = memoryLimiter(clock);
+  const limiter = createMemoryLimiter(clock);
   // All callers behind a proxy share its address. Refused callbacks from there must not lock out verified providers.
   const verifiedPaths = new Set<string>();
   let running = 0;

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Operation } from "../../definitions/index.ts";
 import { Failure } from "../../errors/index.ts";
-import { jsonDecoder } from "../../platform/protojson/index.ts";
+import { createJsonDecoder } from "../../platform/protojson/index.ts";
 import { usageError } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { textToJson } from "./field-text.ts";
@@ -49,7 +49,7 @@ function wholeRequest(input: DescMessage, text: string): RequestJson {
 
 function check(input: DescMessage, json: RequestJson, { fields, path }: CommandInput): void {
   try {
-    jsonDecoder(input)(json, { strict: true });
+    createJsonDecoder(input)(json, { strict: true });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const flags = new Map(fields.map(({ field, flag }) => [field.name, flag]));

@@ -2,7 +2,7 @@ import { create, type DescField, type DescMessage, type Message } from "@bufbuil
 import type { ChargeBytes } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
-import { applyParams, jsonDecoder, parseJson, violated } from "../../platform/protojson/index.ts";
+import { applyParams, createJsonDecoder, parseJson, toViolationFailure } from "../../platform/protojson/index.ts";
 import { decodeJson } from "../decode-json.ts";
 import { bodyTooLarge, declaresOversizedBody, type Exchange, headerOf, readBody } from "../exchange.ts";
 
@@ -38,7 +38,7 @@ export function createRequestReader({ method, paging, streaming }: Operation, bi
       const params = paging === undefined ? queryParams(exchange.query) : pageParams(queryParams(exchange.query));
       violations.push(...(takesQuery ? applyParams(input, message, params, "query") : unexpectedParams(params)));
     }
-    if (violations.length > 0) throw violated(violations);
+    if (violations.length > 0) throw toViolationFailure(violations);
     applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
     if (binding.verb !== "GET") applyIfNoneMatch(message, mayOnlyCreate, headerOf(exchange.request, "if-none-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
@@ -73,7 +73,7 @@ function decodeSegment(name: string, text: string): string {
 
 function bodyDecoder(input: DescMessage, body: string): ((bytes: Buffer) => Message | Promise<Message>) | undefined {
   if (body === "") return undefined;
-  const read = jsonDecoder(input);
+  const read = createJsonDecoder(input);
   const decode = (json: unknown) => read(json, { strict: true });
   const parse =
     body === "*" ? (bytes: Buffer) => parseJson(bytes, input) : (bytes: Buffer) => ({ [body]: parseJson(bytes) });
@@ -114,7 +114,7 @@ function pageParams(params: Params): Params {
       ? []
       : [{ field, rule: "unknown_field", message: `is not a query parameter: use ${name} instead` }];
   });
-  if (wrong.length > 0) throw violated(wrong);
+  if (wrong.length > 0) throw toViolationFailure(wrong);
   return params.map(([name, value]) =>
     name === "limit" || name === "offset"
       ? [pagingNames.get(name)!, clamped(value)]

@@ -4,7 +4,7 @@ import { type HttpBody, HttpBodySchema } from "../../../gen/google/api/httpbody_
 import type { Call } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { pageLimit, pageOffset } from "../../platform/paging/index.ts";
-import { jsonEncoder } from "../../platform/protojson/index.ts";
+import { createJsonEncoder } from "../../platform/protojson/index.ts";
 
 /** A REST response body and its type. */
 export interface RestResponse {
@@ -32,7 +32,7 @@ export function createResponseWriter(
     return (_call, response) => rawBody((response as unknown as Fields)[field.localName] as HttpBody);
   }
   const desc = field?.message ?? method.output;
-  const encode = jsonEncoder(desc, "proto");
+  const encode = createJsonEncoder(desc, "proto");
   const version = desc.field.recordVersion?.localName;
   return (call, response) => {
     const data = (field === undefined ? response : (response as unknown as Fields)[field.localName]) as Message;
@@ -54,7 +54,7 @@ function toEtag(version: bigint, text: string): string {
 const digestChars = 22;
 
 function createListWriter(output: DescMessage, itemsName: string, itemDesc: DescMessage) {
-  const encode = jsonEncoder(itemDesc, "proto");
+  const encode = createJsonEncoder(itemDesc, "proto");
   return (call: Call, response: Message): RestResponse => {
     const fields = response as unknown as Fields;
     const request = call.message as unknown as { pageSize: number; skip: number };

@@ -1,7 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
-import { jsonEncoder } from "../../platform/protojson/index.ts";
+import { createJsonEncoder } from "../../platform/protojson/index.ts";
 import { type Exchange, writeHead } from "../exchange.ts";
 import { interruptible } from "../interrupt.ts";
 import { toProblemJson } from "./problem.ts";
@@ -23,7 +23,7 @@ export type EventStreamWriter = (
 export function createEventStreamWriter({ method }: Operation, binding: HttpBinding): EventStreamWriter {
   const field = method.output.fields.find((each) => each.name === binding.responseBody);
   const desc = field?.message ?? method.output;
-  const encode = jsonEncoder(desc, "proto");
+  const encode = createJsonEncoder(desc, "proto");
   const idName = (desc.field.id ?? desc.field.sequence)?.localName;
 
   return async (exchange, headers, stream, errorsUrl, requestId) => {

@@ -1,16 +1,16 @@
 import { type EnvironmentMode, isWithinMode, type Principal } from "./principal.ts";
 import { covers, roleBeyond } from "./roles.ts";
 
-/** What a caller gives to a key or to a member. */
+/** The permissions that a caller grants to an API key or a member. */
 export interface Grant {
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
   readonly environmentMode: EnvironmentMode;
-  /** Undefined for a grant that does not end. */
+  /** Undefined for a grant that does not expire. */
   readonly expiresAt: Date | undefined;
 }
 
-/** Why a caller may not give a grant: the first part of it that the caller has not got. Undefined when it has all. */
+/** Why a caller may not give a grant: the first part of it that exceeds the caller's own permissions, or undefined. */
 export function beyondCeiling(giver: Principal, grant: Grant): string | undefined {
   const beyond = roleBeyond(giver, grant.roles) ?? grant.scopes.find((scope) => !covers(giver.scopes, scope));
   if (beyond !== undefined) return `${beyond} grants more than the caller has.`;
@@ -21,5 +21,5 @@ export function beyondCeiling(giver: Principal, grant: Grant): string | undefine
     return undefined;
   }
   const end = giver.expiresAt.toISOString();
-  return `Nothing outlives the access of whoever gives it: expires_at must be ${end} or earlier.`;
+  return `A grant must not outlive the caller's own access: expires_at must be ${end} or earlier.`;
 }

@@ -1,7 +1,8 @@
 /**
- * Access: who calls, and what that allows.
+ * Access: principals and their permissions.
  *
- * principal: an authenticated caller. scope: `resource:action`. role: a named set of scopes.
+ * principal: an authenticated caller. scope: a permission of the form `resource:action`. role: a named set of scopes.
+ * ceiling: the permissions of a caller, which it cannot exceed when it grants permissions to others.
  */
 export { beyondCeiling } from "./ceiling.ts";
 export {

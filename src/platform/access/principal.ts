@@ -1,34 +1,34 @@
 /** The tenant that a record belongs to. */
 export type TenantId = string & { readonly __id: "tenant" };
 
-/** Where a caller may work. */
+/** The environments that a caller may use. */
 export type EnvironmentMode = "any" | "production_only" | "non_production_only";
 
-/** Who calls. */
+/** An authenticated caller. */
 export interface Principal {
   readonly tenantId: TenantId;
   /** The token's subject, or `key:<id>`, or `service:<name>`. */
   readonly subject: string;
   readonly kind: "user" | "api_key" | "service" | "anonymous";
   readonly roles: readonly string[];
-  /** Everything that roles and own scopes grant. */
+  /** All scopes that the roles and the directly assigned scopes grant. */
   readonly scopes: ReadonlySet<string>;
   readonly environmentMode: EnvironmentMode;
-  /** When the credentials, or the membership behind them, end for good; undefined when they do not. */
+  /** When the credentials or the membership behind them expire; undefined if they do not. */
   readonly expiresAt?: Date | undefined;
 }
 
-/** Whether everything that one mode allows is allowed by another. */
+/** Whether everything that a mode allows is also allowed by an outer mode. */
 export function isWithinMode(mode: EnvironmentMode, outer: EnvironmentMode): boolean {
   return outer === "any" || outer === mode;
 }
 
-/** Whether a mode allows what is in production, or what is not; what is in no environment (null) is always allowed. */
+/** Whether a mode allows access to production or non-production data; data outside any environment (null) is always allowed. */
 export function modeAllows(mode: EnvironmentMode, inProduction: boolean | null): boolean {
   return mode === "any" || inProduction === null || inProduction === (mode === "production_only");
 }
 
-/** Whether a caller may work in an environment, by its key. */
+/** Whether a caller may use an environment, given its key. */
 export function mayUseEnvironment({ environmentMode }: Principal, environmentKey: string): boolean {
   return modeAllows(environmentMode, environmentKey === "production");
 }

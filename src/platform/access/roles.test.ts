@@ -12,7 +12,7 @@ import {
   unknownRole,
 } from "./index.ts";
 
-/** Who may do what, for every scope that an operation asks for. */
+/** The roles that grant each scope, for every scope that an operation requires. */
 const table: Readonly<Record<string, readonly string[]>> = {
   "anomaly:read": ["viewer", "operator", "admin"],
   "api_key:read": ["viewer", "operator", "admin"],
@@ -70,7 +70,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
 
 const roles = Object.keys(roleGrants);
 
-test("the table names every scope that an operation asks for, and no other", () => {
+test("the table lists exactly the scopes that operations require", () => {
   const asked = new Set(readOperations().flatMap((operation) => [...operation.scopes]));
   assert.deepEqual(Object.keys(table).sort(), [...asked].sort());
 });
@@ -83,7 +83,7 @@ for (const [scope, holders] of Object.entries(table)) {
   });
 }
 
-test("a scope is covered by itself, by its resource's or its action's star, and by both stars", () => {
+test("a scope is covered by itself, by the wildcard of its resource or action, and by *:*", () => {
   const cases: [granted: string, wanted: string, covered: boolean][] = [
     ["pool:read", "pool:read", true],
     ["pool:read", "pool:write", false],
@@ -95,11 +95,11 @@ test("a scope is covered by itself, by its resource's or its action's star, and 
     ["*:*", "pool:write", true],
     ["*:*", "secret:read", true],
     ["*:*", "*:*", true],
-    // Reading everything is not reading secrets.
+    // `*:read` does not cover secrets.
     ["*:read", "secret:read", false],
     ["*:access", "secret:access", false],
     ["secret:read", "secret:read", true],
-    // A wanted star wants it all.
+    // A required wildcard needs the same or a wider wildcard.
     ["pool:read", "pool:*", false],
     ["*:read", "*:*", false],
     ["*:read", "*:read", true],
@@ -112,7 +112,7 @@ test("a scope is covered by itself, by its resource's or its action's star, and 
   }
 });
 
-test("more scopes never cover less, and none cover nothing", () => {
+test("additional scopes never reduce coverage, and no scopes cover nothing", () => {
   const part = fc.constantFrom("*", "pool", "secret", "event", "read", "write");
   const scope = fc.tuple(part, part).map(([resource, action]) => `${resource}:${action}`);
   fc.assert(
@@ -123,7 +123,7 @@ test("more scopes never cover less, and none cover nothing", () => {
   );
 });
 
-test("whoever may give a role away has everything that it grants", () => {
+test("a caller that may grant a role has every scope of that role", () => {
   const given = fc.subarray(roles);
   fc.assert(
     fc.property(given, given, (own, gifts) => {
@@ -137,7 +137,7 @@ test("whoever may give a role away has everything that it grants", () => {
   );
 });
 
-test("a role that does not exist grants nothing, even when every object has something of that name", () => {
+test("an unknown role grants nothing, even if its name is a property of Object.prototype", () => {
   for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty", "ADMIN", ""]) {
     assert.deepEqual([...grantedScopes([name], [])], []);
     assert.equal(unknownRole(["viewer", name]), 1);
@@ -145,7 +145,7 @@ test("a role that does not exist grants nothing, even when every object has some
   assert.equal(unknownRole(roles), -1);
 });
 
-test("a caller who is bound to some environments works in no others", () => {
+test("a caller that is restricted to some environments cannot use others", () => {
   const may = (environmentMode: Principal["environmentMode"], key: string) =>
     mayUseEnvironment({ environmentMode } as Principal, key);
   const cases = [

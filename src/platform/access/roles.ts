@@ -1,6 +1,6 @@
 /**
- * What each role grants, as scopes `resource:action`; `*` stands for any.
- * `*:read` never covers what is guarded: see guardedResources.
+ * The scopes of each role, of the form `resource:action`; `*` matches any.
+ * `*:read` does not cover guarded resources, see guardedResources.
  */
 export const roleGrants: Readonly<Record<string, readonly string[]>> = {
   viewer: ["*:read"],
@@ -42,19 +42,19 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
   notification_admin: ["notification:*", "layout:*"],
 };
 
-/** Roles that operations ask for by name, besides their scopes. */
-const rolesAskedFor = new Set(["admin"]);
+/** Roles that operations require by name, in addition to scopes. */
+const rolesRequiredByName = new Set(["admin"]);
 
-/** Whoever gives something away: what they have themselves. */
-interface Holder {
+/** The permissions of the caller that grants a role. */
+interface Granter {
   readonly roles: readonly string[];
   readonly scopes: ReadonlySet<string>;
 }
 
-/** Resources that "read everything" does not include. */
+/** Resources that `*:read` does not cover. */
 const guardedResources = new Set(["secret"]);
 
-/** Everything that roles and own scopes grant together. */
+/** All scopes that roles and directly assigned scopes grant together. */
 export function grantedScopes(roles: readonly string[], scopes: readonly string[]): ReadonlySet<string> {
   const granted = new Set(scopes);
   for (const role of roles)
@@ -62,7 +62,7 @@ export function grantedScopes(roles: readonly string[], scopes: readonly string[
   return granted;
 }
 
-/** Whether granted scopes cover one that is wanted; a wanted `pool:*` is covered by `pool:*` or `*:*` only. */
+/** Whether granted scopes cover a required one; a required `pool:*` is covered by `pool:*` or `*:*` only. */
 export function covers(granted: ReadonlySet<string>, wanted: string): boolean {
   if (granted.has(wanted) || granted.has("*:*")) return true;
   const at = wanted.indexOf(":");
@@ -71,18 +71,18 @@ export function covers(granted: ReadonlySet<string>, wanted: string): boolean {
   return !guardedResources.has(resource) && granted.has(`*${wanted.slice(at)}`);
 }
 
-/** The index of the first role that does not exist; -1 when all do. */
+/** The index of the first role that does not exist, or -1 if all exist. */
 export function unknownRole(roles: readonly string[]): number {
   return roles.findIndex((role) => !Object.hasOwn(roleGrants, role));
 }
 
 /**
- * The first role that is more than whoever gives it has; undefined when none is. Scopes are not enough for a role that
- * operations ask for by its name: only who has it can give it.
+ * The first role that exceeds the granter's permissions, or undefined. A role that operations require by name can be granted
+ * only by a caller that has the role itself; its scopes are not enough.
  */
-export function roleBeyond({ roles: own, scopes }: Holder, roles: readonly string[]): string | undefined {
+export function roleBeyond({ roles: own, scopes }: Granter, roles: readonly string[]): string | undefined {
   return roles.find((role) => {
-    if (rolesAskedFor.has(role) && !own.includes(role)) return true;
+    if (rolesRequiredByName.has(role) && !own.includes(role)) return true;
     return roleGrants[role]!.some((scope) => !covers(scopes, scope));
   });
 }

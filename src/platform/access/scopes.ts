@@ -1,4 +1,4 @@
-/** Every scope that can be granted: those that operations need, and the wildcards that cover one of them. */
+/** Every scope that can be granted: those that operations require, and the wildcards that cover them. */
 export function grantableScopes(needed: Iterable<string>): ReadonlySet<string> {
   const scopes = new Set(["*:*"]);
   for (const scope of needed) {

@@ -9,10 +9,10 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { after, test } from "node:test";
 import { Failure } from "../../errors/index.ts";
-import { auditOver } from "./audit.ts";
+import { createAudit } from "./audit.ts";
 import { genesisHash } from "./chain.ts";
 import { type AuditEntry, type AuditSettings, openAudit, verifyAudit } from "./index.ts";
-import { type Sink, streamSink } from "./sink.ts";
+import { createStreamSink, type Sink } from "./sink.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "audit-"));
 after(() => rm(folder, { recursive: true }));
@@ -50,14 +50,14 @@ const linesOf = async (path: string): Promise<string[]> => (await readFile(path,
 const failsWith = (code: string, pattern: RegExp) => (error: unknown) =>
   error instanceof Failure && error.code === code && pattern.test(error.message);
 
-test("entries are numbered in the order of the calls, and each hash covers the one before", async () => {
+test("entries are numbered in the order of the calls, and each hash covers the previous one", async () => {
   const lines = (await linesOf(await written(100))).map((line) => JSON.parse(line));
   let previous = genesisHash;
   for (const [at, { hash, ...rest }] of lines.entries()) {
     assert.equal(rest.seq, at + 1);
     assert.equal(rest.request_id, `r${at}`);
     assert.equal(rest.prev_hash, previous);
-    // Spelled out here, not taken from the code: anybody must be able to check a file by this rule alone.
+    // Computed here independently of the code: the documented rule alone must be enough to verify a file.
     const sorted = Object.keys(rest)
       .sort()
       .map((name) => `${JSON.stringify(name)}:${JSON.stringify(rest[name])}`);
@@ -104,15 +104,15 @@ test("the chain continues across restarts", async () => {
   assert.equal(verdict.head.seq, 6);
 });
 
-test("many concurrent entries travel in few writes", async () => {
+test("concurrent entries are batched into few writes", async () => {
   let writes = 0;
-  const sink: Sink = { ...streamSink(new PassThrough().resume()), write: async () => void writes++ };
-  const audit = await auditOver(sink, settings);
+  const sink: Sink = { ...createStreamSink(new PassThrough().resume()), write: async () => void writes++ };
+  const audit = await createAudit(sink, settings);
   await Promise.all(Array.from({ length: 1000 }, (_, n) => audit.append(entry(n))));
   assert.ok(writes <= 2, `${writes} writes`);
 });
 
-test("a last line torn by a crash is ended and recorded, and the file verifies and says so", async () => {
+test("a last line torn by a crash is terminated and recorded, and the file verifies and reports it", async () => {
   for (const count of [0, 3]) {
     const path = await written(count);
     await appendFile(path, Buffer.from('{"seq":4,"time":"2026-01-01T00:00:00Z","actor":"ü').subarray(0, -1));
@@ -127,7 +127,7 @@ test("a last line torn by a crash is ended and recorded, and the file verifies a
       { ok: verdict.ok, entries: verdict.entries, recovered: verdict.recoveredLines, torn: verdict.tornBytes },
       { ok: true, entries: count + 2, recovered: 1, torn: 0 },
     );
-    // What was torn stays as evidence: altering it later is found as well.
+    // The torn line is retained as evidence, and altering it later is detected.
     await writeFile(
       path,
       (await readFile(path, "latin1")).replace('"time":"2026-01-01', '"time":"2026-01-02'),
@@ -145,7 +145,7 @@ test("a file whose last line does not verify is not continued", async () => {
   await assert.rejects(openAudit(file(path)), failsWith("FAILED_PRECONDITION", /not JSON/));
 });
 
-test("a file is not continued with the chain switched the other way", async () => {
+test("a file is not continued with a different hash_chain setting", async () => {
   const chained = await written(1);
   await assert.rejects(
     openAudit(file(chained, { hashChain: false })),
@@ -165,15 +165,15 @@ test("a file is not continued with the chain switched the other way", async () =
   assert.equal((await verifyAudit(plain)).brokenAt?.reason, "not chained");
 });
 
-test("a failed write rejects its entries, leaves no trace, and the chain goes on without a gap", async () => {
+test("a failed write rejects its entries, writes nothing, and the chain continues without a gap", async () => {
   const stream = new PassThrough();
-  const healthy = streamSink(stream);
+  const healthy = createStreamSink(stream);
   let broken = true;
   const sink: Sink = {
     ...healthy,
     write: (text) => (broken ? Promise.reject(new Error("disk full")) : healthy.write(text)),
   };
-  const audit = await auditOver(sink, settings);
+  const audit = await createAudit(sink, settings);
   await assert.rejects(audit.append(entry(1)), failsWith("UNAVAILABLE", /cannot be written/));
   broken = false;
   await audit.append(entry(2));
@@ -183,8 +183,8 @@ test("a failed write rejects its entries, leaves no trace, and the chain goes on
   assert.equal((await verifyAudit(path)).entries, 1);
 });
 
-test("a write that a full disk cut short is taken back before the next one", async () => {
-  const { appendingSink } = await import("./sink.ts");
+test("a write that a full disk interrupted is truncated before the next one", async () => {
+  const { createFileSink } = await import("./sink.ts");
   const { open } = await import("node:fs/promises");
   const path = freshPath();
   const real = await open(path, "a+");
@@ -204,8 +204,8 @@ test("a write that a full disk cut short is taken back before the next one", asy
     },
   });
   const tail = { head: { seq: 0, hash: genesisHash }, sizeBytes: 0, torn: undefined };
-  const audit = await auditOver(
-    appendingSink(limited, tail, () => {}),
+  const audit = await createAudit(
+    createFileSink(limited, tail, () => {}),
     settings,
   );
   await audit.append(entry(1));
@@ -217,7 +217,7 @@ test("a write that a full disk cut short is taken back before the next one", asy
   assert.deepEqual([verdict.ok, verdict.entries, verdict.recoveredLines], [true, 2, 0]);
 });
 
-test("an entry too large for a line loses its details, never its place", async () => {
+test("an entry too large for a line is written without its details", async () => {
   const path = freshPath();
   const audit = await openAudit(file(path));
   await audit.append({ ...entry(1), details: { blob: "ü".repeat(100_000) } });
@@ -229,7 +229,7 @@ test("an entry too large for a line loses its details, never its place", async (
   await (await openAudit(file(path))).close();
 });
 
-test("secrets are redacted in every entry, personal data when asked", async () => {
+test("secrets are redacted in every entry, and personal data if configured", async () => {
   for (const redactPii of [false, true]) {
     const path = freshPath();
     const audit = await openAudit(file(path, { redactPii, redactFields: ["plate"] }));
@@ -246,7 +246,7 @@ test("secrets are redacted in every entry, personal data when asked", async () =
   }
 });
 
-test("an entry after close is refused, and close waits for those before it", async () => {
+test("an entry after close is rejected, and close waits for earlier entries", async () => {
   const path = freshPath();
   const audit = await openAudit(file(path));
   const early = audit.append(entry(1));
@@ -256,7 +256,7 @@ test("an entry after close is refused, and close waits for those before it", asy
   assert.equal((await verifyAudit(path)).entries, 1);
 });
 
-// A process that appends for ever and prints the number of each entry once it is acknowledged.
+// A process that appends in an endless loop and prints the number of each acknowledged entry.
 function appendForever(path: string) {
   const script = `
     const { openAudit } = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
@@ -271,7 +271,7 @@ function appendForever(path: string) {
   return { child, lines: createInterface({ input: child.stdout }) };
 }
 
-test("two processes cannot append to one file, and a kill -9 frees it and loses nothing acknowledged", async () => {
+test("two processes cannot append to one file, and a kill -9 releases the lock and loses no acknowledged entry", async () => {
   const path = freshPath();
   const acknowledged = new Set<string>();
   for (let round = 0; round < 3; round++) {

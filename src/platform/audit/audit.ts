@@ -4,16 +4,16 @@ import { chainLine, type Head } from "./chain.ts";
 import { type AuditEntry, type NumberedEntry, recoverOperation } from "./entry.ts";
 import { lineBytesMax } from "./file-tail.ts";
 import { createRedactor } from "./redact.ts";
-import { fileSink, type Sink, streamSink } from "./sink.ts";
+import { createStreamSink, openFileSink, type Sink } from "./sink.ts";
 
-/** How the audit log is kept. */
+/** The settings of the audit log. */
 export interface AuditSettings {
   readonly sink: "stderr" | "stdout" | "file";
   /** The file, for the sink `file`. */
   readonly path?: string;
   readonly hashChain: boolean;
   readonly redactPii: boolean;
-  /** Names of members whose values are always taken out, besides those that are secrets by their name. */
+  /** Names of further members whose values are always redacted, in addition to those whose name implies a secret. */
   readonly redactFields?: readonly string[];
   readonly clock: Clock;
 }
@@ -21,46 +21,49 @@ export interface AuditSettings {
 /** The audit log of this process. */
 export interface Audit {
   /**
-   * Records one entry; resolves once the operating system has it, so that it outlives a kill of this process.
-   * Entries are numbered in the order of the calls. A failed write rejects with UNAVAILABLE and leaves no trace.
+   * Writes one entry; resolves once the operating system has accepted it, so that it survives a kill of this process.
+   * Entries are numbered in the order of the calls. A failed write rejects with UNAVAILABLE and leaves the log unchanged.
    */
   append(entry: AuditEntry): Promise<void>;
-  /** Writes what is still waiting, syncs, and lets go of the file. */
+  /** Writes queued entries, syncs and closes the file. */
   close(): Promise<void>;
 }
 
-interface Waiting {
+interface QueuedEntry {
   readonly time: string;
   readonly entry: AuditEntry;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Opens the audit log; for a file this locks it, checks its end and continues it. */
+/** Opens the audit log. A file is locked, its last line is verified, and its chain is continued. */
 export async function openAudit(settings: AuditSettings): Promise<Audit> {
-  return auditOver(await openSink(settings), settings);
+  return createAudit(await openSink(settings), settings);
 }
 
 async function openSink(settings: AuditSettings): Promise<Sink> {
   switch (settings.sink) {
     case "stderr":
-      return streamSink(process.stderr);
+      return createStreamSink(process.stderr);
     case "stdout":
-      return streamSink(process.stdout);
+      return createStreamSink(process.stdout);
     case "file":
-      if (!settings.path) throw fail("FAILED_PRECONDITION", { public: "The audit sink `file` needs a path." });
-      return fileSink(settings.path, settings.hashChain);
+      if (!settings.path)
+        throw fail("FAILED_PRECONDITION", {
+          public: "The audit sink `file` needs a path; set audit.path (for example: /var/log/switchyard/audit.log).",
+        });
+      return openFileSink(settings.path, settings.hashChain);
     default:
       return unreachable(settings.sink);
   }
 }
 
-/** The audit log over any sink. */
-export async function auditOver(sink: Sink, settings: Omit<AuditSettings, "sink" | "path">): Promise<Audit> {
+/** Creates an audit log on any sink. */
+export async function createAudit(sink: Sink, settings: Omit<AuditSettings, "sink" | "path">): Promise<Audit> {
   const redact = createRedactor({ pii: settings.redactPii, fields: settings.redactFields });
   let head = sink.head;
   let torn = sink.torn;
-  let waiting: Waiting[] = [];
+  let waiting: QueuedEntry[] = [];
   let writing: Promise<void> | undefined;
   let closed = false;
 
@@ -69,17 +72,17 @@ export async function auditOver(sink: Sink, settings: Omit<AuditSettings, "sink"
     return { line: JSON.stringify(entry), head: { seq: entry.seq, hash: "" } };
   }
 
-  // Numbers and hashes are given here and kept only when the write succeeded, so a failed one leaves no gap.
-  async function writeGroup(group: readonly Waiting[]): Promise<void> {
+  // Sequence numbers and hashes are committed only after the write succeeds, so that a failed write leaves no gap.
+  async function writeGroup(group: readonly QueuedEntry[]): Promise<void> {
     let after = head;
     let text = "";
     if (torn !== undefined) {
-      const note = line(recoveryNote(after.seq + 1, isoTime(settings.clock), torn), after);
+      const note = line(toRecoveryEntry(after.seq + 1, isoTime(settings.clock), torn), after);
       text += `\n${note.line}\n`;
       after = note.head;
     }
     for (const { time, entry } of group) {
-      const next = line(numbered(after.seq + 1, time, entry), after);
+      const next = line(toNumberedEntry(after.seq + 1, time, entry), after);
       text += `${next.line}\n`;
       after = next.head;
     }
@@ -88,7 +91,7 @@ export async function auditOver(sink: Sink, settings: Omit<AuditSettings, "sink"
     torn = undefined;
   }
 
-  // One write at a time; what arrives meanwhile travels together in the next.
+  // Writes are serial. Entries that arrive during a write are batched into the next one.
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
       const group = waiting;
@@ -104,14 +107,14 @@ export async function auditOver(sink: Sink, settings: Omit<AuditSettings, "sink"
     writing = undefined;
   }
 
-  // A torn line is recorded at once, not with the first entry, so that the file verifies from the start.
+  // A torn line is recorded immediately and not with the first entry, so that the file verifies from the start.
   if (torn !== undefined) await writeGroup([]);
 
   return {
     append(entry) {
       if (closed) return Promise.reject(fail("UNAVAILABLE", { public: "The audit log is closed." }));
       return new Promise((resolve, reject) => {
-        // Redacted and stamped now: the caller may change its objects, and time is when it happened.
+        // Redact and timestamp now: the caller may change its objects later, and the time is that of the action.
         waiting.push({ time: isoTime(settings.clock), entry: redact(entry), resolve, reject });
         writing ??= drain();
       });
@@ -129,8 +132,8 @@ function isoTime(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }
 
-// Named one by one: this is the order in the line, and nothing else may slip in.
-function numbered(seq: number, time: string, entry: AuditEntry): NumberedEntry {
+// Members are listed explicitly to fix their order in the line and to exclude unknown members.
+function toNumberedEntry(seq: number, time: string, entry: AuditEntry): NumberedEntry {
   const line: NumberedEntry = {
     seq,
     time,
@@ -146,11 +149,11 @@ function numbered(seq: number, time: string, entry: AuditEntry): NumberedEntry {
     remote_address: entry.remote_address,
     details: entry.details,
   };
-  return fitting(line);
+  return fitToLine(line);
 }
 
-// A bound on a line bounds the memory of every reader, and lets the end of a file be found without reading all of it.
-function fitting(line: NumberedEntry): NumberedEntry {
+// The maximum line length bounds the memory of readers and lets them find the last line without reading the whole file.
+function fitToLine(line: NumberedEntry): NumberedEntry {
   const room = lineBytesMax - 4096;
   const bytes = Buffer.byteLength(JSON.stringify(line));
   if (bytes <= room) return line;
@@ -163,7 +166,7 @@ function fitting(line: NumberedEntry): NumberedEntry {
   return Object.fromEntries(cut) as unknown as NumberedEntry;
 }
 
-function recoveryNote(seq: number, time: string, torn: NonNullable<Sink["torn"]>): NumberedEntry {
+function toRecoveryEntry(seq: number, time: string, torn: NonNullable<Sink["torn"]>): NumberedEntry {
   return {
     seq,
     time,

@@ -1,31 +1,31 @@
-/** How an audited action ended. */
+/** The outcome of an audited action. */
 export type AuditOutcome = "allowed" | "denied" | "failed" | "succeeded";
 
-/** What a caller reports; number, time and hashes are added. */
+/** An entry as the caller reports it, without sequence number, time and hashes. */
 export interface AuditEntry {
   readonly tenant_id: string;
   /** The principal's subject. */
   readonly actor: string;
   readonly actor_kind: string;
   readonly operation: string;
-  /** What was acted on: a resource type, or a type and id such as `pool/01J…`. */
+  /** The affected resource: a resource type, or a type and id such as `pool/01J…`. */
   readonly resource: string;
   readonly action: string;
   readonly outcome: AuditOutcome;
   readonly error_code?: string;
   readonly request_id: string;
   readonly remote_address: string;
-  /** Anything else, JSON-like; redacted like the rest. */
+  /** Further JSON-like data; redacted like the rest. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** An entry as a line holds it, before it is chained. */
+/** An entry with its sequence number and time, without hashes. */
 export interface NumberedEntry extends AuditEntry {
   readonly seq: number;
   readonly time: string;
 }
 
-/** An entry as a chained line holds it. */
+/** An entry with its hashes, as written to a chained line. */
 export interface ChainedEntry extends NumberedEntry {
   readonly prev_hash: string;
   readonly hash: string;

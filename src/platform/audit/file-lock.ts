@@ -1,16 +1,16 @@
 import { DatabaseSync } from "node:sqlite";
 import { fail } from "../../errors/index.ts";
 
-/** Holds a file for this process alone until it is released or the process ends, however it ends. */
+/** An exclusive lock on a file. It is held until it is released or the process ends. */
 export interface FileLock {
   release(): void;
 }
 
 /**
- * Takes the lock `<path>.lock`, or fails when another process has it.
+ * Acquires the lock `<path>.lock`; throws when another process holds it.
  *
- * Node offers no file locks; SQLite does, and takes them from the operating system. So nothing is left behind by a
- * kill -9 and no process id is ever guessed at. The lock file is an empty database: no row is ever written.
+ * Node has no file locks. SQLite uses those of the operating system, so a killed process leaves no stale lock behind and no
+ * process id has to be checked. The lock file is an empty database.
  */
 export function lockFile(path: string): FileLock {
   const database = new DatabaseSync(`${path}.lock`);
@@ -19,7 +19,7 @@ export function lockFile(path: string): FileLock {
   } catch (cause) {
     database.close();
     throw fail("FAILED_PRECONDITION", {
-      public: `The audit file ${path} is in use by another process; give each instance its own.`,
+      public: `The audit file ${path} is in use by another process; set a different audit.path for each instance.`,
       cause,
     });
   }

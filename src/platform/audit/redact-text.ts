@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 
-// Every repeat below is bounded or ends where it began: a hostile text costs time in proportion to its length.
+// Every repetition below is bounded or cannot backtrack, so the time is linear in the length of the text.
 
-// Nearly every text is an id or a name with none of this in it; one look spares it eight patterns.
+// Most texts are ids or names that contain none of these, so a single test replaces eight patterns.
 const suspicious = /sk|pk|rk|whsec|xox|gh|glpat|bearer|basic|eyJ|:\/\/|pass|secret|token|key|BEGIN/i;
 const prefixedKey = /(?<![A-Za-z0-9])(sk|pk|rk|whsec|xox[abprs]|gh[opusr]|glpat)([_-])([A-Za-z0-9_+/=-]{8,})/g;
 const ownKey = /^([a-z]{1,16}_[A-Za-z0-9]{1,64}_)./;
@@ -14,13 +14,13 @@ const assigned =
   /\b(password|passwd|secret|client_secret|(?:(?:access|refresh|id|session)_)?token|x-api-key|api[_-]?key)(\s?[=:]\s?)[^\s&;,"']+/gi;
 const privateKey = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g;
 
-/** Takes credentials out of a text: API keys, bearer tokens, JWTs, private keys, passwords in URLs and queries. */
+/** Redacts credentials in a text: API keys, bearer tokens, JWTs, private keys, passwords in URLs and queries. */
 export function redactSecrets(text: string): string {
   if (text.length < 8 || !suspicious.test(text)) return text;
   return (
     text
       .replace(privateKey, "[redacted private key]")
-      // Of our own keys, `sk_<env>_<key id>_<secret>`, the id stays: it tells an operator which one was used.
+      // The id in API keys of this service, `sk_<env>_<key id>_<secret>`, is retained to identify the key.
       .replace(prefixedKey, (_, prefix: string, mark: string, rest: string) => {
         return `${prefix}${mark}${(prefix === "sk" && ownKey.exec(rest)?.[1]) || ""}[redacted]`;
       })
@@ -37,13 +37,13 @@ export function redactSecrets(text: string): string {
 const email = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}.-]{1,190}\.\p{L}{2,24}/gu;
 const ipv4 = /(?<![\d.])(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}(?!\d|\.\d)/g;
 const ipv6 = /(?<![\w:.])[0-9a-f]{0,4}:[0-9a-f:.]{1,45}(?![\w:])/gi;
-// With a plus and a country code, or grouped as 3-3-4. Bare runs of digits are ids and amounts far more often.
+// With a plus and a country code, or grouped as 3-3-4. Other sequences of digits are usually ids or amounts.
 const phone = /(?<![\w.+-])(?:\+\d(?:[ ().-]{0,2}\d){6,14}|\(?\d{3}\)?[ .-]{1,2}\d{3}[ .-]\d{4})(?![\w-])/g;
 
-/** Takes out of a text what names a person: mail addresses, phone numbers, the part of an IP address that is one host's. */
+/** Redacts personal data in a text: email addresses, phone numbers, and the host part of IP addresses. */
 export function redactPersonal(text: string): string {
   if (text.length < 3) return text;
-  // Each pattern needs one character that most texts lack, and is tried only where that stands.
+  // Each pattern requires a character that most texts do not contain, and is applied only if it is present.
   let result = text;
   if (result.includes("@")) result = result.replace(email, "[email]");
   if (/\+\d|\d{3}/.test(result)) result = result.replace(phone, "[phone]");
@@ -57,9 +57,9 @@ function maskIfIpv6(found: string): string {
   return isIPv6(address) ? maskIpv6(address) + found.slice(address.length) : found;
 }
 
-// The first 48 bits name a network; the rest can name one household or machine.
+// The first 48 bits identify a network; the rest can identify a household or machine.
 function maskIpv6(address: string): string {
-  // An IPv4 address inside is masked by the IPv4 rule, which runs next.
+  // An embedded IPv4 address is masked by the IPv4 pattern, which is applied next.
   if (address.includes(".")) return address;
   const [front = "", back] = address.split("::", 2);
   const groups = front === "" ? [] : front.split(":");

@@ -1,29 +1,29 @@
 import { redactPersonal, redactSecrets } from "./redact-text.ts";
 
-/** What to take out beyond secrets, which always go. */
+/** What to redact in addition to secrets, which are always redacted. */
 export interface RedactorSettings {
   readonly pii: boolean;
-  /** Names of members whose values go, whole and always. */
+  /** Names of members whose whole values are redacted. */
   readonly fields?: readonly string[];
 }
 
-/** Makes a redacted plain-JSON copy of any value. */
+/** Creates a redacted plain-JSON copy of any value. */
 export type Redactor = <T>(value: T) => T;
 
-/** What stands where a whole value was. */
+/** Replaces a whole value. */
 const redacted = "[redacted]";
 
 const depthMax = 12;
 
-// Members whose value is a secret by their name, whatever it looks like.
+// Members whose name implies that their value is a secret.
 const secretName =
   /(?:^|_)(?:password|passwd|passphrase|secret|secrets|token|authorization|cookie|credential|credentials|api_?key|private_?key|signing_?key|encryption_?key|access_?key)$/;
 
-// Members that hold personal data by their name.
+// Members whose name implies personal data.
 const personalName =
   /(?:^|_)(?:email|phone|phone_number|mobile|first_name|last_name|full_name|display_name|date_of_birth)$/;
 
-/** A redactor: walks a value and takes secrets, and where asked personal data, out of every text and member name. */
+/** Creates a redactor that removes secrets and, if configured, personal data from all strings and member names of a value. */
 export function createRedactor(settings: RedactorSettings): Redactor {
   const hidden = new Set((settings.fields ?? []).map(normalName));
   const text = (value: string): string => (settings.pii ? redactPersonal(redactSecrets(value)) : redactSecrets(value));
@@ -31,7 +31,7 @@ export function createRedactor(settings: RedactorSettings): Redactor {
   const isHidden = (name: string): boolean =>
     hidden.has(name) || secretName.test(name) || (settings.pii && personalName.test(name));
 
-  // Becomes JSON on the way: what JSON cannot hold must not make an entry fail.
+  // The result is plain JSON: a value that JSON cannot represent must not make an entry fail.
   function walk(value: unknown, depth: number): unknown {
     switch (typeof value) {
       case "string":
@@ -67,7 +67,7 @@ export function createRedactor(settings: RedactorSettings): Redactor {
   return <T>(value: T): T => walk(value, 0) as T;
 }
 
-// `clientSecret`, `client-secret` and `CLIENT_SECRET` are one name.
+// `clientSecret`, `client-secret` and `CLIENT_SECRET` are the same name.
 function normalName(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")

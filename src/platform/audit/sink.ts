@@ -4,36 +4,36 @@ import { genesis, type Head } from "./chain.ts";
 import { lockFile } from "./file-lock.ts";
 import { type FileTail, readTail } from "./file-tail.ts";
 
-/** Where lines go. Writes come one at a time; a rejected one left nothing behind. */
+/** The destination of lines. Writes are serial, and a rejected write leaves the destination unchanged. */
 export interface Sink {
-  /** Where the chain continues. */
+  /** The head that the chain continues from. */
   readonly head: Head;
-  /** A torn line that the next write must end and record. */
+  /** A torn line that the next write must terminate and record. */
   readonly torn: FileTail["torn"];
   write(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A sink on a stream of the process. It cannot be read back, so every start begins a new chain. */
-export function streamSink(stream: Writable): Sink {
+/** Creates a sink on a stream of the process. A stream cannot be read back, so every start begins a new chain. */
+export function createStreamSink(stream: Writable): Sink {
   return {
     head: genesis,
     torn: undefined,
     write: (text) =>
       new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve()))),
-    // The stream is the process's own, not ours to end.
+    // The stream belongs to the process and stays open.
     close: async () => {},
   };
 }
 
-/** A sink on a file that is this process's alone, continued from its last whole line. */
-export async function fileSink(path: string, chained: boolean): Promise<Sink> {
+/** Opens a sink on an exclusively locked file, continued from its last complete line. */
+export async function openFileSink(path: string, chained: boolean): Promise<Sink> {
   const lock = lockFile(path);
   let file: FileHandle | undefined;
   try {
     file = await open(path, "a+", 0o600);
     const tail = await readTail(file, path, chained);
-    return appendingSink(file, tail, () => lock.release());
+    return createFileSink(file, tail, () => lock.release());
   } catch (error) {
     await file?.close();
     lock.release();
@@ -41,8 +41,8 @@ export async function fileSink(path: string, chained: boolean): Promise<Sink> {
   }
 }
 
-/** The file sink over an open file; apart from `fileSink` so that a test can hand in a file that fails. */
-export function appendingSink(file: FileHandle, tail: FileTail, release: () => void): Sink {
+/** Creates a sink on an open file; separate from `openFileSink` so that a test can provide a failing file. */
+export function createFileSink(file: FileHandle, tail: FileTail, release: () => void): Sink {
   let sizeBytes = tail.sizeBytes;
   let dirty = false;
 
@@ -51,7 +51,7 @@ export function appendingSink(file: FileHandle, tail: FileTail, release: () => v
     torn: tail.torn,
     async write(text) {
       const bytes = Buffer.from(text, "utf8");
-      // A write that failed half-way (a full disk) left part of a line: cut it off before the next one.
+      // A failed write (such as on a full disk) may have left part of a line, which is truncated before the next write.
       if (dirty) await file.truncate(sizeBytes);
       dirty = true;
       for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;

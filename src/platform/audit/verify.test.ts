@@ -34,7 +34,7 @@ async function written(count: number): Promise<string> {
 }
 const linesOf = async (path: string): Promise<string[]> => (await readFile(path, "utf8")).trimEnd().split("\n");
 
-test("every kind of tampering is found, at the line where the chain breaks", async () => {
+test("every kind of tampering is detected at the line where the chain breaks", async () => {
   const original = await linesOf(await written(5));
   const edit = (line: string): string => line.replace('"r2"', '"rX"');
   const rehashed = (line: string): string => {
@@ -67,7 +67,7 @@ test("every kind of tampering is found, at the line where the chain breaks", asy
   }
 });
 
-test("a gap in the numbers is found even when every link fits", async () => {
+test("a gap in the sequence numbers is detected even if every link matches", async () => {
   const path = await written(1);
   const { hash: _, prev_hash: __, ...entry } = JSON.parse((await linesOf(path))[0]!);
   const first = chainLine({ ...entry, seq: 1 }, genesis);
@@ -76,7 +76,7 @@ test("a gap in the numbers is found even when every link fits", async () => {
   assert.deepEqual((await verifyAudit(path)).brokenAt, { line: 2, reason: "entry 3 follows entry 1" });
 });
 
-test("lines cut off the end show against a head that was kept elsewhere", async () => {
+test("truncation is detected by comparison with a head stored elsewhere", async () => {
   const path = await written(5);
   const before = await verifyAudit(path);
   await writeFile(path, `${(await linesOf(path)).slice(0, 3).join("\n")}\n`);

@@ -1,4 +1,4 @@
-/** Keeps what was used last, up to a total weight. */
+/** A least-recently-used cache, bounded by a total weight. */
 export class BoundedCache<T> {
   readonly #entries = new Map<string, { readonly value: T; readonly weight: number }>();
   readonly #weightMax: number;
@@ -15,7 +15,7 @@ export class BoundedCache<T> {
   get(key: string): T | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    // A map keeps the order of insertion: the entry in use goes to the end.
+    // A map iterates in insertion order, so re-inserting the entry marks it as most recently used.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     return entry.value;

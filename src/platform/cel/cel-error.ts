@@ -1,20 +1,20 @@
-/** Where in the source an error was found: line and column from 1, offset in UTF-16 units from 0. */
+/** A position in the source: line and column from 1, offset in UTF-16 units from 0. */
 export interface CelPosition {
   readonly line: number;
   readonly column: number;
   readonly offset: number;
 }
 
-/** What went wrong: `syntax`, `type` and `limit` while compiling; `evaluation` and `budget` while evaluating. */
+/** The kind of an error: `syntax`, `type` and `limit` at compile time; `evaluation` and `budget` at run time. */
 export type CelErrorKind = "syntax" | "type" | "limit" | "evaluation" | "budget";
 
-/** The one error that this engine throws; its message is written for the author of the expression. */
+/** The only error type of this engine; its message is intended for the author of the expression. */
 export class CelError extends Error {
   readonly kind: CelErrorKind;
   readonly position: CelPosition | undefined;
 
   constructor(kind: CelErrorKind, message: string, position?: CelPosition, options?: ErrorOptions) {
-    // Without a stack: it would tell nothing about the expression and cost more than to evaluate it.
+    // Created without a stack trace, which would not describe the expression and costs more than evaluating it.
     const stackTraceLimit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message, options);

@@ -1,5 +1,5 @@
-/** What an expression may name: each root variable and its type. "map" = JSON object (dyn values), "any" = dyn. */
+/** The type of a variable or result. "map" is a JSON object with dynamic values, "any" is CEL's `dyn`. */
 export type CelType = "bool" | "int" | "double" | "string" | "timestamp" | "list" | "map" | "any";
 
-/** The root variables of an expression. */
+/** The root variables of an expression, with their types. */
 export type CelVariables = Readonly<Record<string, CelType>>;

@@ -3,7 +3,7 @@ import { CelError } from "./cel-error.ts";
 import type { CelType, CelVariables } from "./cel-type.ts";
 import { compileCel } from "./compile.ts";
 
-/** Refuses a field whose text is no expression that could be evaluated later, and says where it goes wrong. */
+/** Throws INVALID_ARGUMENT for a field whose text is not a valid expression; the message contains the position. */
 export function checkExpression(field: string, source: string, variables: CelVariables, expected?: CelType): void {
   try {
     compileCel(source, variables, expected);
@@ -21,7 +21,7 @@ export function checkExpression(field: string, source: string, variables: CelVar
   }
 }
 
-/** Refuses a condition that is none; an empty one is no condition and fine. */
+/** Throws INVALID_ARGUMENT for an invalid condition; an empty text means no condition and is valid. */
 export function checkCondition(field: string, condition: string, variables: CelVariables): void {
   if (condition !== "") checkExpression(field, condition, variables, "bool");
 }

@@ -9,26 +9,26 @@ import { parse } from "./syntax/parse.ts";
 import { positionAt } from "./syntax/position.ts";
 import { referencesOf } from "./syntax/references.ts";
 import type { StaticType } from "./syntax/static-type.ts";
-import { toAnswer } from "./values/result.ts";
+import { toResult } from "./values/result.ts";
 import { Failure, type Value } from "./values/values.ts";
 
-/** A compiled expression; evaluate it as often as you like. */
+/** A compiled expression. It can be evaluated any number of times. */
 export interface CelExpression {
   readonly source: string;
-  /** Type that checking found: a CelType, or "any". */
+  /** The statically determined type of the result. */
   readonly type: CelType;
-  /** Root variables used, sorted. */
+  /** The root variables that it uses, sorted. */
   readonly variables: readonly string[];
-  /** Dotted paths below root variables as far as they are written statically, sorted: "item.attributes.region". */
+  /** The dotted paths that it reads, as far as they are static, sorted; for example "item.attributes.region". */
   readonly paths: readonly string[];
   /**
-   * Throws CelError of kind evaluation or budget. Answers with plain JSON-like values (bigint ints come back as number when
-   * safe). The steps that it took are added to the meter, also when it throws.
+   * Evaluates the expression to a plain JSON-like value; ints are returned as numbers if they are safe integers. Throws
+   * CelError of kind evaluation or budget. The steps used are added to the meter, even if it throws.
    */
   evaluate(values: Readonly<Record<string, unknown>>, meter?: WorkMeter): unknown;
 }
 
-/** Counts the steps of several evaluations. */
+/** Accumulates the steps of several evaluations. */
 export interface WorkMeter {
   steps: number;
 }
@@ -36,13 +36,13 @@ export interface WorkMeter {
 const EXPRESSION_WEIGHT = 32;
 const PATTERN_WEIGHT = 2_000;
 
-/** An expression with its plan. */
+/** An expression with its execution plan. */
 export class PlannedExpression implements CelExpression {
   readonly source: string;
   readonly type: CelType;
   readonly variables: readonly string[];
   readonly paths: readonly string[];
-  /** What it takes in memory, in units of some 50 bytes. */
+  /** The estimated memory, in units of about 50 bytes. */
   readonly weight: number;
   readonly #plan: Plan;
   readonly #slotCount: number;
@@ -63,7 +63,7 @@ export class PlannedExpression implements CelExpression {
   evaluate(values: Readonly<Record<string, unknown>>, meter?: WorkMeter): unknown {
     const frame = new Frame(values, this.#slotCount);
     try {
-      return toAnswer(frame, this.#run(frame));
+      return toResult(frame, this.#run(frame));
     } catch (error) {
       if (error instanceof CelError) throw error;
       throw new CelError("evaluation", "The values cannot be read.", undefined, { cause: error });
@@ -72,7 +72,7 @@ export class PlannedExpression implements CelExpression {
     }
   }
 
-  /** The value before it becomes an answer, with its type intact. */
+  /** Evaluates to an internal value that retains its CEL type. */
   evaluateTyped(values: Readonly<Record<string, unknown>>): Value {
     return this.#run(new Frame(values, this.#slotCount));
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { CelError, type CelErrorKind, compileCel } from "./index.ts";
 
-// CPU time of this thread, which other work on the machine does not touch; every case takes 0 to 15 ms of it.
+// CPU time of this thread, which is independent of other work on the machine; every case takes 0 to 15 ms.
 const CPU_MS_MAX = 500;
 
 const VARIABLES = { item: "map", now: "timestamp" } as const;
@@ -10,7 +10,7 @@ const VARIABLES = { item: "map", now: "timestamp" } as const;
 const nested = (open: string, middle: string, close: string, times: number): string =>
   open.repeat(times) + middle + close.repeat(times);
 
-/** Strings that are equal but not the same, so that comparing them looks at all of both. */
+/** Equal strings that are different objects, so that a comparison reads all characters. */
 const copies = (text: string, count: number): string[] =>
   Array.from({ length: count }, () => Buffer.from(text).toString());
 
@@ -99,7 +99,7 @@ const REFUSED: Readonly<Record<string, readonly [source: string, kind: CelErrorK
   "the constructor of a string": ['"".constructor', "type"],
   "the methods of a list": ["item.ten.push(1)", "type"],
   "what a list inherits": ["item.ten.length", "evaluation"],
-  "what a function inherits": ["item.ten.map.call", "evaluation"],
+  "an inherited property of a function": ["item.ten.map.call", "evaluation"],
   "the global object": ["globalThis", "type"],
   "the process": ["process.exit()", "type"],
 };
@@ -119,20 +119,20 @@ function run(source: string): { readonly error: CelError | undefined; readonly c
 
 suite("hostile expressions", () => {
   for (const [name, source] of Object.entries(OUT_OF_WORK))
-    test(`${name}: runs out of work`, () => {
+    test(`${name}: exceeds the work limit`, () => {
       const { error, cpuMs } = run(source);
       assert.equal(error?.kind, "budget", error?.message);
       assert.ok(cpuMs < CPU_MS_MAX, `${cpuMs} ms`);
     });
 
   for (const [name, [source, kind]] of Object.entries(REFUSED))
-    test(`${name}: refused`, () => {
+    test(`${name}: rejected`, () => {
       const { error, cpuMs } = run(source);
       assert.equal(error?.kind, kind, error?.message);
       assert.ok(cpuMs < CPU_MS_MAX, `${cpuMs} ms`);
     });
 
-  test("none of them leaves anything behind", () => {
+  test("none of them leaks memory or state", () => {
     assert.equal(Object.hasOwn(Object.prototype, "polluted"), false);
     assert.deepEqual(item.ten, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const condition = compileCel("item.ten.exists(x, x == 9) && item.map.k7 == 7", VARIABLES);

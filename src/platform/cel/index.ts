@@ -1,9 +1,9 @@
 /**
- * CEL, the Common Expression Language, as every part of the product speaks it.
+ * CEL: the Common Expression Language, as used by all modules.
  *
- * An **expression** is compiled once against the **variables** it may name and evaluated as often as needed over the
- * caller's own plain values. All work is counted in **steps**, so that a hostile expression, pattern or value ends in a
- * typed error before it is noticed by anybody else.
+ * An **expression** is compiled once with the **variables** it may use, and evaluated any number of times on plain values.
+ * All work is counted in **steps**, so that a hostile expression, pattern or value ends in a typed error before it affects
+ * other callers.
  */
 export { CelError, type CelErrorKind, type CelPosition } from "./cel-error.ts";
 export type { CelType, CelVariables } from "./cel-type.ts";

@@ -79,24 +79,24 @@ const ANSWERS: readonly (readonly [source: string, answer: unknown])[] = [
 ];
 
 suite("expressions", () => {
-  test("answer as the language says", () => {
+  test("return the results that the language defines", () => {
     for (const [source, answer] of ANSWERS) assert.deepEqual(evaluate(source), answer, source);
   });
 
-  test("a missing key is an error of the evaluation, at its place", () => {
+  test("a missing key is an evaluation error with a position", () => {
     const error = failure(() => evaluate("recipient.skills.german > 1 &&\n  item.attributes.missing > 1"));
     assert.equal(error.kind, "evaluation");
     assert.equal(error.message, "No such key: missing.");
     assert.deepEqual(error.position, { line: 2, column: 19, offset: 49 });
   });
 
-  test("an error of the syntax has its place, in UTF-16 units", () => {
+  test("a syntax error has a position in UTF-16 units", () => {
     const error = failure(() => evaluate('"😀" ==\n  )'));
     assert.equal(error.kind, "syntax");
     assert.deepEqual(error.position, { line: 2, column: 3, offset: 10 });
   });
 
-  test("what is known to be wrong is refused when it is compiled, whatever would be evaluated", () => {
+  test("type errors are found at compile time, even in parts that would not be evaluated", () => {
     for (const [source, message] of [
       ["nobody == 1", /no variable 'nobody'/],
       ["true || nofunction(1)", /no function nofunction/],
@@ -123,7 +123,7 @@ suite("expressions", () => {
       assertFails(source, "type", message);
   });
 
-  test("a function on a value of the wrong type fails when that is found out", () => {
+  test("a function on a dynamic value of the wrong type fails at run time", () => {
     for (const source of [
       "item.attributes.amount.startsWith('5')",
       "any.trim()",
@@ -142,7 +142,7 @@ suite("expressions", () => {
       assertFails(source, "evaluation");
   });
 
-  test("a macro whose variable is no name, and a source that is no expression, are errors of the syntax", () => {
+  test("an invalid macro variable and an invalid source are syntax errors", () => {
     for (const source of [
       "tags.exists(1, true)",
       "",
@@ -161,7 +161,7 @@ suite("expressions", () => {
 });
 
 suite("numbers", () => {
-  test("a whole number of JSON is an int, and compares with a double", () => {
+  test("a JSON integer is an int, and can be compared with a double", () => {
     for (const source of [
       "item.attributes.amount == 5",
       "item.attributes.amount == 5.0",
@@ -177,19 +177,19 @@ suite("numbers", () => {
       assert.equal(evaluate(source), true, source);
   });
 
-  test("an int and a double that are known only when it runs give a double", () => {
+  test("a dynamic int and a dynamic double give a double", () => {
     assert.equal(evaluate("item.attributes.amount * 1.5"), 7.5);
     assert.equal(evaluate("item.attributes.amount + item.attributes.price"), 10.5);
     assert.equal(evaluate("item.attributes.price - item.attributes.amount"), 0.5);
   });
 
-  test("ints overflow into an error, doubles into infinity", () => {
+  test("int overflow is an error, double overflow is infinity", () => {
     for (const source of ["9223372036854775807 + item.attributes.amount", "-9223372036854775808 - 1", "1 / 0", "1 % 0"])
       assertFails(source, "evaluation");
     assert.equal(evaluate("1.0 / 0.0"), Number.POSITIVE_INFINITY);
   });
 
-  test("an int comes back as a number where that is exact, and as a bigint where it is not", () => {
+  test("an int is returned as a number if that is exact, otherwise as a bigint", () => {
     assert.equal(evaluate("9007199254740991"), 9007199254740991);
     assert.equal(evaluate("9007199254740993"), 9007199254740993n);
     assert.deepEqual(evaluate("any", { ...VALUES, any: [1e300, 2 ** 53, 2 ** 53 - 1] }), [1e300, 2 ** 53, 2 ** 53 - 1]);
@@ -197,7 +197,7 @@ suite("numbers", () => {
 });
 
 suite("times", () => {
-  test("a Date is a timestamp, and the other way round", () => {
+  test("a Date is converted to a timestamp and back", () => {
     assert.deepEqual(evaluate("now"), VALUES.now);
     assert.deepEqual(evaluate("now + duration('1h30m')"), new Date("2026-01-02T04:34:05.678Z"));
     assert.equal(evaluate("now - timestamp(item.created_at)"), "0.678s");
@@ -211,7 +211,7 @@ suite("times", () => {
     assert.equal(evaluate("string(timestamp('1969-12-31T23:59:58.5Z'))"), "1969-12-31T23:59:58.5Z");
   });
 
-  test("the clock is read in UTC or in the zone that is named", () => {
+  test("calendar accessors use UTC or the given time zone", () => {
     const read = ["now.getHours()", "now.getHours('Europe/Berlin')", "now.getHours('-05:30')", "now.getDayOfWeek()"];
     assert.deepEqual(
       read.map((source) => evaluate(source)),
@@ -221,7 +221,7 @@ suite("times", () => {
   });
 });
 
-suite("values of the caller", () => {
+suite("input values", () => {
   test("only own properties exist", () => {
     for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"]) {
       assertFails(`item.${name}`, "evaluation", /no such key/i);
@@ -249,13 +249,13 @@ suite("values of the caller", () => {
     assert.equal(evaluate("item.a == 1 && has(item.a) && !has(item.b)", { ...VALUES, item }), true);
   });
 
-  test("what JSON cannot say is not there", () => {
+  test("values without a JSON form are treated as absent", () => {
     const item = { missing: undefined, run: () => 1, symbol: Symbol("s"), huge: 2n ** 70n };
     for (const key of Object.keys(item)) assertFailsWith(`item.${key}`, { ...VALUES, item });
     assert.equal(evaluate("has(item.missing)", { ...VALUES, item }), false);
   });
 
-  test("a variable whose value is not what was declared fails the evaluation", () => {
+  test("a variable whose value does not match its declared type fails the evaluation", () => {
     for (const values of [{ item: [] }, { item: null }, { item: "text" }, { item: new Date() }, {}])
       assertFailsWith("item == item", values);
     assertFailsWith("now == now", { now: "2026-01-01T00:00:00Z" });
@@ -263,12 +263,12 @@ suite("values of the caller", () => {
     assertFailsWith("tags == tags", { tags: {} });
   });
 
-  test("values that throw when they are read end in a typed error", () => {
+  test("values that throw when they are read cause a typed error", () => {
     const item = new Proxy({}, { getOwnPropertyDescriptor: () => assert.fail("hostile") });
     assertFailsWith("item.a", { ...VALUES, item });
   });
 
-  test("an answer is a copy", () => {
+  test("a result is a copy", () => {
     const answer = evaluate("item.attributes") as { words: string[] };
     answer.words.push("c");
     assert.deepEqual(VALUES.item.attributes.words, ["a", "b"]);
@@ -298,7 +298,7 @@ suite("a compiled expression", () => {
       assert.equal(compileCel(source, VARIABLES).type, type, source);
   });
 
-  test("knows the variables and the paths that it reads, but not those of its own comprehensions", () => {
+  test("knows the variables and paths that it reads, without those of its comprehensions", () => {
     const expression = compileCel(
       `has(item.attributes.region) && item["attributes"].tags.exists(item, item.name == recipient.name)
        && tags.map(t, t).size() > item.sizes[item.index].value && size(any) > 0 && item.?a.?b.hasValue()`,
@@ -317,7 +317,7 @@ suite("a compiled expression", () => {
     ]);
   });
 
-  test("is held to the type that is expected", () => {
+  test("must have the expected type", () => {
     for (const [source, expected] of [
       ["item.x", "bool"],
       ["item.x == 1", "bool"],
@@ -333,14 +333,14 @@ suite("a compiled expression", () => {
       assert.equal(failure(() => compileCel(source, VARIABLES, expected)).kind, "type");
   });
 
-  test("is compiled once for one source and one set of variables", () => {
+  test("is compiled once per source and set of variables", () => {
     const again = { ...VARIABLES };
     assert.equal(compileCel("item.a", VARIABLES), compileCel("item.a", again));
     assert.notEqual(compileCel("item.a", VARIABLES), compileCel("item.a", { item: "any" }));
     assert.notEqual(compileCel("item.a", VARIABLES), compileCel("item.a ", VARIABLES));
   });
 
-  test("a condition gives a bool or a typed error", () => {
+  test("a condition returns a bool or throws a typed error", () => {
     assert.equal(evaluateCondition(compileCel("item.attributes.vip", VARIABLES), VALUES), false);
     const number = compileCel("item.attributes.amount", VARIABLES);
     assert.equal(failure(() => evaluateCondition(number, VALUES)).kind, "evaluation");

@@ -24,7 +24,7 @@ suite("limits on an expression", () => {
     assert.equal(outcome(padded(4_202, "é")), "limit");
   });
 
-  test("its nesting is bounded, in whatever way it is nested", () => {
+  test("its depth is limited for every kind of nesting", () => {
     const times = LIMITS.depth + 10;
     for (const [open, middle, close] of [
       ["(", "1", ")"],
@@ -58,12 +58,12 @@ suite("limits on an expression", () => {
     assert.equal(outcome(`(${"(true && ".repeat(30)}true${")".repeat(30)})${" && true".repeat(100)}`), true);
   });
 
-  test("thousands of signs in a row end in an error, not in a crash", () => {
+  test("thousands of consecutive signs cause an error and not a crash", () => {
     for (const sign of ["!", "-", "(", "[", "{", "a.", "a[", "f(", "?", "\\", '"', "'''"])
       assert.ok(["limit", "syntax", "type"].includes(String(outcome(sign.repeat(4_096 / sign.length)))), sign);
   });
 
-  test("the lists and maps that are written in it are bounded", () => {
+  test("the size of list and map literals is limited", () => {
     const elements = LIMITS.literalElements;
     assert.equal(outcome(`size([${"1,".repeat(elements - 1)}1])`), elements);
     assert.equal(outcome(`size([${"1,".repeat(elements)}1])`), "limit");
@@ -71,7 +71,7 @@ suite("limits on an expression", () => {
     assert.equal(outcome(`size(${"1,".repeat(LIMITS.callArguments)}1)`), "limit");
   });
 
-  test("its regular expressions are bounded in number, length, repetition and Unicode classes", () => {
+  test("its regular expressions are limited in number, length, repetition and Unicode classes", () => {
     const matching = (pattern: string) => `text.matches(r'${pattern}')`;
     assert.equal(outcome(matching("^[A-Za-z0-9._%+-]+@([A-Za-z0-9-]+\\.)+[A-Za-z]{2,24}$")), false);
     assert.equal(outcome(matching("^\\p{L}{1,40}$")), false);
@@ -98,13 +98,13 @@ suite("limits on an evaluation", () => {
     assert.equal(outcome("list.all(a, list.all(b, list.all(c, a + b + c >= 0)))", { list }), "budget");
   });
 
-  test("a comprehension costs as much as what it does for every item", () => {
+  test("a comprehension costs as much as its body for every item", () => {
     const list = Array.from({ length: 1_000 }, (_, i) => i);
     assert.equal(outcome("list.all(x, x >= 0)", { list }), true);
     assert.equal(outcome(`list.all(x, x >= 0${" && x >= 0".repeat(100)})`, { list }), "budget");
   });
 
-  test("no operator absorbs an evaluation that has run out of steps", () => {
+  test("no operator absorbs the error of an exceeded work limit", () => {
     const list = Array.from({ length: 300 }, (_, i) => i);
     const endless = "list.all(a, list.all(b, list.all(c, true)))";
     for (const source of [
@@ -117,7 +117,7 @@ suite("limits on an evaluation", () => {
     assert.equal(outcome(`false && ${endless}`, { list }), false);
   });
 
-  test("strings do not grow beyond what an evaluation may build", () => {
+  test("strings do not exceed the length limit of an evaluation", () => {
     const text = "a".repeat(LIMITS.stringLength / 2);
     assert.equal(outcome("size(text + text)", { text }), LIMITS.stringLength);
     for (const source of [
@@ -130,20 +130,20 @@ suite("limits on an evaluation", () => {
       assert.equal(outcome(source, { text }), "budget", source);
   });
 
-  test("a long text is matched only as far as the work allows", () => {
+  test("matching a long text is bounded by the work limit", () => {
     assert.equal(outcome("text.matches('a+b')", { text: "a".repeat(2_000) }), false);
     assert.equal(outcome("text.matches('a+b')", { text: "a".repeat(LIMITS.matchedLength) }), "budget");
     assert.equal(outcome("text.matches('b')", { text: "a".repeat(LIMITS.matchedLength + 1) }), "budget");
   });
 
-  test("a pattern that is computed is bounded like one that is written", () => {
+  test("a computed pattern has the same limits as a literal one", () => {
     const matching = (pattern: string) => outcome("text.matches(item.pattern)", { text: "a", item: { pattern } });
     assert.equal(matching("^a$"), true);
     assert.equal(matching("("), "evaluation");
     for (const pattern of ["a{1000}", "\\pL".repeat(20), "a".repeat(257)]) assert.equal(matching(pattern), "budget");
   });
 
-  test("values nested deeper than any JSON of ours are neither compared nor answered", () => {
+  test("values beyond the depth limit are neither compared nor returned", () => {
     let deep: unknown = 1;
     for (let i = 0; i < 10_000; i += 1) deep = [deep];
     const copy = { a: deep, b: structuredClone(deepEnough()) };
@@ -159,7 +159,7 @@ suite("limits on an evaluation", () => {
   }
 });
 
-test("the cache keeps what was used last, up to its weight", () => {
+test("the cache retains the most recently used entries, up to its weight", () => {
   const cache = new BoundedCache<number>(10);
   for (const [key, weight] of [
     ["a", 4],

@@ -6,7 +6,7 @@ import { CelError, compileCel } from "./index.ts";
 import { ARBITRARY_VARIABLES, arbitraryExpression, arbitraryValues } from "./testing/arbitrary-expression.ts";
 import { kindOf, type Value } from "./values/values.ts";
 
-/** Runs, and lets nothing pass but a typed error. */
+/** Runs a function, and rethrows every error except a CelError. */
 function attempt<T>(run: () => T): T | CelError {
   try {
     return run();
@@ -18,8 +18,8 @@ function attempt<T>(run: () => T): T | CelError {
 
 const isJsonNumber = (value: unknown): boolean => !Object.is(value, -0);
 
-suite("whatever is written", () => {
-  test("any text at all compiles or fails with a typed error", () => {
+suite("arbitrary sources", () => {
+  test("any text compiles or fails with a typed error", () => {
     const pieces = fc.constantFrom(
       "item",
       ".",
@@ -60,13 +60,13 @@ suite("whatever is written", () => {
     );
   });
 
-  test("an expression gives a value of the type that checking found, or a typed error, and the same again", () => {
+  test("an expression returns a value of its static type or a typed error, and is deterministic", () => {
     const seen = { values: 0, errors: 0 };
     fc.assert(
       fc.property(arbitraryExpression, arbitraryValues, (source, values) => {
         const expression = attempt(() => new PlannedExpression(source, ARBITRARY_VARIABLES));
         if (expression instanceof CelError) return;
-        // Without the net that evaluate() spreads below itself: nothing but CelError may be thrown in the first place.
+        // evaluateTyped() does not convert other errors, so this verifies that nothing but CelError is thrown.
         const value = attempt(() => expression.evaluateTyped(values));
         assert.deepEqual(
           attempt(() => expression.evaluateTyped(values)),
@@ -89,17 +89,17 @@ suite("whatever is written", () => {
 suite("values from JSON", () => {
   const values = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
-  test("come out as they went in", () => {
+  test("are returned unchanged", () => {
     const expression = compileCel("any", { any: "any" });
     fc.assert(fc.property(values, (any) => assert.deepEqual(expression.evaluate({ any }), any)));
   });
 
-  test("equal a copy of themselves, and what they are inside of", () => {
+  test("equal a copy of themselves, and are found in their containers", () => {
     const equal = compileCel("a == b && [a] == [b] && {'k': a} == {'k': b} && a in [0, b]", { a: "any", b: "any" });
     fc.assert(fc.property(values, (a) => assert.equal(equal.evaluate({ a, b: structuredClone(a) }), true)));
   });
 
-  test("are equal exactly when their JSON is", () => {
+  test("are equal exactly if their JSON is", () => {
     const equal = compileCel("a == b", { a: "any", b: "any" });
     const small = fc.jsonValue({ maxDepth: 1, stringUnit: fc.constantFrom("a", "b") });
     fc.assert(
@@ -116,7 +116,7 @@ suite("values from JSON", () => {
     );
   });
 
-  test("numbers are ordered as numbers, whole or not", () => {
+  test("ints and doubles are ordered by their numeric value", () => {
     const order = compileCel("[a < b, a <= b, a == b, a >= b, a > b]", { a: "any", b: "any" });
     const numbers = fc.oneof(fc.integer(), fc.double({ noNaN: true }), fc.constantFrom(0.5, 1, 1.5, 2));
     fc.assert(
@@ -136,7 +136,7 @@ suite("values from JSON", () => {
     );
   });
 
-  test("texts are cut and sought by code point", () => {
+  test("texts are sliced and searched by code point", () => {
     const cut = compileCel("text.substring(from, to) + text.charAt(from)", { text: "string", from: "int", to: "int" });
     const texts = fc.string({ unit: "grapheme", maxLength: 8 });
     fc.assert(

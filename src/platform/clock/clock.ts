@@ -1,8 +1,8 @@
-/** Where time comes from, so that tests can bring their own. */
+/** The source of the current time; tests provide their own. */
 export interface Clock {
-  /** Milliseconds since 1970, as the wall shows. */
+  /** Wall-clock time in milliseconds since the Unix epoch. */
   now(): number;
 }
 
-/** The machine's clock. */
+/** The system clock. */
 export const systemClock: Clock = { now: () => Date.now() };

@@ -1,6 +1,6 @@
 /**
- * One spelling for one JSON value (RFC 8785: members sorted, no spaces), so that equal values have equal hashes.
- * Members that are undefined are left out, as JSON.stringify does.
+ * Serialises a value to canonical JSON (RFC 8785: sorted members, no whitespace), so that equal values have equal hashes.
+ * Undefined members are omitted, as in JSON.stringify.
  */
 export function canonicalJson(value: unknown): string {
   if (value === undefined) return "null";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { canonicalJson, createKeyedDigest, createSigner } from "./index.ts";
 
-test("a keyed digest is stable in one instance and differs between instances", () => {
+test("a keyed digest is stable within an instance and differs between instances", () => {
   const [one, two] = [createKeyedDigest(), createKeyedDigest()];
   assert.equal(one("secret"), one("secret"));
   assert.match(one("secret"), /^[0-9a-f]{64}$/);
@@ -23,11 +23,11 @@ test("a signature verifies for its text and secret only", () => {
   assert.equal(signer.verify("text", Buffer.alloc(0)), false);
 });
 
-test("a signing secret that is too short is refused", () => {
+test("a signing secret that is too short is rejected", () => {
   assert.throws(() => createSigner(randomBytes(16)), /16 bytes is too short/);
 });
 
-test("canonical JSON is one spelling for equal values", () => {
+test("equal values have the same canonical JSON", () => {
   assert.equal(canonicalJson({ b: 1, a: [true, null, { d: "x", c: undefined }] }), '{"a":[true,null,{"d":"x"}],"b":1}');
   assert.equal(canonicalJson({ a: 1, b: 2 }), canonicalJson({ b: 2, a: 1 }));
   assert.notEqual(canonicalJson({ a: "1" }), canonicalJson({ a: 1 }));

@@ -1,10 +1,10 @@
 /**
- * Crypto: what the service does with keys of its own.
+ * Crypto: encryption of stored secrets, signatures and digests.
  *
- * seal / open    encrypt a stored secret to one record and field, and get it back
- * keyring        one active key that seals, and retired ones that only open
- * keyed digest   a fast fingerprint that means nothing outside this process
- * signer         proves that a text handed out earlier comes back unchanged
+ * seal / open    encrypt a stored secret, bound to one record and field, and decrypt it
+ * keyring        one active master key that seals, and retired keys that only open
+ * keyed digest   a fast fingerprint that is meaningless outside this process
+ * signer         proves that data issued earlier is returned unchanged
  */
 export { canonicalJson } from "./canonical-json.ts";
 export { createSigner, type Signer } from "./hmac-signer.ts";

@@ -4,10 +4,10 @@ import { hash, randomBytes } from "node:crypto";
 export type KeyedDigest = (text: string) => string;
 
 /**
- * A digest under a key that only this process has, for caches that must not hold the secret itself.
+ * Creates a digest with a random key of this process, for caches that must not store the secret itself.
  *
- * SHA-512/256 with the key in front is a sound MAC (its truncation rules out length extension, which plain SHA-256
- * would allow), and the one-shot call costs about a third of an HMAC object.
+ * SHA-512/256 with a key prefix is a sound MAC, because its truncation prevents length extension. The one-shot call costs
+ * about a third of an HMAC object.
  */
 export function createKeyedDigest(): KeyedDigest {
   const key = randomBytes(32).toString("hex");

@@ -32,7 +32,7 @@ function refusalOf(activeKeyId: string, keys: Record<string, string> | [string, 
   return assert.fail("nothing was thrown");
 }
 
-test("the cipher gives the same bytes as the reference implementation and opens them, at every length", () => {
+test("the cipher produces the same bytes as the reference implementation and decrypts them, at every length", () => {
   for (const length of [0, 1, 15, 16, 17, 63, 64, 65, 1000, 70_000]) {
     const [k, nonce, plaintext, additional] = [
       randomBytes(32),
@@ -46,7 +46,7 @@ test("the cipher gives the same bytes as the reference implementation and opens 
   }
 });
 
-test("the cipher matches the published vector of draft-irtf-cfrg-xchacha A.3.1", () => {
+test("the cipher matches the published test vector of draft-irtf-cfrg-xchacha A.3.1", () => {
   const hex = (text: string): Buffer => Buffer.from(text.replaceAll(" ", ""), "hex");
   const sealed = encrypt(
     hex("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"),
@@ -60,7 +60,7 @@ test("the cipher matches the published vector of draft-irtf-cfrg-xchacha A.3.1",
   assert.equal(sealed.subarray(-16).toString("hex"), "c0875924c1c7987947deafd8780acf49");
 });
 
-test("what is sealed opens again, whatever the text", () => {
+test("any sealed text can be opened again", () => {
   const ring = createKeyring({ activeKeyId: "k1", keys: { k1: key() } });
   for (const text of ["", "token", "ünïcödé 🔑", "x".repeat(100_000)])
     assert.equal(ring.open(ring.seal(text, binding), binding), text);
@@ -91,7 +91,7 @@ test("a ciphertext opens only for its own tenant, record and field", () => {
   }
 });
 
-test("a ciphertext with any byte altered is refused", () => {
+test("a ciphertext with any changed byte is rejected", () => {
   const ring = createKeyring({ activeKeyId: "k1", keys: { k1: key() } });
   const bytes = Buffer.from(ring.seal("secret", binding).split(":")[2]!, "base64");
   for (let at = 0; at < bytes.length; at++) {
@@ -113,7 +113,7 @@ test("a ciphertext with any byte altered is refused", () => {
   }
 });
 
-test("after a rotation the retired key still opens, the new key seals, and isCurrent tells them apart", () => {
+test("after a rotation the retired key still opens, the new key seals, and isCurrent distinguishes them", () => {
   const [k1, k2] = [key(), key()];
   const before = createKeyring({ activeKeyId: "k1", keys: { k1 } });
   const after = createKeyring({ activeKeyId: "k2", keys: { k2, k1 } });
@@ -129,7 +129,7 @@ test("after a rotation the retired key still opens, the new key seals, and isCur
   );
 });
 
-test("a bad key is refused with a message that names it and shows nothing of it", () => {
+test("an invalid key is rejected with a message that names it and shows none of its bytes", () => {
   assert.match(refusalOf("k1", { k1: "not base64 at all!" }), /"k1" is not base64/);
   assert.match(refusalOf("k1", { k1: randomBytes(16).toString("base64") }), /"k1" decodes to 16 bytes; it must be 32/);
   assert.match(refusalOf("k1", { k1: "" }), /"k1" is empty/);
@@ -140,11 +140,11 @@ test("a bad key is refused with a message that names it and shows nothing of it"
       ["k1", key()],
       ["k1", key()],
     ]),
-    /"k1" is given twice/,
+    /"k1" is configured twice/,
   );
   const twin = key();
   assert.match(refusalOf("k1", { k1: twin, k2: twin }), /"k2" has the same bytes as "k1"/);
   const missing = refusalOf("k9", { k1: twin });
-  assert.match(missing, /active encryption key "k9" is missing; keys given: k1/);
+  assert.match(missing, /active encryption key "k9" is missing; configured keys: k1/);
   assert.ok(!missing.includes(twin));
 });

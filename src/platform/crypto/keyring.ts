@@ -4,14 +4,14 @@ import { type KeySource, readMasterKeys } from "./master-keys.ts";
 import { sealFailure } from "./seal-error.ts";
 import { decrypt, encrypt, nonceBytes, tagBytes } from "./xchacha.ts";
 
-/** What a ciphertext belongs to; it opens nowhere else, so a row copied to another tenant or column is useless. */
+/** The field that a ciphertext is bound to. It cannot be opened elsewhere, so a copy in another tenant or column is useless. */
 export interface Binding {
   readonly tenantId: string;
   readonly recordId: string;
   readonly field: string;
 }
 
-/** The master keys: the active one, and retired ones that still open what they once sealed. */
+/** The master keys: the active key, and retired keys that still open what they sealed. */
 export interface KeyringSettings {
   readonly activeKeyId: string;
   readonly keys: KeySource;
@@ -22,17 +22,17 @@ export interface Keyring {
   readonly activeKeyId: string;
   /** Encrypts with the active key: `xc1:<key id>:<base64 of nonce, ciphertext, tag>`. */
   seal(plaintext: string, binding: Binding): string;
-  /** Decrypts with whichever key sealed it. Failures are INTERNAL with a SealError as their cause. */
+  /** Decrypts with the key that sealed the ciphertext. Failures are INTERNAL with a SealError as cause. */
   open(ciphertext: string, binding: Binding): string;
-  /** The id of the key that sealed it. */
+  /** The id of the key that sealed the ciphertext. */
   keyIdOf(ciphertext: string): string;
-  /** Whether the active key sealed it; when not, seal it again at the next occasion. */
+  /** Whether the active key sealed the ciphertext. If not, it should be re-encrypted. */
   isCurrent(ciphertext: string): boolean;
 }
 
 const shape = /^xc1:([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]+={0,2})$/;
 
-/** Checks the keys and makes a keyring of them; a bad key stops the start with a message that names it. */
+/** Creates a keyring from validated keys. An invalid key fails the startup with a message that names it. */
 export function createKeyring(settings: KeyringSettings): Keyring {
   const keys = readMasterKeys(settings.keys);
   const activeKeyId = settings.activeKeyId;
@@ -40,7 +40,7 @@ export function createKeyring(settings: KeyringSettings): Keyring {
   if (activeKey === undefined) {
     const known = [...keys.keys()].join(", ") || "none";
     throw fail("FAILED_PRECONDITION", {
-      public: `The active encryption key ${JSON.stringify(activeKeyId)} is missing; keys given: ${known}.`,
+      public: `The active encryption key ${JSON.stringify(activeKeyId)} is missing; configured keys: ${known}.`,
     });
   }
 
@@ -58,7 +58,7 @@ export function createKeyring(settings: KeyringSettings): Keyring {
       if (key === undefined) {
         throw sealFailure(
           "unknown_key",
-          `No key ${JSON.stringify(keyId)} in the keyring: was it retired for good?`,
+          `The key ${JSON.stringify(keyId)} is not in the keyring. It may have been removed too early.`,
           keyId,
         );
       }
@@ -66,9 +66,9 @@ export function createKeyring(settings: KeyringSettings): Keyring {
       try {
         return decrypt(key, bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes), additional).toString("utf8");
       } catch (cause) {
-        // The cipher cannot tell these apart, by design.
+        // The cipher cannot distinguish these causes, by design.
         const why = "altered, bound to another tenant, record or field, or sealed with another key of that id";
-        throw sealFailure("rejected", `The ciphertext does not open: ${why}.`, keyId, cause);
+        throw sealFailure("rejected", `The ciphertext cannot be opened: ${why}.`, keyId, cause);
       }
     },
     keyIdOf: (ciphertext) => parse(ciphertext).keyId,
@@ -78,9 +78,9 @@ export function createKeyring(settings: KeyringSettings): Keyring {
 
 function parse(ciphertext: string): { keyId: string; bytes: Buffer } {
   const match = shape.exec(ciphertext);
-  if (match === null) throw sealFailure("malformed", "Not of the form xc1:<key id>:<base64>.");
+  if (match === null) throw sealFailure("malformed", "The ciphertext is not of the form xc1:<key id>:<base64>.");
   const bytes = Buffer.from(match[2]!, "base64");
-  // One spelling a ciphertext: base64 with stray bits at its end would decode to the same bytes.
+  // Only the canonical encoding is accepted, since base64 with stray bits at its end decodes to the same bytes.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString("base64") !== match[2]) {
     throw sealFailure("malformed", "The base64 part is too short or not canonical.", match[1]);
   }
@@ -89,9 +89,9 @@ function parse(ciphertext: string): { keyId: string; bytes: Buffer } {
 
 function additionalData(binding: Binding): Buffer {
   const parts = [binding.tenantId, binding.recordId, binding.field];
-  // A separator inside a part would let two bindings share one spelling.
+  // A separator inside a part would make two bindings indistinguishable.
   if (parts.some((part) => part === "" || part.includes("|"))) {
-    throw sealFailure("bad_binding", "Tenant, record and field must be non-empty and free of '|'.");
+    throw sealFailure("bad_binding", "Tenant, record and field must not be empty and must not contain '|'.");
   }
   return Buffer.from(parts.join("|"), "utf8");
 }

@@ -1,38 +1,38 @@
 import type { Binding, Keyring } from "./keyring.ts";
 
-/** A value that a key other than the active one sealed. */
+/** A value that was sealed by a key other than the active one. */
 export interface StaleValue {
   readonly tenantId: string;
   readonly id: string;
   readonly ciphertext: string;
 }
 
-/** A stale value, and the same sealed anew. */
+/** A stale value with its new ciphertext. */
 export interface Replacement extends StaleValue {
   readonly replacement: string;
 }
 
-/** A table of sealed values, each row known by tenant and id. */
+/** A table of sealed values, identified by tenant and id. */
 export interface Reencryptable {
-  /** The next rows that another key than this one sealed, in the order of (tenant, id). */
+  /** Returns the next rows that another key sealed, in the order of (tenant, id). */
   next(activeKeyId: string, after: StaleValue | undefined, limit: number): Promise<readonly StaleValue[]>;
-  /** Replaces, in one statement, those ciphertexts that are still the ones that were read; answers with how many. */
+  /** Replaces, in one statement, the ciphertexts that have not changed since they were read; returns their number. */
   replace(activeKeyId: string, replacements: readonly Replacement[]): Promise<number>;
   bindingOf(value: StaleValue): Binding;
 }
 
-/** What came of a re-encryption. */
+/** The result of a re-encryption. */
 export interface Reencryption {
   readonly reencrypted: number;
-  /** Values that no key of the keyring opens; they stay as they are. */
+  /** Values that no key of the keyring opens. They stay unchanged. */
   readonly unreadable: number;
 }
 
 const rowsAtOnce = 200;
 
 /**
- * Seals with the active key what others sealed, while the service runs and on as many nodes as like to:
- * a value that changes meanwhile is never overwritten, and one that cannot be opened does not hold up the rest.
+ * Re-encrypts all values with the active key. It is safe while the service runs and on several nodes concurrently:
+ * a value that changes meanwhile is never overwritten, and one that cannot be opened does not block the rest.
  */
 export async function reencrypt(keyring: Keyring, table: Reencryptable, signal: AbortSignal): Promise<Reencryption> {
   const { activeKeyId } = keyring;
@@ -41,7 +41,7 @@ export async function reencrypt(keyring: Keyring, table: Reencryptable, signal: 
   for (let after: StaleValue | undefined; ; ) {
     signal.throwIfAborted();
     const stale = await table.next(activeKeyId, after, rowsAtOnce);
-    const replacements = stale.flatMap((value) => sealAnew(keyring, value, table.bindingOf(value)));
+    const replacements = stale.flatMap((value) => reseal(keyring, value, table.bindingOf(value)));
     if (replacements.length > 0) reencrypted += await table.replace(activeKeyId, replacements);
     unreadable += stale.length - replacements.length;
     if (stale.length < rowsAtOnce) return { reencrypted, unreadable };
@@ -49,7 +49,7 @@ export async function reencrypt(keyring: Keyring, table: Reencryptable, signal: 
   }
 }
 
-function sealAnew(keyring: Keyring, value: StaleValue, binding: Binding): Replacement[] {
+function reseal(keyring: Keyring, value: StaleValue, binding: Binding): Replacement[] {
   try {
     return [{ ...value, replacement: keyring.seal(keyring.open(value.ciphertext, binding), binding) }];
   } catch {

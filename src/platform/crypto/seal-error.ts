@@ -1,12 +1,12 @@
 import { type Failure, fail } from "../../errors/index.ts";
 
-/** Why a sealed value could not be opened, or a value not be sealed. */
+/** Why a value could not be sealed or opened. */
 export type SealFault = "malformed" | "unknown_key" | "rejected" | "bad_binding";
 
-/** The cause inside the INTERNAL failure of a seal: for logs and branches, never for callers. */
+/** The cause of an INTERNAL failure of the keyring, for logs and control flow; it is never shown to callers. */
 export class SealError extends Error {
   readonly fault: SealFault;
-  /** The key id that the ciphertext names, once it could be read. */
+  /** The key id in the ciphertext, if it could be parsed. */
   readonly keyId: string | undefined;
 
   constructor(fault: SealFault, message: string, keyId?: string, cause?: unknown) {
@@ -17,7 +17,7 @@ export class SealError extends Error {
   }
 }
 
-/** An INTERNAL failure with a SealError as its cause: callers learn nothing about keys or records. */
+/** Creates an INTERNAL failure with a SealError as cause, so that callers learn nothing about keys or records. */
 export function sealFailure(fault: SealFault, message: string, keyId?: string, cause?: unknown): Failure {
   return fail("INTERNAL", { cause: new SealError(fault, message, keyId, cause) });
 }

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 
 const prefix = "whsec_";
 
-/** A message to be signed. */
+/** A webhook message to sign. */
 export interface SignedMessage {
   readonly id: string;
   readonly timestampS: number;
@@ -10,8 +10,8 @@ export interface SignedMessage {
 }
 
 /**
- * The headers of Standard Webhooks: one signature for every secret, so that receivers may hold either while they change.
- * A secret with the prefix `whsec_` is base64; any other is taken as it is written.
+ * Creates the Standard Webhooks headers, with one signature per secret so that receivers can rotate secrets.
+ * A secret with the prefix `whsec_` is base64; any other secret is used as text.
  */
 export function webhookHeaders(
   { id, timestampS, body }: SignedMessage,

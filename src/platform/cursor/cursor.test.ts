@@ -22,7 +22,7 @@ function assertRefused(action: () => unknown, why: string): void {
   );
 }
 
-test("a cursor comes back as it was made, on every node with the same secret", () => {
+test("a cursor is decoded to its content on every node with the same secret", () => {
   const position = ["2026-01-01T00:00:00Z", 42, "01J0000000000000000000000A", 'ü|"\n'];
   assert.deepEqual(createCursors(secret).decode(cursors.encode({ ...scope, position }), scope), { position });
   for (const count of [0, 12, 10_000]) {
@@ -33,7 +33,7 @@ test("a cursor comes back as it was made, on every node with the same secret", (
   }
 });
 
-test("a cursor is short and safe in a URL", () => {
+test("a cursor is short and URL-safe", () => {
   const token = cursors.encode({
     ...scope,
     position: [1767225600000, "01J0000000000000000000000A"],
@@ -43,7 +43,7 @@ test("a cursor is short and safe in a URL", () => {
   assert.ok(token.length < 100, `${token.length} characters`);
 });
 
-test("a cursor of another tenant, operation, filter or secret is refused", () => {
+test("a cursor of another tenant, operation, filter or secret is rejected", () => {
   const token = cursors.encode({ ...scope, position: ["a"] });
   assertRefused(() => cursors.decode(token, { ...scope, tenantId: "t2" }), "tenant");
   assertRefused(() => cursors.decode(token, { ...scope, operation: "ListRules" }), "operation");
@@ -51,12 +51,12 @@ test("a cursor of another tenant, operation, filter or secret is refused", () =>
   assertRefused(() => createCursors(randomBytes(32)).decode(token, scope), "secret");
 });
 
-test("parts of the scope cannot be shifted into each other", () => {
+test("characters cannot be moved from one part of the scope to another", () => {
   const token = cursors.encode({ tenantId: "ab", operation: "c", filter: "d", position: ["a"] });
   assertRefused(() => cursors.decode(token, { tenantId: "a", operation: "bc", filter: "d" }), "shifted");
 });
 
-test("a cursor with any character altered is refused", () => {
+test("a cursor with any changed character is rejected", () => {
   const token = cursors.encode({ ...scope, position: ["abc", 1] });
   for (let at = 0; at < token.length; at++) {
     const altered = token.slice(0, at) + (token[at] === "A" ? "B" : "A") + token.slice(at + 1);
@@ -64,7 +64,7 @@ test("a cursor with any character altered is refused", () => {
   }
 });
 
-test("a cursor with anything appended or cut off is refused", () => {
+test("a cursor with characters appended or removed is rejected", () => {
   for (const position of [["a"], ["ab"], ["abc"], ["abcd"]]) {
     const token = cursors.encode({ ...scope, position });
     for (const more of ["A", "AA", "AAA", "AAAA", "_", "=", "==", ".", "%00"]) {
@@ -75,7 +75,7 @@ test("a cursor with anything appended or cut off is refused", () => {
   }
 });
 
-test("any text that is not a cursor is refused as INVALID_ARGUMENT, never as a crash", () => {
+test("any text that is not a cursor is rejected as INVALID_ARGUMENT and never as an internal error", () => {
   for (const text of ["", "a", "====", "null", "💥", "A".repeat(2049), "A".repeat(10_000_000)])
     assertRefused(() => cursors.decode(text, scope), text.slice(0, 20));
   fc.assert(
@@ -85,14 +85,14 @@ test("any text that is not a cursor is refused as INVALID_ARGUMENT, never as a c
   );
 });
 
-test("a token of more than 2 KiB is refused even when its signature is right", () => {
+test("a token of more than 2 KiB is rejected even if its signature is valid", () => {
   const body = JSON.stringify([null, "x".repeat(2000)]);
   const signature = createSigner(secret).sign(JSON.stringify([1, scope.tenantId, scope.operation, scope.filter, body]));
   const token = Buffer.concat([signature, Buffer.from(body)]).toString("base64url");
   assertRefused(() => cursors.decode(token, scope), "oversize");
 });
 
-test("a position that could not be read back is refused when it is made", () => {
+test("encoding fails for a position that could not be decoded", () => {
   for (const position of [[Number.NaN], [Number.POSITIVE_INFINITY], [], ["x".repeat(3000)]]) {
     assert.throws(
       () => cursors.encode({ ...scope, position }),
@@ -101,7 +101,7 @@ test("a position that could not be read back is refused when it is made", () => 
   }
 });
 
-test("a filter hash depends on values, not on their order or on members left out", () => {
+test("a filter hash depends on values, not on member order or undefined members", () => {
   assert.equal(filterHash({ a: 1, b: "x" }), filterHash({ b: "x", a: 1, c: undefined }));
   assert.notEqual(filterHash({ a: 1 }), filterHash({ a: 2 }));
   assert.notEqual(filterHash(["a", "bc"]), filterHash(["ab", "c"]));

@@ -1,36 +1,36 @@
 import { fail, invalid } from "../../errors/index.ts";
 import { createSigner } from "../crypto/index.ts";
 
-/** What a cursor is good for: one list of one tenant under one filter. */
+/** The scope of a cursor: one list of one tenant with one filter. */
 export interface CursorScope {
   readonly tenantId: string;
   readonly operation: string;
-  /** From `filterHash`. */
+  /** The result of `filterHash`. */
   readonly filter: string;
 }
 
-/** How many rows a list has. */
+/** The number of rows in a list. */
 export interface Total {
   readonly count: number;
-  /** Whether the count stopped there, so that there may be more. */
+  /** Whether counting stopped at its limit, so that there may be more rows. */
   readonly capped: boolean;
 }
 
-/** What a cursor carries. */
+/** The content of a cursor token. */
 export interface CursorPosition {
-  /** The sort key of the last row of the page before. */
+  /** The sort key of the last row of the previous page. */
   readonly position: readonly (string | number)[];
-  /** The number of rows, when the first page counted them. */
+  /** The number of rows, if the first page counted them. */
   readonly total?: Total;
 }
 
-/** What `encode` takes. */
+/** A cursor's position together with its scope. */
 export interface CursorContent extends CursorScope, CursorPosition {}
 
-/** Makes and reads page cursors. */
+/** Encodes and decodes page cursors. */
 export interface Cursors {
   encode(content: CursorContent): string;
-  /** Throws INVALID_ARGUMENT about `page_token` unless this service made the token for this very scope. */
+  /** Throws INVALID_ARGUMENT for `page_token` unless this service created the token for exactly this scope. */
   decode(token: string, scope: CursorScope): CursorPosition;
 }
 
@@ -38,15 +38,15 @@ const tokenCharsMax = 2048;
 const base64url = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Cursors signed with a secret of 32 bytes or more; every node that serves the same lists needs the same one.
+ * Creates cursors that are signed with a secret of 32 bytes or more. All nodes must have the same secret.
  *
  * A token is base64url of `signature (16 bytes) ‖ JSON [total or null, ...position]`; a capped total is written as a
- * negative number. The scope is signed but not sent: whoever decodes knows it already. A token is signed, not
- * encrypted: a position holds the id and time of the last row that was looked at in the caller's own tenant.
+ * negative number. The scope is signed but not part of the token, because the decoder knows it. A token is not encrypted:
+ * a position contains the id and time of the last row that was scanned, and that row belongs to the caller's tenant.
  */
 export function createCursors(secret: Buffer): Cursors {
   const signer = createSigner(secret);
-  // JSON keeps the parts apart whatever they hold; the leading 1 is the format's version.
+  // JSON separates the parts unambiguously. The leading 1 is the version of the format.
   const signed = (scope: CursorScope, body: string): string =>
     JSON.stringify([1, scope.tenantId, scope.operation, scope.filter, body]);
 
@@ -56,9 +56,9 @@ export function createCursors(secret: Buffer): Cursors {
         content.total === undefined ? null : totalNumber(content.total),
         ...content.position,
       ]);
-      if (read(body) === undefined) {
+      if (parseBody(body) === undefined) {
         throw fail("INTERNAL", {
-          cause: new Error(`${content.operation}: a cursor's position must be texts and finite numbers.`),
+          cause: new Error(`${content.operation}: a cursor's position must consist of strings and finite numbers.`),
         });
       }
       const token = Buffer.concat([signer.sign(signed(content, body)), Buffer.from(body, "utf8")]).toString(
@@ -72,20 +72,20 @@ export function createCursors(secret: Buffer): Cursors {
       return token;
     },
     decode(token, scope) {
-      if (token.length > tokenCharsMax || !base64url.test(token)) throw refuse();
+      if (token.length > tokenCharsMax || !base64url.test(token)) throw invalidCursor();
       const bytes = Buffer.from(token, "base64url");
-      // Decoding passes over stray characters and bits: only the very text that was given out is taken.
-      if (bytes.toString("base64url") !== token) throw refuse();
+      // Base64 decoding ignores stray bits. Only the canonical encoding is accepted.
+      if (bytes.toString("base64url") !== token) throw invalidCursor();
       const body = bytes.toString("utf8", signer.signatureBytes);
-      if (!signer.verify(signed(scope, body), bytes.subarray(0, signer.signatureBytes))) throw refuse();
-      const position = read(body);
-      if (position === undefined) throw refuse();
+      if (!signer.verify(signed(scope, body), bytes.subarray(0, signer.signatureBytes))) throw invalidCursor();
+      const position = parseBody(body);
+      if (position === undefined) throw invalidCursor();
       return position;
     },
   };
 }
 
-function read(body: string): CursorPosition | undefined {
+function parseBody(body: string): CursorPosition | undefined {
   let parts: unknown;
   try {
     parts = JSON.parse(body);
@@ -104,11 +104,11 @@ function totalNumber({ count, capped }: Total): number {
   return capped ? -1 - count : count;
 }
 
-// One message for every reason: a forger, or a caller of another tenant, learns nothing from the difference.
-function refuse(): Error {
+// All causes share one message, so that an attacker learns nothing from the difference.
+function invalidCursor(): Error {
   return invalid(
     "page_token",
     "cursor",
-    "not a cursor that this list gave out for this filter; start again without one.",
+    "must be a next_page_token of this list with the same filter; leave it empty to start from the first page.",
   );
 }

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { canonicalJson } from "../crypto/index.ts";
 
-/** A short hash of a list's filter and order: equal values, in whatever member order, give equal hashes. */
+/** Computes a short hash of a list's filter and order. The order of object members does not matter. */
 export function filterHash(values: Readonly<Record<string, unknown>> | readonly unknown[]): string {
-  // 16 bytes are enough: it is signed together with the rest, and only told apart, never trusted.
+  // 16 bytes are enough, because the hash is signed with the rest of the cursor and only distinguishes filters.
   return hash("sha256", canonicalJson(values), "base64url").slice(0, 22);
 }

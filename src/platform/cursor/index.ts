@@ -1,8 +1,8 @@
 /**
- * Cursors: where the next page of a list begins, as an opaque text that only this service can make.
+ * Cursors: opaque, signed tokens for the position of the next page of a list.
  *
- * position   the sort key of the last row seen, in the list's own order
- * filter     a hash of everything that chose the rows; a cursor of another filter is refused
+ * position   the sort key of the last row of the previous page
+ * filter     a hash of everything that selects the rows; a cursor with another filter is rejected
  */
 export {
   type CursorContent,

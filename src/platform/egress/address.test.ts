@@ -31,7 +31,7 @@ const known: Record<AddressKind, readonly string[]> = {
     "64:ff9b::169.254.169.254",
     "64:ff9b:1::169.254.169.254",
     "2002:a9fe:a9fe::1",
-    // Teredo with the metadata address as its client: the bits are turned over.
+    // Teredo with the metadata address as its client, with inverted bits.
     "2001:0:808:808:0:0:5601:5601",
     "2001:0:a9fe:a9fe::",
   ],
@@ -81,7 +81,7 @@ const known: Record<AddressKind, readonly string[]> = {
 };
 
 for (const [kind, addresses] of Object.entries(known)) {
-  test(`${kind} addresses are known in every form`, () => {
+  test(`${kind} addresses are recognised in every notation`, () => {
     for (const address of addresses) assert.equal(kindOf(address), kind, address);
   });
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from "node:net";
 
-/** What an address is for. Only a public one may be reached unless the policy opens it. */
+/** The purpose of an address range. Only public addresses are reachable unless the policy allows others. */
 export type AddressKind =
   | "public"
   | "metadata"
@@ -12,8 +12,8 @@ export type AddressKind =
   | "unspecified"
   | "reserved";
 
-/** The first kind that holds an address is its kind. Where cloud providers give out credentials stands first. */
-const nets: readonly (readonly [AddressKind, readonly string[]])[] = [
+/** The ranges of each kind. The first match wins, so the metadata services of cloud providers, which issue credentials, come first. */
+const networks: readonly (readonly [AddressKind, readonly string[]])[] = [
   [
     "metadata",
     [
@@ -45,7 +45,7 @@ const nets: readonly (readonly [AddressKind, readonly string[]])[] = [
       "2001:db8::/32",
       "2002::/16",
       "3fff::/20",
-      // All of IPv6 but the one eighth that is given out.
+      // All of IPv6 except the one eighth that is allocated.
       "::/3",
       "4000::/2",
       "8000::/1",
@@ -53,55 +53,55 @@ const nets: readonly (readonly [AddressKind, readonly string[]])[] = [
   ],
 ];
 
-const lists = nets.map(([kind, cidrs]) => [kind, netsOf(cidrs)] as const);
+const lists = networks.map(([kind, cidrs]) => [kind, createNetworkSet(cidrs)] as const);
 
-/** What an address is for; one that carries an IPv4 address inside is what that one is. */
+/** The kind of an address. An IPv6 address with an embedded IPv4 address takes the kind of the latter. */
 export function kindOf(address: string): AddressKind {
-  const plain = plainForm(address);
-  const kindIn = (each: string) => lists.find(([, list]) => list.hold(each))?.[0] ?? "public";
+  const plain = toPlainAddress(address);
+  const kindIn = (each: string) => lists.find(([, list]) => list.contains(each))?.[0] ?? "public";
   if (!isIPv6(plain)) return kindIn(plain);
-  const { inside, transparent } = embedded(groupsOf(plain));
+  const { inside, transparent } = findEmbedded(groupsOf(plain));
   const kinds = inside.map(kindIn);
   if (transparent) return kinds[0]!;
-  return kinds.find(isNeverOpen) ?? kindIn(plain);
+  return kinds.find(isRefusedInShadowMode) ?? kindIn(plain);
 }
 
-/** Whether a kind is refused even where the policy only watches: it is never a receiver, and often a way to credentials. */
-export function isNeverOpen(kind: AddressKind): boolean {
+/** Whether a kind is refused even in shadow mode, because it is never a valid receiver and often gives access to credentials. */
+export function isRefusedInShadowMode(kind: AddressKind): boolean {
   return kind === "metadata" || kind === "link_local";
 }
 
-/** A set of nets. */
-export interface Nets {
-  hold(address: string): boolean;
+/** A set of networks. */
+export interface NetworkSet {
+  contains(address: string): boolean;
 }
 
-/** The nets that are written so in CIDR form; an address alone is a net of one. */
-export function netsOf(cidrs: readonly string[]): Nets {
-  // One list a family: a list of both takes every IPv4 address for a part of ::/3.
+/** Creates a network set from CIDR notation; a single address is a network of one. */
+export function createNetworkSet(cidrs: readonly string[]): NetworkSet {
+  // One list per address family, because a mixed list treats every IPv4 address as part of ::/3.
   const four = new BlockList();
   const six = new BlockList();
   for (const cidr of cidrs) {
-    const { net, prefix } = readCidr(cidr);
+    const { net, prefix } = parseCidr(cidr);
     if (isIPv6(net)) six.addSubnet(net, prefix, "ipv6");
     else four.addSubnet(net, prefix, "ipv4");
   }
   return {
-    hold(address) {
-      const plain = plainForm(address);
+    contains(address) {
+      const plain = toPlainAddress(address);
       return isIPv6(plain) ? six.check(plain, "ipv6") : four.check(plain, "ipv4");
     },
   };
 }
 
-/** The parts of a net in CIDR form. */
-export function readCidr(cidr: string): { net: string; prefix: number } {
+/** Parses CIDR notation. */
+export function parseCidr(cidr: string): { net: string; prefix: number } {
   const [net = "", length] = cidr.split("/");
   return { net, prefix: length === undefined ? (isIPv6(net) ? 128 : 32) : Number(length) };
 }
 
-/** An address without its zone; one of IPv4 that is written as one of IPv6 as what it is. */
-function plainForm(address: string): string {
+/** Removes the zone of an address and converts an IPv4-mapped IPv6 address to IPv4. */
+function toPlainAddress(address: string): string {
   const bare = address.split("%")[0]!;
   if (!isIPv6(bare)) return bare;
   const groups = groupsOf(bare);
@@ -109,7 +109,7 @@ function plainForm(address: string): string {
   return mapped ? ipv4Of(groups[6]!, groups[7]!) : bare;
 }
 
-/** The eight groups of an IPv6 address. */
+/** Expands an IPv6 address to its eight groups. */
 function groupsOf(address: string): number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const pair = (high: string, low: string) => (Number(high) * 256 + Number(low)).toString(16);
@@ -121,23 +121,23 @@ function groupsOf(address: string): number[] {
 }
 
 interface Embedded {
-  /** The IPv4 addresses that an IPv6 address carries. */
+  /** The IPv4 addresses that are embedded in an IPv6 address. */
   readonly inside: readonly string[];
-  /** Whether a packet ends at the address inside, so that its kind is the only one that counts. */
+  /** Whether packets are delivered to the embedded address, so that only its kind matters. */
   readonly transparent: boolean;
 }
 
-function embedded(groups: readonly number[]): Embedded {
+function findEmbedded(groups: readonly number[]): Embedded {
   const at = (index: number) => ipv4Of(groups[index]!, groups[index + 1]!);
   const starts = (...prefix: number[]) => prefix.every((group, index) => groups[index] === group);
-  // Behind a NAT64 gateway.
+  // NAT64.
   if (starts(0x64, 0xff9b, 0, 0, 0, 0)) return { inside: [at(6)], transparent: true };
-  // Old and local forms of the same, and 6to4: nobody receives there, but the name of the kind should be right.
+  // Deprecated and local-use forms of NAT64 and mapped addresses. They are not routed, but their kind should be reported correctly.
   if (starts(0, 0, 0, 0, 0, 0) || starts(0, 0, 0, 0, 0xffff, 0) || starts(0x64, 0xff9b, 1)) {
     return { inside: [at(6)], transparent: false };
   }
   if (starts(0x2002)) return { inside: [at(1)], transparent: false };
-  // Teredo: the server in the open, the client with its bits turned over.
+  // Teredo: the server's address is embedded as it is, the client's address with inverted bits.
   if (starts(0x2001, 0)) {
     return { inside: [at(2), ipv4Of(groups[6]! ^ 0xffff, groups[7]! ^ 0xffff)], transparent: false };
   }

@@ -3,25 +3,25 @@ import { Agent as HttpsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
 import type { CheckedAddress } from "./egress.ts";
 
-/** Connections that are kept for the next call to the same host at the same addresses. */
+/** HTTP agents that reuse connections for the same host at the same addresses. */
 export interface Agents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
 }
 
-/** What a request hands its agent besides the usual. */
+/** Request options that pin a connection to checked addresses. */
 export interface Pin {
   readonly pinned: string;
   readonly lookup: LookupFunction;
 }
 
-// Shorter than the five seconds after which many servers hang up: a request on a connection that is just being closed
-// would be lost without anyone knowing whether it arrived.
+// Shorter than the five seconds after which many servers close an idle connection. A request on a connection that is being
+// closed would be lost with an unknown outcome.
 const idleMs = 4000;
 
 const options: AgentOptions = { keepAlive: true, timeout: idleMs, maxFreeSockets: 16 };
 
-/** Makes the agents of this node; `ca` replaces the authorities that are trusted. */
+/** Creates the agents of this node; `ca` replaces the trusted certificate authorities. */
 export function createAgents(ca: string | undefined): Agents {
   return {
     http: new PinnedHttpAgent(options),
@@ -29,7 +29,7 @@ export function createAgents(ca: string | undefined): Agents {
   };
 }
 
-/** Has a connection go to these addresses and no others, and be used again only by calls that may reach all of them. */
+/** Pins a connection to these addresses. It is reused only by calls with exactly the same addresses. */
 export function pinTo(addresses: readonly CheckedAddress[]): Pin {
   const [first] = addresses;
   return {

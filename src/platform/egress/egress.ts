@@ -1,45 +1,45 @@
-/** A call to somewhere else. */
+/** An outbound HTTP request. */
 export interface EgressCall {
   readonly method: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** How long the whole exchange may take, the look-up of the name and the last byte of the answer included. */
+  /** Time limit for the whole exchange, from the DNS lookup to the last byte of the response. */
   readonly timeoutMs: number;
-  /** How long it may take until the connection stands; 10 seconds unless told. */
+  /** Time limit for connecting; 10 seconds by default. */
   readonly connectTimeoutMs?: number;
-  /** How long the other side may think before its answer begins; as long as the whole unless told. */
+  /** Time limit from sending the request to the first byte of the response; `timeoutMs` by default. */
   readonly firstByteTimeoutMs?: number;
-  /** The most bytes that the answer's body may have; 1 MiB unless told. */
+  /** Maximum size of the response body; 1 MiB by default. */
   readonly bytesMax?: number;
-  /** Answers as soon as the status is known, with an empty body: whatever follows cannot turn success into failure. */
+  /** Resolves as soon as the status is known, with an empty body, so that a broken body cannot turn success into failure. */
   readonly ignoreBody?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** What came back. A redirect is an answer like any other. */
-export interface EgressAnswer {
+/** The response to an outbound request. Redirects are not followed. */
+export interface EgressResponse {
   readonly status: number;
-  /** By lower-case name; repeated ones are joined by a comma. */
+  /** Headers by lower-case name; repeated headers are joined by a comma. */
   readonly headers: Record<string, string>;
   readonly body: Buffer;
 }
 
-/** An address that may be connected to. */
+/** An address that the policy allows. */
 export interface CheckedAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** The only way out. */
+/** The only path for outbound connections. */
 export interface Egress {
-  /** Makes one HTTP exchange with a host that may be reached; anything but an answer is an EgressError. */
-  request(call: EgressCall): Promise<EgressAnswer>;
-  /** For raw protocols (SMTP): the checked address that a host resolves to; connect to exactly this. */
+  /** Sends one HTTP request to an allowed host; every failure is an EgressError. */
+  request(call: EgressCall): Promise<EgressResponse>;
+  /** Resolves a host to a checked address, for other protocols such as SMTP. The caller must connect to exactly this address. */
   resolve(host: string): Promise<CheckedAddress>;
 }
 
-/** Why there was no answer. */
+/** Why there was no response. */
 export type EgressFault =
   | "denied"
   | "invalid_url"
@@ -51,10 +51,10 @@ export type EgressFault =
   | "cancelled"
   | "connection_lost";
 
-/** The only error of an exchange. Its message names no more than the host. */
+/** The only error type of an exchange. Its message reveals nothing but the host. */
 export class EgressError extends Error {
   readonly reason: EgressFault;
-  /** False when nothing can have reached the other side. */
+  /** False when the request cannot have reached the receiver. */
   readonly mayHaveArrived: boolean;
 
   constructor(reason: EgressFault, message: string, mayHaveArrived: boolean, cause?: unknown) {

@@ -6,7 +6,7 @@ import { createAuthority } from "../../../test/harness/certificates.ts";
 import { createLog } from "../log/log.ts";
 import { createMetrics } from "../telemetry/index.ts";
 import { createEgress, type EgressCall, EgressError, type EgressFault } from "./index.ts";
-import { rawReceiver, receiver } from "./testing/receivers.ts";
+import { startRawReceiver, startReceiver } from "./testing/receivers.ts";
 
 type Options = Parameters<typeof createEgress>[0];
 
@@ -32,15 +32,15 @@ function fault(reason: EgressFault, mayHaveArrived: boolean) {
     error instanceof EgressError && error.reason === reason && error.mayHaveArrived === mayHaveArrived;
 }
 
-/** Whether a server has seen the end of a connection. */
+/** A promise that resolves when a server sees the end of a connection. */
 function left(): { seen: Promise<void>; leave: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { seen: promise, leave: resolve };
 }
 
-test("a server that drips its answer is left when the time is up", async () => {
+test("a response that trickles in is aborted at the timeout", async () => {
   const { seen, leave } = left();
-  const { port } = await rawReceiver((socket) => {
+  const { port } = await startRawReceiver((socket) => {
     socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n");
     const drip = setInterval(() => socket.write("x"), 10);
     socket.on("close", () => {
@@ -52,19 +52,19 @@ test("a server that drips its answer is left when the time is up", async () => {
   await seen;
 });
 
-test("a server that takes the connection and says nothing is left in time, by the first byte's own limit too", async () => {
-  const { port } = await rawReceiver((socket) => socket.resume());
+test("a server that accepts the connection and never responds causes a timeout, of the call or of the first byte", async () => {
+  const { port } = await startRawReceiver((socket) => socket.resume());
   await assert.rejects(egressWith().request(post(port, { timeoutMs: 200 })), fault("timeout", true));
   await assert.rejects(egressWith().request(post(port, { firstByteTimeoutMs: 200 })), fault("timeout", true));
 });
 
-test("a server that answers its handshake never has got nothing", async () => {
-  const { port } = await rawReceiver((socket) => socket.resume());
+test("a TLS handshake that times out means that the request cannot have arrived", async () => {
+  const { port } = await startRawReceiver((socket) => socket.resume());
   const call = post(port, { url: `https://127.0.0.1:${port}/`, connectTimeoutMs: 200 });
   await assert.rejects(egressWith().request(call), fault("timeout", false));
 });
 
-test("a name that takes too long to resolve is left in time", async () => {
+test("a slow DNS lookup causes a timeout", async () => {
   const egress = egressWith({ resolver: () => new Promise(() => {}) });
   await assert.rejects(
     egress.request({ method: "GET", url: "http://slow.example/", timeoutMs: 100 }),
@@ -72,9 +72,9 @@ test("a name that takes too long to resolve is left in time", async () => {
   );
 });
 
-test("an answer beyond the bound is cut off, whether or not its length is told", async () => {
+test("a response above the size limit is aborted, with or without a Content-Length", async () => {
   const { seen, leave } = left();
-  const { port } = await receiver((_request, response) => {
+  const { port } = await startReceiver((_request, response) => {
     response.on("close", leave);
     const more = () => {
       while (response.write(Buffer.alloc(64 * 1024))) {}
@@ -84,13 +84,13 @@ test("an answer beyond the bound is cut off, whether or not its length is told",
   });
   await assert.rejects(egressWith().request(post(port, { bytesMax: 100_000 })), fault("too_large", true));
   await seen;
-  const exact = await receiver((_request, response) => response.end(Buffer.alloc(1000)));
+  const exact = await startReceiver((_request, response) => response.end(Buffer.alloc(1000)));
   assert.equal((await egressWith().request(post(exact.port, { bytesMax: 1000 }))).body.length, 1000);
   await assert.rejects(egressWith().request(post(exact.port, { bytesMax: 999 })), fault("too_large", true));
 });
 
-test("endless headers are cut off", async () => {
-  const { port } = await rawReceiver((socket) => {
+test("endless headers are aborted", async () => {
+  const { port } = await startRawReceiver((socket) => {
     socket.write("HTTP/1.1 200 OK\r\n");
     const more = () => {
       for (let i = 0; i < 1000; i++) socket.write(`x-${i}: ${"y".repeat(100)}\r\n`);
@@ -100,36 +100,36 @@ test("endless headers are cut off", async () => {
   await assert.rejects(egressWith().request(post(port)), fault("too_large", true));
 });
 
-test("a caller who wants no body gets the status at once, however large, slow or broken the rest is", async () => {
+test("with ignoreBody the status is returned immediately, even if the body is large, slow or broken", async () => {
   const { seen, leave } = left();
-  const slow = await rawReceiver((socket) => {
+  const slow = await startRawReceiver((socket) => {
     socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx"));
     socket.on("close", leave);
   });
   const answer = await egressWith().request(post(slow.port, { ignoreBody: true }));
   assert.deepEqual([answer.status, answer.body.length], [200, 0]);
   await seen;
-  const broken = await rawReceiver((socket) => {
+  const broken = await startRawReceiver((socket) => {
     socket.once("data", () => {
       socket.write("HTTP/1.1 503 Busy\r\ncontent-length: 10\r\n\r\nx");
       socket.destroySoon();
     });
   });
   assert.equal((await egressWith().request(post(broken.port, { ignoreBody: true }))).status, 503);
-  const { port, connections } = await receiver();
+  const { port, connections } = await startReceiver();
   const egress = egressWith();
   for (let i = 0; i < 3; i++) {
     await egress.request(post(port, { ignoreBody: true }));
-    // The rest of the answer is read behind the caller's back; a whole request later it has been.
+    // The body is drained in the background; after another whole request this is done.
     await egress.request(post(port));
   }
   assert.ok(connections() <= 4);
 });
 
-test("a caller who leaves ends the exchange", async () => {
+test("a caller that cancels aborts the exchange", async () => {
   const { seen, leave } = left();
   const controller = new AbortController();
-  const { port } = await rawReceiver((socket) => {
+  const { port } = await startRawReceiver((socket) => {
     socket.on("close", leave);
     socket.once("data", () => controller.abort());
   });
@@ -138,25 +138,25 @@ test("a caller who leaves ends the exchange", async () => {
   await assert.rejects(egressWith().request(post(port, { signal: AbortSignal.abort() })), fault("cancelled", false));
 });
 
-test("it is told whether a request may have arrived", async () => {
+test("a failure reports whether the request may have arrived", async () => {
   const closed = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => closed.once("listening", resolve));
   const { port: nobody } = closed.address() as { port: number };
   await new Promise((resolve) => closed.close(resolve));
   await assert.rejects(egressWith().request(post(nobody)), fault("connect_failed", false));
 
-  const hangsUp = await rawReceiver((socket) => socket.once("data", () => socket.destroy()));
+  const hangsUp = await startRawReceiver((socket) => socket.once("data", () => socket.destroy()));
   await assert.rejects(egressWith().request(post(hangsUp.port)), fault("connection_lost", true));
 
-  const talksNonsense = await rawReceiver((socket) => socket.once("data", () => socket.end("what?\r\n\r\n")));
+  const talksNonsense = await startRawReceiver((socket) => socket.once("data", () => socket.end("what?\r\n\r\n")));
   await assert.rejects(egressWith().request(post(talksNonsense.port)), fault("connection_lost", true));
 
-  const breaksOff = await rawReceiver((socket) =>
+  const breaksOff = await startRawReceiver((socket) =>
     socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx")),
   );
   await assert.rejects(egressWith().request(post(breaksOff.port)), fault("connection_lost", true));
 
-  const switches = await rawReceiver((socket) =>
+  const switches = await startRawReceiver((socket) =>
     socket.once("data", () =>
       socket.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
     ),
@@ -167,10 +167,10 @@ test("it is told whether a request may have arrived", async () => {
   await assert.rejects(egress.request(post(1, { url: "http://none.example/" })), fault("dns_failed", false));
 });
 
-test("certificates are checked against the name although the connection goes to an address", async () => {
+test("certificates are verified against the name although the connection is made to an address", async () => {
   const authority = await createAuthority("CN=tests");
   const tls = await authority.issue("CN=hooks.example");
-  const { port, requests } = await receiver(undefined, { tls });
+  const { port, requests } = await startReceiver(undefined, { tls });
   const egress = egressWith({ ca: authority.cert });
   const call = (host: string) => post(port, { url: `https://${host}:${port}/` });
   assert.equal((await egress.request(call("hooks.example"))).status, 200);

@@ -2,30 +2,30 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { type RequestOptions, request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
 import type { Agents, Pin } from "./agents.ts";
-import { type EgressAnswer, type EgressCall, EgressError, type EgressFault } from "./egress.ts";
+import { type EgressCall, EgressError, type EgressFault, type EgressResponse } from "./egress.ts";
 import type { Target } from "./target.ts";
 
 const bytesMaxDefault = 1024 * 1024;
 const connectMsDefault = 10_000;
-/** What is read of a body that nobody wants, so that the connection can be used again. */
-const unwantedBytesMax = 64 * 1024;
-const unwantedMs = 2000;
+/** Limit for reading an ignored body, which is read so that the connection can be reused. */
+const ignoredBodyBytesMax = 64 * 1024;
+const ignoredBodyMs = 2000;
 
 interface Parts {
   readonly target: Target;
   readonly call: EgressCall;
   readonly pin: Pin;
   readonly agents: Agents;
-  /** Ends the exchange; its reason is an EgressError. */
+  /** Aborts the exchange; its reason is an EgressError. */
   readonly signal: AbortSignal;
 }
 
-/** Sends a request to pinned addresses and waits for the answer. */
-export async function exchange(parts: Parts): Promise<EgressAnswer> {
+/** Sends a request to pinned addresses and waits for the response. */
+export async function exchange(parts: Parts): Promise<EgressResponse> {
   const { target, call, signal } = parts;
   signal.throwIfAborted();
   const progress = { connected: false, sent: false };
-  const { promise, resolve, reject } = Promise.withResolvers<EgressAnswer>();
+  const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>();
   const timers = new Set<NodeJS.Timeout>();
   const within = (ms: number, what: string): NodeJS.Timeout => {
     const timer = setTimeout(() => fail("timeout", `${target.host} did not ${what} in time`), ms);
@@ -36,18 +36,18 @@ export async function exchange(parts: Parts): Promise<EgressAnswer> {
     reject(new EgressError(reason, message, progress.sent, cause));
     request.destroy();
   };
-  const interrupted = () => {
+  const onAbort = () => {
     const { reason, message } = signal.reason as EgressError;
     fail(reason, message);
   };
 
   const request = open(parts);
-  const connecting = within(call.connectTimeoutMs ?? connectMsDefault, "take the connection");
+  const connecting = within(call.connectTimeoutMs ?? connectMsDefault, "accept the connection");
   const sent = () => {
     clearTimeout(connecting);
     progress.connected = true;
     progress.sent = true;
-    if (call.firstByteTimeoutMs !== undefined) within(call.firstByteTimeoutMs, "begin its answer");
+    if (call.firstByteTimeoutMs !== undefined) within(call.firstByteTimeoutMs, "start its response");
   };
   request.on("socket", (socket: Socket) => {
     if (request.reusedSocket) return sent();
@@ -58,28 +58,28 @@ export async function exchange(parts: Parts): Promise<EgressAnswer> {
     socket.once("secureConnect", sent);
   });
   request.on("error", (error) => fail(faultOf(error, progress), `${target.host}: the exchange failed`, error));
-  // Nobody asked for another protocol.
+  // A protocol upgrade is never requested.
   request.on("upgrade", (_response, socket) => {
-    fail("connection_lost", `${target.host} left HTTP`);
+    fail("connection_lost", `${target.host} switched to another protocol`);
     socket.destroy();
   });
   request.on("response", (response) => {
     for (const timer of timers) clearTimeout(timer);
     if (call.ignoreBody) {
-      resolve(answerOf(response, Buffer.alloc(0)));
+      resolve(toResponse(response, Buffer.alloc(0)));
       drain(request, response);
     } else {
-      collect(response, call.bytesMax ?? bytesMaxDefault, fail, (body) => resolve(answerOf(response, body)));
+      collect(response, call.bytesMax ?? bytesMaxDefault, fail, (body) => resolve(toResponse(response, body)));
     }
   });
 
-  signal.addEventListener("abort", interrupted);
+  signal.addEventListener("abort", onAbort);
   try {
     request.end(call.body);
     return await promise;
   } finally {
     for (const timer of timers) clearTimeout(timer);
-    signal.removeEventListener("abort", interrupted);
+    signal.removeEventListener("abort", onAbort);
   }
 }
 
@@ -91,7 +91,7 @@ function open({ target, call, pin, agents }: Parts): ClientRequest {
     port,
     path: url.pathname + url.search,
     headers: { ...call.headers, host: url.host },
-    // Certificates are checked against the name, whichever address answers.
+    // The certificate is verified against the name, regardless of the address.
     servername: isAddress ? "" : host,
     ...pin,
   };
@@ -112,26 +112,26 @@ function collect(
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > bytesMax) fail("too_large", `The answer has more than ${bytesMax} bytes`);
+    if (bytes > bytesMax) fail("too_large", `The response has more than ${bytesMax} bytes`);
     else chunks.push(chunk);
   });
-  response.on("error", (error) => fail("connection_lost", "The answer broke off", error));
+  response.on("error", (error) => fail("connection_lost", "The response was interrupted", error));
   response.on("end", () => done(Buffer.concat(chunks)));
 }
 
-/** Lets a small rest of an answer pass, and hangs up on a large or slow one. */
+/** Reads and discards a small body, and closes the connection on a large or slow one. */
 function drain(request: ClientRequest, response: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), unwantedMs);
+  const timer = setTimeout(() => request.destroy(), ignoredBodyMs);
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > unwantedBytesMax) request.destroy();
+    if (bytes > ignoredBodyBytesMax) request.destroy();
   });
   response.on("error", () => {});
   response.on("close", () => clearTimeout(timer));
 }
 
-function answerOf({ statusCode, headers }: IncomingMessage, body: Buffer): EgressAnswer {
+function toResponse({ statusCode, headers }: IncomingMessage, body: Buffer): EgressResponse {
   const flat = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]);
   return { status: statusCode!, headers: Object.fromEntries(flat), body };
 }

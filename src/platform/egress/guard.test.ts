@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { createLog } from "../log/log.ts";
 import { createMetrics } from "../telemetry/index.ts";
 import { createEgress, type EgressCall, EgressError, type EgressFault } from "./index.ts";
-import { receiver } from "./testing/receivers.ts";
+import { startReceiver } from "./testing/receivers.ts";
 
 type Options = Parameters<typeof createEgress>[0];
 
-/** A way out; names resolve to what each look-up is given in turn, the last one for ever. */
+/** An egress with scripted DNS: each lookup of a name returns its next entry, and the last entry repeats. */
 function egressWith(options: Partial<Options> = {}, answers: Record<string, readonly string[][]> = {}) {
   const lookups = new Map<string, number>();
   const metrics = createMetrics();
@@ -44,8 +44,8 @@ function fault(reason: EgressFault, mayHaveArrived = false) {
 
 const loopback = { allowedIpNets: ["127.0.0.0/8"] };
 
-test("a request reaches its host by name, with the Host, body and headers that were asked for", async () => {
-  const { port, requests } = await receiver(async (request, response) => {
+test("a request reaches its host by name, with the requested Host, body and headers", async () => {
+  const { port, requests } = await startReceiver(async (request, response) => {
     const body = await request.toArray();
     response.writeHead(201, { "x-seen": "yes", "set-cookie": ["a=1", "b=2"] }).end(Buffer.concat(body));
   });
@@ -66,8 +66,8 @@ test("a request reaches its host by name, with the Host, body and headers that w
   assert.equal(requests[0]!.headers["content-length"], "5");
 });
 
-test("a loopback address is refused however it is written, and nothing is sent", async () => {
-  const { port, connections } = await receiver();
+test("a loopback address is refused in every notation, and nothing is sent", async () => {
+  const { port, connections } = await startReceiver();
   const { egress } = egressWith({}, { "inside.example": [["127.0.0.1"]], "six.example": [["::ffff:127.0.0.1"]] });
   const hosts = [
     "127.0.0.1",
@@ -93,23 +93,23 @@ test("a loopback address is refused however it is written, and nothing is sent",
   assert.equal(connections(), 0);
 });
 
-test("the connection goes to the address that was checked, and a name that changes is checked anew", async () => {
-  const open = await receiver((_request, response) => response.end("open"), { address: "127.0.0.2" });
+test("the connection is made to the checked address, and a name that changes is checked again", async () => {
+  const open = await startReceiver((_request, response) => response.end("open"), { address: "127.0.0.2" });
   const { egress, lookups } = egressWith(
     { allowedIpNets: ["127.0.0.2/32"] },
-    // One look-up a request: were the connection to look the name up again, it would get the second answer.
+    // One lookup per request: if the connection resolved the name again, it would get the second entry.
     { "rebinding.example": [["127.0.0.2"], ["127.0.0.1"]] },
   );
   const url = `http://rebinding.example:${open.port}/`;
   assert.equal((await egress.request(get(url))).body.toString(), "open");
   assert.equal(lookups.get("rebinding.example"), 1);
-  // The first connection is still open and kept; it is not used for a name that now leads elsewhere.
+  // The first connection is still open, but it is not reused for a name that now resolves to another address.
   await assert.rejects(egress.request(get(url)), fault("denied"));
   assert.equal(open.requests.length, 1);
 });
 
-test("connections are used again, and only for a name with the same addresses", async () => {
-  const { port, connections, requests } = await receiver(undefined, { address: "0.0.0.0" });
+test("connections are reused only for a name with the same addresses", async () => {
+  const { port, connections, requests } = await startReceiver(undefined, { address: "0.0.0.0" });
   const { egress } = egressWith(loopback, {
     "steady.example": [["127.0.0.1"]],
     "moving.example": [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2"]],
@@ -129,9 +129,9 @@ test("a name with one public and one private address is refused", async () => {
   await assert.rejects(egress.request(get("http://mixed.example/")), fault("denied"));
 });
 
-test("a redirect is an answer and is never followed", async () => {
-  const inside = await receiver(undefined, { address: "127.0.0.1" });
-  const outside = await receiver(
+test("a redirect is returned as a response and never followed", async () => {
+  const inside = await startReceiver(undefined, { address: "127.0.0.1" });
+  const outside = await startReceiver(
     (_request, response) => response.writeHead(302, { location: `http://127.0.0.1:${inside.port}/` }).end(),
     { address: "127.0.0.2" },
   );
@@ -141,8 +141,8 @@ test("a redirect is an answer and is never followed", async () => {
   assert.equal(inside.connections(), 0);
 });
 
-test("watching lets private addresses through, counts them and logs each host once a minute; metadata stays refused", async () => {
-  const { port } = await receiver();
+test("shadow mode allows private addresses, counts them and logs each host once a minute; metadata stays refused", async () => {
+  const { port } = await startReceiver();
   const lines: object[] = [];
   const log = createLog("silent");
   log.warn = (line: object) => lines.push(line);
@@ -163,7 +163,7 @@ test("watching lets private addresses through, counts them and logs each host on
   assert.match(text, /egress_objections_total\{reason="metadata",outcome="refused"\} 2/);
 });
 
-test("a raw protocol gets the checked address of its host, or nothing", async () => {
+test("resolve returns the checked address of a host, or throws", async () => {
   const { egress } = egressWith(loopback, {
     "mail.example": [["2606:4700::1111", "8.8.8.8"]],
     "inside.example": [["10.0.0.1"]],
@@ -176,8 +176,8 @@ test("a raw protocol gets the checked address of its host, or nothing", async ()
   await assert.rejects(egress.resolve("a host"), fault("invalid_url"));
 });
 
-test("headers that frame a message or say whom it is for are refused, and so are bad methods and header values", async () => {
-  const { port, connections } = await receiver();
+test("headers for message framing and the recipient are rejected, and so are invalid methods and header values", async () => {
+  const { port, connections } = await startReceiver();
   const { egress } = egressWith(loopback);
   const url = `http://127.0.0.1:${port}/`;
   for (const name of ["Host", "content-length", "Transfer-Encoding", "connection", "expect", "proxy-authorization"]) {

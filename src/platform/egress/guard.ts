@@ -6,14 +6,14 @@ import { createAgents, pinTo } from "./agents.ts";
 import { type CheckedAddress, type Egress, type EgressCall, EgressError } from "./egress.ts";
 import { exchange } from "./exchange.ts";
 import { createPolicy, type Objection, type PolicySettings } from "./policy.ts";
-import { type Resolver, systemResolver } from "./resolver.ts";
-import { readHost, readTarget, urlRefusal } from "./target.ts";
+import { createSystemResolver, type Resolver } from "./resolver.ts";
+import { parseHost, parseTarget, urlRefusal } from "./target.ts";
 
-/** The way out, and what its owner does with it. */
+/** Egress together with its policy check and its lifecycle. */
 export interface EgressGuard extends Egress {
-  /** Why a URL that is about to be stored can never be called; undefined when it may be. */
+  /** Why a URL must not be stored, because it can never be called; undefined if it may be. */
   urlRefusal(url: string): string | undefined;
-  /** Lets go of connections that were kept for later. */
+  /** Closes idle connections. */
   close(): void;
 }
 
@@ -22,25 +22,25 @@ interface Options extends PolicySettings {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly resolver?: Resolver;
-  /** Certificates of the authorities that are trusted instead of the usual ones (PEM). */
+  /** Certificates (PEM) of the authorities to trust instead of the default ones. */
   readonly ca?: string;
 }
 
 const resolveMs = 10_000;
 const minuteMs = 60_000;
-const hostsNotedMax = 1000;
+const reportedHostsMax = 1000;
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Headers that decide how a message is framed and whom it is for: they are not a caller's to set. */
-const ownHeaders =
+/** Headers that control message framing and the recipient. Callers must not set them. */
+const forbiddenHeaders =
   /^(host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|proxy-.*)$/i;
 
-/** Makes the way out of this node. */
+/** Creates the egress of this node. */
 export function createEgress({
   log,
   metrics,
   clock,
-  resolver = systemResolver(),
+  resolver = createSystemResolver(),
   ca,
   ...settings
 }: Options): EgressGuard {
@@ -48,47 +48,48 @@ export function createEgress({
   const agents = createAgents(ca);
   const objections = metrics.counter({
     name: "egress_objections_total",
-    help: "Connections that the egress policy objects to, by reason, and whether they were refused or let through.",
+    help: "Connections that the egress policy objects to, by reason and outcome (refused or let through).",
     labels: ["reason", "outcome"],
   });
-  const notedInMinute = new Map<string, number>();
+  const reportedInMinute = new Map<string, number>();
 
-  /** Every address of a host, when all of them may be reached: a name with one bad address is a bad name. */
+  /** Returns every address of a host; throws if the policy refuses any of them. */
   async function check(host: string, isAddress: boolean, signal: AbortSignal): Promise<readonly CheckedAddress[]> {
-    const addresses = isAddress ? [asAddress(host)] : await addressesOf(host, signal);
+    const addresses = isAddress ? [toCheckedAddress(host)] : await addressesOf(host, signal);
     const found = addresses.flatMap(({ address }) => policy.objectionTo(host, address) ?? []);
     const refused = found.find(policy.refuses);
     if (refused !== undefined) {
-      note(host, refused, "refused");
-      throw new EgressError("denied", `${host} may not be reached.`, false);
+      report(host, refused, "refused");
+      throw new EgressError("denied", `The egress policy does not allow connections to ${host}.`, false);
     }
-    if (found[0] !== undefined) note(host, found[0], "let_through");
+    if (found[0] !== undefined) report(host, found[0], "let_through");
     return addresses;
   }
 
   async function addressesOf(host: string, signal: AbortSignal): Promise<readonly CheckedAddress[]> {
-    const failed = (cause?: unknown) => new EgressError("dns_failed", `${host} has no address.`, false, cause);
+    const failed = (cause?: unknown) =>
+      new EgressError("dns_failed", `${host} could not be resolved to an address.`, false, cause);
     const answered = resolver(host).catch((cause) => Promise.reject(failed(cause)));
     const addresses = await Promise.race([answered, rejectionOf(signal)]);
     if (addresses.length === 0) throw failed();
-    // IPv4 first: where IPv6 has no way out, its addresses only cost time.
+    // IPv4 first, because connecting over IPv6 only costs time where IPv6 is not routed.
     return addresses.toSorted((one, other) => one.family - other.family);
   }
 
-  function note(host: string, reason: Objection, outcome: "refused" | "let_through"): void {
+  function report(host: string, reason: Objection, outcome: "refused" | "let_through"): void {
     objections.inc({ reason, outcome });
     const minute = Math.floor(clock.now() / minuteMs);
-    if (notedInMinute.get(host) === minute) return;
-    if (notedInMinute.size >= hostsNotedMax) notedInMinute.clear();
-    notedInMinute.set(host, minute);
+    if (reportedInMinute.get(host) === minute) return;
+    if (reportedInMinute.size >= reportedHostsMax) reportedInMinute.clear();
+    reportedInMinute.set(host, minute);
     log.warn({ host, reason, outcome }, "the egress policy objects to a host");
   }
 
   return {
     async request(call) {
-      const target = readTarget(call.url);
+      const target = parseTarget(call.url);
       if (typeof target === "string") throw new EgressError("invalid_url", `The URL ${target}.`, false);
-      refuseHead(call);
+      validateHead(call);
       return withLimits(call, target.host, async (signal) => {
         const addresses = await check(target.host, target.isAddress, signal);
         return exchange({ target, call, pin: pinTo(addresses), agents, signal });
@@ -96,8 +97,13 @@ export function createEgress({
     },
 
     async resolve(text) {
-      const target = readHost(text);
-      if (target === undefined) throw new EgressError("invalid_url", "This is not a host.", false);
+      const target = parseHost(text);
+      if (target === undefined)
+        throw new EgressError(
+          "invalid_url",
+          "The host must be a name or an IP address (for example: smtp.example.com).",
+          false,
+        );
       const { host, isAddress } = target;
       return withLimits({ timeoutMs: resolveMs }, host, async (signal) => (await check(host, isAddress, signal))[0]!);
     },
@@ -111,34 +117,40 @@ export function createEgress({
   };
 }
 
-function asAddress(address: string): CheckedAddress {
+function toCheckedAddress(address: string): CheckedAddress {
   return { address, family: isIPv6(address) ? 6 : 4 };
 }
 
-function refuseHead({ method, headers = {} }: EgressCall): void {
-  const taken = Object.keys(headers).find((name) => ownHeaders.test(name));
-  if (taken !== undefined) throw new EgressError("invalid_url", `The header ${taken} cannot be set.`, false);
-  if (!methods.has(method)) throw new EgressError("invalid_url", `The method ${method} cannot be used.`, false);
+function validateHead({ method, headers = {} }: EgressCall): void {
+  const taken = Object.keys(headers).find((name) => forbiddenHeaders.test(name));
+  if (taken !== undefined)
+    throw new EgressError("invalid_url", `The header ${taken} is set by the service and cannot be overridden.`, false);
+  if (!methods.has(method))
+    throw new EgressError(
+      "invalid_url",
+      `The method ${method} is not supported; use one of ${[...methods].join(", ")}.`,
+      false,
+    );
 }
 
-/** Gives work a signal that ends it when its time is up or its caller leaves; the reason is an EgressError. */
+/** Runs work with a signal that is aborted on a timeout or when the caller cancels; the reason is an EgressError. */
 async function withLimits<T>(
   { timeoutMs, signal }: Pick<EgressCall, "timeoutMs" | "signal">,
   host: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limits = new AbortController();
-  const late = () => limits.abort(new EgressError("timeout", `${host} took more than ${timeoutMs} ms.`, false));
-  const cancel = () => limits.abort(new EgressError("cancelled", "The call was cancelled.", false));
-  const timer = setTimeout(late, timeoutMs);
-  signal?.addEventListener("abort", cancel);
+  const onTimeout = () => limits.abort(new EgressError("timeout", `${host} took more than ${timeoutMs} ms.`, false));
+  const onCancel = () => limits.abort(new EgressError("cancelled", "The call was cancelled.", false));
+  const timer = setTimeout(onTimeout, timeoutMs);
+  signal?.addEventListener("abort", onCancel);
   try {
-    if (signal?.aborted) cancel();
+    if (signal?.aborted) onCancel();
     limits.signal.throwIfAborted();
     return await work(limits.signal);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", cancel);
+    signal?.removeEventListener("abort", onCancel);
   }
 }
 

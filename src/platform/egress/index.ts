@@ -1,16 +1,16 @@
 /**
- * Egress: whatever the service sends to an address that a tenant chose goes out through here, and nowhere else.
+ * Egress: the only path for requests to destinations that tenants choose.
  *
- * policy: which names and addresses may be reached. checked address: one that the policy let pass; connections go to
- * exactly these, whatever the name resolves to a moment later.
+ * policy: the names and addresses that may be reached. checked address: an address that the policy allows. Connections are made
+ * to exactly this address, even if the name resolves to another one a moment later.
  */
 export {
   type CheckedAddress,
   type Egress,
-  type EgressAnswer,
   type EgressCall,
   EgressError,
   type EgressFault,
+  type EgressResponse,
 } from "./egress.ts";
 export { createEgress, type EgressGuard } from "./guard.ts";
 export type { EgressMode, EgressPolicy } from "./policy.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createPolicy, type PolicySettings } from "./policy.ts";
-import { readHost, urlRefusal } from "./target.ts";
+import { parseHost, urlRefusal } from "./target.ts";
 
 function policy(settings: Partial<PolicySettings> = {}) {
   return createPolicy({ mode: "enforce", allowedDomains: [], allowedIpNets: [], ...settings });
@@ -13,7 +13,7 @@ function isRefused(settings: Partial<PolicySettings>, host: string, address: str
   return objection !== undefined && made.refuses(objection);
 }
 
-test("enforcing refuses what is not public, watching only where credentials are given out, disabled nothing", () => {
+test("enforce refuses all non-public addresses, shadow only metadata and link-local ones, disabled none", () => {
   const refusedBy = (address: string) =>
     (["enforce", "shadow", "disabled"] as const).map((mode) => isRefused({ mode }, "host.example", address));
   assert.deepEqual(refusedBy("8.8.8.8"), [false, false, false]);
@@ -24,7 +24,7 @@ test("enforcing refuses what is not public, watching only where credentials are 
   assert.deepEqual(refusedBy("fe80::1%eth0"), [true, true, false]);
 });
 
-test("listed nets are open, in IPv6's form of them too, and nothing beside them", () => {
+test("listed networks are allowed, also as IPv4-mapped IPv6, and no other networks", () => {
   const settings = { allowedIpNets: ["127.0.0.0/8", "fd12::/16", "10.1.2.3"] };
   for (const address of ["127.0.0.1", "::ffff:127.0.0.1", "fd12:3::4", "10.1.2.3"]) {
     assert.equal(isRefused(settings, "host.example", address), false, address);
@@ -34,7 +34,7 @@ test("listed nets are open, in IPv6's form of them too, and nothing beside them"
   }
 });
 
-test("a wide net does not open the cloud's metadata; a net that names it does", () => {
+test("a wide network does not allow cloud metadata; a network that starts in its range does", () => {
   const metadata = "169.254.169.254";
   assert.equal(isRefused({ allowedIpNets: ["0.0.0.0/0"] }, "host.example", metadata), true);
   assert.equal(isRefused({ allowedIpNets: ["100.64.0.0/10"] }, "host.example", "100.100.100.200"), true);
@@ -42,7 +42,7 @@ test("a wide net does not open the cloud's metadata; a net that names it does", 
   assert.equal(isRefused({ allowedIpNets: ["169.254.0.0/16"] }, "host.example", metadata), false);
 });
 
-test("with listed domains only these are reached, or addresses in listed nets", () => {
+test("with listed domains only these and addresses in listed networks are allowed", () => {
   const settings = {
     allowedDomains: ["hooks.example.com", "*.partner.example", "Bücher.example"],
     allowedIpNets: ["10.0.0.0/8"],
@@ -55,10 +55,10 @@ test("with listed domains only these are reached, or addresses in listed nets", 
   assert.ok(!open("example.com") && !open("x.hooks.example.com"));
   assert.ok(open("anything.internal", "10.0.0.1"));
   assert.ok(!open("8.8.8.8"), "an address is no listed domain");
-  assert.ok(!open("hooks.example.com", "192.168.0.1"), "a listed name does not open a private address");
+  assert.ok(!open("hooks.example.com", "192.168.0.1"), "a listed name does not allow a private address");
 });
 
-test("a stored URL must be http or https, without credentials, and lead to no refused address however it is written", () => {
+test("a stored URL must be http or https, without credentials, and not point to a refused address in any notation", () => {
   const enforcing = policy();
   const refused = [
     "not a url",
@@ -100,18 +100,18 @@ test("a stored URL must be http or https, without credentials, and lead to no re
   }
 });
 
-test("without a policy only what is refused everywhere is", () => {
+test("without a policy only addresses that every policy refuses are refused", () => {
   assert.equal(urlRefusal("http://127.0.0.1/"), undefined);
   assert.notEqual(urlRefusal("http://169.254.169.254/"), undefined);
   assert.notEqual(urlRefusal("http://user@example.com/"), undefined);
 });
 
-test("a bare host is read as a URL would", () => {
-  assert.deepEqual(readHost("127.1")?.host, "127.0.0.1");
-  assert.deepEqual(readHost("0x7f000001")?.isAddress, true);
-  assert.deepEqual(readHost("::ffff:127.0.0.1")?.isAddress, true);
-  assert.deepEqual(readHost("SMTP.example.com.")?.host, "smtp.example.com");
+test("a bare host is parsed like the host of a URL", () => {
+  assert.deepEqual(parseHost("127.1")?.host, "127.0.0.1");
+  assert.deepEqual(parseHost("0x7f000001")?.isAddress, true);
+  assert.deepEqual(parseHost("::ffff:127.0.0.1")?.isAddress, true);
+  assert.deepEqual(parseHost("SMTP.example.com.")?.host, "smtp.example.com");
   for (const text of ["", "a b", "host:25", "user@host", "host/path", "fe80::1%eth0", "[::1]", "a".repeat(254)]) {
-    assert.equal(readHost(text), undefined, text);
+    assert.equal(parseHost(text), undefined, text);
   }
 });

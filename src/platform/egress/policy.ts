@@ -1,45 +1,47 @@
 import { domainToASCII } from "node:url";
-import { type AddressKind, isNeverOpen, kindOf, netsOf, readCidr } from "./address.ts";
+import { type AddressKind, createNetworkSet, isRefusedInShadowMode, kindOf, parseCidr } from "./address.ts";
 
-/** Whether what the policy objects to is refused, only noted, or not even looked at. */
+/** Whether objections are refused (`enforce`), only reported (`shadow`), or not evaluated (`disabled`). */
 export type EgressMode = "shadow" | "enforce" | "disabled";
 
-/** Why the policy objects: the name is not listed, or the address is of a kind that is not open. */
+/** Why the policy objects: the domain is not listed, or the kind of the address is not allowed. */
 export type Objection = "domain" | Exclude<AddressKind, "public">;
 
-/** Which names and addresses may be reached. */
+/** Decides which names and addresses may be reached. */
 export interface EgressPolicy {
-  /** What the policy has against an address of a host; undefined when nothing. */
+  /** The objection to an address of a host, or undefined. */
   objectionTo(host: string, address: string): Objection | undefined;
-  /** Whether an objection is the end of it. */
+  /** Whether the connection is refused because of an objection. */
   refuses(objection: Objection): boolean;
 }
 
-/** The settings that make a policy. */
+/** The settings of the policy. */
 export interface PolicySettings {
   readonly mode: EgressMode;
-  /** Names and `*.example.com`; when there are any, other names are objected to. */
+  /** Names and patterns such as `*.example.com`. If there are any, the policy objects to all other names. */
   readonly allowedDomains: readonly string[];
-  /** Nets in CIDR form that may be reached whatever they are for. */
+  /** Networks in CIDR notation that may be reached regardless of their kind. */
   readonly allowedIpNets: readonly string[];
 }
 
-/** Makes a policy of its settings. */
+/** Creates a policy from its settings. */
 export function createPolicy({ mode, allowedDomains, allowedIpNets }: PolicySettings): EgressPolicy {
-  const opened = netsOf(allowedIpNets);
-  // A wide net such as 0.0.0.0/0 does not open what it did not mean to: these are opened by a net that begins there.
-  const openedByName = netsOf(allowedIpNets.filter((cidr) => isNeverOpen(kindOf(readCidr(cidr).net))));
+  const allowed = createNetworkSet(allowedIpNets);
+  // A wide network such as 0.0.0.0/0 must not allow metadata services by accident. Only a network that starts in their range does.
+  const allowedExplicitly = createNetworkSet(
+    allowedIpNets.filter((cidr) => isRefusedInShadowMode(kindOf(parseCidr(cidr).net))),
+  );
   const domains = allowedDomains.map((domain) => domain.toLowerCase()).map(patternOf);
   return {
     objectionTo(host, address) {
       if (mode === "disabled") return undefined;
       const kind = kindOf(address);
-      if ((isNeverOpen(kind) ? openedByName : opened).hold(address)) return undefined;
+      if ((isRefusedInShadowMode(kind) ? allowedExplicitly : allowed).contains(address)) return undefined;
       if (kind !== "public") return kind;
       return domains.length === 0 || domains.some((matches) => matches(host)) ? undefined : "domain";
     },
     refuses: (objection) =>
-      mode === "enforce" || (mode === "shadow" && objection !== "domain" && isNeverOpen(objection)),
+      mode === "enforce" || (mode === "shadow" && objection !== "domain" && isRefusedInShadowMode(objection)),
   };
 }
 

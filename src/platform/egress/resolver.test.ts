@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kindOf } from "./address.ts";
-import { systemResolver } from "./resolver.ts";
+import { createSystemResolver } from "./resolver.ts";
 
-test("a name of this machine has its addresses, and one that cannot exist has none", async () => {
-  const resolve = systemResolver();
+test("a local name resolves to its addresses, and a name that cannot exist does not resolve", async () => {
+  const resolve = createSystemResolver();
   const found = await resolve("localhost");
   assert.ok(found.length > 0);
   for (const { address, family } of found) {

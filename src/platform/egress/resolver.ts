@@ -1,22 +1,22 @@
 import { Resolver as DnsResolver, lookup } from "node:dns/promises";
 import type { CheckedAddress } from "./egress.ts";
 
-/** Finds every address of a name. */
+/** Resolves a name to all of its addresses. */
 export type Resolver = (host: string) => Promise<readonly CheckedAddress[]>;
 
 /**
- * The name servers of this machine. The system's own look-up takes one of a few threads for as long as a name server
- * lets it wait, so that a receiver with a slow one would hold up all others; it is asked only for what the name servers
- * do not know: names of /etc/hosts, short names of a cluster.
+ * Creates a resolver that queries the configured name servers directly. The system's own lookup blocks one of a few threads
+ * until the name server responds, so one receiver with a slow name server would delay all others. It is only a fallback for
+ * names that the name servers do not know, such as those in /etc/hosts and the short names of a cluster.
  */
-export function systemResolver(): Resolver {
+export function createSystemResolver(): Resolver {
   const dns = new DnsResolver({ timeout: 2000, tries: 2 });
   return async (host) => {
     if (host === "localhost" || host.endsWith(".localhost")) return systemAddresses(host);
     const [four, six] = await Promise.allSettled([dns.resolve4(host), dns.resolve6(host)]);
     const found = [...addressesOf(four, 4), ...addressesOf(six, 6)];
     if (found.length > 0) return found;
-    if ([four, six].some(isTimeout)) throw new Error("The name servers did not answer in time.");
+    if ([four, six].some(isTimeout)) throw new Error("The DNS lookup timed out.");
     return systemAddresses(host);
   };
 }

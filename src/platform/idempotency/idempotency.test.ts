@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failsWith, freshTenant, testDatabase } from "../../../test/harness/context.ts";
-import { type Claim, claim, complete, forgetRecords, storedResponse } from "./index.ts";
+import { type Claim, claimKey, completeRecord, deleteExpiredRecords, readStoredResponse } from "./index.ts";
 
 const db = await testDatabase();
 
@@ -17,23 +17,23 @@ function newClaim(choice: Partial<Claim> = {}): Claim {
   };
 }
 
-/** Carries out a claim as the chain does; undefined when it was not this call's to carry out. */
+/** Claims a key and completes it, as the middleware does; undefined when the key was taken. */
 function carryOut(claimed: Claim, response: string): Promise<string | undefined> {
   return db.transaction(async (tx) => {
-    if (!(await claim(tx, claimed))) return undefined;
-    await complete(tx, { ...claimed, response });
+    if (!(await claimKey(tx, claimed))) return undefined;
+    await completeRecord(tx, { ...claimed, response });
     return response;
   });
 }
 
-test("a key is claimed once, and its answer is given again", async () => {
+test("a key is claimed once, and its response is returned to repeated requests", async () => {
   const claimed = newClaim();
   assert.equal(await carryOut(claimed, "first"), "first");
   assert.equal(await carryOut(claimed, "second"), undefined);
-  assert.equal(await storedResponse(db.sql, claimed), "first");
+  assert.equal(await readStoredResponse(db.sql, claimed), "first");
 });
 
-test("keys of another tenant, principal or operation are other keys", async () => {
+test("the same key of another tenant, principal or operation is a different key", async () => {
   const claimed = newClaim();
   await carryOut(claimed, "first");
   for (const other of [{ tenantId: freshTenant() }, { principal: "key:2" }, { operation: "other" }, { key: "K" }]) {
@@ -41,53 +41,53 @@ test("keys of another tenant, principal or operation are other keys", async () =
   }
 });
 
-test("of many at once one gets the claim, and the others are told at once instead of waiting", async () => {
+test("one of many concurrent requests gets the claim, and the others fail immediately instead of waiting", async () => {
   const claimed = newClaim();
   const proceed = Promise.withResolvers<void>();
   const holding = Promise.withResolvers<void>();
   const first = db.transaction(async (tx) => {
-    assert.equal(await claim(tx, claimed), true);
+    assert.equal(await claimKey(tx, claimed), true);
     holding.resolve();
     await proceed.promise;
-    await complete(tx, { ...claimed, response: "first" });
+    await completeRecord(tx, { ...claimed, response: "first" });
   });
   await holding.promise;
   const others = await Promise.all(Array.from({ length: 5 }, () => carryOut(claimed, "other")));
   assert.deepEqual(new Set(others), new Set([undefined]));
-  await assert.rejects(storedResponse(db.sql, claimed), failsWith("IDEMPOTENCY_IN_PROGRESS"));
+  await assert.rejects(readStoredResponse(db.sql, claimed), failsWith("IDEMPOTENCY_IN_PROGRESS"));
   proceed.resolve();
   await first;
-  assert.equal(await storedResponse(db.sql, claimed), "first");
+  assert.equal(await readStoredResponse(db.sql, claimed), "first");
 });
 
-test("a claim whose effect was undone is free again", async () => {
+test("a key whose transaction was rolled back can be claimed again", async () => {
   const claimed = newClaim();
   await assert.rejects(
     db.transaction(async (tx) => {
-      await claim(tx, claimed);
+      await claimKey(tx, claimed);
       throw new Error("no effect");
     }),
   );
   assert.equal(await carryOut(claimed, "second"), "second");
 });
 
-test("the same key with another request is refused", async () => {
+test("the same key with a different request is rejected", async () => {
   const claimed = newClaim();
   await carryOut(claimed, "first");
   const other = { ...claimed, fingerprint: Buffer.from("another request") };
-  await assert.rejects(storedResponse(db.sql, other), failsWith("IDEMPOTENCY_KEY_REUSED"));
+  await assert.rejects(readStoredResponse(db.sql, other), failsWith("IDEMPOTENCY_KEY_REUSED"));
 });
 
-test("records are forgotten from before a moment, the oldest first and no more than asked for at once", async () => {
+test("records created before a time are deleted, oldest first and up to the limit", async () => {
   const ages = [5, 4, 3, 2, 1];
   const claims = ages.map((days) => newClaim({ createdAt: new Date(Date.now() - (days + 1000) * 86_400_000) }));
   for (const each of claims) await carryOut(each, "kept");
   const before = new Date(Date.now() - 1002.5 * 86_400_000);
-  assert.equal(await forgetRecords(db.sql, before, 2), 2);
-  await assert.rejects(storedResponse(db.sql, claims[1]!), failsWith("IDEMPOTENCY_IN_PROGRESS"));
-  assert.equal(await storedResponse(db.sql, claims[2]!), "kept");
-  assert.equal(await forgetRecords(db.sql, before, 2), 1);
-  assert.equal(await forgetRecords(db.sql, before, 2), 0);
-  assert.equal(await storedResponse(db.sql, claims[3]!), "kept");
+  assert.equal(await deleteExpiredRecords(db.sql, before, 2), 2);
+  await assert.rejects(readStoredResponse(db.sql, claims[1]!), failsWith("IDEMPOTENCY_IN_PROGRESS"));
+  assert.equal(await readStoredResponse(db.sql, claims[2]!), "kept");
+  assert.equal(await deleteExpiredRecords(db.sql, before, 2), 1);
+  assert.equal(await deleteExpiredRecords(db.sql, before, 2), 0);
+  assert.equal(await readStoredResponse(db.sql, claims[3]!), "kept");
   assert.equal(await carryOut(claims[0]!, "anew"), "anew");
 });

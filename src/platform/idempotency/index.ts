@@ -1,34 +1,35 @@
 /**
- * Idempotency: a mutating request takes effect once, however often it is sent.
+ * Idempotency: a mutating request takes effect once, regardless of how often it is sent.
  *
- * claim: a key on its way to being recorded, in the scope of tenant, principal and operation.
- * record: the claim with the answer that is given again to every repeat.
+ * claim: the reservation of a key, scoped to a tenant, principal and operation.
+ * record: a claim with the stored response that every repeated request receives.
  */
 import { type Failure, fail } from "../../errors/index.ts";
 import type { TenantId } from "../access/index.ts";
 import { type Fragment, lines, type Sql } from "../db/index.ts";
 
-/** An idempotency key and what it stands for. */
+/** An idempotency key with its scope and request. */
 export interface Claim {
   readonly tenantId: TenantId;
   readonly principal: string;
   readonly operation: string;
   readonly key: string;
-  /** A digest of the request: the same key with another request is refused. */
+  /** A digest of the request. The same key with a different request is rejected. */
   readonly fingerprint: Buffer;
   readonly createdAt: Date;
 }
 
-/** A claim with the answer that repeats get. */
+/** A claim with the response that repeated requests receive. */
 export interface IdempotencyRecord extends Claim {
   readonly response: string;
 }
 
 /**
- * Claims a key inside the transaction of the effect. A crash undoes both, so no claim is ever left behind;
- * the advisory lock lets a concurrent repeat be told at once instead of waiting on the unique index.
+ * Claims a key in the transaction of the effect; returns false when the key is taken.
+ * A crash rolls back both, so no claim is ever orphaned. With the advisory lock a concurrent repeat fails immediately instead
+ * of waiting on the unique index.
  */
-export async function claim(
+export async function claimKey(
   tx: Sql,
   { tenantId, principal, operation, key, fingerprint, createdAt }: Claim,
 ): Promise<boolean> {
@@ -42,8 +43,8 @@ export async function claim(
   return rows.length === 1;
 }
 
-/** Turns a pending record completed, in the same transaction. */
-export async function complete(
+/** Completes a pending record, in the transaction that claimed its key. */
+export async function completeRecord(
   tx: Sql,
   { tenantId, principal, operation, key, response }: IdempotencyRecord,
 ): Promise<void> {
@@ -52,29 +53,31 @@ export async function complete(
     where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}`;
 }
 
-/** The answer that was given before under this key; throws when there is none yet or the request was another one. */
-export async function storedResponse(sql: Sql, claimed: Claim): Promise<string> {
+/** Reads the stored response of a key; throws when the first request is still running or was a different request. */
+export async function readStoredResponse(sql: Sql, claimed: Claim): Promise<string> {
   const { tenantId, principal, operation, key, fingerprint } = claimed;
   const [row] = await sql<{ fingerprint: Buffer; response: string }[]>`
     select fingerprint, response from idempotency_records
     where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}
       and state = 'completed'`;
-  if (row === undefined) throw inProgress();
+  if (row === undefined) throw inProgressFailure();
   if (!row.fingerprint.equals(fingerprint)) {
-    throw fail("IDEMPOTENCY_KEY_REUSED", { public: "The idempotency key was used before with another request." });
+    throw fail("IDEMPOTENCY_KEY_REUSED", {
+      public: "The idempotency key was already used with a different request. Send a new key for a new request.",
+    });
   }
   return row.response;
 }
 
-/** The refusal of a repeat whose first request is still running. */
-export function inProgress(): Failure {
+/** The error for a repeated request whose first request is still running. */
+export function inProgressFailure(): Failure {
   return fail("IDEMPOTENCY_IN_PROGRESS", {
-    public: "A request with this idempotency key is still running.",
+    public: "A request with this idempotency key is still running. Retry after a second.",
     headers: { "retry-after": "1" },
   });
 }
 
-/** What tells one key from another. */
+/** A unique string for a key within its scope. */
 export function keyName({
   tenantId,
   principal,
@@ -84,8 +87,8 @@ export function keyName({
   return [tenantId, principal, operation, key].join("\0");
 }
 
-/** Which of these keys are recorded, by name. */
-export async function usedKeys(
+/** Returns the names of those keys that are recorded. */
+export async function readUsedKeys(
   sql: Sql,
   claims: readonly Pick<Claim, "tenantId" | "principal" | "operation" | "key">[],
 ): Promise<ReadonlySet<string>> {
@@ -98,27 +101,27 @@ export async function usedKeys(
   return new Set(rows.map(keyName));
 }
 
-/** A record that is kept together with what one of many callers brings, known by its number in the statement. */
-export interface ParcelRecord {
-  readonly parcel: number;
+/** The idempotency record of one request in a batch that is written with one statement. */
+export interface BatchRecord {
+  readonly batchIndex: number;
   readonly record: IdempotencyRecord;
 }
 
 /**
- * The part of a statement that keeps what many callers bring, `asked …, claimed …, refused`: `refused` has the numbers of
- * the parcels whose key was recorded before, and the rest of the statement leaves those out.
+ * The common table expressions `requested`, `claimed` and `refused` of a statement that writes a batch of requests.
+ * `refused` contains the batch index of every request whose key was already recorded. The rest of the statement excludes them.
  */
-export function claimParcels(sql: Sql, records: readonly ParcelRecord[]): Fragment {
-  // In one order everywhere, so that two nodes with the same keys never wait for each other.
+export function claimBatch(sql: Sql, records: readonly BatchRecord[]): Fragment {
+  // Insert keys in a global order to avoid deadlocks between nodes.
   const sorted = records
-    .map(({ parcel, record }) => ({ name: keyName(record), parcel, record }))
+    .map(({ batchIndex, record }) => ({ name: keyName(record), batchIndex, record }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const texts = (value: (record: IdempotencyRecord) => string | number) => lines(sorted, ({ record }) => value(record));
   return sql`
-    asked as (
-      select *, row_number() over (partition by tenant_id, principal, operation, key order by parcel) as nth
+    requested as (
+      select *, row_number() over (partition by tenant_id, principal, operation, key order by batch_index) as nth
       from rows from (
-        unnest(${sorted.map(({ parcel }) => parcel)}::int[]),
+        unnest(${sorted.map(({ batchIndex }) => batchIndex)}::int[]),
         unnest(${sorted.map(({ record }) => record.principal)}::text[]),
         string_to_table(${texts(({ tenantId }) => tenantId)}, E'\\n'),
         string_to_table(${texts(({ operation }) => operation)}, E'\\n'),
@@ -126,36 +129,36 @@ export function claimParcels(sql: Sql, records: readonly ParcelRecord[]): Fragme
         string_to_table(${texts(({ fingerprint }) => fingerprint.toString("hex"))}, E'\\n'),
         string_to_table(${texts(({ response }) => response)}, E'\\n'),
         string_to_table(${texts(({ createdAt }) => createdAt.getTime())}, E'\\n')
-      ) as asked(parcel, principal, tenant_id, operation, key, fingerprint, response, created_at_ms)
+      ) as requested(batch_index, principal, tenant_id, operation, key, fingerprint, response, created_at_ms)
     ), claimed as (
       insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
       select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response,
         to_timestamp(created_at_ms::float8 / 1000)
-      from asked on conflict do nothing
+      from requested on conflict do nothing
       returning tenant_id, principal, operation, key
     ), refused as (
-      -- Of two calls with one key that travel together the first counts.
-      select parcel from asked where nth > 1 or (tenant_id, principal, operation, key) not in (select * from claimed)
+      -- The first of several requests with the same key in a batch wins.
+      select batch_index from requested where nth > 1 or (tenant_id, principal, operation, key) not in (select * from claimed)
     )`;
 }
 
-/** Sets the answers of records that are kept already: what was under way when they were is known now. */
+/** Replaces the responses of stored records, once the final result of an asynchronous effect is known. */
 export async function reviseResponses(sql: Sql, records: readonly IdempotencyRecord[]): Promise<void> {
   if (records.length === 0) return;
   await sql`
-    update idempotency_records kept set response = revised.response
+    update idempotency_records stored set response = revised.response
     from unnest(
       ${records.map(({ tenantId }) => tenantId)}::text[], ${records.map(({ principal }) => principal)}::text[],
       ${records.map(({ operation }) => operation)}::text[], ${records.map(({ key }) => key)}::text[],
       ${records.map(({ response }) => response)}::text[]) as revised(tenant_id, principal, operation, key, response)
-    where (kept.tenant_id, kept.principal, kept.operation, kept.key)
+    where (stored.tenant_id, stored.principal, stored.operation, stored.key)
       = (revised.tenant_id, revised.principal, revised.operation, revised.key)`;
 }
 
-/** Forgets records from before a moment; answers how many. */
-export async function forgetRecords(sql: Sql, before: Date, limit: number): Promise<number> {
-  const gone = await sql`
+/** Deletes records created before a time, oldest first; returns the number deleted. */
+export async function deleteExpiredRecords(sql: Sql, before: Date, limit: number): Promise<number> {
+  const deleted = await sql`
     delete from idempotency_records where ctid = any(array(
       select ctid from idempotency_records where created_at < ${before} order by created_at limit ${limit}))`;
-  return gone.count;
+  return deleted.count;
 }

@@ -6,7 +6,7 @@ import { isUlid, ulid } from "./ulid.ts";
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const timeOf = (id: string) => [...id.slice(0, 10)].reduce((ms, letter) => ms * 32 + alphabet.indexOf(letter), 0);
 
-test("ids rise strictly, whatever the clock does", () => {
+test("ids increase strictly, even if the clock is set back", () => {
   const base = Date.now() + 10_000_000;
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -5000, max: 5000 }), { maxLength: 200 }), (steps) => {
@@ -20,13 +20,13 @@ test("ids rise strictly, whatever the clock does", () => {
   );
 });
 
-test("an id begins with the time of its making, and sorts by it", () => {
+test("an id starts with its creation time, and sorts by it", () => {
   const nowMs = Date.now() + 100_000_000;
   assert.equal(timeOf(ulid(nowMs)), nowMs);
   assert.equal(timeOf(ulid(nowMs + 1)), nowMs + 1);
 });
 
-test("a million ids of one moment differ and are in order", () => {
+test("a million ids of the same millisecond are unique and ordered", () => {
   const nowMs = Date.now() + 200_000_000;
   let before = "";
   for (let n = 0; n < 1_000_000; n++) {
@@ -36,17 +36,17 @@ test("a million ids of one moment differ and are in order", () => {
   }
 });
 
-test("ids of different moments share no randomness", () => {
+test("ids of different milliseconds have independent random parts", () => {
   const nowMs = Date.now() + 300_000_000;
   const randoms = new Set(Array.from({ length: 10_000 }, (_, n) => ulid(nowMs + n).slice(10)));
   assert.equal(randoms.size, 10_000);
-  // Every letter turns up in every place.
+  // Every character of the alphabet occurs at every position.
   for (let place = 0; place < 16; place++) {
     assert.equal(new Set([...randoms].map((random) => random[place])).size, 32);
   }
 });
 
-test("only 26 letters of Crockford's alphabet that the time can reach are an id", () => {
+test("an id is 26 characters of Crockford's alphabet with a time part in range", () => {
   assert.ok(isUlid(ulid(Date.now())));
   assert.ok(isUlid("7ZZZZZZZZZZZZZZZZZZZZZZZZZ"));
   for (const text of ["", "8ZZZZZZZZZZZZZZZZZZZZZZZZZ", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAVX"]) {

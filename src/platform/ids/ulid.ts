@@ -8,12 +8,12 @@ const timeLength = 10;
 const pool = Buffer.alloc(16 * 512);
 let poolAt = pool.length;
 let lastMs = -1;
-/** The five bits that each of the last one's 16 characters of randomness stands for. */
+/** The 16 five-bit groups of the last id's random part. */
 const lastRandom = new Uint8Array(16);
-/** The last one's characters: most of them are those of the next one too. */
+/** The characters of the last id. Most of them are reused by the next id. */
 const lastText = Buffer.alloc(timeLength + lastRandom.length);
 
-/** Makes a ULID: sorts by creation time, and strictly rises within this process. */
+/** Creates a ULID. ULIDs sort by creation time and increase strictly within a process. */
 export function ulid(nowMs: number): string {
   if (nowMs > lastMs) {
     setTime(nowMs);
@@ -41,7 +41,7 @@ function setRandom(at: number, bits: number): void {
   lastText[timeLength + at] = codes[bits]!;
 }
 
-/** The lowest ULID of a moment: every one that was made before is lower. */
+/** The lowest ULID of a time. Every ULID created before that time is lower. */
 export function lowestUlid(atMs: number): string {
   return timePart(Math.max(atMs, 0)) + "0".repeat(16);
 }
@@ -60,7 +60,7 @@ export function isUlid(text: string): boolean {
   return pattern.test(text);
 }
 
-/** When a ULID was made, in milliseconds. */
+/** The creation time of a ULID in milliseconds. */
 export function ulidMs(id: string): number {
   let ms = 0;
   for (let i = 0; i < 10; i++) ms = ms * 32 + alphabet.indexOf(id[i]!);

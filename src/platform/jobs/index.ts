@@ -1,10 +1,10 @@
 /**
- * Jobs: background work, and everything that leaves the service (the outbox).
+ * Jobs: background work, and the outbox for everything that leaves the service.
  *
- * job: a row written in the transaction that caused it, run at least once by whichever node leases it first.
- * lease: a node's right to run a job for a while; it is renewed while the job runs and returned when it ends.
+ * job: a row written in the transaction that causes it, and run at least once by the node that leases it first.
+ * lease: a node's exclusive, temporary right to run a job. It is renewed while the job runs and released when the job ends.
  */
-export { inBites } from "./in-bites.ts";
-export { oneAtATime, type Turns } from "./one-at-a-time.ts";
+export { runInBatches } from "./batches.ts";
 export { createJobRunner, type Job, type JobHandler, type JobKind, type JobRunner } from "./runner.ts";
+export { createSerialTask, type SerialTask } from "./serial-task.ts";
 export { enqueueJobs, type NewJob } from "./store.ts";

@@ -19,7 +19,7 @@ const signals: Signals = {
   stop: async () => {},
 };
 
-/** A kind that no other test runs, and how its jobs are written, run and looked at. */
+/** A job kind that no other test uses, with functions to write, run and inspect its jobs. */
 function scratch(t: TestContext) {
   const kind = `test.${randomUUID()}`;
   const tenantId = freshTenant();
@@ -46,7 +46,7 @@ function scratch(t: TestContext) {
   };
 }
 
-test("every job runs once, however many nodes look for it", async (t) => {
+test("every job runs once, regardless of how many nodes poll for it", async (t) => {
   const { enqueue, node, rows } = scratch(t);
   const runs = new Map<unknown, number>();
   await enqueue(Array.from({ length: 200 }, (_, n) => ({ payload: { n } })));
@@ -70,20 +70,20 @@ test("a job that is not due yet waits", async (t) => {
   assert.deepEqual(ran, [{ n: 2 }]);
 });
 
-test("the job of a node that died is taken over when its lease ends, and not before", async (t) => {
+test("the job of a dead node is taken over when its lease expires, and not before", async (t) => {
   const { kind, enqueue, node, rows } = scratch(t);
   await enqueue([{}]);
   await leaseJobs(db.sql, { kinds: [kind], limit: 1, token: "dead", leaseMs: 3_600_000 });
   const attempts: number[] = [];
   const runner = node(async ({ attempt }) => void attempts.push(attempt));
-  await until(() => runner.alive());
+  await until(() => runner.isAlive());
   assert.deepEqual([attempts, (await rows())[0]!.leaseToken], [[], "dead"]);
   await db.sql`update jobs set lease_until = now() where kind = ${kind}`;
   await until(async () => (await rows()).length === 0);
   assert.deepEqual(attempts, [2]);
 });
 
-test("a job that takes longer than its lease keeps it as long as its node lives", async (t) => {
+test("a job that runs longer than its lease keeps the lease while its node is alive", async (t) => {
   const { kind, enqueue, node, rows } = scratch(t);
   await enqueue([{}]);
   const leasedUntil = async () =>
@@ -92,7 +92,7 @@ test("a job that takes longer than its lease keeps it as long as its node lives"
   const work = async () => {
     runs++;
     const first = await leasedUntil();
-    // Three renewals, the last of them after the first lease would have ended.
+    // Three renewals, the last of them after the first lease would have expired.
     await until(async () => (await leasedUntil()) > first + 0.3);
   };
   node(work, { leaseMs: 300 });
@@ -101,7 +101,7 @@ test("a job that takes longer than its lease keeps it as long as its node lives"
   assert.equal(runs, 1);
 });
 
-test("a node that lost its lease is told, and can neither end nor fail the job that another node has now", async (t) => {
+test("a lost lease aborts the handler, and its node can neither complete nor fail the job any more", async (t) => {
   const { kind, enqueue, node, rows } = scratch(t);
   await enqueue([{}]);
   const slow = Promise.withResolvers<AbortSignal>();
@@ -114,7 +114,7 @@ test("a node that lost its lease is told, and can neither end nor fail the job t
     { leaseMs: 60 },
   );
   const signal = await slow.promise;
-  // As if the node had been frozen for longer than its lease.
+  // Simulates a node that was suspended for longer than its lease.
   const [taken] = await db.sql`
     update jobs set lease_token = 'other', lease_until = now() + interval '1 hour' where kind = ${kind} returning id`;
   await until(() => signal.aborted);
@@ -125,7 +125,7 @@ test("a node that lost its lease is told, and can neither end nor fail the job t
   assert.deepEqual([row!.id, row!.state, row!.leaseToken], [taken!.id, "leased", "other"]);
 });
 
-test("a job that fails waits twice as long every time, up to five minutes, and is given up after its attempts", async (t) => {
+test("a failing job backs off exponentially, up to five minutes, and fails for good after its last attempt", async (t) => {
   const { kind, enqueue, node, rows } = scratch(t);
   await enqueue([{ maxAttempts: 11 }]);
   const runner = node(async ({ attempt }) => {
@@ -139,11 +139,11 @@ test("a job that fails waits twice as long every time, up to five minutes, and i
     assert.deepEqual([row!.state, row!.attempts, row!.leaseToken], [attempt < 11 ? "ready" : "failed", attempt, null]);
     await db.sql`update jobs set run_at = now() where kind = ${kind}`;
   }
-  await until(() => runner.alive());
+  await until(() => runner.isAlive());
   assert.deepEqual([(await rows())[0]!.state, (await rows())[0]!.attempts], ["failed", 11]);
 });
 
-test("a job that ends its node every time is given up after its attempts", async (t) => {
+test("a job that ends its node on every attempt fails for good after its last attempt", async (t) => {
   const { kind, enqueue, node, rows } = scratch(t);
   await enqueue([{ maxAttempts: 2 }]);
   for (let death = 0; death < 2; death++) {
@@ -156,7 +156,7 @@ test("a job that ends its node every time is given up after its attempts", async
   assert.equal(runs, 0);
 });
 
-test("a second job with the same key is not written until the first is done or given up; other tenants have their own", async (t) => {
+test("a job with a dedupe key is not written twice until the first completes or fails; keys are per tenant", async (t) => {
   const { kind, enqueue, rows } = scratch(t);
   const states = async () => (await rows()).map((row) => row.state);
   await enqueue([{ dedupeKey: "one" }, { dedupeKey: "two" }]);
@@ -170,7 +170,7 @@ test("a second job with the same key is not written until the first is done or g
   assert.deepEqual((await states()).sort(), ["failed", "failed", "failed", "ready"]);
 });
 
-test("a node that stops hands its jobs back at once, and the stop costs them no attempt", async (t) => {
+test("a stopping node releases its jobs immediately, and the stop does not count as an attempt", async (t) => {
   const { enqueue, node, rows } = scratch(t);
   await enqueue([{}, {}]);
   let runs = 0;
@@ -194,17 +194,17 @@ test("a node that stops hands its jobs back at once, and the stop costs them no 
   assert.deepEqual(attempts, [1, 1]);
 });
 
-test("whatever is leased while the node stops is handed back without being run", async (t) => {
+test("a job leased while the node stops is released without being run", async (t) => {
   const { enqueue, node, rows } = scratch(t);
   await enqueue([{}]);
   let runs = 0;
-  // The first look is under way: its statement is on the wire.
+  // The first poll is in progress: its statement has been sent.
   await node(async () => void runs++).stop();
   const [row] = await rows();
   assert.deepEqual([runs, row!.state, row!.attempts], [0, "ready", 0]);
 });
 
-test("a job that runs by itself is planned once over all nodes, and again in the same moment in which it is done", async (t) => {
+test("a recurring job is scheduled once across all nodes, and rescheduled in the statement that completes it", async (t) => {
   const { tenantId, node, rows } = scratch(t);
   let runs = 0;
   const every = { ms: 60, tenantId: () => tenantId };
@@ -218,7 +218,7 @@ test("a job that runs by itself is planned once over all nodes, and again in the
   });
 });
 
-test("a job that runs by itself is never given up", async (t) => {
+test("a recurring job never fails for good", async (t) => {
   const { kind, tenantId, node, rows } = scratch(t);
   const runner = node(
     async () => {
@@ -229,5 +229,5 @@ test("a job that runs by itself is never given up", async (t) => {
   await until(async () => (await rows()).length === 1);
   await db.sql`update jobs set attempts = 5000, run_at = now() where kind = ${kind}`;
   await until(async () => (await rows())[0]!.attempts === 5001 && (await rows())[0]!.state !== "leased");
-  assert.deepEqual([(await rows())[0]!.state, runner.alive()], ["ready", true]);
+  assert.deepEqual([(await rows())[0]!.state, runner.isAlive()], ["ready", true]);
 });

@@ -2,7 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../clock/clock.ts";
 import type { Database, Signals } from "../db/index.ts";
 import type { Log } from "../log/log.ts";
-import { completeJob, enqueueJobs, type LeasedJob, leaseJobs, type Return, releaseJob, renewJobs } from "./store.ts";
+import {
+  completeJob,
+  enqueueJobs,
+  type JobRelease,
+  type LeasedJob,
+  leaseJobs,
+  releaseJob,
+  renewJobs,
+} from "./store.ts";
 
 /** A job as its handler sees it. */
 export interface Job {
@@ -10,37 +18,37 @@ export interface Job {
   readonly id: string;
   readonly payload: unknown;
   readonly attempt: number;
-  /** Aborted when the node stops, or when the job was given to another node: leave off what is not done. */
+  /** Aborted when the node stops or the lease is lost. The handler must then skip its remaining work. */
   readonly signal: AbortSignal;
 }
 
-/** Runs a job; throwing has it run again after a growing wait. */
+/** Runs a job. If it throws, the job is retried with exponential back-off. */
 export type JobHandler = (job: Job) => Promise<void>;
 
 /** One kind of job. */
 export interface JobKind {
   readonly kind: string;
   readonly handler: JobHandler;
-  /** Runs by itself every so often, once over all nodes, under this tenant. */
+  /** Makes the job recurring: it runs at this interval, once across all nodes, under this tenant. */
   readonly every?: { readonly ms: number; readonly tenantId: () => string };
 }
 
 /** Runs jobs until it is stopped. */
 export interface JobRunner {
   register(kind: JobKind): void;
-  /** Looks for due jobs now instead of at the next poll. */
+  /** Polls for due jobs now instead of at the next interval. */
   wake(): void;
-  /** Whether due jobs were looked for lately. */
-  alive(): boolean;
+  /** Whether the runner has polled for due jobs recently. */
+  isAlive(): boolean;
   start(): void;
-  /** Takes no more jobs and waits for those that run. */
+  /** Stops leasing jobs and waits for the running ones. */
   stop(): Promise<void>;
 }
 
 const topic = "jobs";
-const parallel = 8;
-/** The one job of a kind that runs by itself. */
-const recurring = "recurring";
+const concurrencyMax = 8;
+/** The dedupe key of a recurring job. */
+const recurringKey = "recurring";
 
 interface Parts {
   readonly db: Database;
@@ -48,11 +56,11 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly pollMs?: number;
-  /** How long a job is a node's own without a renewal. */
+  /** How long a lease lasts without a renewal. */
   readonly leaseMs?: number;
 }
 
-/** A job that runs on this node. */
+/** A job that is running on this node. */
 interface Run {
   readonly job: LeasedJob;
   readonly lease: AbortController;
@@ -60,41 +68,41 @@ interface Run {
   ended: Promise<void>;
 }
 
-/** Makes this node's runner. Other nodes have theirs; leases keep them apart. */
+/** Creates this node's runner. Leases prevent two nodes from running the same job. */
 export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseMs = 30_000 }: Parts): JobRunner {
   const kinds = new Map<string, JobKind>();
   const running = new Set<Run>();
   const stopping = new AbortController();
   const timers: NodeJS.Timeout[] = [];
-  const unplanned = new Set<JobKind>();
-  let planning: Promise<void> | undefined;
-  let looking: Promise<void> | undefined;
-  let again = false;
-  let lookedAtMs = 0;
+  const unscheduled = new Set<JobKind>();
+  let scheduling: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
+  let pollAgain = false;
+  let polledAtMs = 0;
   let stopWaking: (() => void) | undefined;
 
-  function look(): void {
-    // What became due during a look may have been missed by it.
-    again = looking !== undefined;
-    if (again || stopping.signal.aborted || running.size >= parallel || kinds.size === 0) return;
-    looking = lease()
+  function poll(): void {
+    // A poll may miss jobs that become due while it runs.
+    pollAgain = polling !== undefined;
+    if (pollAgain || stopping.signal.aborted || running.size >= concurrencyMax || kinds.size === 0) return;
+    polling = lease()
       .catch((error) => log.warn({ err: error }, "jobs cannot be leased"))
       .finally(() => {
-        looking = undefined;
-        if (again) look();
+        polling = undefined;
+        if (pollAgain) poll();
       });
   }
 
   async function lease(): Promise<void> {
     const heldUntilMs = performance.now() + leaseMs;
-    const limit = parallel - running.size;
+    const limit = concurrencyMax - running.size;
     const jobs = await leaseJobs(db.sql, { kinds: [...kinds.keys()], limit, token: randomUUID(), leaseMs });
-    lookedAtMs = performance.now();
+    polledAtMs = performance.now();
     for (const job of jobs) {
       const run: Run = { job, lease: new AbortController(), heldUntilMs, ended: Promise.resolve() };
       run.ended = runJob(run).finally(() => {
         running.delete(run);
-        look();
+        poll();
       });
       running.add(run);
     }
@@ -105,8 +113,8 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
     const signal = AbortSignal.any([stopping.signal, lease.signal]);
     try {
       signal.throwIfAborted();
-      // A job whose nodes died under it each time is not given to one more.
-      if (isSpent(job, job.attempts - 1)) throw new Error("The node ended while it ran the job.");
+      // A job that ended its node on every attempt must not end another one.
+      if (isExhausted(job, job.attempts - 1)) throw new Error("The node ended while it was running the job.");
       await handler({ ...job, attempt: job.attempts, signal });
       if (every !== undefined && isRecurring(job)) {
         await releaseJob(db.sql, job, { state: "ready", waitMs: every.ms, attempts: 0, error: "" });
@@ -114,49 +122,49 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
         await completeJob(db.sql, job);
       }
     } catch (error) {
-      await releaseJob(db.sql, job, returnOf(job, error)).catch((cause) =>
-        log.warn({ err: cause, job: job.id }, "job not handed back"),
+      await releaseJob(db.sql, job, releaseOf(job, error)).catch((cause) =>
+        log.warn({ err: cause, job: job.id }, "job lease not released"),
       );
     }
   }
 
-  function returnOf(job: LeasedJob, cause: unknown): Return {
+  function releaseOf(job: LeasedJob, cause: unknown): JobRelease {
     const error = (cause instanceof Error ? cause.message : String(cause)).slice(0, 500);
-    // A stop is no fault of the job, and costs it no attempt.
+    // A shutdown does not count as an attempt.
     if (stopping.signal.aborted) return { state: "ready", waitMs: 0, attempts: job.attempts - 1, error };
     log.warn({ err: cause, job: job.id, kind: job.kind, attempt: job.attempts }, "job failed");
     const waitMs = Math.min(1000 * 2 ** (job.attempts - 1), 300_000);
-    return { state: isSpent(job, job.attempts) ? "failed" : "ready", waitMs, attempts: job.attempts, error };
+    return { state: isExhausted(job, job.attempts) ? "failed" : "ready", waitMs, attempts: job.attempts, error };
   }
 
-  /** Writes the one row of every kind that runs by itself, whichever node is first; what fails is tried again. */
-  async function plan(): Promise<void> {
-    for (const each of [...unplanned]) {
+  /** Writes the single row of every recurring kind. The first node wins; a failure is retried at the next tick. */
+  async function scheduleRecurring(): Promise<void> {
+    for (const each of [...unscheduled]) {
       const { kind, every } = each;
       const now = clock.now();
-      const job = { tenantId: every!.tenantId(), kind, runAt: new Date(now + every!.ms), dedupeKey: recurring };
+      const job = { tenantId: every!.tenantId(), kind, runAt: new Date(now + every!.ms), dedupeKey: recurringKey };
       await enqueueJobs(db.sql, [job], now);
-      unplanned.delete(each);
+      unscheduled.delete(each);
     }
   }
 
   function tick(): void {
-    look();
-    planning ??= plan()
-      .catch((error) => log.warn({ err: error }, "jobs not planned"))
+    poll();
+    scheduling ??= scheduleRecurring()
+      .catch((error) => log.warn({ err: error }, "recurring jobs not scheduled"))
       .finally(() => {
-        planning = undefined;
+        scheduling = undefined;
       });
   }
 
   async function renew(): Promise<void> {
     const runs = [...running];
     if (runs.length === 0) return;
-    const askedAtMs = performance.now();
+    const requestedAtMs = performance.now();
     try {
       const jobs = runs.map((run) => run.job);
       const held = await renewJobs(db.sql, jobs, leaseMs);
-      for (const run of runs) run.heldUntilMs = held.has(run.job.id + run.job.leaseToken) ? askedAtMs + leaseMs : 0;
+      for (const run of runs) run.heldUntilMs = held.has(run.job.id + run.job.leaseToken) ? requestedAtMs + leaseMs : 0;
     } catch (error) {
       log.warn({ err: error }, "job leases cannot be renewed");
     }
@@ -167,33 +175,33 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
 
   return {
     register(kind) {
-      if (kinds.has(kind.kind)) throw new Error(`${kind.kind} is registered twice`);
+      if (kinds.has(kind.kind)) throw new Error(`The job kind ${kind.kind} is registered twice.`);
       kinds.set(kind.kind, kind);
     },
     wake: () => signals.wake(topic),
-    alive: () => running.size >= parallel || performance.now() - lookedAtMs < 10 * pollMs,
+    isAlive: () => running.size >= concurrencyMax || performance.now() - polledAtMs < 10 * pollMs,
     start() {
-      for (const kind of kinds.values()) if (kind.every !== undefined) unplanned.add(kind);
-      stopWaking = signals.onWake(topic, look);
+      for (const kind of kinds.values()) if (kind.every !== undefined) unscheduled.add(kind);
+      stopWaking = signals.onWake(topic, poll);
       timers.push(setInterval(tick, pollMs), setInterval(renew, leaseMs / 3));
       tick();
     },
     async stop() {
-      stopping.abort(new Error("The node stops."));
+      stopping.abort(new Error("The node is stopping."));
       for (const timer of timers) clearInterval(timer);
       stopWaking?.();
-      // What a look that is under way still leases goes back as well.
-      await Promise.all([looking, planning]);
+      // Jobs leased by a poll that is still running are released as well.
+      await Promise.all([polling, scheduling]);
       await Promise.all([...running].map((run) => run.ended));
     },
   };
 }
 
 function isRecurring(job: LeasedJob): boolean {
-  return job.dedupeKey === recurring;
+  return job.dedupeKey === recurringKey;
 }
 
-/** Whether a job has no attempts left; one that runs by itself is never given up. */
-function isSpent(job: LeasedJob, attempts: number): boolean {
+/** Whether a job has no attempts left. A recurring job is retried forever. */
+function isExhausted(job: LeasedJob, attempts: number): boolean {
   return attempts >= job.maxAttempts && !isRecurring(job);
 }

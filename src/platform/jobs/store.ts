@@ -1,18 +1,18 @@
 import type { Sql } from "../db/index.ts";
 import { ulid } from "../ids/ulid.ts";
 
-/** A job to be written. */
+/** A job to enqueue. */
 export interface NewJob {
   readonly tenantId: string;
   readonly kind: string;
   readonly payload?: object;
   readonly runAt: Date;
-  /** A second job with the same key is not written while the first one waits or runs. */
+  /** A job is dropped while another job with the same key is waiting or running. */
   readonly dedupeKey?: string;
   readonly maxAttempts?: number;
 }
 
-/** A job that this node may run until its lease ends. */
+/** A job that this node may run until its lease expires. */
 export interface LeasedJob {
   readonly tenantId: string;
   readonly id: string;
@@ -21,11 +21,11 @@ export interface LeasedJob {
   readonly dedupeKey: string | null;
   readonly attempts: number;
   readonly maxAttempts: number;
-  /** Another one at every lease: whoever holds an older one changes nothing any more. */
+  /** A new token for every lease. A node with an older token can no longer change the job. */
   readonly leaseToken: string;
 }
 
-/** Writes jobs, in the transaction that causes them. */
+/** Inserts jobs in the transaction that causes them. */
 export async function enqueueJobs(sql: Sql, jobs: readonly NewJob[], nowMs: number): Promise<void> {
   const rows = jobs.map((job) => ({
     tenant_id: job.tenantId,
@@ -45,7 +45,7 @@ export async function enqueueJobs(sql: Sql, jobs: readonly NewJob[], nowMs: numb
     on conflict (tenant_id, kind, dedupe_key) where dedupe_key is not null and state <> 'failed' do nothing`;
 }
 
-/** Leases jobs that are due, and those whose lease ran out because their node died. The database's clock counts for all. */
+/** Leases due jobs and jobs with an expired lease. The database clock decides, because nodes' clocks may differ. */
 export async function leaseJobs(
   sql: Sql,
   { kinds, limit, token, leaseMs }: { kinds: readonly string[]; limit: number; token: string; leaseMs: number },
@@ -60,7 +60,7 @@ export async function leaseJobs(
     returning tenant_id, id, kind, payload, dedupe_key, attempts, max_attempts, lease_token`;
 }
 
-/** Renews the leases of jobs that still run; answers with the tokens of those that are still held. */
+/** Renews the leases of running jobs; returns id and token, concatenated, of each lease that is still held. */
 export async function renewJobs(sql: Sql, jobs: readonly LeasedJob[], leaseMs: number): Promise<ReadonlySet<string>> {
   const rows = await sql<{ id: string; leaseToken: string }[]>`
     update jobs set lease_until = ${fromNow(sql, leaseMs)}
@@ -71,24 +71,24 @@ export async function renewJobs(sql: Sql, jobs: readonly LeasedJob[], leaseMs: n
   return new Set(rows.map((row) => row.id + row.leaseToken));
 }
 
-/** Removes a job that is done; does nothing when the lease went to another node meanwhile. */
+/** Deletes a completed job. Does nothing if another node has leased it meanwhile. */
 export async function completeJob(sql: Sql, { tenantId, id, leaseToken }: LeasedJob): Promise<void> {
   await sql`delete from jobs where tenant_id = ${tenantId} and id = ${id} and lease_token = ${leaseToken}`;
 }
 
-/** What a job that is handed back comes to. */
-export interface Return {
+/** The new state of a job whose lease is released. */
+export interface JobRelease {
   readonly state: "ready" | "failed";
   readonly waitMs: number;
   readonly attempts: number;
   readonly error: string;
 }
 
-/** Hands a job back: to be run again later, or for good when its attempts are used up. */
+/** Releases the lease of a job, either for a later retry or as failed when its attempts are used up. */
 export async function releaseJob(
   sql: Sql,
   { tenantId, id, leaseToken }: LeasedJob,
-  { state, waitMs, attempts, error }: Return,
+  { state, waitMs, attempts, error }: JobRelease,
 ): Promise<void> {
   await sql`
     update jobs set state = ${state}, run_at = ${fromNow(sql, waitMs)}, attempts = ${attempts}, last_error = ${error},

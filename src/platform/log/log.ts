@@ -1,9 +1,9 @@
 import { type Logger, pino } from "pino";
 
-/** Structured log lines. */
+/** A structured logger. */
 export type Log = Logger;
 
-/** Writes JSON lines to standard error, so that standard output stays for people and programs. */
+/** Creates a logger that writes JSON lines to standard error, so that standard output stays free for command output. */
 export function createLog(level: string): Log {
   return pino(
     {
@@ -11,7 +11,7 @@ export function createLog(level: string): Log {
       base: { service: "switchyard" },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // Headers are never logged; this guards against a careless field.
+      // Headers are never logged. Redaction is a second line of defence against a field that is logged by mistake.
       redact: [
         "authorization",
         "*.authorization",

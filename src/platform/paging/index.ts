@@ -1,28 +1,28 @@
 /**
- * Paging: every list is read in pages, in the order of a key, so that inserts do not shift it.
+ * Paging: keyset pagination of every list, so that concurrent inserts do not shift pages.
  *
- * page: what was asked for. position: the key of the last item that was given. cursor: the signed, opaque form of it.
+ * page: the requested range. position: the key of the last returned item. cursor: the signed, opaque form of a position.
  */
 import { invalid } from "../../errors/index.ts";
 import { type Cursors, filterHash, type Total } from "../cursor/index.ts";
 import type { Page, PageRows } from "./page.ts";
 
-export { type Counted, readKeyset, scanMax, totalMax, totalOf } from "./keyset.ts";
+export { type BoundedCount, readKeyset, scanMax, totalMax, totalOf } from "./keyset.ts";
 export type { Page, PageRows } from "./page.ts";
 export type { Total };
 
 const limitDefault = 50;
 const limitMax = 1000;
 
-/** How many items an offset passes over at most; a cursor goes on from anywhere. */
+/** The largest number of items that an offset may skip. A cursor has no such limit. */
 export const offsetMax = 10_000;
 
-/** The page size in force: 50 when none is asked for, never more than 1000. */
+/** The effective page size: 50 by default, 1000 at most. */
 export function pageLimit(pageSize: number): number {
   return pageSize <= 0 ? limitDefault : Math.min(pageSize, limitMax);
 }
 
-/** The number of items to pass over; a negative one is none. */
+/** The number of items to skip; a negative number counts as 0. */
 export function pageOffset(skip: number): number {
   return Math.max(skip, 0);
 }
@@ -36,26 +36,26 @@ interface PageRequest {
 interface Scope {
   readonly tenantId: string;
   readonly operation: string;
-  /** What the list is filtered by; a cursor is good for the same filter only. */
+  /** The filter of the list. A cursor is valid for the same filter only. */
   readonly filter?: readonly unknown[];
 }
 
-/** A page as list responses carry it. */
-interface ReadPage<T> {
+/** A page in the form of list responses. */
+interface PageResult<T> {
   readonly items: readonly T[];
   readonly nextPageToken: string;
   readonly totalSize: number;
   readonly totalCapped: boolean;
 }
 
-/** Reads one page: unpacks the cursor, has the store read, and makes the next cursor. */
+/** Reads one page: decodes the cursor, reads the rows from the store, and encodes the next cursor. */
 export async function readPage<T>(
   cursors: Cursors,
   request: PageRequest,
   scope: Scope,
   keyOf: (row: T) => string,
   read: (page: Page) => Promise<PageRows<T>>,
-): Promise<ReadPage<T>> {
+): Promise<PageResult<T>> {
   const bound = { tenantId: scope.tenantId, operation: scope.operation, filter: filterHash(scope.filter ?? []) };
   const from = request.pageToken === "" ? undefined : cursors.decode(request.pageToken, bound);
   const limit = pageLimit(request.pageSize);
@@ -69,7 +69,7 @@ export async function readPage<T>(
   return { items, nextPageToken, totalSize: total.count, totalCapped: total.capped };
 }
 
-/** Reads a page without passing over more than offsetMax items: behind the end of a list there is nothing to pass. */
+/** Reads a page without skipping more than offsetMax items. A larger offset is valid only if the list ends before offsetMax. */
 async function readBounded<T>(read: (page: Page) => Promise<PageRows<T>>, page: Page): Promise<PageRows<T>> {
   const isBeyond = page.offset > offsetMax;
   const found = await read(isBeyond ? { ...page, fetch: 1, offset: offsetMax } : page);
@@ -78,18 +78,18 @@ async function readBounded<T>(read: (page: Page) => Promise<PageRows<T>>, page: 
     throw invalid(
       "skip",
       "offset",
-      "passes over too many items of this list; go on with the cursor of the page before",
+      "skips too many items of this list; use the next_page_token of the previous page as page_token instead",
     );
   }
   return found;
 }
 
-/** A count that stopped early is no less than what was seen. */
+/** Raises a capped count to at least the number of rows seen. */
 function atLeast({ count, capped }: Total, seen: number): Total {
   return { count: capped ? Math.max(count, seen) : count, capped };
 }
 
-/** One page of a list that is all at hand, in the order of its keys. */
+/** Returns one page of an in-memory list that is sorted by key. */
 export function pageOf<T>(
   items: readonly T[],
   keyOf: (item: T) => string,

@@ -5,22 +5,22 @@ import type { Page, PageRows } from "./page.ts";
 interface Selection {
   readonly columns: Fragment;
   readonly table: string;
-  /** What chooses the rows, without the page; an index finds them in the order of the key. */
+  /** The condition that selects the list's rows, without the page. An index must return them in key order. */
   readonly where: Fragment;
-  /** A further condition that no index helps with: rows are looked through for it, so many at most. */
+  /** A further condition without an index. It is evaluated row by row, on at most `scanMax` rows. */
   readonly filter?: Fragment | undefined;
-  /** The unique column that orders the rows. */
+  /** The unique column by which the rows are ordered. */
   readonly key?: string;
   readonly newestFirst?: boolean;
 }
 
-/** Totals are counted up to here: the count costs the same at any size of the table. */
+/** Totals are counted up to this number, so that the count's cost does not grow with the table. */
 export const totalMax = 10_000;
 
-/** How many rows one call looks through for those that match a filter. */
+/** How many rows one call scans at most to find those that match a filter. */
 export const scanMax = 100_000;
 
-/** Reads one page in the order of a unique column, and counts the rows when it is the first. */
+/** Reads one page in the order of a unique column, and counts the rows if it is the first page. */
 export async function readKeyset<T extends object>(
   sql: Sql,
   { columns, table, where, filter, key = "id", newestFirst = false }: Selection,
@@ -33,7 +33,7 @@ export async function readKeyset<T extends object>(
   if (filter === undefined) {
     return { rows: await sql<T[]>`select ${columns} ${reached} limit ${fetch} offset ${offset}`, total };
   }
-  // The rows keep the table's name, since columns may use it.
+  // The subquery is named like the table, since columns may be qualified with the table's name.
   const rows = await sql<T[]>`
     select ${columns} from (select * ${reached} limit ${scanMax}) as ${sql(table)} where ${filter}
     ${order} limit ${fetch} offset ${offset}`;
@@ -43,7 +43,7 @@ export async function readKeyset<T extends object>(
   return { rows, total, scannedTo: last?.key };
 }
 
-/** Counts rows without reading more than so many of them. */
+/** Counts rows without reading more than totalMax + 1 of them. */
 async function boundedCount(
   sql: Sql,
   { table, where, filter, order }: Pick<Selection, "table" | "where" | "filter"> & { order: Fragment },
@@ -51,18 +51,18 @@ async function boundedCount(
   const counted = filter === undefined ? sql`count(*)` : sql`count(*) filter (where ${filter})`;
   const some = sql`select ${filter === undefined ? sql`` : sql`*`} from ${sql(table)} where ${where} ${order}`;
   return totalOf(
-    await sql<Counted[]>`
+    await sql<BoundedCount[]>`
       select ${counted}::int as count, count(*)::int as seen from (${some} limit ${totalMax + 1}) as ${sql(table)}`,
   );
 }
 
-/** What a bounded count found among the rows that it looked at. */
-export interface Counted {
+/** The result of a bounded count: matching rows, and rows scanned. */
+export interface BoundedCount {
   readonly count: number;
   readonly seen: number;
 }
 
-/** The total that a count of at most totalMax + 1 rows tells. */
-export function totalOf([counted]: readonly Counted[]): Total {
+/** Converts a count over at most totalMax + 1 rows to a total. */
+export function totalOf([counted]: readonly BoundedCount[]): Total {
   return { count: Math.min(counted!.count, totalMax), capped: counted!.seen > totalMax };
 }

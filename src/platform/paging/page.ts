@@ -1,19 +1,19 @@
 import type { Total } from "../cursor/index.ts";
 
-/** What a store needs to read one page. */
+/** The range of rows that a store reads for one page. */
 export interface Page {
-  /** One more than the page holds, to see whether there is a next one. */
+  /** One more than the page size, to detect whether there is a next page. */
   readonly fetch: number;
   readonly offset: number;
-  /** The key of the last item that was given; undefined on the first page. */
+  /** The key of the last item of the previous page; undefined on the first page. */
   readonly after: string | undefined;
 }
 
-/** What a store answers with. */
+/** The rows that a store returns for one page. */
 export interface PageRows<T> {
   readonly rows: readonly T[];
-  /** How many there are in all; only counted for the first page. */
+  /** The number of rows in the list; counted for the first page only. */
   readonly total: Total | undefined;
-  /** The key of the last row that was looked at, when the store stopped looking before the page was full. */
+  /** The key of the last scanned row, if the store stopped scanning before the page was full. */
   readonly scannedTo?: string | undefined;
 }

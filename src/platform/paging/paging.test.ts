@@ -50,7 +50,7 @@ async function walk(tenantId: string, pageSize: number, newestFirst = false, onP
   }
 }
 
-test("a page holds 50 unless asked otherwise, and never more than 1000; nothing below zero is passed over", () => {
+test("a page holds 50 items by default and 1000 at most; a negative offset counts as 0", () => {
   const limits = [
     [0, 50],
     [-1, 50],
@@ -69,7 +69,7 @@ test("a page holds 50 unless asked otherwise, and never more than 1000; nothing 
     assert.equal(pageOffset(asked!), offset);
 });
 
-test("pages of any size follow each other without gap or repeat, in either direction", async () => {
+test("pages of any size follow each other without gaps or duplicates, in either direction", async () => {
   const ids = Array.from({ length: 23 }, (_, n) => `id-${String(n).padStart(3, "0")}`);
   await fill("walk", ids);
   for (const pageSize of [1, 2, 5, 22, 23, 24, 1000]) {
@@ -78,25 +78,25 @@ test("pages of any size follow each other without gap or repeat, in either direc
   }
 });
 
-test("what is added or removed meanwhile shifts nothing: everything that stays is seen once", async () => {
+test("concurrent inserts and deletes shift nothing: every remaining item is returned once", async () => {
   const ids = Array.from({ length: 20 }, (_, n) => `m-${String(n * 10).padStart(4, "0")}`);
   await fill("moving", ids);
   let n = 0;
   const { seen } = await walk("moving", 3, false, async () => {
-    // Before where the reader stands, and the first one that it saw.
+    // One insert before the reader's position, and one delete of the first item that it read.
     await fill("moving", [`a-${n++}`]);
     await db.sql`delete from items where tenant_id = 'moving' and id = ${ids[0]!}`;
   });
   assert.deepEqual(seen, ids);
 });
 
-test("all pages tell how many there were when the first was read", async () => {
+test("all pages report the total that was counted for the first page", async () => {
   await fill("total", ["1", "2", "3", "4", "5"]);
   const { totals } = await walk("total", 2, false, () => fill("total", [`0${Math.random()}`]));
   assert.deepEqual(totals, [5, 5, 5]);
 });
 
-test("an offset passes over as many, and a list without items is one empty page", async () => {
+test("an offset skips that many items, and an empty list is one empty page", async () => {
   await fill("offset", ["1", "2", "3"]);
   const page = await list("offset", { skip: 1, pageSize: 1 });
   assert.deepEqual([page.items[0]!.id, page.totalSize], ["2", 3]);
@@ -109,7 +109,7 @@ test("an offset passes over as many, and a list without items is one empty page"
   });
 });
 
-test("a cursor is good for its own tenant, operation and filter only", async () => {
+test("a cursor is valid for its own tenant, operation and filter only", async () => {
   await fill("mine", ["1", "2"]);
   await fill("theirs", ["1", "2"]);
   const { nextPageToken } = await list("mine", { pageSize: 1 });
@@ -122,7 +122,7 @@ test("a cursor is good for its own tenant, operation and filter only", async () 
   }
 });
 
-test("a list that is all at hand is paged alike", () => {
+test("an in-memory list is paged the same way", () => {
   const items = ["a", "b", "c", "d"];
   const page = (given: Partial<Page>) => pageOf(items, String, { fetch: 10, offset: 0, after: undefined, ...given });
   assert.deepEqual(page({}), { rows: items, total: { count: 4, capped: false } });

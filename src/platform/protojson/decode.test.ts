@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { CreateTenantRequestSchema, QuotaSchema, TenantSchema } from "../../../gen/service/api/tenant_pb.ts";
 import { Failure, type Violation } from "../../errors/index.ts";
-import { type DecodeOptions, jsonDecoder } from "./index.ts";
+import { createJsonDecoder, type DecodeOptions } from "./index.ts";
 import { everyKind } from "./testing/every-kind.ts";
 
-const decode = jsonDecoder(everyKind);
+const decode = createJsonDecoder(everyKind);
 
 function read(json: unknown): Record<string, unknown> {
   return decode(json) as never;
@@ -30,13 +30,13 @@ function broken(json: unknown): string[] {
   return violations(json).map(({ field, rule }: Violation) => `${field} ${rule}`);
 }
 
-/** JSON as it arrives: `__proto__` is a key like any other. */
+/** Parsed JSON, in which `__proto__` is an ordinary key. */
 function parsed(text: string): unknown {
   return JSON.parse(text);
 }
 
 suite("reading JSON", () => {
-  test("an unknown field is refused by name, or passed over when that is asked for", () => {
+  test("an unknown field is rejected by name, or ignored if that is requested", () => {
     assert.deepEqual(violations({ nmae: 1 }), [
       { field: "nmae", rule: "unknown_field", message: "is not a field here" },
     ]);
@@ -48,12 +48,12 @@ suite("reading JSON", () => {
     assert.deepEqual(broken({ constructor: 1 }), ["constructor unknown_field"]);
   });
 
-  test("an unknown name is sent back cut short", () => {
+  test("a long unknown name is shortened in the violation", () => {
     const [violation] = violations({ ["x".repeat(5000)]: 1 });
     assert.ok(violation!.field.length < 110);
   });
 
-  test("everything that is wrong is told at once, at most twenty things", () => {
+  test("all violations are reported together, up to twenty", () => {
     assert.deepEqual(broken({ one_string: 1, oneBool: "true", many_int32: [1, "x"] }), [
       "one_string type.string",
       "one_bool type.bool",
@@ -62,15 +62,15 @@ suite("reading JSON", () => {
     assert.equal(violations({ many_int32: Array(1000).fill("x") }).length, 20);
   });
 
-  test("the public text is about the first problem and counts the others", () => {
+  test("the public message contains the first violation and the number of others", () => {
     assert.throws(() => decode({ one_string: 1, one_bool: 2, one_leaf: 3 }), {
       message: "one_string: must be a string, not a number (and 2 more)",
     });
     assert.throws(() => decode([]), { message: "The request must be an object, not a list" });
   });
 
-  test("paths lead through messages, lists and maps", () => {
-    const decodeTenant = jsonDecoder(CreateTenantRequestSchema);
+  test("paths include messages, lists and maps", () => {
+    const decodeTenant = createJsonDecoder(CreateTenantRequestSchema);
     const json = { quotas: { route: { limit_per_day: "x" }, 'a"b': { limitPerDay: 1.5 } } };
     assert.deepEqual(
       violations(json, undefined, decodeTenant).map(({ field }) => field),
@@ -85,12 +85,12 @@ suite("reading JSON", () => {
     ]);
   });
 
-  test("a field given under both of its names is refused", () => {
+  test("a field under both of its names is rejected", () => {
     assert.deepEqual(broken({ one_string: "a", oneString: "a" }), ["one_string duplicate_field"]);
     assert.deepEqual(broken({ oneString: null, one_string: "a" }), ["one_string duplicate_field"]);
   });
 
-  test("null means absent, except where null is a value", () => {
+  test("null means absent, except for fields where null is a value", () => {
     const message = read({
       one_string: null,
       one_leaf: null,
@@ -106,16 +106,16 @@ suite("reading JSON", () => {
       "many_string[0] type.null",
       'map_string_string["a"] type.null',
     ]);
-    assert.equal(jsonDecoder(QuotaSchema)({ limit: null }).limit, undefined);
-    assert.equal(jsonDecoder(QuotaSchema)({ limit: 0 }).limit, 0n);
+    assert.equal(createJsonDecoder(QuotaSchema)({ limit: null }).limit, undefined);
+    assert.equal(createJsonDecoder(QuotaSchema)({ limit: 0 }).limit, 0n);
   });
 
-  test("two fields of one oneof are refused", () => {
+  test("two fields of one oneof are rejected", () => {
     assert.deepEqual(broken({ choice_string: "a", choice_bool: true }), ["choice_bool oneof"]);
     assert.deepEqual(broken({ choice_string: "a", choice_bool: null }), []);
   });
 
-  test("the wrong kind of value breaks the rule of the wanted type", () => {
+  test("a value of the wrong type violates the rule of the expected type", () => {
     const wrong: Record<string, unknown[]> = {
       string: [1, true, [], {}],
       bool: ["true", 1, 0, {}],
@@ -148,14 +148,14 @@ suite("reading JSON", () => {
     ]);
   });
 
-  test("a 64-bit integer too large to be exact as a number is asked for as a string", () => {
+  test("a 64-bit integer too large to be exact as a number must be a string", () => {
     const [violation] = violations({ one_int64: 2 ** 53 + 2 });
     assert.match(violation!.message, /send it as a string/);
     assert.equal(read({ one_int64: "9007199254740993" }).oneInt64, 9007199254740993n);
     assert.equal(read({ one_uint64: "18446744073709551615" }).oneUint64, 18446744073709551615n);
   });
 
-  test("numbers are taken as numbers or as decimal strings", () => {
+  test("numbers are accepted as numbers or as decimal strings", () => {
     const message = read({
       one_int32: "-5",
       one_int64: 7,
@@ -170,7 +170,7 @@ suite("reading JSON", () => {
     assert.equal(read({ one_double: "-Infinity" }).oneDouble, Number.NEGATIVE_INFINITY);
   });
 
-  test("enums are taken by name or number; an unknown name is answered with the allowed ones", () => {
+  test("enums are accepted by name or number; the violation of an unknown name lists the allowed names", () => {
     assert.deepEqual(read({ many_colour: ["COLOUR_BLUE", 1, 99] }).manyColour, [2, 1, 99]);
     assert.deepEqual(violations({ one_colour: "COLOUR_PINK" }), [
       {
@@ -182,7 +182,7 @@ suite("reading JSON", () => {
     assert.deepEqual(broken({ many_colour: [1.5, 2 ** 31, true, "1"] }).length, 4);
   });
 
-  test("text with NUL or half a surrogate pair is refused, in values and in keys", () => {
+  test("text with NUL or an unpaired surrogate is rejected, in values and in keys", () => {
     for (const bad of ["a\u0000b", "\ud800", "x\udc00y"]) {
       const key = JSON.stringify(bad.toWellFormed());
       assert.deepEqual(broken({ one_string: bad }), ["one_string string.well_formed"]);
@@ -192,18 +192,18 @@ suite("reading JSON", () => {
     }
   });
 
-  test("numbers that overflow a double are refused in free JSON", () => {
+  test("numbers that overflow a double are rejected in free-form JSON", () => {
     assert.deepEqual(broken(parsed('{"one_struct": {"a": 1e400}}')), ['one_struct["a"] type.value']);
   });
 
-  test("bytes are taken in base64 and base64url, padded or not", () => {
+  test("bytes are accepted in base64 and base64url, with or without padding", () => {
     for (const text of ["-_8=", "+/8=", "-_8", "+/8"]) {
       assert.deepEqual(read({ one_bytes: text }).oneBytes, new Uint8Array([0xfb, 0xff]));
     }
     assert.deepEqual(read({ one_bytes: "" }).oneBytes, new Uint8Array(0));
   });
 
-  test("times are taken with any offset, within the years 1 to 9999, on days that exist", () => {
+  test("times are accepted with any offset, within the years 1 to 9999, on existing days", () => {
     for (const [text, seconds, nanos] of [
       ["2026-03-01T12:00:00Z", 1_772_366_400n, 0],
       ["2026-03-01T14:00:00.5+02:00", 1_772_366_400n, 500_000_000],
@@ -243,14 +243,14 @@ suite("reading JSON", () => {
     }
   });
 
-  test("field masks are taken in either spelling", () => {
+  test("field masks are accepted in either naming", () => {
     assert.deepEqual(
       (read({ one_field_mask: "displayName,role_set.roles" }).oneFieldMask as { paths: unknown }).paths,
       ["display_name", "role_set.roles"],
     );
   });
 
-  test("keys that name object internals are data like any other, and reach no prototype", () => {
+  test("keys such as __proto__ are ordinary data and never change a prototype", () => {
     const text = '{"__proto__": {"polluted": "1"}, "constructor": {"polluted": "1"}, "prototype": {"polluted": "1"}}';
     const strings = '{"__proto__": "p", "constructor": "c", "toString": "t"}';
     const message = read(
@@ -271,14 +271,14 @@ suite("reading JSON", () => {
     ]);
   });
 
-  test("keys of maps are checked by their type, and two spellings of one key are refused", () => {
+  test("map keys are validated by their type, and two representations of one key are rejected", () => {
     assert.deepEqual(read({ map_bool_string: { true: "a", false: "b" } }).mapBoolString, { true: "a", false: "b" });
     assert.deepEqual(broken({ map_bool_string: { yes: "" } }), ["map_bool_string[yes] type.bool"]);
     assert.deepEqual(broken({ map_uint32_string: { "-1": "" } }), ["map_uint32_string[-1] type.uint32"]);
     assert.deepEqual(broken({ map_int64_string: { 1: "a", "01": "b" } }), ["map_int64_string[01] duplicate_field"]);
   });
 
-  test("JSON that nests too deep is refused even when it was parsed elsewhere", () => {
+  test("JSON that is nested too deeply is rejected even if it was parsed elsewhere", () => {
     let deep: unknown = 1;
     for (let i = 0; i < 100_000; i++) deep = [deep];
     assert.equal(violations({ one_struct: { deep } })[0]?.rule, "nesting");
@@ -287,10 +287,10 @@ suite("reading JSON", () => {
     assert.equal(violations(nested)[0]?.rule, "nesting");
   });
 
-  test("messages that were read share nothing that can change", () => {
-    const first = jsonDecoder(TenantSchema)({});
+  test("decoded messages share no mutable state", () => {
+    const first = createJsonDecoder(TenantSchema)({});
     first.quotas.route = { $typeName: "service.api.QuotaLimit", limitPerDay: 1n };
-    assert.deepEqual(jsonDecoder(TenantSchema)({}).quotas, {});
+    assert.deepEqual(createJsonDecoder(TenantSchema)({}).quotas, {});
     (read({}).manyString as string[]).push("x");
     assert.deepEqual(read({}).manyString, []);
   });

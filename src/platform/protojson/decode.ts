@@ -2,27 +2,27 @@ import { type DescField, type DescMessage, type MessageShape, ScalarType } from 
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { parseDuration } from "./formats/duration.ts";
 import { parseFieldMask } from "./formats/field-mask.ts";
-import { enumReader, keyReader, type Reader, scalarReader } from "./formats/scalars.ts";
-import { readJsonObject, readListValue, readStruct, readValue, tooDeep } from "./formats/struct.ts";
+import { createEnumReader, createKeyReader, createScalarReader, type Reader } from "./formats/scalars.ts";
+import { readJsonObject, readListValue, readStruct, readValue, reportTooDeep } from "./formats/struct.ts";
 import { parseTimestamp } from "./formats/timestamp.ts";
-import { type DecodeOptions, depthMax, keySegment, kindOf, Problems, violated } from "./problems.ts";
+import { type DecodeOptions, depthMax, describeType, keySegment, Problems, toViolationFailure } from "./problems.ts";
 import {
+  createMessageFactory,
+  isStoredAsJson,
+  isStoredUnwrapped,
   isUnusedExtensions,
-  keptAsJson,
-  keptUnwrapped,
-  messageMaker,
   type OneofSlot,
   putOwn,
   type Slots,
-  unsupported,
+  unsupportedType,
 } from "./shape.ts";
 
-/** A field as a decoder meets it. */
+/** A field as a decoder sees it. */
 interface FieldReader {
   readonly name: string;
   readonly localName: string;
   readonly oneof: string | undefined;
-  /** Whether null is a value of the field and not its absence. */
+  /** Whether null is a value of the field rather than its absence. */
   readonly takesNull: boolean;
   readonly read: Reader;
 }
@@ -30,48 +30,48 @@ interface FieldReader {
 const compiled = new WeakMap<DescMessage, Reader>();
 
 /**
- * Makes the function that reads messages of a type from parsed JSON; made once per type.
+ * Creates the decoder of a message type, from parsed JSON to a message. It is compiled once per type.
  *
- * It takes fields by either name unless it is strict, and fails with everything that is wrong, each with its path.
+ * Fields are accepted under both of their names unless the decoder is strict. A failure lists every violation with its path.
  */
-export function jsonDecoder<Desc extends DescMessage>(
+export function createJsonDecoder<Desc extends DescMessage>(
   desc: Desc,
 ): (json: unknown, options?: DecodeOptions) => MessageShape<Desc> {
-  const read = messageReader(desc);
+  const read = createMessageReader(desc);
   return (json, options) => {
     const problems = new Problems(options);
     const message = read(json, problems);
-    if (problems.count > 0) throw violated(problems.violations);
+    if (problems.count > 0) throw toViolationFailure(problems.violations);
     return message as MessageShape<Desc>;
   };
 }
 
-/** The reader of a message type. */
-export function messageReader(desc: DescMessage): Reader {
+/** Creates the reader of a message type. */
+export function createMessageReader(desc: DescMessage): Reader {
   const known = compiled.get(desc);
   if (known !== undefined) return known;
-  const wellKnown = wellKnownReader(desc);
+  const wellKnown = createWellKnownReader(desc);
   if (wellKnown !== undefined) {
     compiled.set(desc, wellKnown);
     return wellKnown;
   }
   const fields = new Map<string, FieldReader>();
-  const make = messageMaker(desc);
+  const make = createMessageFactory(desc);
   const reader: Reader = (json, problems) => {
     if (typeof json !== "object" || json === null || Array.isArray(json)) {
-      return problems.add("type.object", `must be an object, not ${kindOf(json)}`);
+      return problems.add("type.object", `must be an object, not ${describeType(json)}`);
     }
-    if (++problems.depth > depthMax) tooDeep(problems);
+    if (++problems.depth > depthMax) reportTooDeep(problems);
     const message = make();
     if (problems.depth <= depthMax) readFields(fields, json as Record<string, unknown>, message, problems);
     problems.depth--;
     return message;
   };
-  // Known before its fields are compiled, so that a type may contain itself.
+  // Registered before its fields are compiled, so that a type may contain itself.
   compiled.set(desc, reader);
   try {
     for (const field of desc.fields) {
-      const entry = fieldReader(field);
+      const entry = createFieldReader(field);
       fields.set(field.name, entry).set(field.jsonName, entry);
     }
   } catch (cause) {
@@ -104,7 +104,7 @@ function readFields(
         continue;
       }
       if (Object.hasOwn(json, field.name)) {
-        problems.add("duplicate_field", `is given twice, as ${field.name} and as ${key}`, field.name);
+        problems.add("duplicate_field", `must not be given twice, as ${field.name} and as ${key}`, field.name);
         continue;
       }
     }
@@ -129,26 +129,30 @@ function setOneof(message: Slots, oneof: string, field: FieldReader, value: unkn
   }
 }
 
-function wellKnownReader(desc: DescMessage): Reader | undefined {
+function createWellKnownReader(desc: DescMessage): Reader | undefined {
   const $typeName = desc.typeName;
   switch ($typeName) {
     case "google.protobuf.Any":
-      throw unsupported(desc);
+      throw unsupportedType(desc);
     case "google.protobuf.Timestamp":
-      return textReader("timestamp", "an RFC 3339 time such as 2026-01-31T12:00:00Z", (text) => {
+      return createTextReader("timestamp", "an RFC 3339 time such as 2026-01-31T12:00:00Z", (text) => {
         const moment = parseTimestamp(text);
         return moment && { $typeName, seconds: moment.seconds, nanos: moment.nanos };
       });
     case "google.protobuf.Duration":
-      return textReader("duration", "a number of seconds such as 1.5s", (text) => {
+      return createTextReader("duration", "a number of seconds such as 1.5s", (text) => {
         const duration = parseDuration(text);
         return duration && { $typeName, seconds: duration.seconds, nanos: duration.nanos };
       });
     case "google.protobuf.FieldMask":
-      return textReader("field_mask", "field paths separated by commas", (text) => {
-        const paths = parseFieldMask(text);
-        return paths && { $typeName, paths };
-      });
+      return createTextReader(
+        "field_mask",
+        "field paths separated by commas (for example: name,config.limit)",
+        (text) => {
+          const paths = parseFieldMask(text);
+          return paths && { $typeName, paths };
+        },
+      );
     case "google.protobuf.Struct":
       return readStruct;
     case "google.protobuf.Value":
@@ -157,7 +161,7 @@ function wellKnownReader(desc: DescMessage): Reader | undefined {
       return readListValue;
     default: {
       if (!isWrapperDesc(desc)) return undefined;
-      const read = scalarReader(desc.fields[0].scalar, false);
+      const read = createScalarReader(desc.fields[0].scalar, false);
       return (json, problems) => {
         const value = read(json, problems);
         return value === undefined ? undefined : { $typeName, value };
@@ -166,54 +170,54 @@ function wellKnownReader(desc: DescMessage): Reader | undefined {
   }
 }
 
-/** The reader of a type whose JSON form is a text of its own. */
-function textReader(name: string, form: string, parse: (text: string) => unknown): Reader {
+/** Creates the reader of a well-known type whose JSON form is a string. */
+function createTextReader(name: string, form: string, parse: (text: string) => unknown): Reader {
   return (json, problems) => {
-    if (typeof json !== "string") return problems.add(`type.${name}`, `must be ${form}, not ${kindOf(json)}`);
+    if (typeof json !== "string") return problems.add(`type.${name}`, `must be ${form}, not ${describeType(json)}`);
     return parse(json) ?? problems.add(`type.${name}`, `must be ${form}`);
   };
 }
 
-function fieldReader(field: DescField): FieldReader {
+function createFieldReader(field: DescField): FieldReader {
   const singular = field.fieldKind !== "list" && field.fieldKind !== "map";
   return {
     name: field.name,
     localName: field.localName,
     oneof: field.oneof?.localName,
     takesNull: singular && nullIsValue(field),
-    read: memberReader(field),
+    read: createMemberReader(field),
   };
 }
 
-function memberReader(field: DescField): Reader {
-  if (isUnusedExtensions(field)) return listReader(unusedReader, false);
-  const read = valueReader(field);
-  if (field.fieldKind === "list") return listReader(read, nullIsValue(field));
-  return field.fieldKind === "map" ? mapReader(field, read) : read;
+function createMemberReader(field: DescField): Reader {
+  if (isUnusedExtensions(field)) return createListReader(rejectUnused, false);
+  const read = createValueReader(field);
+  if (field.fieldKind === "list") return createListReader(read, nullIsValue(field));
+  return field.fieldKind === "map" ? createMapReader(field, read) : read;
 }
 
-function unusedReader(_json: unknown, problems: Problems): undefined {
-  return problems.add("unknown_field", "is not in use");
+function rejectUnused(_json: unknown, problems: Problems): undefined {
+  return problems.add("unknown_field", "is not supported");
 }
 
-/** The reader of a field's value: of a list or a map, one item's. */
-export function valueReader(field: DescField): Reader {
-  if (field.enum !== undefined) return enumReader(field.enum);
+/** Creates the reader of a field's value; for a list or a map, the reader of one item. */
+export function createValueReader(field: DescField): Reader {
+  if (field.enum !== undefined) return createEnumReader(field.enum);
   if (field.message === undefined) {
-    return scalarReader(field.scalar, field.fieldKind !== "map" && field.longAsString);
+    return createScalarReader(field.scalar, field.fieldKind !== "map" && field.longAsString);
   }
-  if (keptAsJson(field)) return readJsonObject;
-  if (keptUnwrapped(field)) return scalarReader(field.message.fields[0]!.scalar!, false);
-  return messageReader(field.message);
+  if (isStoredAsJson(field)) return readJsonObject;
+  if (isStoredUnwrapped(field)) return createScalarReader(field.message.fields[0]!.scalar!, false);
+  return createMessageReader(field.message);
 }
 
 function nullIsValue(field: DescField): boolean {
   return field.message?.typeName === "google.protobuf.Value" || field.enum?.typeName === "google.protobuf.NullValue";
 }
 
-function listReader(read: Reader, takesNull: boolean): Reader {
+function createListReader(read: Reader, takesNull: boolean): Reader {
   return (json, problems) => {
-    if (!Array.isArray(json)) return problems.add("type.list", `must be a list, not ${kindOf(json)}`);
+    if (!Array.isArray(json)) return problems.add("type.list", `must be a list, not ${describeType(json)}`);
     const items: unknown[] = [];
     for (let i = 0; i < json.length; i++) {
       const before = problems.count;
@@ -225,13 +229,13 @@ function listReader(read: Reader, takesNull: boolean): Reader {
   };
 }
 
-function mapReader(field: DescField & { fieldKind: "map" }, read: Reader): Reader {
-  const readKey = keyReader(field.mapKey);
+function createMapReader(field: DescField & { fieldKind: "map" }, read: Reader): Reader {
+  const readKey = createKeyReader(field.mapKey);
   const quoted = field.mapKey === ScalarType.STRING;
   const takesNull = nullIsValue(field);
   return (json, problems) => {
     if (typeof json !== "object" || json === null || Array.isArray(json)) {
-      return problems.add("type.map", `must be an object, not ${kindOf(json)}`);
+      return problems.add("type.map", `must be an object, not ${describeType(json)}`);
     }
     const entries: Record<string, unknown> = {};
     for (const given of Object.keys(json)) {

@@ -4,27 +4,27 @@ import { create } from "@bufbuild/protobuf";
 import { DurationSchema, EmptySchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { ExportConfigResponseSchema } from "../../../gen/service/api/config_pb.ts";
 import { QuotaSchema, TenantSchema } from "../../../gen/service/api/tenant_pb.ts";
-import { jsonDecoder, jsonEncoder } from "./index.ts";
+import { createJsonDecoder, createJsonEncoder } from "./index.ts";
 import { everyKind, withAny } from "./testing/every-kind.ts";
 
 function written(init: object, names: "proto" | "json" = "json"): Record<string, unknown> {
-  return JSON.parse(jsonEncoder(everyKind, names)(create(everyKind, init as never)));
+  return JSON.parse(createJsonEncoder(everyKind, names)(create(everyKind, init as never)));
 }
 
 suite("writing JSON", () => {
   test("defaults are written; unset messages and unset optional fields are not", () => {
     assert.equal(
-      jsonEncoder(TenantSchema, "proto")(create(TenantSchema)),
+      createJsonEncoder(TenantSchema, "proto")(create(TenantSchema)),
       '{"id":"","name":"","slug":"","status":"STATUS_UNSPECIFIED","plan":"","quotas":{},"platform":false,"record_version":0}',
     );
-    assert.equal(jsonEncoder(QuotaSchema, "json")(create(QuotaSchema)), '{"operation":"","used":"0"}');
+    assert.equal(createJsonEncoder(QuotaSchema, "json")(create(QuotaSchema)), '{"operation":"","used":"0"}');
     assert.equal(
-      jsonEncoder(QuotaSchema, "json")(create(QuotaSchema, { limit: 0n })),
+      createJsonEncoder(QuotaSchema, "json")(create(QuotaSchema, { limit: 0n })),
       '{"operation":"","limit":"0","used":"0"}',
     );
   });
 
-  test("REST gets 64-bit integers as numbers while they are exact; Connect always gets strings", () => {
+  test("64-bit integers are numbers in REST as long as they are exact, and always strings in Connect", () => {
     for (const [value, proto] of [
       [3n, 3],
       [-(2n ** 53n) + 1n, -(2 ** 53) + 1],
@@ -46,12 +46,12 @@ suite("writing JSON", () => {
     assert.equal(written({ oneColour: 77 }).oneColour, 77);
   });
 
-  test("numbers that JSON lacks are strings, and a negative zero keeps its sign", () => {
+  test("NaN and infinities are strings, and a negative zero keeps its sign", () => {
     const doubles = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e21, -0];
     assert.deepEqual(written({ manyDouble: doubles }).manyDouble, ["NaN", "Infinity", "-Infinity", 1e21, -0]);
   });
 
-  test("strings that need escapes are escaped, whatever their length", () => {
+  test("strings of any length are escaped where necessary", () => {
     for (const text of ['"', "\\", "\n", "\u0000", "é", "\ud83d\ude00", "\ud800", "</script>"]) {
       for (const padding of ["", "x".repeat(100)]) {
         assert.equal(written({ oneString: padding + text }).oneString, padding + text);
@@ -62,8 +62,8 @@ suite("writing JSON", () => {
     }
   });
 
-  test("times are RFC 3339 in UTC with 0, 3, 6 or 9 digits of fraction", () => {
-    const encode = jsonEncoder(TimestampSchema, "proto");
+  test("times are RFC 3339 in UTC with 0, 3, 6 or 9 fractional digits", () => {
+    const encode = createJsonEncoder(TimestampSchema, "proto");
     for (const [seconds, nanos, text] of [
       [0n, 0, "1970-01-01T00:00:00Z"],
       [1_772_366_400n, 250_000_000, "2026-03-01T12:00:00.250Z"],
@@ -79,8 +79,8 @@ suite("writing JSON", () => {
     assert.throws(() => encode(create(TimestampSchema, { nanos: -1 })));
   });
 
-  test("durations are decimal seconds, negative ones too", () => {
-    const encode = jsonEncoder(DurationSchema, "proto");
+  test("durations are decimal seconds and may be negative", () => {
+    const encode = createJsonEncoder(DurationSchema, "proto");
     for (const [seconds, nanos, text] of [
       [0n, 0, "0s"],
       [90n, 0, "90s"],
@@ -93,30 +93,33 @@ suite("writing JSON", () => {
     assert.throws(() => encode(create(DurationSchema, { seconds: 1n, nanos: -1 })));
   });
 
-  test("field masks name fields as everything else does", () => {
+  test("field masks use the encoder's field names", () => {
     const mask = create(FieldMaskSchema, { paths: ["display_name", "role_set.roles"] });
-    assert.equal(jsonEncoder(FieldMaskSchema, "json")(mask), '"displayName,roleSet.roles"');
-    assert.equal(jsonEncoder(FieldMaskSchema, "proto")(mask), '"display_name,role_set.roles"');
+    assert.equal(createJsonEncoder(FieldMaskSchema, "json")(mask), '"displayName,roleSet.roles"');
+    assert.equal(createJsonEncoder(FieldMaskSchema, "proto")(mask), '"display_name,role_set.roles"');
   });
 
   test("an empty message and an empty Struct are empty objects", () => {
-    assert.equal(jsonEncoder(EmptySchema, "proto")(create(EmptySchema)), "{}");
-    assert.equal(jsonEncoder(StructSchema, "proto")(create(StructSchema)), "{}");
+    assert.equal(createJsonEncoder(EmptySchema, "proto")(create(EmptySchema)), "{}");
+    assert.equal(createJsonEncoder(StructSchema, "proto")(create(StructSchema)), "{}");
   });
 
-  test("a type that contains Any is refused when it is compiled, every time", () => {
-    for (const compile of [() => jsonEncoder(withAny, "json"), () => jsonDecoder(withAny)]) {
-      assert.throws(compile, /google.protobuf.Any has no JSON form/);
-      assert.throws(compile, /google.protobuf.Any has no JSON form/);
+  test("a type that contains Any is rejected at every compilation", () => {
+    for (const compile of [() => createJsonEncoder(withAny, "json"), () => createJsonDecoder(withAny)]) {
+      assert.throws(compile, /google.protobuf.Any has no supported JSON form/);
+      assert.throws(compile, /google.protobuf.Any has no supported JSON form/);
     }
   });
 
-  test("HttpBody can be written for all that its unused extensions are Any", () => {
+  test("HttpBody is encoded although its unused extensions are of type Any", () => {
     const message = create(ExportConfigResponseSchema, {
       document: { contentType: "text/plain", data: Buffer.from("hi") },
     });
-    const text = jsonEncoder(ExportConfigResponseSchema, "json")(message);
+    const text = createJsonEncoder(ExportConfigResponseSchema, "json")(message);
     assert.equal(text, '{"document":{"contentType":"text/plain","data":"aGk=","extensions":[]}}');
-    assert.deepEqual(jsonDecoder(ExportConfigResponseSchema)(JSON.parse(text)).document?.contentType, "text/plain");
+    assert.deepEqual(
+      createJsonDecoder(ExportConfigResponseSchema)(JSON.parse(text)).document?.contentType,
+      "text/plain",
+    );
   });
 });

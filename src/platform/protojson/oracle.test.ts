@@ -5,7 +5,7 @@ import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { services } from "../../../gen/services.ts";
 import { fc } from "../../../test/harness/random.ts";
 import { Failure } from "../../errors/index.ts";
-import { jsonDecoder, jsonEncoder } from "./index.ts";
+import { createJsonDecoder, createJsonEncoder } from "./index.ts";
 import { arbitraryMessage, trickyText } from "./testing/arbitrary.ts";
 import { everyKind } from "./testing/every-kind.ts";
 
@@ -15,7 +15,7 @@ const apiTypes = services
   .filter((type): type is DescMessage => type.kind === "message");
 const types = [...new Set([...apiTypes, everyKind])];
 
-// The type with every kind is large: it is made less deep.
+// The type with every kind of field is large, so its messages are nested less deeply.
 function messagesOf(desc: DescMessage) {
   return arbitraryMessage(desc, { depth: desc === everyKind ? 1 : 2 });
 }
@@ -26,7 +26,7 @@ function runsFor(desc: DescMessage) {
 
 function decoded(desc: DescMessage, json: unknown): Message | undefined {
   try {
-    return jsonDecoder(desc)(json);
+    return createJsonDecoder(desc)(json);
   } catch (error) {
     assert.ok(error instanceof Failure, "only failures of the catalogue are thrown");
     assert.ok(error.violations.length > 0);
@@ -38,8 +38,8 @@ suite("JSON against protobuf-es, with random messages of every type", () => {
   test("there are types to compare", () => assert.ok(types.length > 50));
 
   for (const desc of types) {
-    test(`${desc.typeName} is written as protobuf-es writes it`, () => {
-      const encode = jsonEncoder(desc, "json");
+    test(`${desc.typeName} is encoded like in protobuf-es`, () => {
+      const encode = createJsonEncoder(desc, "json");
       fc.assert(
         fc.property(messagesOf(desc), (message) => {
           const json = JSON.parse(encode(message)) as JsonValue;
@@ -51,8 +51,8 @@ suite("JSON against protobuf-es, with random messages of every type", () => {
       );
     });
 
-    test(`${desc.typeName} is read as protobuf-es reads it, under both names`, () => {
-      const decode = jsonDecoder(desc);
+    test(`${desc.typeName} is decoded like in protobuf-es, under both names`, () => {
+      const decode = createJsonDecoder(desc);
       fc.assert(
         fc.property(messagesOf(desc), fc.boolean(), (message, useProtoFieldName) => {
           const json = JSON.parse(JSON.stringify(toJson(desc, message, { useProtoFieldName })));
@@ -63,24 +63,24 @@ suite("JSON against protobuf-es, with random messages of every type", () => {
     });
 
     test(`${desc.typeName} survives a round trip under both names`, () => {
-      const decode = jsonDecoder(desc);
+      const decode = createJsonDecoder(desc);
       fc.assert(
         fc.property(messagesOf(desc), fc.constantFrom("proto" as const, "json" as const), (message, names) => {
-          const json: unknown = JSON.parse(jsonEncoder(desc, names)(message));
+          const json: unknown = JSON.parse(createJsonEncoder(desc, names)(message));
           assert.ok(equals(desc, decode(json), message));
         }),
         runsFor(desc),
       );
     });
 
-    test(`${desc.typeName} is never read from JSON that protobuf-es refuses, nor read differently`, () => {
+    test(`${desc.typeName} is never decoded from JSON that protobuf-es rejects, nor decoded differently`, () => {
       fc.assert(
         fc.property(messagesOf(desc), fc.nat(), anything, (message, place, replacement) => {
           const json = replaced(toJson(desc, message), place, replacement);
           const ours = decoded(desc, structuredClone(json));
           if (ours === undefined) return;
           const theirs = fromJson(desc, json);
-          // For equals(), NaN differs from itself.
+          // equals() treats NaN as different from NaN.
           if (!equals(desc, ours, theirs)) assert.deepEqual(ours, theirs);
         }),
         runsFor(desc),

@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { ListEventsRequestSchema } from "../../../gen/service/api/event_pb.ts";
 import { UpdateTenantRequestSchema } from "../../../gen/service/api/tenant_pb.ts";
-import { applyParams, jsonDecoder } from "./index.ts";
+import { applyParams, createJsonDecoder } from "./index.ts";
 import { everyKind } from "./testing/every-kind.ts";
 
 type Params = readonly (readonly [string, string])[];
@@ -19,7 +19,7 @@ function broken(...params: Params): string[] {
 }
 
 suite("parameters", () => {
-  test("every kind of scalar is read from text", () => {
+  test("every kind of scalar is parsed from text", () => {
     const message = filled(
       ["one_string", "a b"],
       ["one_bool", "true"],
@@ -40,7 +40,7 @@ suite("parameters", () => {
     assert.deepEqual(message.choice, { case: "choiceUint32", value: 7 });
   });
 
-  test("messages that have a form as text are read from it", () => {
+  test("messages with a text form are parsed from it", () => {
     const message = filled(
       ["one_timestamp", "2026-03-01T12:00:00Z"],
       ["one_duration", "1.5s"],
@@ -59,7 +59,7 @@ suite("parameters", () => {
     assert.deepEqual((message.oneValue as { kind: { case: string } }).kind.case, "nullValue");
   });
 
-  test("a repeated parameter fills a list in its order", () => {
+  test("a repeated parameter fills a list in order", () => {
     const message = create(ListEventsRequestSchema);
     const params = [
       ["types", "b.*"],
@@ -71,7 +71,7 @@ suite("parameters", () => {
     assert.deepEqual(filled(["many_colour", "COLOUR_RED"], ["many_colour", "COLOUR_BLUE"]).manyColour, [1, 2]);
   });
 
-  test("dots lead into messages, which are made on the way", () => {
+  test("dotted paths address nested messages, which are created if necessary", () => {
     const message = filled(
       ["one_leaf.text", "x"],
       ["one_every_kind.one_leaf.text", "y"],
@@ -86,7 +86,7 @@ suite("parameters", () => {
     });
   });
 
-  test("what names no field is refused by its own name", () => {
+  test("an unknown parameter is rejected by name", () => {
     assert.deepEqual(broken(["nmae", "x"], ["one_leaf.txet", "x"], ["one_string.length", "x"], ["", "x"], [".", "x"]), [
       "nmae unknown_field",
       "one_leaf.txet unknown_field",
@@ -102,7 +102,7 @@ suite("parameters", () => {
     assert.deepEqual(broken([`${"one_every_kind.".repeat(5000)}one_bool`, "true"]).length, 1);
   });
 
-  test("text that is not of the field's type breaks the rule of the type", () => {
+  test("text that does not match the field's type violates the rule of the type", () => {
     assert.deepEqual(
       broken(
         ["one_bool", "1"],
@@ -131,7 +131,7 @@ suite("parameters", () => {
     );
   });
 
-  test("messages without a form as text, and maps, cannot be parameters", () => {
+  test("maps and messages without a text form cannot be parameters", () => {
     assert.deepEqual(broken(["one_leaf", "{}"], ["many_leaf", "{}"], ["map_string_string", "{}"]), [
       "one_leaf type.parameter",
       "many_leaf type.parameter",
@@ -139,18 +139,18 @@ suite("parameters", () => {
     ]);
   });
 
-  test("a single value cannot be given twice", () => {
+  test("a singular field cannot be given twice", () => {
     assert.deepEqual(broken(["one_int32", "0"], ["one_int32", "5"]), ["one_int32 duplicate_field"]);
     assert.deepEqual(broken(["choice_bool", "true"], ["choice_string", "x"]), ["choice_string oneof"]);
   });
 
-  test("a name in lowerCamel and the number of an enum value are refused", () => {
+  test("lowerCamel names and enum numbers are rejected", () => {
     assert.deepEqual(broken(["oneInt32", "5"]), ["oneInt32 unknown_field"]);
     assert.deepEqual(broken(["one_colour", "1"]), ["one_colour type.enum"]);
   });
 
-  test("a path variable that the body contradicts is refused, one that it repeats is not", () => {
-    const decode = jsonDecoder(UpdateTenantRequestSchema);
+  test("a path variable that contradicts the body is rejected; one that equals it is accepted", () => {
+    const decode = createJsonDecoder(UpdateTenantRequestSchema);
     const path = [["tenant_id", "t1"]] as const;
     for (const body of [{}, { tenant_id: "t1" }, { tenant_id: "" }]) {
       const message = decode(body);
@@ -162,19 +162,19 @@ suite("parameters", () => {
       {
         field: "tenant_id",
         rule: "conflicting_value",
-        message: "has one value as a path parameter and another elsewhere in the request",
+        message: "must have the same value as a path parameter and elsewhere in the request",
       },
     ]);
     assert.equal(message.tenantId, "t2");
   });
 
-  test("a query parameter cannot change what the path says", () => {
+  test("a query parameter cannot override a path variable", () => {
     const message = create(UpdateTenantRequestSchema, { tenantId: "t1" });
     const [violation] = applyParams(UpdateTenantRequestSchema, message, [["tenant_id", "t2"]], "query");
     assert.equal(violation?.rule, "conflicting_value");
   });
 
-  test("at most twenty violations are told", () => {
+  test("at most twenty violations are reported", () => {
     assert.equal(broken(...Array.from({ length: 100 }, (_, i) => [`x${i}`, ""] as const)).length, 20);
   });
 });

@@ -2,28 +2,28 @@ import { isDeepStrictEqual } from "node:util";
 import { type DescField, type DescMessage, isFieldSet, type Message, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "../../errors/index.ts";
-import { messageReader, valueReader } from "./decode.ts";
-import { enumReader, scalarReader } from "./formats/scalars.ts";
+import { createMessageReader, createValueReader } from "./decode.ts";
+import { createEnumReader, createScalarReader } from "./formats/scalars.ts";
 import { depthMax, Problems, shortName } from "./problems.ts";
 import { parseJson } from "./scan/parse.ts";
-import { keptUnwrapped, messageMaker, type OneofSlot, type Slots } from "./shape.ts";
+import { createMessageFactory, isStoredUnwrapped, type OneofSlot, type Slots } from "./shape.ts";
 
-/** Reads a value from a parameter's text; undefined after reporting what is wrong with it. */
+/** Reads a value from a parameter's text; reports a violation and returns undefined if it is invalid. */
 type TextReader = (text: string, problems: Problems) => unknown;
 
-/** A field as parameters reach it. */
+/** A field that a parameter can address. */
 interface Param {
   readonly field: DescField;
-  /** Absent where no text can say the value: maps, and messages without a text form. */
+  /** Undefined for fields without a text form: maps and most messages. */
   readonly read: TextReader | undefined;
-  /** Makes the message that a longer path goes on into. */
+  /** Creates the nested message of a longer path. */
   readonly make: (() => Slots) | undefined;
 }
 
-/** One run over the parameters of a request. */
-interface Filling {
+/** The state of applying the parameters of one request. */
+interface ParamContext {
   readonly source: "path" | "query";
-  /** The fields that this run has met, by their paths. */
+  /** The paths of the fields that have been set. */
   readonly given: Set<string>;
   readonly problems: Problems;
 }
@@ -31,10 +31,10 @@ interface Filling {
 const compiled = new WeakMap<DescMessage, ReadonlyMap<string, Param>>();
 
 /**
- * Fills a message from path variables or query parameters, given as pairs of a dotted field path and a text.
+ * Sets fields of a message from path variables or query parameters, given as pairs of a dotted field path and a text.
  *
- * Fields that already have another value, from the body or the path, are refused rather than overwritten. Answers every
- * violation; the message is only fit for use when there is none.
+ * A field that already has a different value, from the body or the path, is a violation and is not overwritten. Returns all
+ * violations; the message must not be used if there are any.
  */
 export function applyParams(
   desc: DescMessage,
@@ -43,13 +43,13 @@ export function applyParams(
   source: "path" | "query",
 ): Violation[] {
   if (params.length === 0) return [];
-  const filling: Filling = { source, given: new Set(), problems: new Problems() };
-  for (const [path, text] of params) applyParam(filling, desc, message as Slots, path, text);
-  return filling.problems.violations;
+  const context: ParamContext = { source, given: new Set(), problems: new Problems() };
+  for (const [path, text] of params) applyParam(context, desc, message as Slots, path, text);
+  return context.problems.violations;
 }
 
-function applyParam(filling: Filling, desc: DescMessage, message: Slots, path: string, text: string): void {
-  const { problems } = filling;
+function applyParam(context: ParamContext, desc: DescMessage, message: Slots, path: string, text: string): void {
+  const { problems } = context;
   const segments = path.split(".");
   let slots = message;
   let params = paramsOf(desc);
@@ -58,15 +58,15 @@ function applyParam(filling: Filling, desc: DescMessage, message: Slots, path: s
     const last = i === segments.length - 1;
     const param = params.get(segments[i]!);
     if (param === undefined || (!last && param.make === undefined) || segments.length > depthMax) {
-      addUnknown(filling, params, path, segments[i]!);
+      addUnknown(context, params, path, segments[i]!);
       return;
     }
     canonical += i === 0 ? param.field.name : `.${param.field.name}`;
     const before = problems.count;
     if (last) {
-      fill(filling, param, slots, canonical, text);
+      setField(context, param, slots, canonical, text);
     } else {
-      slots = descend(param, slots, problems);
+      slots = openNested(param, slots, problems);
       params = paramsOf(param.field.message!);
     }
     if (problems.count !== before) {
@@ -76,7 +76,13 @@ function applyParam(filling: Filling, desc: DescMessage, message: Slots, path: s
   }
 }
 
-function fill({ source, given, problems }: Filling, param: Param, slots: Slots, path: string, text: string): void {
+function setField(
+  { source, given, problems }: ParamContext,
+  param: Param,
+  slots: Slots,
+  path: string,
+  text: string,
+): void {
   const { field, read } = param;
   if (read === undefined) {
     problems.add("type.parameter", `cannot be given as a ${source} parameter`);
@@ -85,7 +91,7 @@ function fill({ source, given, problems }: Filling, param: Param, slots: Slots, 
   const first = !given.has(path);
   const list = field.fieldKind === "list";
   if (!first && !list) {
-    problems.add("duplicate_field", `is given more than once as a ${source} parameter`);
+    problems.add("duplicate_field", `must not be given more than once as a ${source} parameter`);
     return;
   }
   given.add(path);
@@ -98,14 +104,14 @@ function fill({ source, given, problems }: Filling, param: Param, slots: Slots, 
   }
   const wanted = list ? [value] : value;
   if (isFieldSet(slots, field) && !isDeepStrictEqual(slotOf(slots, field), wanted)) {
-    problems.add("conflicting_value", `has one value as a ${source} parameter and another elsewhere in the request`);
+    problems.add("conflicting_value", `must have the same value as a ${source} parameter and elsewhere in the request`);
   } else {
     assign(slots, field, wanted, problems);
   }
 }
 
-/** The message that a path goes on into, made when it is not there yet. */
-function descend(param: Param, slots: Slots, problems: Problems): Slots {
+/** Returns the nested message of a path, and creates it if it is not set. */
+function openNested(param: Param, slots: Slots, problems: Problems): Slots {
   const { field } = param;
   if (isFieldSet(slots, field)) return slotOf(slots, field) as Slots;
   const nested = param.make!();
@@ -136,7 +142,7 @@ function paramsOf(desc: DescMessage): ReadonlyMap<string, Param> {
   if (known !== undefined) return known;
   const params = new Map<string, Param>();
   for (const field of desc.fields) {
-    const param = { field, read: textReaderOf(field), make: makerOf(field) };
+    const param = { field, read: createTextReader(field), make: factoryOf(field) };
     params.set(field.name, param);
   }
   compiled.set(desc, params);
@@ -145,7 +151,7 @@ function paramsOf(desc: DescMessage): ReadonlyMap<string, Param> {
 
 /** Reports a parameter that does not exist. A name in lowerCamel gets its spelling in the definition. */
 function addUnknown(
-  { source, problems }: Filling,
+  { source, problems }: ParamContext,
   params: ReadonlyMap<string, Param>,
   path: string,
   name: string,
@@ -156,22 +162,22 @@ function addUnknown(
   else problems.addUnknownField(name, `${source} parameter`, new Set(fields.map((field) => field.name)), path);
 }
 
-function makerOf(field: DescField): Param["make"] {
-  if (field.fieldKind !== "message" || messageTextReader(field) !== undefined) return undefined;
-  return messageMaker(field.message);
+function factoryOf(field: DescField): Param["make"] {
+  if (field.fieldKind !== "message" || createMessageTextReader(field) !== undefined) return undefined;
+  return createMessageFactory(field.message);
 }
 
-function textReaderOf(field: DescField): TextReader | undefined {
+function createTextReader(field: DescField): TextReader | undefined {
   if (field.fieldKind === "map") return undefined;
   if (field.enum !== undefined) {
-    return enumReader(field.enum);
+    return createEnumReader(field.enum);
   }
-  if (field.message !== undefined) return messageTextReader(field);
-  return scalarTextReader(field.scalar, field.longAsString);
+  if (field.message !== undefined) return createMessageTextReader(field);
+  return createScalarTextReader(field.scalar, field.longAsString);
 }
 
-function scalarTextReader(scalar: ScalarType, longAsString: boolean): TextReader {
-  const read = scalarReader(scalar, longAsString);
+function createScalarTextReader(scalar: ScalarType, longAsString: boolean): TextReader {
+  const read = createScalarReader(scalar, longAsString);
   if (scalar !== ScalarType.BOOL) return read;
   return (text, problems) => {
     if (text !== "true" && text !== "false") return problems.add("type.bool", "must be true or false");
@@ -179,25 +185,25 @@ function scalarTextReader(scalar: ScalarType, longAsString: boolean): TextReader
   };
 }
 
-/** The reader of a message that has a form as text. */
-function messageTextReader(field: DescField & { message: DescMessage }): TextReader | undefined {
+/** Creates the reader of a message that has a text form. */
+function createMessageTextReader(field: DescField & { message: DescMessage }): TextReader | undefined {
   const desc = field.message;
   if (isWrapperDesc(desc)) {
-    const read = scalarTextReader(desc.fields[0].scalar, false);
-    if (keptUnwrapped(field)) return read;
+    const read = createScalarTextReader(desc.fields[0].scalar, false);
+    if (isStoredUnwrapped(field)) return read;
     return (text, problems) => ({ $typeName: desc.typeName, value: read(text, problems) });
   }
   switch (desc.typeName) {
     case "google.protobuf.Timestamp":
     case "google.protobuf.Duration":
     case "google.protobuf.FieldMask":
-      return messageReader(desc);
+      return createMessageReader(desc);
     case "google.protobuf.Struct":
     case "google.protobuf.Value":
     case "google.protobuf.ListValue": {
-      const read = valueReader(field);
+      const read = createValueReader(field);
       return (text, problems) => {
-        const json = jsonOf(text);
+        const json = tryParseJson(text);
         return json === undefined ? problems.add("type.json", "must be JSON") : read(json, problems);
       };
     }
@@ -206,7 +212,7 @@ function messageTextReader(field: DescField & { message: DescMessage }): TextRea
   }
 }
 
-function jsonOf(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return parseJson(text);
   } catch {

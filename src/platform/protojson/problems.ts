@@ -1,30 +1,30 @@
 import { type Failure, fail, type Violation } from "../../errors/index.ts";
 import { nearestName } from "../text/index.ts";
 
-/** How many violations one input can collect; a caller mends the first ones and asks again. */
+/** The maximum number of violations that are reported for one input. */
 const violationsMax = 20;
 
-/** How deep one input may nest, counting objects and lists alike. */
+/** The maximum nesting depth of one input, counting objects and lists. */
 export const depthMax = 64;
 
 const nameCharactersMax = 100;
 
-/** How lenient a decoder is. */
+/** The options of a decoder. */
 export interface DecodeOptions {
-  /** Passes over fields that the message does not have, instead of refusing them by name. */
+  /** Ignores unknown fields instead of reporting them. */
   readonly ignoreUnknownFields?: boolean;
   /**
-   * Takes one spelling of everything, the one that the OpenAPI document shows: fields and enum values by their names in
-   * the definition, numbers as JSON numbers (64-bit integers as strings of digits too), and no null for an absent field.
+   * Accepts only the representation in the OpenAPI document: fields and enum values by their names in the definition,
+   * numbers as JSON numbers (64-bit integers also as strings of digits), and no null for an absent field.
    */
   readonly strict?: boolean;
 }
 
 /**
- * What is wrong with one input, and how deep its reader is in it.
+ * The violations of one input, and the current nesting depth of its reader.
  *
- * A reader reports without knowing where it is; each level that it returns through puts its own name in front. So a good
- * input pays for no paths at all.
+ * A reader reports violations without a path. Each level that it returns through prefixes its own path segment, so that no
+ * paths are built for valid input.
  */
 export class Problems {
   readonly violations: Violation[] = [];
@@ -41,7 +41,7 @@ export class Problems {
     return this.violations.length;
   }
 
-  /** Reports a problem of the current place, or of a field right under it; answers undefined, for readers to return. */
+  /** Reports a violation of the current value, or of one of its fields. Returns undefined, so that readers can return the result. */
   add(rule: string, message: string, field = ""): undefined {
     if (this.violations.length < violationsMax) this.violations.push({ field, rule, message });
   }
@@ -55,32 +55,32 @@ export class Problems {
     this.add("unknown_field", `is not a ${kind} here${suggestion}`, shortName(path));
   }
 
-  /** Puts a path segment in front of everything that was reported since `before`. */
+  /** Prefixes a path segment to all violations reported since the count was `before`. */
   under(segment: string, before: number): void {
     for (let i = before; i < this.violations.length; i++) {
       const violation = this.violations[i]!;
-      this.violations[i] = { ...violation, field: joined(segment, violation.field) };
+      this.violations[i] = { ...violation, field: joinPath(segment, violation.field) };
     }
   }
 }
 
-function joined(segment: string, rest: string): string {
+function joinPath(segment: string, rest: string): string {
   return rest === "" || rest.startsWith("[") ? segment + rest : `${segment}.${rest}`;
 }
 
-/** A name that a caller made up, short enough to be sent back. */
+/** Shortens a name from the request, so that it can be included in a response. */
 export function shortName(name: string): string {
   const cut = name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax)}…` : name;
   return cut.toWellFormed();
 }
 
-/** The path segment of a map's key: quoted when keys are strings. */
+/** The path segment of a map's key; quoted if keys are strings. */
 export function keySegment(key: string, quoted: boolean): string {
   return quoted ? `[${JSON.stringify(shortName(key))}]` : `[${shortName(key)}]`;
 }
 
-/** Makes the failure that tells a caller everything that is wrong with a request. */
-export function violated(violations: readonly Violation[]): Failure {
+/** Creates the INVALID_ARGUMENT failure that lists all violations of a request. */
+export function toViolationFailure(violations: readonly Violation[]): Failure {
   const [first] = violations;
   if (first === undefined) return fail("INVALID_ARGUMENT");
   const place = first.field === "" ? "The request" : `${first.field}:`;
@@ -88,8 +88,8 @@ export function violated(violations: readonly Violation[]): Failure {
   return fail("INVALID_ARGUMENT", { public: `${place} ${first.message}${more}`, violations });
 }
 
-/** What a JSON value is, in words. */
-export function kindOf(json: unknown): string {
+/** Describes the type of a JSON value, for error messages. */
+export function describeType(json: unknown): string {
   if (json === null) return "null";
   if (Array.isArray(json)) return "a list";
   switch (typeof json) {

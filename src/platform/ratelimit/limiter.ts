@@ -1,55 +1,55 @@
 import { fail } from "../../errors/index.ts";
 
-/** How fast a bucket fills, and how much it holds. */
+/** The refill rate and the capacity of a bucket. */
 export interface Rate {
-  /** Tokens a second; above 0. */
+  /** Tokens per second; above 0. */
   readonly rps: number;
   /** Tokens in a full bucket; 1 or more. */
   readonly burst: number;
 }
 
-/** The answer to one call. */
-export interface Verdict {
+/** The rate limit decision for one call. */
+export interface RateLimitDecision {
   readonly allowed: boolean;
   /** The bucket's size, for `X-RateLimit-Limit`. */
   readonly limit: number;
   /** Whole tokens left. */
   readonly remaining: number;
-  /** Whole seconds until the same call would be allowed; 0 when it was. */
+  /** Whole seconds until the same call would be allowed; 0 for an allowed call. */
   readonly retryAfterS: number;
-  /** Milliseconds until the same call would be allowed; 0 when it was. */
+  /** Milliseconds until the same call would be allowed; 0 for an allowed call. */
   readonly waitMs: number;
   /** Whole seconds until the bucket is full. */
   readonly resetS: number;
-  /** Set when the store that counts could not be asked. */
+  /** Set when the shared store was unavailable, so that the call was not counted. */
   readonly degraded?: true;
 }
 
-/** Decides whether a call may go on. */
+/** Decides whether a call is within its rate limit. */
 export interface RateLimiter {
   /** Takes `cost` tokens from the bucket of `key`, all or none. A cost above the burst takes a full bucket. */
-  take(key: string, cost: number, rate: Rate): Promise<Verdict> | Verdict;
+  take(key: string, cost: number, rate: Rate): Promise<RateLimitDecision> | RateLimitDecision;
 }
 
 /*
- * A bucket is one number: the time when it will be full again. A take pushes that time back by what it cost; it is
- * allowed while the bucket would be full again within the time that an empty one takes. (This is the token bucket
- * seen from its other end, known as GCRA.) Both limiters count this way.
+ * A bucket is stored as one number: the time at which it will be full again. A call postpones that time by the refill time
+ * of its cost. It is allowed if the new time is no later than the time at which an empty bucket would be full. This is the
+ * generic cell rate algorithm (GCRA), which is equivalent to a token bucket. Both limiters use it.
  */
 
-/** Time that `cost` tokens take to flow in, and that a whole bucket takes. */
-export function spans(cost: number, rate: Rate): { cost: number; bucket: number } {
+/** The refill times, in milliseconds, of `cost` tokens and of a whole bucket. */
+export function toDurations(cost: number, rate: Rate): { cost: number; bucket: number } {
   if (!(rate.rps > 0) || !(rate.burst >= 1) || !(cost >= 0)) {
-    const cause = new Error(`A rate limit of ${rate.rps} rps, burst ${rate.burst}, cost ${cost} makes no sense.`);
+    const cause = new Error(`Invalid rate limit: ${rate.rps} rps, burst ${rate.burst}, cost ${cost}.`);
     throw fail("INTERNAL", { cause });
   }
   return { cost: (Math.min(cost, rate.burst) * 1000) / rate.rps, bucket: (rate.burst * 1000) / rate.rps };
 }
 
-/** The verdict, from how long the bucket takes to be full again: now, and if the take were granted. */
-export function verdictOf(allowed: boolean, fullInMs: number, wantedFullInMs: number, rate: Rate): Verdict {
+/** Computes the decision from the time until the bucket is full: as it is now, and with the requested cost taken. */
+export function toDecision(allowed: boolean, fullInMs: number, wantedFullInMs: number, rate: Rate): RateLimitDecision {
   const bucketMs = (rate.burst * 1000) / rate.rps;
-  // Rounded to a nanosecond first: a binary fraction must not cost a token or a second.
+  // A tolerance of a nanosecond, so that floating-point error does not cost a token or a second.
   const tokens = rate.burst - (fullInMs * rate.rps) / 1000;
   return {
     allowed,

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/harness/random.ts";
 import { Failure } from "../../errors/index.ts";
-import { memoryLimiter } from "./index.ts";
+import { createMemoryLimiter } from "./index.ts";
 
 const rate = { rps: 10, burst: 5 };
 
 function limiterAt(startMs: number) {
   let nowMs = startMs;
-  return { limiter: memoryLimiter({ now: () => nowMs }), pass: (ms: number) => (nowMs += ms) };
+  return { limiter: createMemoryLimiter({ now: () => nowMs }), pass: (ms: number) => (nowMs += ms) };
 }
 
-test("a burst passes at once, the next call waits for a token", () => {
+test("a burst is allowed immediately, and the next call waits for a token", () => {
   const { limiter, pass } = limiterAt(1_700_000_000_000);
   for (let left = 4; left >= 0; left--) {
     assert.deepEqual(limiter.take("k", 1, rate), {
@@ -38,7 +38,7 @@ test("a burst passes at once, the next call waits for a token", () => {
   assert.equal(limiter.take("k", 1, rate).allowed, false);
 });
 
-test("a call takes its cost, all or nothing", () => {
+test("a call takes its whole cost or nothing", () => {
   const { limiter } = limiterAt(1e12);
   assert.equal(limiter.take("k", 3, rate).remaining, 2);
   assert.deepEqual(limiter.take("k", 3, rate), {
@@ -52,7 +52,7 @@ test("a call takes its cost, all or nothing", () => {
   assert.equal(limiter.take("k", 2, rate).allowed, true);
 });
 
-test("a cost above the burst takes a full bucket instead of being refused for ever", () => {
+test("a cost above the burst takes a full bucket instead of never being allowed", () => {
   const { limiter, pass } = limiterAt(1e12);
   assert.deepEqual(limiter.take("k", 50, rate).allowed, true);
   assert.equal(limiter.take("k", 50, rate).allowed, false);
@@ -60,7 +60,7 @@ test("a cost above the burst takes a full bucket instead of being refused for ev
   assert.equal(limiter.take("k", 50, rate).allowed, true);
 });
 
-test("a free call always passes and takes nothing", () => {
+test("a call without cost is always allowed and takes nothing", () => {
   const { limiter } = limiterAt(1e12);
   limiter.take("k", 5, rate);
   assert.deepEqual(limiter.take("k", 0, rate), {
@@ -82,7 +82,7 @@ test("keys do not share a bucket", () => {
   assert.equal(limiter.take("b", 1, rate).allowed, true);
 });
 
-test("retryAfterS is the time after which the same call passes", () => {
+test("retryAfterS is the time after which the same call is allowed", () => {
   const slow = { rps: 0.1, burst: 2 };
   const { limiter, pass } = limiterAt(1e12);
   limiter.take("k", 2, slow);
@@ -92,7 +92,7 @@ test("retryAfterS is the time after which the same call passes", () => {
   assert.equal(limiter.take("k", 1, slow).allowed, true);
 });
 
-test("never more than burst plus what flowed in is granted, and nearly that much is, whatever the pattern", () => {
+test("any call pattern is granted nearly the burst plus the refilled tokens, and never more", () => {
   const step = fc.record({ wait: fc.integer({ min: 0, max: 300 }), cost: fc.integer({ min: 1, max: 3 }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -126,7 +126,7 @@ test("a clock set back delays callers by no more than a full bucket's time", () 
   assert.equal(limiter.take("k", 1, rate).allowed, true);
 });
 
-test("full buckets are forgotten, so memory follows the callers of the moment", () => {
+test("full buckets are deleted, so memory follows the number of active callers", () => {
   const { limiter, pass } = limiterAt(1e12);
   let most = 0;
   for (let n = 0; n < 200_000; n++) {
@@ -134,11 +134,11 @@ test("full buckets are forgotten, so memory follows the callers of the moment", 
     if (n % 10 === 0) pass(1);
     most = Math.max(most, limiter.size);
   }
-  // 1,000 keys are not full at any moment (100 ms at 10 a millisecond); the sweep may lag behind by as much again.
+  // At any time 1,000 keys are not full (100 ms at 10 per millisecond). The sweep may lag behind by the same number.
   assert.ok(most < 5_000, `${most} buckets`);
 });
 
-test("a rate that makes no sense is refused", () => {
+test("an invalid rate is refused", () => {
   const { limiter } = limiterAt(1e12);
   for (const bad of [
     { rps: 0, burst: 1 },

@@ -1,20 +1,20 @@
 import type { Clock } from "../clock/clock.ts";
-import { type Rate, type RateLimiter, spans, type Verdict, verdictOf } from "./limiter.ts";
+import { type Rate, type RateLimitDecision, type RateLimiter, toDecision, toDurations } from "./limiter.ts";
 
-/** A limiter of this process alone. It holds only buckets that are not full. */
+/** A limiter local to this process. It stores only buckets that are not full. */
 export interface MemoryLimiter extends RateLimiter {
-  take(key: string, cost: number, rate: Rate): Verdict;
-  /** Buckets held now. */
+  take(key: string, cost: number, rate: Rate): RateLimitDecision;
+  /** The number of stored buckets. */
   readonly size: number;
 }
 
-/** A limiter in memory: answers at once, forgets buckets as they fill up. */
-export function memoryLimiter(clock: Clock): MemoryLimiter {
+/** Creates an in-memory limiter. It decides synchronously and deletes buckets once they are full. */
+export function createMemoryLimiter(clock: Clock): MemoryLimiter {
   const fullAt = new Map<string, number>();
   let sweep = fullAt.entries();
 
-  // Each take looks at two buckets in turn: faster than takes can add any, so full ones cannot pile up.
-  function forgetFull(nowMs: number): void {
+  // A take adds at most one bucket and checks two, so full buckets cannot accumulate.
+  function deleteFullBuckets(nowMs: number): void {
     for (let step = 0; step < 2; step++) {
       const { value, done } = sweep.next();
       if (done) {
@@ -31,9 +31,9 @@ export function memoryLimiter(clock: Clock): MemoryLimiter {
     },
     take(key, cost, rate) {
       const nowMs = clock.now();
-      const span = spans(cost, rate);
+      const span = toDurations(cost, rate);
       let fullInMs = Math.max(0, (fullAt.get(key) ?? 0) - nowMs);
-      // Emptier than empty means that the clock was set back or the rate raised: fill from now on.
+      // A deficit larger than the bucket means that the clock was set back or the rate was raised: treat the bucket as empty.
       if (fullInMs > span.bucket) {
         fullInMs = span.bucket;
         fullAt.set(key, nowMs + fullInMs);
@@ -41,8 +41,8 @@ export function memoryLimiter(clock: Clock): MemoryLimiter {
       const wantedMs = fullInMs + span.cost;
       const allowed = wantedMs <= span.bucket + 1e-6;
       if (allowed && span.cost > 0) fullAt.set(key, nowMs + wantedMs);
-      forgetFull(nowMs);
-      return verdictOf(allowed, allowed ? wantedMs : fullInMs, wantedMs, rate);
+      deleteFullBuckets(nowMs);
+      return toDecision(allowed, allowed ? wantedMs : fullInMs, wantedMs, rate);
     },
   };
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Redis } from "ioredis";
 import { startRedis, whyNoRedis } from "../../../test/harness/redis.ts";
 import { Failure } from "../../errors/index.ts";
-import { type RedisLimiter, type RedisLimiterSettings, redisLimiter } from "./redis-limiter.ts";
+import { createRedisLimiter, type RedisLimiter, type RedisLimiterSettings } from "./redis-limiter.ts";
 
 const peer = await startRedis();
 const slow = { rps: 0.001, burst: 10 };
@@ -11,7 +11,7 @@ const slow = { rps: 0.001, burst: 10 };
 let keys = 0;
 const freshKey = (): string => `key ${++keys}`;
 
-// A test on the real Redis, with limiters that are closed whatever happens. On a busy machine an answer may take long.
+// A test on a real Redis; its limiters are always closed. The command timeout is generous, because the machine may be busy.
 function redisTest(
   name: string,
   body: (open: (more?: Partial<RedisLimiterSettings>) => Promise<RedisLimiter>) => Promise<void>,
@@ -21,7 +21,7 @@ function redisTest(
     const limiters: RedisLimiter[] = [];
     try {
       await body(async (more) => {
-        const limiter = redisLimiter({ url: peer.url, failMode: "open", answerMs: 10_000, ...more });
+        const limiter = createRedisLimiter({ url: peer.url, failMode: "open", commandTimeoutMs: 10_000, ...more });
         limiters.push(limiter);
         await limiter.ping();
         return limiter;
@@ -40,7 +40,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-redisTest("a burst passes, the next call is told when to come back", async (open) => {
+redisTest("a burst is allowed, and the next call receives its waiting time", async (open) => {
   const limiter = await open();
   const key = freshKey();
   const rate = { rps: 0.01, burst: 3 };
@@ -57,33 +57,36 @@ redisTest("a burst passes, the next call is told when to come back", async (open
   assert.deepEqual(last, { allowed: true, limit: 3, remaining: 0, retryAfterS: 0, waitMs: 0 });
   const { waitMs, retryAfterS, resetS, ...refused } = await limiter.take(key, 1, rate);
   assert.deepEqual(refused, { allowed: false, limit: 3, remaining: 0 });
-  // The bucket fills while the test runs, which takes far less time than a token does.
+  // The bucket refills while the test runs, but the test takes far less time than one token.
   const elapsedMs = performance.now() - startedMs;
   assert.ok(waitMs <= 100_000 && waitMs >= 100_000 - elapsedMs, `${waitMs} ms after ${elapsedMs} ms`);
   assert.equal(retryAfterS, Math.ceil(waitMs / 1000));
   for (const each of [emptyS, resetS]) assert.ok(each <= 300 && each >= 300 - elapsedMs / 1000, `${each} s`);
 });
 
-redisTest("two limiters on one Redis share a bucket, and under a storm exactly the burst is granted", async (open) => {
-  const [one, two] = [await open(), await open()];
-  const key = freshKey();
-  const storm = Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? one : two).take(key, 1, slow));
-  const verdicts = await Promise.all(storm);
-  assert.equal(verdicts.filter(({ allowed }) => allowed).length, slow.burst);
-  assert.equal(verdicts.filter(({ degraded }) => degraded).length, 0);
-});
+redisTest(
+  "two limiters on one Redis share a bucket, and concurrent calls are granted exactly the burst",
+  async (open) => {
+    const [one, two] = [await open(), await open()];
+    const key = freshKey();
+    const storm = Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? one : two).take(key, 1, slow));
+    const verdicts = await Promise.all(storm);
+    assert.equal(verdicts.filter(({ allowed }) => allowed).length, slow.burst);
+    assert.equal(verdicts.filter(({ degraded }) => degraded).length, 0);
+  },
+);
 
-redisTest("tokens flow back with Redis's clock", async (open) => {
+redisTest("tokens are refilled by the clock of Redis", async (open) => {
   const limiter = await open();
   const key = freshKey();
   const rate = { rps: 20, burst: 1 };
   assert.equal((await limiter.take(key, 1, rate)).allowed, true);
-  // On a busy machine a token may be back before the next call.
+  // On a busy machine a token may be refilled before the next call.
   await until(async () => !(await limiter.take(key, 1, rate)).allowed);
   await until(async () => (await limiter.take(key, 1, rate)).allowed);
 });
 
-redisTest("a bucket's key expires when the bucket is full, and a free call makes none", async (open) => {
+redisTest("a bucket's key expires when the bucket is full, and a call without cost creates none", async (open) => {
   const limiter = await open({ prefix: "expiry:" });
   const direct = new Redis(peer!.url);
   try {
@@ -103,7 +106,7 @@ redisTest("a bucket's key expires when the bucket is full, and a free call makes
 });
 
 redisTest(
-  "a bucket that lies in the future, as after a clock was set back, counts as empty and fills from now",
+  "a bucket too far in the future, as after a clock was set back, counts as empty and refills from now",
   async (open) => {
     const limiter = await open({ prefix: "future:", failMode: "closed" });
     const direct = new Redis(peer!.url);
@@ -118,7 +121,7 @@ redisTest(
   },
 );
 
-redisTest("a Redis that lost its scripts is served again without a failure", async (open) => {
+redisTest("a Redis that lost its scripts is used again without a failure", async (open) => {
   const limiter = await open({ failMode: "closed" });
   const direct = new Redis(peer!.url);
   try {
@@ -130,7 +133,7 @@ redisTest("a Redis that lost its scripts is served again without a failure", asy
 });
 
 redisTest(
-  "a Redis killed in mid-way: open lets pass and says so, closed refuses, both recover by themselves",
+  "when Redis is killed, fail mode open allows calls as degraded, closed rejects them, and both recover by themselves",
   async (open) => {
     const [lenient, strict] = [await open({ failMode: "open" }), await open({ failMode: "closed" })];
     const key = freshKey();
@@ -165,38 +168,35 @@ redisTest(
   },
 );
 
-redisTest(
-  "a Redis that answers nothing delays one call by about 100 ms, and the following ones not at all",
-  async (open) => {
-    const errors: Error[] = [];
-    let nowMs = 0;
-    const limiter = await open({
-      clock: { now: () => nowMs },
-      onError: (error) => errors.push(error),
-      answerMs: undefined,
-    });
-    peer!.freeze();
-    try {
-      assert.equal((await limiter.take(freshKey(), 1, slow)).degraded, true);
-      // The call gave up by itself: it did not wait for the 2 s after which a silent connection is closed.
-      assert.deepEqual(
-        errors.map(({ message }) => message),
-        ["Command timed out"],
-      );
-      for (let n = 0; n < 1000; n++) assert.equal((await limiter.take(freshKey(), 1, slow)).degraded, true);
-      assert.equal(errors.length, 1, "nobody asked Redis during the pause");
-    } finally {
-      peer!.thaw();
-    }
-    await until(async () => {
-      nowMs += 1000;
-      return (await limiter.take(freshKey(), 1, slow)).degraded === undefined;
-    });
-  },
-);
+redisTest("an unresponsive Redis delays one call by about 100 ms, and the following calls not at all", async (open) => {
+  const errors: Error[] = [];
+  let nowMs = 0;
+  const limiter = await open({
+    clock: { now: () => nowMs },
+    onError: (error) => errors.push(error),
+    commandTimeoutMs: undefined,
+  });
+  peer!.freeze();
+  try {
+    assert.equal((await limiter.take(freshKey(), 1, slow)).degraded, true);
+    // The command timed out. It did not wait for the 2 s after which an unresponsive connection is closed.
+    assert.deepEqual(
+      errors.map(({ message }) => message),
+      ["Command timed out"],
+    );
+    for (let n = 0; n < 1000; n++) assert.equal((await limiter.take(freshKey(), 1, slow)).degraded, true);
+    assert.equal(errors.length, 1, "no call used Redis during the pause");
+  } finally {
+    peer!.thaw();
+  }
+  await until(async () => {
+    nowMs += 1000;
+    return (await limiter.take(freshKey(), 1, slow)).degraded === undefined;
+  });
+});
 
-redisTest("a limiter whose Redis was never there answers by its fail mode at once", async () => {
-  const limiter = redisLimiter({ url: "/nonexistent/redis.sock", failMode: "closed" });
+redisTest("a limiter whose Redis was never reachable applies its fail mode immediately", async () => {
+  const limiter = createRedisLimiter({ url: "/nonexistent/redis.sock", failMode: "closed" });
   try {
     await assert.rejects(
       limiter.take("k", 1, slow),

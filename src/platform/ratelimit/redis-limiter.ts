@@ -1,51 +1,51 @@
 import { Redis } from "ioredis";
 import { fail } from "../../errors/index.ts";
 import { type Clock, systemClock } from "../clock/clock.ts";
-import { type Rate, type RateLimiter, spans, type Verdict, verdictOf } from "./limiter.ts";
+import { type Rate, type RateLimitDecision, type RateLimiter, toDecision, toDurations } from "./limiter.ts";
 import { takeScript } from "./take-script.ts";
 
-/** How to reach Redis, and what to do when it cannot be reached. */
+/** How to connect to Redis, and what to do when it is unavailable. */
 export interface RedisLimiterSettings {
-  /** `redis://`, `rediss://`, or the path of a unix socket. */
+  /** A `redis://` or `rediss://` URL, or the path of a Unix socket. */
   readonly url: string;
-  /** `open` lets calls pass uncounted; `closed` refuses them with UNAVAILABLE. */
+  /** `open` allows calls without counting them; `closed` rejects them with UNAVAILABLE. */
   readonly failMode: "open" | "closed";
-  /** Only for the pause after a failure; buckets go by Redis's own clock, which all nodes share. */
+  /** Times only the pause after a failure. Buckets use the clock of Redis, which all nodes share. */
   readonly clock?: Clock;
-  /** In front of every key, so that several installations can share a Redis. */
+  /** Prefix of every key, so that several installations can share a Redis. */
   readonly prefix?: string;
-  /** How long a call waits for Redis; 100 unless it is given. A connection may take ten times as long. */
-  readonly answerMs?: number | undefined;
-  /** Told about every failure that was not merely a repeat. */
+  /** How long a call waits for Redis; 100 by default. Connecting may take ten times as long. */
+  readonly commandTimeoutMs?: number | undefined;
+  /** Receives every failed command or connection. Calls during the pause after a failure are not reported. */
   readonly onError?: (error: Error) => void;
 }
 
-/** A limiter whose buckets all nodes share. */
+/** A limiter whose buckets are shared by all nodes. */
 export interface RedisLimiter extends RateLimiter {
-  take(key: string, cost: number, rate: Rate): Promise<Verdict>;
-  /** Resolves when Redis answers; waits for a connection that is being made, ten times as long as a call at most. */
+  take(key: string, cost: number, rate: Rate): Promise<RateLimitDecision>;
+  /** Resolves when Redis responds. Waits for a connection in progress, for at most ten times the command timeout. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-const answerMsDefault = 100;
-// After a failure the next calls do not ask: each would wait its 100 ms in vain, and its command would pile up.
+const commandTimeoutMsDefault = 100;
+// After a timeout, calls skip Redis for a while. Each would wait for 100 ms in vain, and unanswered commands would accumulate.
 const pauseMs = 500;
 
 type TakeCommand = (key: string, costUs: number, bucketUs: number) => Promise<[allowed: number, fullInUs: string]>;
 
-/** A limiter on Redis or Valkey. A call never waits for it longer than about `answerMs`. */
-export function redisLimiter(settings: RedisLimiterSettings): RedisLimiter {
+/** Creates a limiter on Redis or Valkey. A call waits for it no longer than about `commandTimeoutMs`. */
+export function createRedisLimiter(settings: RedisLimiterSettings): RedisLimiter {
   const clock = settings.clock ?? systemClock;
   const prefix = settings.prefix ?? "rl:";
-  const answerMs = settings.answerMs ?? answerMsDefault;
-  const connectMs = 10 * answerMs;
+  const commandTimeoutMs = settings.commandTimeoutMs ?? commandTimeoutMsDefault;
+  const connectMs = 10 * commandTimeoutMs;
   const redis = new Redis(settings.url, {
     connectTimeout: connectMs,
-    commandTimeout: answerMs,
-    // A connection that stays silent is given up, so that one to a host that vanished does not linger for minutes.
+    commandTimeout: commandTimeoutMs,
+    // An unresponsive connection is closed, so that one to a vanished host does not stay open for minutes.
     socketTimeout: 2 * connectMs,
-    disconnectTimeout: answerMs,
+    disconnectTimeout: commandTimeoutMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -55,13 +55,13 @@ export function redisLimiter(settings: RedisLimiterSettings): RedisLimiter {
   const takeTokens = (redis as unknown as { takeTokens: TakeCommand }).takeTokens.bind(redis);
   let pausedUntilMs = 0;
 
-  // Without a listener an error event would end the process.
+  // An error event without a listener would end the process.
   redis.on("error", (error) => settings.onError?.(error));
 
-  function withoutRedis(rate: Rate, cause: unknown): Verdict {
+  function decideWithoutRedis(rate: Rate, cause: unknown): RateLimitDecision {
     if (settings.failMode === "closed") {
       throw fail("UNAVAILABLE", {
-        public: "The rate limit cannot be checked now.",
+        public: "The rate limit cannot be checked at the moment. Retry after the time in Retry-After.",
         headers: { "Retry-After": "1" },
         cause,
       });
@@ -72,23 +72,24 @@ export function redisLimiter(settings: RedisLimiterSettings): RedisLimiter {
 
   return {
     async take(key, cost, rate) {
-      const span = spans(cost, rate);
-      if (clock.now() < pausedUntilMs) return withoutRedis(rate, new Error("Redis failed a moment ago."));
+      const span = toDurations(cost, rate);
+      if (clock.now() < pausedUntilMs)
+        return decideWithoutRedis(rate, new Error("Redis is skipped because a recent command timed out."));
       let answer: Awaited<ReturnType<TakeCommand>>;
       try {
         answer = await takeTokens(prefix + key, Math.round(span.cost * 1000), Math.round(span.bucket * 1000));
       } catch (error) {
-        // Only silence is worth a pause: a refused or missing connection fails at once and costs nothing.
+        // Only a timeout causes a pause. A refused or missing connection fails immediately and costs nothing.
         if (redis.status === "ready") pausedUntilMs = clock.now() + pauseMs;
         settings.onError?.(error as Error);
-        return withoutRedis(rate, error);
+        return decideWithoutRedis(rate, error);
       }
       const [allowed, fullInUs] = answer;
       const fullInMs = Number(fullInUs) / 1000;
-      return verdictOf(allowed === 1, fullInMs, fullInMs + span.cost, rate);
+      return toDecision(allowed === 1, fullInMs, fullInMs + span.cost, rate);
     },
     async ping() {
-      if (redis.status === "connecting" || redis.status === "connect") await connected(redis, connectMs);
+      if (redis.status === "connecting" || redis.status === "connect") await waitUntilReady(redis, connectMs);
       await redis.ping();
     },
     async close() {
@@ -97,7 +98,7 @@ export function redisLimiter(settings: RedisLimiterSettings): RedisLimiter {
   };
 }
 
-function connected(redis: Redis, withinMs: number): Promise<void> {
+function waitUntilReady(redis: Redis, withinMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (error?: Error): void => {
       clearTimeout(timer);
@@ -107,7 +108,7 @@ function connected(redis: Redis, withinMs: number): Promise<void> {
     };
     const onReady = (): void => end();
     const onClose = (): void => end(new Error("The connection to Redis failed."));
-    const timer = setTimeout(() => end(new Error("No connection to Redis in time.")), withinMs);
+    const timer = setTimeout(() => end(new Error("The connection to Redis timed out.")), withinMs);
     redis.once("ready", onReady).once("close", onClose);
   });
 }

@@ -1,7 +1,11 @@
-/** Records: the fields that every stored record has, and how they look in messages. */
+/**
+ * Records: the fields that every stored record has, and their conversion to messages.
+ *
+ * stamps: the time of creation, the time of the last update, and the record version.
+ */
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 
-/** What every record carries. */
+/** The fields that every record has. */
 export interface Stamps {
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -14,7 +18,7 @@ export function newStamps(nowMs: number): Stamps {
   return { createdAt: now, updatedAt: now, recordVersion: 1 };
 }
 
-/** The stamps as messages carry them. */
+/** Converts stamps to message fields. */
 export function stampFields({ createdAt, updatedAt, recordVersion }: Stamps) {
   return {
     createdAt: timestampFromDate(createdAt),
@@ -23,22 +27,22 @@ export function stampFields({ createdAt, updatedAt, recordVersion }: Stamps) {
   };
 }
 
-/** A time that may be absent, as messages carry it. */
+/** Converts an optional time to a message field. */
 export function optionalTime(time: Date | null | undefined): Timestamp | undefined {
   return time === null || time === undefined ? undefined : timestampFromDate(time);
 }
 
-/** The moment that a message names, cut to the millisecond: rounded up, the last one of 9999 would lie outside. */
+/** Converts a timestamp to a date. It is truncated to milliseconds, because rounding up could leave the valid range of years. */
 export function dateOf({ seconds, nanos }: Timestamp): Date {
   return new Date(Number(seconds) * 1000 + Math.floor(nanos / 1_000_000));
 }
 
 const versionMax = 2 ** 31 - 1;
 
-/** The version that a conditional update names; undefined for an unconditional one. */
+/** The version that a conditional update expects; undefined for an unconditional update. */
 export function expectedVersion(recordVersion: bigint | undefined): number | undefined {
   if (recordVersion === undefined) return undefined;
-  // One that no record can have is no version of any, and must not reach the database as a number too large for it.
+  // An out-of-range version matches no record. It must not reach the database, where it would overflow the column's type.
   return recordVersion < 0n || recordVersion > versionMax ? -1 : Number(recordVersion);
 }
 
@@ -52,7 +56,7 @@ export function isEmptyChange(change: object): boolean {
   return changedFields(change).length === 0;
 }
 
-/** The name that stands for an enum's number; undefined for one that has none. */
+/** The name of an enum number; undefined for an unknown number. */
 export function nameOf<N extends string>(numbers: Readonly<Record<N, number>>, number: number): N | undefined {
   return (Object.keys(numbers) as N[]).find((name) => numbers[name] === number);
 }

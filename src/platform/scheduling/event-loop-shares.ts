@@ -1,25 +1,25 @@
-import { TenantRing } from "./tenant-ring.ts";
+import { RoundRobinQueue } from "./round-robin-queue.ts";
 
-/** The turns of one task on the event loop. */
-export interface Turns {
-  /** Whether the current slice is used up: call `next` before going on. */
+/** The time slices of one task on the event loop. */
+export interface TimeSlices {
+  /** Whether the current slice is used up. If so, await `next` before continuing. */
   isOver(): boolean;
   /** Resolves when the task's next slice begins. */
   next(): Promise<void>;
 }
 
 /**
- * Shares the event loop between tenants.
+ * Shares the event loop fairly between tenants.
  *
- * Work that may take long runs in slices. Tenants take turns, a slice each, and so do the tasks of one tenant. After each slice
- * the loop belongs to everybody else for a while, so that sliced calls together take at most half of it, and background work a
- * quarter.
+ * Long-running work is split into slices. Slices are scheduled round-robin between tenants, and round-robin between the tasks of
+ * one tenant. After each slice the loop is left to all other work for a while, so that sliced calls together take at most half of
+ * the loop, and background work at most a quarter.
  */
 export interface EventLoopShares {
-  /** Turns for a call that somebody waits for. Its first slice begins at once, unless calls of its tenant wait for theirs. */
-  forCall(tenantId: string): Turns;
-  /** Turns for background work. It waits for its first slice, too. */
-  forBackground(tenantId: string): Turns;
+  /** Slices for a call with a waiting caller. The first slice starts immediately unless other calls of the tenant are queued. */
+  forCall(tenantId: string): TimeSlices;
+  /** Slices for background work. Its first slice is queued as well. */
+  forBackground(tenantId: string): TimeSlices;
 }
 
 interface Settings {
@@ -27,28 +27,28 @@ interface Settings {
   readonly delay?: (action: () => void, ms: number) => void;
 }
 
-/** How long a slice may take. One step of work may run over it by up to 3 ms: no slice takes more than 5 ms. */
+/** The length of a slice. A step of work may exceed it by up to 3 ms, so a slice takes 5 ms at most. */
 export const sliceMs = 2;
-/** What a slice is taken to have lasted at most: if it seems longer, the process did not run all the time. */
+/** Upper bound for the measured length of a slice. A longer measurement means that the process was suspended. */
 const sliceMsMax = 5;
-/** How long the loop is left alone after a slice, as a multiple of what the slice took. */
+/** How long the loop is left to other work after a slice, as a multiple of the slice's length. */
 const restFactors = { call: 1, background: 3 } as const;
 
-/** Creates the shares of one node. */
+/** Creates the event loop scheduler of one node. */
 export function createEventLoopShares({
   nowMs = () => performance.now(),
   delay = setTimeout,
 }: Settings = {}): EventLoopShares {
-  const calls = new TenantRing<() => void>();
-  const background = new TenantRing<() => void>();
+  const calls = new RoundRobinQueue<() => void>();
+  const background = new RoundRobinQueue<() => void>();
   let isGranting = false;
   let callsFirst = true;
   let sliceStartMs = 0;
   let restUntilMs = 0;
   let restFactor = 0;
 
-  function enqueue(ring: TenantRing<() => void>, tenantId: string, begin: () => void): void {
-    ring.add(tenantId, begin);
+  function enqueue(queue: RoundRobinQueue<() => void>, tenantId: string, begin: () => void): void {
+    queue.add(tenantId, begin);
     if (isGranting) return;
     isGranting = true;
     planSlice();
@@ -56,13 +56,13 @@ export function createEventLoopShares({
 
   function planSlice(): void {
     const waitMs = restUntilMs - nowMs();
-    // Timers have no finer grain.
+    // Timers have a resolution of 1 ms.
     if (waitMs >= 1) delay(beginSlice, waitMs);
     else beginSlice();
   }
 
   function beginSlice(): void {
-    // Both run in the same phase of the loop: what passes between them is the slice, and nothing else.
+    // Both callbacks run in the same phase of the loop, so the time between them is exactly the slice.
     setImmediate(grant);
     setImmediate(endSlice);
   }
@@ -83,13 +83,13 @@ export function createEventLoopShares({
     else planSlice();
   }
 
-  function turns(ring: TenantRing<() => void>, tenantId: string, firstEndMs: number): Turns {
+  function slicesOf(queue: RoundRobinQueue<() => void>, tenantId: string, firstEndMs: number): TimeSlices {
     let endMs = firstEndMs;
     return {
       isOver: () => nowMs() >= endMs,
       next: () =>
         new Promise((resolve) => {
-          enqueue(ring, tenantId, () => {
+          enqueue(queue, tenantId, () => {
             endMs = nowMs() + sliceMs;
             resolve();
           });
@@ -98,7 +98,7 @@ export function createEventLoopShares({
   }
 
   return {
-    forCall: (tenantId) => turns(calls, tenantId, calls.has(tenantId) ? 0 : nowMs() + sliceMs),
-    forBackground: (tenantId) => turns(background, tenantId, 0),
+    forCall: (tenantId) => slicesOf(calls, tenantId, calls.has(tenantId) ? 0 : nowMs() + sliceMs),
+    forBackground: (tenantId) => slicesOf(background, tenantId, 0),
   };
 }

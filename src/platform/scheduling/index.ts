@@ -1,9 +1,9 @@
 /**
- * Scheduling: how much of the event loop a tenant's work may take.
+ * Scheduling: fair sharing of the event loop and of background concurrency between tenants.
  *
- * slice: a few milliseconds of the event loop without a break. share: the slices that a tenant gets while others wait, too.
- * task: work that is done in slices, such as the deciding of one batch.
+ * slice: a few uninterrupted milliseconds of the event loop. share: the fraction of slices that a tenant gets while others wait.
+ * task: work that runs in slices, such as the routing decisions of one batch.
  */
-export { createEventLoopShares, type EventLoopShares, type Turns } from "./event-loop-shares.ts";
-export { createTenantLanes } from "./tenant-lanes.ts";
+export { createEventLoopShares, type EventLoopShares, type TimeSlices } from "./event-loop-shares.ts";
+export { createTenantConcurrencyLimiter } from "./tenant-concurrency-limiter.ts";
 export { createTenantQueue, type TenantQueue } from "./tenant-queue.ts";

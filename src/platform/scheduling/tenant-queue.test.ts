@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTenantQueue } from "./tenant-queue.ts";
 
-test("once a queue stops, work that adds itself again is not begun any more", async () => {
+test("a stopping queue does not start work that is added again by the running work", async () => {
   const done: string[] = [];
   const begun = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const queue = createTenantQueue<number>({
-    lanes: 1,
+    concurrency: 1,
     merge: (one) => one,
-    async work(tenantId, name, note) {
+    async work(tenantId, name, payload) {
       begun.resolve();
       await held.promise;
-      done.push(`${name}${note}`);
-      queue.add(tenantId, name, note + 1);
+      done.push(`${name}${payload}`);
+      queue.add(tenantId, name, payload + 1);
     },
     onError: assert.ifError,
   });

@@ -1,58 +1,58 @@
-/** Work on named things of tenants: one at a time for each tenant, and no thing twice in the queue. */
+/** A queue of named work: each tenant runs one entry at a time, and a name is queued at most once per tenant. */
 export interface TenantQueue<T> {
-  /** Has a thing worked on. What is added while it waits, or while it is worked on, is worked on together after that. */
-  add(tenantId: string, name: string, note: T): void;
-  /** Resolves when what is being worked on is done; whatever waits is dropped, and whatever is added meanwhile. */
+  /** Queues work for a name. Entries added while the name is queued, or while it runs, are merged into one following run. */
+  add(tenantId: string, name: string, payload: T): void;
+  /** Drops queued entries and entries added meanwhile, and resolves when the running work is done. */
   stop(): Promise<void>;
 }
 
 interface Settings<T> {
-  /** How many tenants are served at once. */
-  readonly lanes: number;
-  /** Notes of one thing as one. */
+  /** How many tenants run concurrently. */
+  readonly concurrency: number;
+  /** Combines the payloads of two entries of the same name. */
   readonly merge: (one: T, other: T) => T;
-  readonly work: (tenantId: string, name: string, note: T) => Promise<void>;
+  readonly work: (tenantId: string, name: string, payload: T) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Creates a queue in which tenants take turns, one thing each. */
-export function createTenantQueue<T>({ lanes, merge, work, onError }: Settings<T>): TenantQueue<T> {
+/** Creates a queue that serves tenants round-robin, one entry at a time. */
+export function createTenantQueue<T>({ concurrency, merge, work, onError }: Settings<T>): TenantQueue<T> {
   const waiting = new Map<string, Map<string, T>>();
-  const served = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<void>>();
   let isStopping = false;
 
-  function pump(): void {
-    for (const [tenantId, things] of waiting) {
-      if (served.size >= lanes) return;
-      if (served.has(tenantId)) continue;
-      const [name, note] = things.entries().next().value!;
-      things.delete(name);
-      // A map keeps the order of insertion: whoever had a turn goes to the end.
+  function startWaiting(): void {
+    for (const [tenantId, entries] of waiting) {
+      if (running.size >= concurrency) return;
+      if (running.has(tenantId)) continue;
+      const [name, payload] = entries.entries().next().value!;
+      entries.delete(name);
+      // A map iterates in insertion order, so re-inserting the tenant moves it to the end of the round.
       waiting.delete(tenantId);
-      if (things.size > 0) waiting.set(tenantId, things);
-      served.set(tenantId, serve(tenantId, name, note));
+      if (entries.size > 0) waiting.set(tenantId, entries);
+      running.set(tenantId, run(tenantId, name, payload));
     }
   }
 
-  async function serve(tenantId: string, name: string, note: T): Promise<void> {
-    await work(tenantId, name, note).catch(onError);
-    served.delete(tenantId);
-    pump();
+  async function run(tenantId: string, name: string, payload: T): Promise<void> {
+    await work(tenantId, name, payload).catch(onError);
+    running.delete(tenantId);
+    startWaiting();
   }
 
   return {
-    add(tenantId, name, note) {
+    add(tenantId, name, payload) {
       if (isStopping) return;
-      const things = waiting.get(tenantId) ?? new Map<string, T>();
-      const known = things.get(name);
-      things.set(name, known === undefined ? note : merge(known, note));
-      waiting.set(tenantId, things);
-      pump();
+      const entries = waiting.get(tenantId) ?? new Map<string, T>();
+      const known = entries.get(name);
+      entries.set(name, known === undefined ? payload : merge(known, payload));
+      waiting.set(tenantId, entries);
+      startWaiting();
     },
     async stop() {
       isStopping = true;
       waiting.clear();
-      await Promise.all(served.values());
+      await Promise.all(running.values());
       isStopping = false;
     },
   };

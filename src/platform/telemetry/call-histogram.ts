@@ -1,6 +1,6 @@
 import type { Histogram, Registry } from "prom-client";
 
-/** Seconds; OpenTelemetry's advice for the duration of calls, with two finer ones in front. */
+/** Bucket bounds in seconds: OpenTelemetry's recommendation for call durations, with two finer buckets in front. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /** The durations of one combination of labels. */
@@ -9,10 +9,10 @@ export interface Series {
 }
 
 /**
- * A histogram whose observation costs nanoseconds.
+ * A histogram with a cost of nanoseconds per observation.
  *
- * prom-client spells and looks up all labels at every observation (about 0.9 µs here, even on a child made before).
- * A series found once and kept is three additions; prom-client's registry only asks for the values when it is scraped.
+ * prom-client serialises and looks up all labels at every observation (about 0.9 µs, even with a child created before).
+ * Here a caller holds on to its series, so that an observation is three additions. The values are collected at a scrape.
  */
 export class CallHistogram {
   readonly name: string;
@@ -24,18 +24,18 @@ export class CallHistogram {
   constructor(name: string, help: string, registry: Registry) {
     this.name = name;
     this.help = help;
-    // The registry needs a name and `get`, which is all that it calls; its type names its own classes only.
+    // The registry uses only `name` and `get`, but its type accepts only prom-client's own classes.
     registry.registerMetric(this as unknown as Histogram);
   }
 
-  /** A new combination of labels; ask once for each and keep it. */
+  /** Creates the series of a combination of labels. Callers create each series once and hold on to it. */
   series(labels: Readonly<Record<string, string>>): Series {
     const series = new CountingSeries(labels);
     this.#series.push(series);
     return series;
   }
 
-  /** The values in the form that prom-client's registry prints. */
+  /** The values in the format of prom-client's registry. */
   async get() {
     const values = this.#series.flatMap((series) => series.values(this.name));
     return { name: this.name, help: this.help, type: this.type, aggregator: this.aggregator, values };

@@ -1,12 +1,12 @@
 /**
- * Telemetry: what the service tells its operators about itself.
+ * Telemetry: the traces and metrics that the service exports for its operators.
  *
- * span         one call, as a part of a trace that other services share
- * traceparent  W3C's header that joins the parts
- * metrics      numbers by a few fixed labels; never an id, never free text
+ * span         one call, as part of a trace that spans several services
+ * traceparent  the W3C header that links spans to a trace
+ * metrics      numbers with a few fixed labels; a label never holds an id or free text
  */
 
-export { createTracing } from "./create-tracing.ts";
 export { type CallMetrics, createMetrics, type Metrics } from "./metrics.ts";
 export { formatTraceparent, parseTraceparent, type TraceContext } from "./trace-context.ts";
 export type { Span, SpanOptions, Tracing, TracingSettings } from "./tracing.ts";
+export { createTracing } from "./tracing-factory.ts";

@@ -6,7 +6,7 @@ import { createMetrics } from "./index.ts";
 
 const operation = "service.api.PoolService/CreatePool";
 
-test("a call shows in the histogram by operation, protocol, plane and code", async () => {
+test("a call is recorded in the histogram by operation, protocol, plane and code", async () => {
   const metrics = createMetrics();
   metrics.calls.begin("rest", "external");
   metrics.calls.begin("rest", "external");
@@ -28,7 +28,7 @@ test("a call shows in the histogram by operation, protocol, plane and code", asy
   }
 });
 
-test("the histogram counts as prom-client's own does, on and around every bound", async () => {
+test("the histogram counts like prom-client's own, at and around every bound", async () => {
   const metrics = createMetrics();
   const registry = new Registry();
   const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -43,7 +43,7 @@ test("the histogram counts as prom-client's own does, on and around every bound"
     metrics.calls.end(operation, "grpc", "internal", "OK", seconds);
     peer.observe({ operation, protocol: "grpc", plane: "internal", code: "OK" }, seconds);
   }
-  // Labels may come in another order; the numbers may not differ.
+  // The order of labels may differ; the numbers may not.
   const sortLabels = (line: string): string =>
     line.replace(/\{(.*)\}/, (_, inner: string) => `{${inner.split(",").sort().join()}}`);
   const linesOf = (text: string): string[] =>
@@ -54,7 +54,7 @@ test("the histogram counts as prom-client's own does, on and around every bound"
   assert.deepEqual(linesOf(await metrics.render()), linesOf(await registry.metrics()));
 });
 
-test("calls under way are counted up and down", async () => {
+test("the gauge of active calls goes up and down", async () => {
   const metrics = createMetrics();
   metrics.calls.begin("connect", "external");
   metrics.calls.begin("connect", "external");
@@ -64,7 +64,7 @@ test("calls under way are counted up and down", async () => {
   assert.match(await metrics.render(), /^rpc_server_active_calls\{protocol="connect",plane="external"\} 0$/m);
 });
 
-test("the process's own metrics are there, and two registries do not disturb each other", async () => {
+test("process metrics are included, and two registries are independent", async () => {
   const [one, two] = [createMetrics(), createMetrics()];
   one.counter({ name: "things_total", help: "Things." }).inc(3);
   one.gauge({ name: "depth", help: "Depth.", labels: ["kind"], collect: (gauge) => gauge.set({ kind: "a" }, 7) });
@@ -83,7 +83,7 @@ test("the process's own metrics are there, and two registries do not disturb eac
   assert.match(one.contentType, /^text\/plain; version=0\.0\.4/);
 });
 
-test("the delay of the event loop is told by quantile, and a stall is seen in the scrape after it and in no other", async () => {
+test("the event loop delay is reported by quantile, and a stall shows only in the next scrape", async () => {
   const metrics = createMetrics();
   const delayS = async (quantile: string) =>
     Number(
@@ -99,11 +99,11 @@ test("the delay of the event loop is told by quantile, and a stall is seen in th
   const stalled = await delayS("1");
   assert.ok(stalled >= 0.2, `${stalled}`);
   await delayS("0.999");
-  // Nothing has been measured since.
+  // Nothing has been measured since the previous scrape.
   assert.equal(await delayS("1"), 0);
 });
 
-test("a label that would hold ids or free text is refused", () => {
+test("a label that would contain ids or free text is refused", () => {
   const metrics = createMetrics();
   for (const label of ["tenant_id", "id", "pool_key", "tenant", "path", "message", "user"]) {
     assert.throws(

@@ -3,11 +3,11 @@ import { fail } from "../../errors/index.ts";
 import { CallHistogram, type Series } from "./call-histogram.ts";
 import { addEventLoopDelay } from "./event-loop-delay.ts";
 
-/** The metrics of calls. Every argument is one of a fixed set: an operation of the definitions, a code of the catalogue. */
+/** The metrics of calls. Every argument has a fixed set of values, such as operations and error codes. */
 export interface CallMetrics {
-  /** A call came in. */
+  /** Records the start of a call. */
   begin(protocol: string, plane: string): void;
-  /** It was answered; `code` is `OK` or the code of the catalogue. */
+  /** Records the end of a call; `code` is `OK` or an error code of the catalogue. */
   end(operation: string, protocol: string, plane: string, code: string, seconds: number): void;
 }
 
@@ -17,25 +17,25 @@ interface MetricSettings {
   readonly labels?: readonly string[];
 }
 
-/** The registry, and the ways to add to it. */
+/** The metrics registry. */
 export interface Metrics {
   readonly calls: CallMetrics;
   readonly contentType: string;
-  /** The text that a scraper gets. */
+  /** Renders all metrics in the exposition format. */
   render(): Promise<string>;
   counter(settings: MetricSettings): Counter;
-  /** With `collect`, the value is asked for at every scrape. */
+  /** With `collect`, the value is read at every scrape. */
   gauge(settings: MetricSettings & { readonly collect?: (gauge: Gauge) => void | Promise<void> }): Gauge;
   histogram(settings: MetricSettings & { readonly buckets: readonly number[] }): Histogram;
 }
 
-/** A registry with the process's own metrics and those of calls. */
+/** Creates a registry with the metrics of the process and of calls. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   addEventLoopDelay(registry);
   const common = (settings: MetricSettings) => {
-    refuseIds(settings);
+    rejectIdLabels(settings);
     const { name, help, labels } = settings;
     return { name, help, labelNames: labels ?? [], registers: [registry] };
   };
@@ -56,24 +56,24 @@ export function createMetrics(): Metrics {
 function callMetrics(registry: Registry): CallMetrics {
   const durations = new CallHistogram(
     "rpc_server_call_duration_seconds",
-    "Time from a call's arrival to its answer, by operation, protocol, plane and code.",
+    "Time from a call's arrival to its response, by operation, protocol, plane and code.",
     registry,
   );
-  // Looked up by strings that exist already, one after the other: joining them into one key costs more than the rest.
-  const flights: Branch<Branch<Flight>> = new Map();
+  // Nested maps, because building a combined key string costs more than all lookups together.
+  const activeCalls: Branch<Branch<ActiveCalls>> = new Map();
   const active = new Gauge({
     name: "rpc_server_active_calls",
-    help: "Calls that have come in and are not answered yet, by protocol and plane.",
+    help: "Calls in progress, by protocol and plane.",
     labelNames: ["protocol", "plane"],
     registers: [registry],
-    // Copied over at a scrape, for the same reason that the histogram is our own.
+    // The counts are copied at a scrape, because updating a prom-client gauge is as slow as updating its histogram.
     collect: () => {
-      for (const [protocol, byPlane] of flights)
+      for (const [protocol, byPlane] of activeCalls)
         for (const [plane, { count }] of byPlane) active.set({ protocol, plane }, count);
     },
   });
-  const flight = (protocol: string, plane: string): Flight => {
-    const byPlane = branch(flights, protocol);
+  const activeCallsOf = (protocol: string, plane: string): ActiveCalls => {
+    const byPlane = branch(activeCalls, protocol);
     let found = byPlane.get(plane);
     if (found === undefined) {
       found = { count: 0 };
@@ -93,10 +93,10 @@ function callMetrics(registry: Registry): CallMetrics {
   };
   return {
     begin(protocol, plane) {
-      flight(protocol, plane).count++;
+      activeCallsOf(protocol, plane).count++;
     },
     end(operation, protocol, plane, code, seconds) {
-      flight(protocol, plane).count--;
+      activeCallsOf(protocol, plane).count--;
       seriesOf(operation, protocol, plane, code).observe(seconds);
     },
   };
@@ -104,7 +104,7 @@ function callMetrics(registry: Registry): CallMetrics {
 
 type Branch<T> = Map<string, T>;
 
-interface Flight {
+interface ActiveCalls {
   count: number;
 }
 
@@ -117,12 +117,12 @@ function branch<T>(from: Branch<Branch<T>>, name: string): Branch<T> {
   return found;
 }
 
-// One series a tenant or record fills a scraper's memory and shows ids to whoever may read metrics.
-function refuseIds({ name, labels }: MetricSettings): void {
+// A series per tenant or record would exhaust a scraper's memory and expose ids to every reader of the metrics.
+function rejectIdLabels({ name, labels }: MetricSettings): void {
   const bad = labels?.find((label) =>
     /(?:^|_)(?:id|ids|key|name|email|tenant|subject|user|address|path|url|message)$/.test(label),
   );
   if (bad !== undefined) {
-    throw fail("INTERNAL", { cause: new Error(`Metric ${name}: the label ${bad} would hold ids or free text.`) });
+    throw fail("INTERNAL", { cause: new Error(`Metric ${name}: the label ${bad} would contain ids or free text.`) });
   }
 }

@@ -32,7 +32,7 @@ interface Received {
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const spanId = "00f067aa0ba902b7";
 
-// A collector that keeps what it gets.
+// A collector that stores the spans it receives.
 async function collector(t: TestContext, status = 200) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -95,7 +95,7 @@ test("an ended span reaches the collector as JSON, under the caller's trace, wit
   assert.deepEqual([client?.traceId, client?.parentSpanId], [traceId, span.spanId]);
 });
 
-test("an invalid traceparent starts a new trace, and a caller that does not record is followed", async (t) => {
+test("an invalid traceparent starts a new trace, and a caller's decision not to sample is respected", async (t) => {
   const sink = await collector(t);
   const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   tracing.startSpan("fresh", { kind: "server", parent: "00-garbage" }).end();
@@ -110,7 +110,7 @@ test("an invalid traceparent starts a new trace, and a caller that does not reco
   );
 });
 
-test("a failed span carries the code of the catalogue, any other error its name", async (t) => {
+test("a failed span has the error code of the catalogue or, for other errors, the error's name", async (t) => {
   const sink = await collector(t);
   const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   for (const error of [fail("UNAVAILABLE"), new TypeError("boom"), "text"]) {
@@ -129,7 +129,7 @@ test("a failed span carries the code of the catalogue, any other error its name"
   );
 });
 
-test("many spans travel in batches, and close sends every one of them", async (t) => {
+test("spans are exported in batches, and close exports all of them", async (t) => {
   const sink = await collector(t);
   const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   for (let n = 0; n < 2000; n++) tracing.startSpan("call", { kind: "server" }).end();
@@ -138,7 +138,7 @@ test("many spans travel in batches, and close sends every one of them", async (t
   assert.ok(sink.received.length <= 5, `${sink.received.length} requests`);
 });
 
-test("a share of new traces is recorded when a ratio is set", async (t) => {
+test("a sample ratio limits the fraction of new traces that is recorded", async (t) => {
   const sink = await collector(t);
   const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard", sampleRatio: 0 });
   tracing.startSpan("new", { kind: "server" }).end();
@@ -150,7 +150,7 @@ test("a share of new traces is recorded when a ratio is set", async (t) => {
   );
 });
 
-test("a collector that is away costs a bounded number of spans, is reported, and does not hold up the close", async (t) => {
+test("an unreachable collector is reported, uses bounded memory, and does not delay close", async (t) => {
   const sink = await collector(t, 400);
   const errors: Error[] = [];
   const tracing = await createTracing({
@@ -164,6 +164,6 @@ test("a collector that is away costs a bounded number of spans, is reported, and
   assert.ok(sink.spans().length <= 4096 + 512, `${sink.spans().length} spans were kept`);
 });
 
-test("an endpoint that is not a URL is refused at the start", async () => {
+test("an endpoint that is not a URL is refused at startup", async () => {
   await assert.rejects(createTracing({ endpoint: "not a url", serviceName: "switchyard" }), /not a url is not a URL/);
 });

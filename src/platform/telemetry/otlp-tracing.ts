@@ -23,7 +23,7 @@ import type { Span, Tracing, TracingSettings } from "./tracing.ts";
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 const sendMs = 5_000;
 
-/** Traces through the OpenTelemetry SDK to an OTLP/HTTP collector, as JSON. Nothing global is registered. */
+/** Creates tracing that exports JSON to an OTLP/HTTP collector with the OpenTelemetry SDK. It registers no globals. */
 export function createOtlpTracing(settings: TracingSettings & { readonly endpoint: string }): Tracing {
   const exporter = new OTLPTraceExporter({
     url: tracesUrl(settings.endpoint),
@@ -37,8 +37,8 @@ export function createOtlpTracing(settings: TracingSettings & { readonly endpoin
     spanLimits: { attributeCountLimit: 64, attributeValueLengthLimit: 1024, eventCountLimit: 16 },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: reporting(exporter, settings.onError),
-        // A collector that is away costs at most this many spans of memory; further ones are dropped.
+        exporter: withErrorReporting(exporter, settings.onError),
+        // Bounds the memory while the collector is unreachable. Further spans are dropped.
         maxQueueSize: 4096,
         maxExportBatchSize: 512,
         scheduledDelayMillis: 2_000,
@@ -50,7 +50,7 @@ export function createOtlpTracing(settings: TracingSettings & { readonly endpoin
 
   return {
     startSpan: (name, options) =>
-      spanOver(
+      toSpan(
         tracer.startSpan(
           name,
           { kind: kinds[options.kind], attributes: options.attributes },
@@ -58,14 +58,14 @@ export function createOtlpTracing(settings: TracingSettings & { readonly endpoin
         ),
       ),
     async close() {
-      // A batch that fails was reported, and must not fail a shutdown nor leave the other batches behind.
+      // A failed batch has already been reported. It must not fail the shutdown or prevent the exporter's shutdown.
       await provider.shutdown().catch(() => {});
       await exporter.shutdown();
     },
   };
 }
 
-function spanOver(span: SdkSpan): Span {
+function toSpan(span: SdkSpan): Span {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return {
     traceId,
@@ -97,14 +97,16 @@ function parentContext(header: string | undefined): Context {
 
 function tracesUrl(endpoint: string): string {
   if (!URL.canParse(endpoint))
-    throw fail("FAILED_PRECONDITION", { public: `The trace endpoint ${endpoint} is not a URL.` });
+    throw fail("FAILED_PRECONDITION", {
+      public: `The trace endpoint ${endpoint} is not a URL (for example: http://collector:4318).`,
+    });
   const url = new URL(endpoint);
   if (url.pathname === "/") url.pathname = "/v1/traces";
   return url.href;
 }
 
-// The SDK reports failures only to a global logger of its own.
-function reporting(exporter: SpanExporter, onError: TracingSettings["onError"]): SpanExporter {
+// The SDK reports failures only to its own global logger.
+function withErrorReporting(exporter: SpanExporter, onError: TracingSettings["onError"]): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {

@@ -6,18 +6,18 @@ const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const spanId = "00f067aa0ba902b7";
 const header = `00-${traceId}-${spanId}-01`;
 
-test("a valid traceparent is read, and written back the same", () => {
+test("a valid traceparent is parsed, and formatted back unchanged", () => {
   assert.deepEqual(parseTraceparent(header), { traceId, spanId, sampled: true });
   assert.equal(parseTraceparent(`00-${traceId}-${spanId}-00`)?.sampled, false);
   assert.equal(parseTraceparent(`00-${traceId}-${spanId}-03`)?.sampled, true);
   assert.equal(formatTraceparent(parseTraceparent(header)!), header);
 });
 
-test("a later version with further fields is read as far as it is known", () => {
+test("the known fields of a later version are parsed", () => {
   assert.equal(parseTraceparent(`01-${traceId}-${spanId}-01-more`)?.traceId, traceId);
 });
 
-test("an invalid traceparent counts as none", () => {
+test("an invalid traceparent is ignored", () => {
   for (const bad of [
     undefined,
     "",
@@ -36,7 +36,7 @@ test("an invalid traceparent counts as none", () => {
   }
 });
 
-test("without an endpoint spans still carry ids: the caller's trace, or a new one", async () => {
+test("without an endpoint spans still have ids, of the caller's trace or of a new one", async () => {
   const tracing = await createTracing({ serviceName: "service" });
   const child = tracing.startSpan("call", { kind: "server", parent: header });
   assert.equal(child.traceId, traceId);
@@ -53,7 +53,7 @@ test("without an endpoint spans still carry ids: the caller's trace, or a new on
   await tracing.close();
 });
 
-test("without an endpoint the SDK is not even loaded", async () => {
+test("without an endpoint the SDK is not loaded", async () => {
   const { spawnSync } = await import("node:child_process");
   const door = JSON.stringify(new URL("./index.ts", import.meta.url).href);
   const script = `

@@ -1,12 +1,12 @@
 import { randomFillSync } from "node:crypto";
 
-/** Which trace a call is part of, as the header `traceparent` says it. */
+/** The content of a `traceparent` header. */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
   /** The caller's span, 16 hex digits. */
   readonly spanId: string;
-  /** Whether the caller records this trace. */
+  /** Whether the caller samples this trace. */
   readonly sampled: boolean;
 }
 
@@ -15,7 +15,7 @@ const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2}
 const noTrace = "0".repeat(32);
 const noSpan = "0".repeat(16);
 
-/** Reads a `traceparent` header; undefined when it is missing or invalid, which starts a new trace. */
+/** Parses a `traceparent` header; returns undefined for a missing or invalid one, which starts a new trace. */
 export function parseTraceparent(header: string | undefined): TraceContext | undefined {
   if (header === undefined || header.length < 55 || header.length > 512) return undefined;
   const match = pattern.exec(header.trim());
@@ -33,16 +33,16 @@ export function parseTraceparent(header: string | undefined): TraceContext | und
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** Writes a `traceparent` header. */
+/** Formats a `traceparent` header. */
 export function formatTraceparent(context: TraceContext): string {
   return `00-${context.traceId}-${context.spanId}-${context.sampled ? "01" : "00"}`;
 }
 
-// Random bytes are drawn many at a time: one draw costs as much as hundreds of ids.
+// Random bytes are generated in bulk, because one call costs as much as formatting hundreds of ids.
 const pool = Buffer.alloc(8192);
 let poolAt = pool.length;
 
-/** Fresh random hex digits of 8 or 16 bytes, never all zero. */
+/** Generates a random id of 8 or 16 bytes as hex digits, never all zeros. */
 export function randomId(bytes: 8 | 16): string {
   if (poolAt + bytes > pool.length) {
     randomFillSync(pool);
@@ -50,6 +50,6 @@ export function randomId(bytes: 8 | 16): string {
   }
   const id = pool.toString("hex", poolAt, poolAt + bytes);
   poolAt += bytes;
-  // All zero means "none" in this format: as unlikely as it is, it is not an id.
+  // The format reserves an all-zero id for "none".
   return id === noSpan || id === noTrace ? randomId(bytes) : id;
 }

@@ -1,38 +1,38 @@
-/** What a span is told at its start. */
+/** The options of a new span. */
 export interface SpanOptions {
-  /** The caller's `traceparent` header, or that of a span of ours. */
+  /** The `traceparent` of the caller or of a local parent span. */
   readonly parent?: string | undefined;
   readonly kind: "server" | "client" | "internal";
   readonly attributes?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** One call or a part of one. */
+/** One call or part of a call. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** The header for whoever is called from here. */
+  /** The header to send to callees. */
   readonly traceparent: string;
   setAttribute(name: string, value: string | number | boolean): void;
-  /** Marks the span as failed, by the code of the catalogue or else the error's name. */
+  /** Marks the span as failed, with the error code of the catalogue or, for other errors, the error's name. */
   recordError(error: unknown): void;
   end(): void;
 }
 
-/** Makes spans. */
+/** Creates spans. */
 export interface Tracing {
   startSpan(name: string, options: SpanOptions): Span;
-  /** Sends what is still waiting, for a few seconds at most. */
+  /** Exports the remaining spans, for a few seconds at most. */
   close(): Promise<void>;
 }
 
-/** Where traces go. */
+/** The settings of tracing. */
 export interface TracingSettings {
-  /** An OTLP/HTTP collector, `http://host:4318`; `/v1/traces` is added when it has no path. None: no export. */
+  /** An OTLP/HTTP collector such as `http://host:4318`. `/v1/traces` is added if it has no path. Without it nothing is exported. */
   readonly endpoint?: string | undefined;
   readonly serviceName: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The share of new traces that is recorded, 0 to 1; a caller's own decision is always followed. */
+  /** The fraction of new traces that is sampled, 0 to 1. A caller's sampling decision takes precedence. */
   readonly sampleRatio?: number;
-  /** Told when a batch could not be sent. */
+  /** Receives the error of a failed export. */
   readonly onError?: (error: Error) => void;
 }

@@ -1,4 +1,4 @@
-/** Keeps what was used last, up to a total weight. */
+/** A cache with second-chance eviction, bounded by a total weight. */
 export class BoundedCache<T> {
   readonly #weightMax: number;
   readonly #entries = new Map<string, { readonly value: T; readonly weight: number; used: boolean }>();
@@ -22,7 +22,7 @@ export class BoundedCache<T> {
     for (const [oldest, entry] of this.#entries) {
       if (this.#weight <= this.#weightMax) return;
       this.#entries.delete(oldest);
-      // What was used since it was last looked at gets another chance, at the end.
+      // An entry that was used since its last check gets a second chance at the end of the queue.
       if (entry.used) {
         entry.used = false;
         this.#entries.set(oldest, entry);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { compileTemplate, type Engine, TemplateError } from "./index.ts";
 
-// CPU time of this process, which other work on the machine hardly touches; every case takes 0 to 25 ms of it.
+// CPU time of this process, which is nearly independent of other work on the machine; every case takes 0 to 25 ms.
 const CPU_MS_MAX = 400;
 
 const nested = (times: number, open: string, middle: string, close: string): string =>
@@ -99,7 +99,7 @@ function attempt(engine: Engine, source: string): TemplateError | undefined {
   }
 }
 
-suite("hostile templates end in a typed error, soon", () => {
+suite("hostile templates quickly end in a typed error", () => {
   for (const engine of Object.keys(hostile) as Engine[]) {
     for (const [name, source] of Object.entries(hostile[engine])) {
       test(`${engine}: ${name}`, () => {
@@ -112,15 +112,15 @@ suite("hostile templates end in a typed error, soon", () => {
     }
   }
 
-  test("how much work a template may do does not depend on how fast the machine is", () => {
+  test("the work limit does not depend on the speed of the machine", () => {
     const source = "{% for i in (1..N) %}{{ i }}{% endfor %}";
     const renders = (n: number) => attempt("liquid", source.replace("N", String(n))) === undefined;
     assert.deepEqual([renders(5_000), renders(100_000)], [true, false]);
     assert.deepEqual([renders(5_000), renders(100_000)], [true, false]);
   });
 
-  test("what takes a machine longer counts for more", () => {
-    /** How often a loop comes round before it has done too much. */
+  test("slower operations cost more steps", () => {
+    /** The number of loop iterations before the work limit is exceeded. */
     const rounds = (body: string): number => {
       let count = 0;
       const template = compileTemplate("handlebars", each(`{{gone}}${body}`));
@@ -134,7 +134,7 @@ suite("hostile templates end in a typed error, soon", () => {
     assert.ok(rounds("{{upper @root.long}}") < 5);
   });
 
-  test("the caller's own limit of bytes holds, counted in bytes", () => {
+  test("the caller's output limit is applied, counted in bytes", () => {
     const text = { escape: "none", bytesMax: 10 } as const;
     const template = compileTemplate("handlebars", "{{text}}");
     assert.equal(template.render({ text: "aaaaaaaaaa" }, text), "aaaaaaaaaa");
@@ -143,7 +143,7 @@ suite("hostile templates end in a typed error, soon", () => {
     assert.throws(() => compileTemplate("liquid", "x".repeat(300_000)), tooLarge);
   });
 
-  test("nothing that a template does outlasts it", () => {
+  test("a template has no lasting side effects", () => {
     const before = JSON.stringify(Object.getOwnPropertyNames(Object.prototype));
     for (const source of [
       "{% assign __proto__ = 'x' %}{% capture constructor %}y{% endcapture %}{% increment toString %}",

@@ -1,9 +1,11 @@
 /**
- * Templates: what notifications say, written by tenants in Handlebars or Liquid.
+ * Templates: the content of notifications, written by tenants in Handlebars or Liquid.
  *
- * Whoever writes a template is not trusted: work, size and depth are counted, only a value's own members are seen, and
- * nothing is included or called. engine: the language. raw: a text that is put in as it is and never evaluated.
- * printed: a name whose value the template writes somewhere. missing: a path that names nothing; it writes nothing.
+ * Template authors are not trusted: work, size and depth are limited, only own properties of values are visible, and templates
+ * cannot include files or call functions.
+ *
+ * engine: the template language. raw: a text that is inserted unchanged and never evaluated.
+ * printed: a name whose value the template writes. missing: a path without a value, which writes nothing.
  */
 export { applyCasing, type Casing } from "./formats/casing.ts";
 export type { Markup } from "./formats/escape.ts";

@@ -1,47 +1,52 @@
 import { type Position, TemplateError } from "./template-error.ts";
 
 /**
- * What a template may ask for. Work is counted, since the process serves others meanwhile: a step is a value that is
- * looked up, compared or written, or some sixteen characters that are gone through.
+ * The limits of a template. Work is counted in steps, because rendering blocks the event loop. A step is the lookup, comparison
+ * or output of a value, or the processing of about sixteen characters.
  */
 export const limits = {
   /** Characters of a template. */
   sourceMax: 256 * 1024,
   /** Characters of one tag. */
   tagLengthMax: 4096,
-  /** Words, signs and gaps in tags altogether: a parser takes some microseconds for each. */
+  /** Tokens in all tags; the parsers take a few microseconds for each. */
   tokensMax: 6000,
-  /** Blocks within blocks, and expressions within expressions. */
+  /** Nesting depth of blocks and expressions. */
   depthMax: 64,
-  /** Steps of one rendering: some 1 to 8 ms, since it cannot be interrupted. */
+  /** Steps of one rendering. This is about 1 to 8 ms, because a rendering cannot be interrupted. */
   workMax: 50_000,
-  /** Bytes of what is made, unless the caller says otherwise. */
+  /** Default limit for the output in bytes. */
   bytesMax: 1024 * 1024,
 } as const;
 
 const comment = /\{\{~?!/y;
 const rawTag = /\{%-?\s*raw\s*-?%\}/y;
 
-/** Refuses what would keep a parser busy, before it sees any of it. */
+/** Rejects a template that would take too long to parse, before it is parsed. */
 export function checkSource(source: string, engine: "handlebars" | "liquid"): void {
   if (source.length > limits.sourceMax) {
     throw new TemplateError("too_large", `The template has more than ${limits.sourceMax} characters.`);
   }
   const nesting = new Nesting();
   let tokens = 0;
-  const nextTag = tagFinder(source, engine === "handlebars" ? ["{{"] : ["{{", "{%"]);
+  const nextTag = createTagFinder(source, engine === "handlebars" ? ["{{"] : ["{{", "{%"]);
   for (let at = nextTag(0); at >= 0; ) {
     const end = tagEnd(source, at);
-    if (skipped(source, at)) tokens += 4;
+    if (isSkipped(source, at)) tokens += 4;
     else {
       if (end - at > limits.tagLengthMax) {
-        throw over(`a tag of more than ${limits.tagLengthMax} characters, or one that is not closed`, source, at);
+        throw limitExceeded(
+          `a tag of more than ${limits.tagLengthMax} characters, or a tag that is not closed`,
+          source,
+          at,
+        );
       }
-      tokens += tokensIn(source, at, end);
+      tokens += countTokens(source, at, end);
       if (engine === "handlebars") nesting.pass(source, at);
     }
-    if (tokens > limits.tokensMax) throw over("too much in its tags", source, at);
-    if (nesting.depth > limits.depthMax) throw over(`blocks that are more than ${limits.depthMax} deep`, source, at);
+    if (tokens > limits.tokensMax) throw limitExceeded(`more than ${limits.tokensMax} tokens in its tags`, source, at);
+    if (nesting.depth > limits.depthMax)
+      throw limitExceeded(`blocks that are nested more than ${limits.depthMax} levels deep`, source, at);
     at = nextTag(end);
   }
 }
@@ -50,10 +55,10 @@ const opens = /\{\{~?[#^]/y;
 const closes = /\{\{~?\//y;
 const chains = /\{\{~?\s*else\s+[^~}\s]/y;
 
-/** How deep blocks lie in each other: Handlebars takes the square of that to tidy the space around them. */
+/** Tracks the nesting depth of blocks. Handlebars' whitespace handling takes time quadratic in it. */
 class Nesting {
   depth = 0;
-  /** How many `else if` each open block has: each is a block in the one before it. */
+  /** The number of `else if` in each open block; each is a block nested in the previous one. */
   readonly #chained: number[] = [];
 
   pass(source: string, at: number): void {
@@ -69,7 +74,7 @@ class Nesting {
   }
 }
 
-function tokensIn(source: string, from: number, end: number): number {
+function countTokens(source: string, from: number, end: number): number {
   let tokens = 0;
   let before: Kind | undefined;
   for (let at = from; at < end; at++) {
@@ -88,14 +93,14 @@ function kindOf(code: number): Kind {
   return isWord || code === 95 || code > 127 ? "word" : "sign";
 }
 
-/** The position of an offset. */
+/** Converts an offset to a position. */
 function positionAt(source: string, offset: number): Position {
   const before = source.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
 
-/** Finds tags one after the other; what is not there is looked for once only. */
-function tagFinder(source: string, openers: readonly string[]): (from: number) => number {
+/** Creates a function that finds the next tag. A missing opener is searched for only once. */
+function createTagFinder(source: string, openers: readonly string[]): (from: number) => number {
   const found = openers.map(() => 0);
   return (from) => {
     let nearest = -1;
@@ -108,8 +113,8 @@ function tagFinder(source: string, openers: readonly string[]): (from: number) =
   };
 }
 
-/** Comments and raw text are not looked into, so they may be long. */
-function skipped(source: string, at: number): boolean {
+/** Whether a tag is a comment or raw text, which is not parsed and may therefore be long. */
+function isSkipped(source: string, at: number): boolean {
   return matches(comment, source, at) || matches(rawTag, source, at);
 }
 
@@ -130,6 +135,6 @@ function matches(pattern: RegExp, source: string, at: number): boolean {
   return pattern.test(source);
 }
 
-function over(what: string, source: string, offset: number): TemplateError {
+function limitExceeded(what: string, source: string, offset: number): TemplateError {
   return new TemplateError("limit_exceeded", `The template has ${what}.`, positionAt(source, offset));
 }

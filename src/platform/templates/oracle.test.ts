@@ -20,7 +20,7 @@ const values = {
   deep: { er: { a: "in" } },
 };
 
-/** Templates made of parts that may lie in each other. */
+/** Random templates of nested parts. */
 function templates(leaves: readonly string[], blocks: readonly ((body: string, other: string) => string)[]) {
   const { whole } = fc.letrec<{ whole: string; part: string }>((tie) => ({
     whole: fc.array(tie("part"), { minLength: 1, maxLength: 4 }).map((parts) => parts.join("")),
@@ -35,9 +35,9 @@ function templates(leaves: readonly string[], blocks: readonly ((body: string, o
   return whole;
 }
 
-suite("the packages whose parsers are used agree with what is rendered here", () => {
-  // Blocks whose context happens to be the same value as the one around them are left out: there `../` skips a level in
-  // Handlebars, whereas here a level is a level whatever the values are.
+suite("output equals that of the original engines", () => {
+  // Blocks whose context is the same value as the enclosing context are excluded: there `../` skips a level in Handlebars, but
+  // not in this implementation.
   test("handlebars", () => {
     const paths = ["a", "n", "zero", "gone", "deep.er.a", "list.1.t", "t", "this.t", "../a", "../t", "@index", "@key"];
     const leaves = [

@@ -2,21 +2,21 @@ import { limits } from "./limits.ts";
 import type { RenderOptions } from "./run.ts";
 import { type Position, TemplateError } from "./template-error.ts";
 
-/** A template that can be rendered any number of times. */
+/** A compiled template. It can be rendered any number of times. */
 export interface Template {
-  /** Paths from the top that it reads, such as `payload.order.id`, in order. */
+  /** The paths that it reads, such as `payload.order.id`, sorted. */
   readonly variables: readonly string[];
-  /** Names at the top that it writes as they are, somewhere that can be reached: not in comments or raw text. */
+  /** Top-level names whose values it writes unchanged in a reachable place, which excludes comments and raw text. */
   readonly printed: ReadonlySet<string>;
-  /** What it says about some values; throws a TemplateError when that takes too much work or space. */
+  /** Renders the template; throws a TemplateError if a work or size limit is exceeded. */
   render(values: Readonly<Record<string, unknown>>, options: RenderOptions): string;
 }
 
-/** What is noted about a template while it is compiled. */
+/** Information about a template that is collected during compilation. */
 export class Notes {
-  /** Paths from the top that the template reads. */
+  /** The paths that the template reads. */
   readonly variables = new Set<string>();
-  /** Names at the top that the template writes as they are, in a place that can be reached. */
+  /** Top-level names whose values the template writes unchanged in a reachable place. */
   readonly printed = new Set<string>();
   #unreachable = 0;
   #depth = 0;
@@ -25,8 +25,8 @@ export class Notes {
     return this.#unreachable === 0;
   }
 
-  /** Compiles what can never be rendered, since a literal decides against it. */
-  within<T>(reached: boolean, compile: () => T): T {
+  /** Compiles a branch, which is unreachable if a literal condition excludes it. */
+  compileBranch<T>(reached: boolean, compile: () => T): T {
     if (reached) return compile();
     this.#unreachable++;
     const compiled = compile();
@@ -34,10 +34,14 @@ export class Notes {
     return compiled;
   }
 
-  /** Compiles what lies a level deeper. */
-  deeper<T>(position: Position | undefined, compile: () => T): T {
+  /** Compiles a nested part; throws if the nesting is too deep. */
+  compileNested<T>(position: Position | undefined, compile: () => T): T {
     if (++this.#depth > limits.depthMax) {
-      throw new TemplateError("limit_exceeded", `The template is nested more than ${limits.depthMax} deep.`, position);
+      throw new TemplateError(
+        "limit_exceeded",
+        `The template is nested more than ${limits.depthMax} levels deep.`,
+        position,
+      );
     }
     const compiled = compile();
     this.#depth--;

@@ -1,38 +1,38 @@
 import { escapers, type Markup } from "./formats/escape.ts";
 import { limits } from "./limits.ts";
 import { TemplateError } from "./template-error.ts";
-import { Safe, textOf } from "./values.ts";
+import { SafeText, textOf } from "./values.ts";
 
-/** How a template is rendered. */
+/** The options of a rendering. */
 export interface RenderOptions {
-  /** The markup that values are escaped for; `none` where the text is plain. */
+  /** The markup that values are escaped for; `none` for plain text. */
   readonly escape: Markup | "none";
-  /** The language of dates and numbers; English when it is absent or unknown. */
+  /** The language of dates and numbers; English if it is absent or unknown. */
   readonly locale?: string | undefined;
-  /** The time zone of dates; UTC when it is absent or unknown. */
+  /** The time zone of dates; UTC if it is absent or unknown. */
   readonly timezone?: string | undefined;
-  /** Texts that are put in as they are, by their name at the top. They are never evaluated. */
+  /** Texts that are inserted unchanged and never evaluated, by their top-level name. */
   readonly raw?: Readonly<Record<string, string>> | undefined;
   readonly bytesMax?: number | undefined;
-  /** The work that is left to several renderings together; by default each has the most that one may do. */
+  /** A work budget shared by several renderings; by default each rendering has its own. */
   readonly work?: WorkBudget | undefined;
-  /** Told of each path that names nothing, every time that it is written. */
+  /** Receives the path of each missing value, every time it is written. */
   readonly onMissing?: ((path: string) => void) | undefined;
 }
 
-/** Work that may still be done, in steps. */
+/** The remaining work, in steps. */
 export interface WorkBudget {
   left: number;
 }
 
-/** As much work as one rendering may do. */
+/** Creates the work budget of one rendering. */
 export function newWorkBudget(): WorkBudget {
   return { left: limits.workMax };
 }
 
-/** One rendering: what was written so far, and what it may still do. */
+/** The state of one rendering: its output so far and its remaining work. */
 export class Run {
-  /** Undefined where the text is plain. */
+  /** Undefined for plain text. */
   readonly escape: ((text: string) => string) | undefined;
   readonly locale: string;
   readonly timezone: string;
@@ -54,33 +54,34 @@ export class Run {
     this.#onMissing = options.onMissing;
   }
 
-  /** Counts steps; throws when there were too many. */
+  /** Charges steps; throws if the budget is exceeded. */
   spend(steps: number): void {
     this.#work.left -= steps;
-    // Not a number counts as too many: no arithmetic on values may switch the limit off.
-    if (!(this.#work.left >= 0)) throw new TemplateError("limit_exceeded", "The template does too much work.");
+    // The negated comparison also rejects NaN, so that arithmetic on values cannot disable the limit.
+    if (!(this.#work.left >= 0))
+      throw new TemplateError("limit_exceeded", "The template exceeds the work limit of one rendering.");
   }
 
-  /** Counts the steps to go through a text, or to make it, and answers with it. */
-  passed(text: string): string {
+  /** Charges for reading or creating a text, and returns it. */
+  chargeText(text: string): string {
     this.spend(1 + (text.length >> 4));
     if (text.length > this.bytesMax) throw tooLarge(this.bytesMax);
     return text;
   }
 
-  /** Counts the steps to look for one text in another: at its worst, each is compared with all of the other. */
-  sought(text: string, what: string): void {
+  /** Charges for a text search, which in the worst case compares every pair of characters. */
+  chargeSearch(text: string, what: string): void {
     this.spend(1 + Math.ceil((text.length * what.length) / 128));
   }
 
-  /** What the caller gave under a name. */
+  /** The input value or raw text with a top-level name. */
   top(name: string): unknown {
-    if (this.#raw !== undefined && Object.hasOwn(this.#raw, name)) return new Safe(this.#raw[name]!);
+    if (this.#raw !== undefined && Object.hasOwn(this.#raw, name)) return new SafeText(this.#raw[name]!);
     const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
     return typeof value === "function" ? undefined : value;
   }
 
-  /** Everything that the caller gave, but for the raw texts. */
+  /** All input values, without the raw texts. */
   get values(): Readonly<Record<string, unknown>> {
     return this.#values;
   }
@@ -89,29 +90,29 @@ export class Run {
     this.#onMissing?.(path);
   }
 
-  /** Writes text of the template's own, or text that is known to be safe. */
+  /** Writes literal text of the template, or text that is known to be safe. */
   write(text: string): void {
     this.spend(1 + (text.length >> 6));
     this.#out += text;
-    // A UTF-16 unit is a byte at least; the exact count follows at the end.
+    // A UTF-16 unit takes at least one byte. The exact size is checked at the end.
     if (this.#out.length > this.bytesMax) throw tooLarge(this.bytesMax);
   }
 
-  /** Writes a value, escaped where the text is markup and the value is not known to be safe. */
+  /** Writes a value; in markup it is escaped unless it is known to be safe. */
   print(value: unknown, separator: string): void {
     const text = textOf(this, value, separator);
-    const asIs = this.escape === undefined || value instanceof Safe;
-    this.write(asIs ? text : this.escape(this.passed(text)));
+    const asIs = this.escape === undefined || value instanceof SafeText;
+    this.write(asIs ? text : this.escape(this.chargeText(text)));
   }
 
-  /** What is written meanwhile, instead of writing it. */
+  /** Returns the output of a body instead of writing it. */
   capture(body: () => void): string {
     const before = this.#out;
     this.#out = "";
     body();
     const captured = this.#out;
     this.#out = before;
-    return this.passed(captured);
+    return this.chargeText(captured);
   }
 
   finish(): string {
@@ -121,5 +122,5 @@ export class Run {
 }
 
 function tooLarge(bytesMax: number): TemplateError {
-  return new TemplateError("too_large", `The template makes more than ${bytesMax} bytes.`);
+  return new TemplateError("too_large", `The output of the template has more than ${bytesMax} bytes.`);
 }

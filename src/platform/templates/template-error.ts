@@ -1,20 +1,20 @@
-/** Where in a template something was found: line and column from 1. */
+/** A position in a template: line and column from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** What was wrong: the text itself, the work that it asks for, or the size of it or of what it makes. */
+/** The kind of an error: invalid syntax, an exceeded limit, or a source or output that is too large. */
 export type TemplateErrorCode = "syntax_error" | "limit_exceeded" | "too_large";
 
-/** The one error that templates throw; its message is written for the template's author and holds no values. */
+/** The only error type of templates; its message is intended for the template's author and contains no values. */
 export class TemplateError extends Error {
   readonly code: TemplateErrorCode;
   readonly line: number | undefined;
   readonly column: number | undefined;
 
   constructor(code: TemplateErrorCode, message: string, position?: Position) {
-    // Without a stack: it would tell nothing about the template and cost more than to render it.
+    // Created without a stack trace, which would not describe the template and costs more than rendering it.
     const stackTraceLimit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message);

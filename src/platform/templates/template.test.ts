@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { BoundedCache } from "./cache.ts";
 import { compileTemplate, type Engine, TemplateError } from "./index.ts";
 
-test("a template is compiled once, by engine and source", () => {
+test("a template is compiled once per engine and source", () => {
   const source = "Hello {{ name }}";
   assert.equal(compileTemplate("liquid", source), compileTemplate("liquid", source));
   assert.notEqual(compileTemplate("liquid", source), compileTemplate("handlebars", source));
 });
 
-test("a template that was refused is refused again, each time with an error of its own", () => {
+test("an invalid template is rejected every time, with a new error object", () => {
   const refusal = () => {
     try {
       compileTemplate("handlebars", "x {{#if a}}");
@@ -24,7 +24,7 @@ test("a template that was refused is refused again, each time with an error of i
   assert.deepEqual([first.code, first.line, first.column], [second.code, second.line, second.column]);
 });
 
-test("the cache keeps what is used, within its weight", () => {
+test("the cache retains used entries, within its weight", () => {
   const cache = new BoundedCache<number>(30);
   for (let i = 0; i < 1000; i++) {
     cache.set(`k${i}`, i, 10);
@@ -35,7 +35,7 @@ test("the cache keeps what is used, within its weight", () => {
   assert.equal(cache.get("k500"), undefined);
 });
 
-test("what a template prints counts only where it can be reached, and as it is", () => {
+test("a name counts as printed only in a reachable place and without filters", () => {
   const printed: Readonly<Record<Engine, readonly string[]>> = {
     handlebars: [
       "{{content}}",

@@ -4,28 +4,28 @@ import { compileLiquid } from "./liquid/liquid.ts";
 import type { Template } from "./plan.ts";
 import { TemplateError } from "./template-error.ts";
 
-/** A language of templates. */
+/** A template language. */
 export type Engine = "handlebars" | "liquid";
 
-/** Characters of source that are kept compiled, for each engine. */
+/** The size of each engine's cache, in characters of source. */
 const cachedCharactersMax = 16 * 1024 * 1024;
-/** What a template costs in memory besides its text, in characters. */
+/** The memory of a compiled template in addition to its source, in characters. */
 const templateWeight = 2000;
 
 const compilers = { handlebars: compileHandlebars, liquid: compileLiquid } as const;
-// One for each engine: a key made of both would be a new text to go through, every time.
+// One cache per engine, because a combined key would be a new string that has to be hashed at every lookup.
 const caches = {
   handlebars: new BoundedCache<Template | TemplateError>(cachedCharactersMax),
   liquid: new BoundedCache<Template | TemplateError>(cachedCharactersMax),
 } as const;
 
-/** Compiles a template, or takes it from those that were compiled lately; throws a TemplateError when it is not one. */
+/** Compiles a template, or returns it from the cache; throws a TemplateError if it is invalid. */
 export function compileTemplate(engine: Engine, source: string): Template {
   const cache = caches[engine];
   let found = cache.get(source);
   if (found === undefined) {
-    found = compiled(engine, source);
-    // One that is too large is refused at once, and would be kept for nothing.
+    found = compileUncached(engine, source);
+    // A template that is too large is rejected without parsing, so caching it would not save anything.
     if (!(found instanceof TemplateError && found.code === "too_large")) {
       cache.set(source, found, source.length + templateWeight);
     }
@@ -34,7 +34,7 @@ export function compileTemplate(engine: Engine, source: string): Template {
   return found;
 }
 
-function compiled(engine: Engine, source: string): Template | TemplateError {
+function compileUncached(engine: Engine, source: string): Template | TemplateError {
   try {
     return compilers[engine](source);
   } catch (error) {

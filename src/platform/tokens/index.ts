@@ -1,5 +1,5 @@
-/** Tokens: OpenID Connect tokens of people, and service tokens of other parts of the deployment. */
-export { createOidcVerifier, discoverKeys, type OidcVerifier } from "./oidc.ts";
+/** Tokens: verification of OpenID Connect tokens of users, and of service tokens of other services in the deployment. */
+export { createOidcVerifier, discoverJwksUri, type OidcVerifier } from "./oidc.ts";
 export {
   type ServiceTokenClaims,
   serviceTokenAudience,

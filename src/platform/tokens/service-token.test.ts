@@ -7,7 +7,7 @@ import { serviceTokenAudience, signServiceToken, verifyServiceToken } from "./in
 const secret = "a secret of more than 32 characters";
 const nowS = () => Math.floor(Date.now() / 1000);
 
-/** A good token, but for what the test changes about it. */
+/** A valid token, with the changes of the test applied. */
 function token(claims: Record<string, unknown>, { alg = "HS256", key = secret } = {}): Promise<string> {
   const good = { iss: "billing", aud: serviceTokenAudience, sub: "billing", tenant_id: "t", exp: nowS() + 60 };
   return new SignJWT(JSON.parse(JSON.stringify({ ...good, ...claims })))
@@ -15,7 +15,7 @@ function token(claims: Record<string, unknown>, { alg = "HS256", key = secret } 
     .sign(new TextEncoder().encode(key));
 }
 
-test("a token that was signed here is good, and names its caller and tenant", async () => {
+test("a signed token is valid, and contains its caller and tenant", async () => {
   const signed = await signServiceToken({ issuer: "billing", subject: "invoices", tenantId: "t1" }, secret);
   const claims = await verifyServiceToken(signed, secret);
   assert.deepEqual([claims.iss, claims.sub, claims.tenant_id], ["billing", "invoices", "t1"]);
@@ -44,6 +44,9 @@ const refused: [why: string, make: () => Promise<string>][] = [
 
 for (const [why, make] of refused) {
   test(`a token ${why} is refused`, async () => {
-    await assert.rejects(verifyServiceToken(await make(), secret), failsWith("UNAUTHENTICATED", /not valid here/));
+    await assert.rejects(
+      verifyServiceToken(await make(), secret),
+      failsWith("UNAUTHENTICATED", /not valid for this service/),
+    );
   });
 }

@@ -1,8 +1,8 @@
 const charsMax = 255;
-// Control characters cannot be stored, and ill-formed text would be stored as something else.
+// Control characters cannot be stored, and ill-formed Unicode would not be stored unchanged.
 const controlCharacter = /\p{Cc}/u;
 
-/** Whether a claim is text that can name somebody: not empty, storable, and as long as OpenID Connect allows. */
+/** Whether a claim is a valid subject: not empty, storable, and no longer than OpenID Connect allows. */
 export function isSubject(claim: unknown): claim is string {
   return typeof claim === "string" && claim !== "" && claim.length <= charsMax && isStorable(claim);
 }

@@ -2,11 +2,11 @@ import { isIPv6 } from "node:net";
 
 /** The well-known string formats, as protovalidate defines them. */
 
-// The form that HTML gives addresses in input fields.
+// The definition of HTML's email input fields.
 const email =
   /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
-// RFC 3986, with its own names. The parts that repeat never overlap, so matching takes linear time.
+// RFC 3986, with the names of its grammar. Repeated parts never overlap, so matching takes linear time.
 const unreserved = "A-Za-z0-9\\-._~";
 const subDelims = "!$&'()*+,;=";
 const pctEncoded = "%[0-9A-Fa-f]{2}";
@@ -25,7 +25,7 @@ export function isEmail(text: string): boolean {
   return email.test(text);
 }
 
-/** Whether text is an absolute URI of RFC 3986. */
+/** Whether text is an absolute URI according to RFC 3986. */
 export function isUri(text: string): boolean {
   const match = uri.exec(text);
   if (match === null) return false;

@@ -1,9 +1,9 @@
 /**
- * Validation: the rules that definitions give to fields (`buf.validate`), compiled once per message type.
+ * Validation: the `buf.validate` rules of message definitions, compiled once per message type.
  *
- * rule: what a definition demands of a field, under protovalidate's name (`string.min_len`).
- * violation: a field, by its path in proto names, and the rule that it breaks.
+ * rule: a constraint on a field in a definition, with protovalidate's name (`string.min_len`).
+ * violation: a field, by its path in proto names, and the rule that it violates.
  */
 export { isEmail } from "./formats.ts";
 export { createMessageChecker } from "./message-checker.ts";
-export { validator } from "./validator.ts";
+export { createValidator } from "./validator.ts";

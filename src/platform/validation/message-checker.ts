@@ -1,18 +1,18 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Failure } from "../../errors/index.ts";
-import { violated } from "../protojson/index.ts";
-import { validator } from "./validator.ts";
+import { toViolationFailure } from "../protojson/index.ts";
+import { createValidator } from "./validator.ts";
 
 /**
- * Makes the function that finds why a message of a type is refused; undefined for a valid message.
+ * Creates a function that returns the failure of an invalid message, or undefined for a valid one.
  *
- * The chain checks every request with it. A batch that answers with a result per item leaves its items out of the request's
- * rules (`items: {ignore: IGNORE_ALWAYS}`), and its handler checks each item with it.
+ * The request chain checks every request with it. A batch request with a result per item excludes its items from the request's
+ * rules (`items: {ignore: IGNORE_ALWAYS}`), and its handler checks each item with this function.
  */
 export function createMessageChecker(desc: DescMessage): (message: Message) => Failure | undefined {
-  const validate = validator(desc);
+  const validate = createValidator(desc);
   return (message) => {
     const violations = validate(message);
-    return violations.length === 0 ? undefined : violated(violations);
+    return violations.length === 0 ? undefined : toViolationFailure(violations);
   };
 }

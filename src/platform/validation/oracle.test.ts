@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
-import { createValidator } from "@bufbuild/protovalidate";
+import { createValidator as createReferenceValidator } from "@bufbuild/protovalidate";
 import { services } from "../../../gen/services.ts";
 import { fc } from "../../../test/harness/random.ts";
 import { keySegment } from "../protojson/index.ts";
 import { arbitraryMessage, trickyText } from "../protojson/testing/arbitrary.ts";
 import { isEmail, isUri } from "./formats.ts";
-import { validator } from "./index.ts";
-import { everyRule } from "./testing/ruled.ts";
+import { createValidator } from "./index.ts";
+import { everyRule } from "./testing/rule-definitions.ts";
 
-const oracle = createValidator();
+const oracle = createReferenceValidator();
 const requests = services.flatMap((service) => service.methods.map((method) => method.input));
 const violationsMax = 20;
 
-// Strings near the rules: accepted ones, ones just beyond a bound, and ones that only look right.
+// Strings around the rules: valid ones, ones just beyond a bound, and ones that only look valid.
 const likely = fc.constantFrom(
   ...[
     "",
@@ -72,7 +72,7 @@ const likely = fc.constantFrom(
 );
 const text = fc.oneof({ weight: 4, arbitrary: likely }, trickyText);
 
-/** What protovalidate finds, as `path rule`, sorted. */
+/** The violations that protovalidate finds, as sorted `path rule` strings. */
 function expected(desc: DescMessage, message: Message): string[] {
   const result = oracle.validate(desc, message);
   assert.notEqual(result.kind, "error", String(result.error));
@@ -91,7 +91,7 @@ function pathText(path: readonly { kind: string; name?: string; index?: number; 
 
 function agrees(desc: DescMessage, message: Message): void {
   const theirs = expected(desc, message);
-  const ours = validator(desc)(message).map(({ field, rule }) => `${field} ${rule}`);
+  const ours = createValidator(desc)(message).map(({ field, rule }) => `${field} ${rule}`);
   if (theirs.length <= violationsMax) {
     assert.deepEqual(ours.sort(), theirs);
   } else {
@@ -102,7 +102,7 @@ function agrees(desc: DescMessage, message: Message): void {
 
 suite("validation against protovalidate, with random messages", () => {
   for (const desc of requests) {
-    test(`${desc.typeName} breaks the same rules in the same fields`, () => {
+    test(`${desc.typeName} has the same violations as in protovalidate`, () => {
       const messages = arbitraryMessage(desc, { text, itemsMax: 5 });
       const crowded = arbitraryMessage(desc, { text, itemsMax: 60 });
       fc.assert(
@@ -116,7 +116,7 @@ suite("validation against protovalidate, with random messages", () => {
     });
   }
 
-  test("a definition with every rule on every kind of field agrees too", () => {
+  test("a definition with every rule on every kind of field has the same violations as in protovalidate", () => {
     const desc = everyRule();
     const flat = arbitraryMessage(desc, { text, itemsMax: 4, depth: 1 });
     const nested = arbitraryMessage(desc, { text, itemsMax: 2, depth: 2 });
@@ -130,7 +130,7 @@ suite("validation against protovalidate, with random messages", () => {
     );
   });
 
-  test("random text is an email or a URI exactly when protovalidate says so", () => {
+  test("random text is an email address or a URI exactly if protovalidate accepts it", () => {
     const desc = everyRule();
     const pieces = fc.constantFrom(
       ..."ab1:/?#[]@!$&'()*+,;=-._~%{} \\|^`\"<>é".split(""),

@@ -1,8 +1,8 @@
 /**
- * RE2 patterns as JavaScript regular expressions.
+ * Conversion of RE2 patterns to JavaScript regular expressions.
  *
- * Definitions are written for RE2, which every protovalidate speaks. What JavaScript reads differently is translated;
- * what RE2 does not have, or what could make JavaScript take exponential time, is refused when the pattern is compiled.
+ * Definitions use RE2, which every protovalidate implementation supports. Constructs with a different meaning in JavaScript are
+ * translated. Constructs that RE2 lacks, or that could take exponential time in JavaScript, are rejected at compile time.
  */
 
 const translations: Readonly<Record<string, { readonly inClass: string | undefined; readonly outside: string }>> = {
@@ -12,20 +12,20 @@ const translations: Readonly<Record<string, { readonly inClass: string | undefin
 const escapesOfBoth = /[dDwWbBtnrfvxpP^$\\.*+?()[\]{}|/-]/;
 const openQuantifier = /^(?:[*+]|\{\d+,\})/;
 
-/** Compiles an RE2 pattern; throws on one that JavaScript cannot run just as RE2 would, in linear time. */
-export function re2Pattern(pattern: string): RegExp {
-  return new RegExp(translated(pattern), "u");
+/** Compiles an RE2 pattern; throws if JavaScript cannot match it with the same result and in linear time. */
+export function compileRe2(pattern: string): RegExp {
+  return new RegExp(translate(pattern), "u");
 }
 
-function translated(pattern: string): string {
+function translate(pattern: string): string {
   let text = "";
   let inClass = false;
-  // For each open group, and for the pattern itself: whether something in it repeats without a bound.
+  // For each open group, and for the pattern itself: whether it contains an unbounded repetition.
   const repeats = [false];
   for (let i = 0; i < pattern.length; i++) {
     const character = pattern.charAt(i);
     if (character === "\\") {
-      text += escaped(pattern, ++i, inClass);
+      text += translateEscape(pattern, ++i, inClass);
     } else if (inClass) {
       inClass = character !== "]";
       text += character;
@@ -33,7 +33,7 @@ function translated(pattern: string): string {
       if (character === "[") inClass = true;
       if (character === "(") {
         if (pattern.startsWith("(?", i) && !pattern.startsWith("(?:", i))
-          throw refused(pattern, pattern.slice(i, i + 4));
+          throw invalidPattern(pattern, pattern.slice(i, i + 4));
         repeats.push(false);
       }
       if (character === ")") closeGroup(pattern, i, repeats);
@@ -44,17 +44,17 @@ function translated(pattern: string): string {
   return text;
 }
 
-// A repetition of a repetition, such as (a+)+, is what makes a backtracking matcher take exponential time.
+// A repetition of a repetition, such as (a+)+, makes a backtracking matcher take exponential time.
 function closeGroup(pattern: string, at: number, repeats: boolean[]): void {
   const inner = repeats.pop();
   const outer = repeats.length - 1;
   if (inner && openQuantifier.test(pattern.slice(at + 1, at + 13))) {
-    throw refused(pattern, "a repetition of a repetition");
+    throw invalidPattern(pattern, "a repetition of a repetition");
   }
   if (inner && outer >= 0) repeats[outer] = true;
 }
 
-function escaped(pattern: string, at: number, inClass: boolean): string {
+function translateEscape(pattern: string, at: number, inClass: boolean): string {
   const character = pattern.charAt(at);
   const translation = translations[character];
   if (translation !== undefined) {
@@ -63,9 +63,9 @@ function escaped(pattern: string, at: number, inClass: boolean): string {
   } else if (escapesOfBoth.test(character)) {
     return `\\${character}`;
   }
-  throw refused(pattern, `\\${character}`);
+  throw invalidPattern(pattern, `\\${character}`);
 }
 
-function refused(pattern: string, construct: string): Error {
-  return new Error(`the pattern ${pattern} uses ${construct}, which is not allowed in definitions`);
+function invalidPattern(pattern: string, construct: string): Error {
+  return new Error(`The pattern ${pattern} uses ${construct}, which is not allowed in definitions.`);
 }

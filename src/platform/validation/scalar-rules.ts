@@ -18,12 +18,13 @@ import {
 } from "../../../gen/buf/validate/validate_pb.ts";
 import type { Problems } from "../protojson/index.ts";
 import { isEmail, isUri } from "./formats.ts";
-import { re2Pattern } from "./pattern.ts";
+import { compileRe2 } from "./pattern.ts";
+import { describePattern } from "./pattern-text.ts";
 
-/** Checks one value and reports what it breaks. */
+/** Checks one value and reports its violations. */
 export type Check = (value: unknown, problems: Problems) => void;
 
-/** The checks of a scalar or an enum from its rules; throws when the rules are of another type than the value. */
+/** Creates the checks of a scalar or an enum from its rules; throws if the rules are for another type. */
 export function scalarChecks(rules: FieldRules, type: string, descEnum: DescEnum | undefined): Check[] {
   const { case: kind, value } = rules.type;
   if (kind === undefined) return [];
@@ -60,8 +61,8 @@ function stringChecks(rules: StringRules): Check[] {
     );
   }
   if (isFieldSet(rules, field.pattern)) {
-    const pattern = re2Pattern(rules.pattern);
-    checks.push(rule("string.pattern", `must match ${rules.pattern}`, (text: string) => pattern.test(text)));
+    const pattern = compileRe2(rules.pattern);
+    checks.push(rule("string.pattern", describePattern(rules.pattern), (text: string) => pattern.test(text)));
   }
   if (rules.in.length > 0) {
     const allowed = new Set(rules.in);
@@ -79,7 +80,7 @@ function rule<Value>(name: string, message: string, holds: (value: Value) => boo
   };
 }
 
-// Lengths count code points: at least half and at most all of the UTF-16 units, so that most texts need no counting.
+// Lengths count code points. Their number is between half and all of the UTF-16 units, so most texts need no counting.
 function minLength(min: number): Check {
   const message = min === 1 ? "must not be empty" : `must have at least ${min} characters`;
   return rule("string.min_len", message, (text: string) => {
@@ -102,14 +103,17 @@ function codePoints(text: string): number {
 }
 
 function byteLengthWithin(text: string, max: number): boolean {
-  // A UTF-16 unit takes one to three bytes.
+  // A UTF-16 unit takes one to three bytes in UTF-8.
   if (text.length * 3 <= max) return true;
   return text.length <= max && Buffer.byteLength(text) <= max;
 }
 
 function formatCheck(format: "email" | "uri"): Check {
   const holds = format === "email" ? isEmail : isUri;
-  const wanted = format === "email" ? "an email address" : "an absolute URI";
+  const wanted =
+    format === "email"
+      ? "an email address (for example: jane@example.com)"
+      : "an absolute URI (for example: https://example.com/path)";
   return (value, problems) => {
     if (value === "") problems.add(`string.${format}_empty`, `must be ${wanted}, not empty`);
     else if (!holds(value as string)) problems.add(`string.${format}`, `must be ${wanted}`);
@@ -178,7 +182,7 @@ function doubleChecks(rules: DoubleRules): Check[] {
   return checks;
 }
 
-/** One check for both bounds, with protovalidate's name for the pair. */
+/** Creates one check for both bounds, with protovalidate's name for the combination. */
 function boundChecks(type: string, { gt, gte, lte }: Bounds): Check[] {
   const low = gt ?? gte;
   if (low === undefined && lte === undefined) return [];
@@ -195,7 +199,7 @@ function boundChecks(type: string, { gt, gte, lte }: Bounds): Check[] {
   ];
   const message = `must be ${words.filter((word) => word !== undefined).join(" and ")}`;
   const name = `${type}.${names.filter((each) => each !== undefined).join("_")}`;
-  // Written so that NaN fails.
+  // The comparisons are written so that NaN fails.
   return [
     rule(name, message, (value: number | bigint) => {
       if (gt !== undefined && !(value > gt)) return false;

@@ -12,26 +12,27 @@ import {
   UpdateTenantRequestSchema,
 } from "../../../gen/service/api/tenant_pb.ts";
 import { services } from "../../../gen/services.ts";
-import { validator } from "./index.ts";
-import { type RuledField, ruledMessage } from "./testing/ruled.ts";
+import { createValidator } from "./index.ts";
+import { describePattern } from "./pattern-text.ts";
+import { createRuledMessage, type FieldDefinition } from "./testing/rule-definitions.ts";
 
 function broken(desc: DescMessage, message: Message): string[] {
-  return validator(desc)(message).map(({ field, rule }) => `${field} ${rule}`);
+  return createValidator(desc)(message).map(({ field, rule }) => `${field} ${rule}`);
 }
 
-function compiles(field: Omit<RuledField, "name">): () => unknown {
-  return () => validator(ruledMessage([{ name: "it", ...field }]));
+function compiles(field: Omit<FieldDefinition, "name">): () => unknown {
+  return () => createValidator(createRuledMessage([{ name: "it", ...field }]));
 }
 
 suite("validation", () => {
-  test("every request of the API compiles: no definition carries a rule that is not enforced", () => {
-    for (const service of services) for (const method of service.methods) validator(method.input);
+  test("every request of the API compiles: no definition contains an unsupported rule", () => {
+    for (const service of services) for (const method of service.methods) createValidator(method.input);
   });
 
   test("fields are named by their path in proto names", () => {
     const request = create(CreateApiKeyRequestSchema, { name: "x", roles: ["a", "b", "C"], environmentMode: "moon" });
-    assert.deepEqual(validator(CreateApiKeyRequestSchema)(request), [
-      { field: "roles[2]", rule: "string.pattern", message: "must match ^[a-z][a-z0-9_]{0,62}$" },
+    assert.deepEqual(createValidator(CreateApiKeyRequestSchema)(request), [
+      { field: "roles[2]", rule: "string.pattern", message: describePattern("^[a-z][a-z0-9_]{0,62}$") },
       {
         field: "environment_mode",
         rule: "string.in",
@@ -47,19 +48,19 @@ suite("validation", () => {
     assert.deepEqual(broken(UpdateMemberRequestSchema, member), ["role_set.roles repeated.unique"]);
   });
 
-  test("an optional field is checked only when it is there", () => {
+  test("an optional field is checked only if it is set", () => {
     assert.deepEqual(broken(UpdateTenantRequestSchema, create(UpdateTenantRequestSchema, { tenantId: "t" })), []);
     const request = create(UpdateTenantRequestSchema, { tenantId: "t", name: "", status: 0 });
     assert.deepEqual(broken(UpdateTenantRequestSchema, request), ["name string.min_len", "status enum.not_in"]);
   });
 
-  test("a required message must be there", () => {
+  test("a required message must be set", () => {
     const request = create(SetConfigValueRequestSchema, { key: "k" });
     assert.deepEqual(broken(SetConfigValueRequestSchema, request), ["value required"]);
   });
 
-  test("lengths count characters as people do, not UTF-16 units", () => {
-    const desc = ruledMessage([
+  test("lengths count code points, not UTF-16 units", () => {
+    const desc = createRuledMessage([
       { name: "it", type: Type.STRING, rules: { type: { case: "string", value: { minLen: 2n, maxLen: 3n } } } },
     ]);
     for (const [it, expected] of [
@@ -74,15 +75,15 @@ suite("validation", () => {
     }
   });
 
-  test("a message without rules is not looked at, and what it answers is its caller's own", () => {
-    const validate = validator(ruledMessage([{ name: "it", type: Type.STRING }]));
+  test("a message without rules is not inspected, and every call returns a new list", () => {
+    const validate = createValidator(createRuledMessage([{ name: "it", type: Type.STRING }]));
     assert.deepEqual(validate(undefined as never), []);
     assert.notEqual(validate(undefined as never), validate(undefined as never));
   });
 
   test("a type that contains itself is checked at every level", () => {
     const rules = { type: { case: "string" as const, value: { minLen: 1n } } };
-    const desc = ruledMessage([
+    const desc = createRuledMessage([
       { name: "it", type: Type.STRING, rules },
       { name: "self", type: Type.MESSAGE, typeName: ".test.Ruled" },
     ]);
@@ -90,10 +91,10 @@ suite("validation", () => {
     assert.deepEqual(broken(desc, message), ["self.it string.min_len", "self.self.it string.min_len"]);
   });
 
-  test("at most twenty violations are told", () => {
+  test("at most twenty violations are reported", () => {
     const roles = Array.from({ length: 1000 }, (_, i) => `R${i}`);
     const request = create(CreateApiKeyRequestSchema, { name: "x", roles });
-    assert.equal(validator(CreateApiKeyRequestSchema)(request).length, 20);
+    assert.equal(createValidator(CreateApiKeyRequestSchema)(request).length, 20);
   });
 
   test("names of object internals are neither allowed values nor enum values", () => {
@@ -122,16 +123,16 @@ suite("a definition is refused when it is compiled", () => {
   });
 
   test("with rules for the whole message", () => {
-    const desc = ruledMessage([{ name: "it", type: Type.STRING }]);
+    const desc = createRuledMessage([{ name: "it", type: Type.STRING }]);
     const options = {
       $typeName: "google.protobuf.MessageOptions",
       $unknown: [{ no: 1159, wireType: 2, data: new Uint8Array([0]) }],
     };
     Object.assign(desc.proto, { options });
-    assert.throws(() => validator(desc), /rules for the whole message/);
+    assert.throws(() => createValidator(desc), /rules for the whole message/);
   });
 
-  test("with rules of another type than the field's", () => {
+  test("with rules for another type than the field's", () => {
     const rules = { type: { case: "string" as const, value: { minLen: 1n } } };
     assert.throws(compiles({ type: Type.INT32, rules }), /has string rules but is int32/);
     assert.throws(compiles({ type: Type.STRING, many: true, rules }), /has string rules but is a list/);
@@ -142,18 +143,18 @@ suite("a definition is refused when it is compiled", () => {
     );
   });
 
-  test("with rules that contradict themselves or say nothing", () => {
+  test("with rules that contradict each other or have no effect", () => {
     const int = (value: object) => ({ type: { case: "int32" as const, value } });
     assert.throws(compiles({ type: Type.INT32, rules: int({ gte: 5, lte: 1 }) }), /upper bound below/);
     const items = { type: { case: "repeated" as const, value: { items: { required: true } } } };
-    assert.throws(compiles({ type: Type.STRING, many: true, rules: items }), /says nothing/);
+    assert.throws(compiles({ type: Type.STRING, many: true, rules: items }), /has no effect/);
   });
 
   test("every time, and not only the first", () => {
-    const desc = ruledMessage([
+    const desc = createRuledMessage([
       { name: "it", type: Type.INT32, rules: { type: { case: "string", value: { minLen: 1n } } } },
     ]);
-    assert.throws(() => validator(desc));
-    assert.throws(() => validator(desc));
+    assert.throws(() => createValidator(desc));
+    assert.throws(() => createValidator(desc));
   });
 });

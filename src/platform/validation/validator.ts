@@ -30,11 +30,11 @@ const compiled = new WeakMap<DescMessage, Check>();
 const messageOptionNumber = 1159;
 
 /**
- * Makes the function that checks messages of a type against the rules of its definition; compiled once per type.
+ * Creates the function that checks messages of a type against the rules of its definition. It is compiled once per type.
  *
- * Throws when a definition carries a rule that is not enforced here. A message without rules is not even looked at.
+ * Throws if a definition contains an unsupported rule. A message type without rules is not inspected at all.
  */
-export function validator(desc: DescMessage): (message: Message) => Violation[] {
+export function createValidator(desc: DescMessage): (message: Message) => Violation[] {
   if (!hasRules(desc, new Set())) return () => [];
   const check = messageCheck(desc);
   return (message) => {
@@ -44,7 +44,7 @@ export function validator(desc: DescMessage): (message: Message) => Violation[] 
   };
 }
 
-/** Whether a message, or any that it can contain, has a rule. */
+/** Whether a message type, or any type that it can contain, has a rule. */
 function hasRules(desc: DescMessage, seen: Set<DescMessage>): boolean {
   if (seen.has(desc)) return false;
   seen.add(desc);
@@ -63,11 +63,13 @@ function messageCheck(desc: DescMessage): Check {
   if (known !== undefined) return known;
   const checks: Check[] = [];
   const check = all(checks);
-  // Known before its fields are compiled, so that a type may contain itself.
+  // Registered before its fields are compiled, so that a type may contain itself.
   compiled.set(desc, check);
   try {
-    for (const field of desc.fields) checks.push(...within(`${desc.typeName}.${field.name}`, () => fieldChecks(field)));
-    for (const oneof of desc.oneofs) checks.push(...within(`${desc.typeName}.${oneof.name}`, () => oneofChecks(oneof)));
+    for (const field of desc.fields)
+      checks.push(...withDefinition(`${desc.typeName}.${field.name}`, () => fieldChecks(field)));
+    for (const oneof of desc.oneofs)
+      checks.push(...withDefinition(`${desc.typeName}.${oneof.name}`, () => oneofChecks(oneof)));
   } catch (cause) {
     compiled.delete(desc);
     throw cause;
@@ -81,8 +83,8 @@ function all(checks: readonly Check[]): Check {
   };
 }
 
-/** Says which definition an error is about. */
-function within<Result>(place: string, compile: () => Result): Result {
+/** Adds the name of the definition to an error. */
+function withDefinition<Result>(place: string, compile: () => Result): Result {
   try {
     return compile();
   } catch (cause) {
@@ -93,20 +95,20 @@ function within<Result>(place: string, compile: () => Result): Result {
 function oneofChecks(oneof: DescOneof): Check[] {
   if (!hasOption(oneof, oneofOption)) return [];
   const rules = getOption(oneof, oneofOption);
-  refuseUnknown(rules);
+  rejectUnknownRules(rules);
   if (!rules.required) return [];
   const { localName, name } = oneof;
   return [
     (message, problems) => {
       const slot = (message as Slots)[localName] as { case: string | undefined };
-      if (slot.case === undefined) problems.add("required", "one of its fields is required", name);
+      if (slot.case === undefined) problems.add("required", "exactly one of its fields is required", name);
     },
   ];
 }
 
 function fieldChecks(field: DescField): Check[] {
   const rules = hasOption(field, fieldOption) ? getOption(field, fieldOption) : undefined;
-  if (rules !== undefined) refuseUnknown(rules);
+  if (rules !== undefined) rejectUnknownRules(rules);
   if (rules?.ignore === Ignore.ALWAYS) return [];
   const checks = memberChecks(field, rules);
   const required = rules?.required ?? false;
@@ -144,7 +146,7 @@ function memberChecks(field: DescField, rules: FieldRules | undefined): Check[] 
   return valueChecks(field, rules);
 }
 
-/** The checks of a single value: of a list or a map, one item's. */
+/** Creates the checks of a single value; for a list or a map, those of one item. */
 function valueChecks(field: DescField, rules: FieldRules | undefined): Check[] {
   if (field.enum !== undefined) return rules === undefined ? [] : scalarChecks(rules, "enum", field.enum);
   if (field.message === undefined) {
@@ -154,7 +156,7 @@ function valueChecks(field: DescField, rules: FieldRules | undefined): Check[] {
   if (isWrapperDesc(desc)) {
     if (rules === undefined) return [];
     const checks = scalarChecks(rules, typeNameOf(desc.fields[0].scalar), undefined);
-    // A singular wrapper outside a oneof is kept as its bare value.
+    // A singular wrapper outside a oneof is represented by its bare value.
     if (field.fieldKind === "message" && field.oneof === undefined) return checks;
     return checks.map(
       (check): Check =>
@@ -170,9 +172,9 @@ function typeNameOf(scalar: ScalarType): string {
   return ScalarType[scalar].toLowerCase();
 }
 
-/** The checks of an item, a key or a value, with what its own rules say about ignoring it. */
+/** Creates the checks of an item, a key or a value, and applies the `ignore` of its rules. */
 function itemChecks(rules: FieldRules | undefined, checksOf: () => Check[], isMessageItem: boolean): Check | undefined {
-  if (rules?.required) throw new Error("has an item that is required, which says nothing");
+  if (rules?.required) throw new Error("has an item that is required, which has no effect");
   if (rules?.ignore === Ignore.ALWAYS) return undefined;
   const checks = checksOf();
   if (checks.length === 0) return undefined;
@@ -224,7 +226,7 @@ function isUnique(items: readonly unknown[]): boolean {
   if (items.length < 2) return true;
   const seen = new Set<unknown>();
   for (const item of items) {
-    // No NaN equals another.
+    // NaN does not equal NaN.
     if (Number.isNaN(item)) continue;
     const key = item instanceof Uint8Array ? Buffer.from(item).toString("latin1") : item;
     if (seen.has(key)) return false;
@@ -265,14 +267,14 @@ function mapChecks(field: DescField & { fieldKind: "map" }, rules: MapRules | un
   ];
 }
 
-/** Throws when rules hold anything that this validator does not know, at any depth. */
-function refuseUnknown(rules: Message): void {
+/** Throws if rules contain anything that this validator does not support, at any depth. */
+function rejectUnknownRules(rules: Message): void {
   const [unknown] = rules.$unknown ?? [];
   if (unknown !== undefined)
     throw new Error(`has a rule that is not supported: ${rules.$typeName} field ${unknown.no}`);
   for (const value of Object.values(rules)) {
-    if (isMessage(value)) refuseUnknown(value);
-    else if (isOneofOfMessage(value)) refuseUnknown(value.value);
+    if (isMessage(value)) rejectUnknownRules(value);
+    else if (isOneofOfMessage(value)) rejectUnknownRules(value.value);
   }
   const { ignore } = rules as Partial<FieldRules>;
   if (ignore !== undefined && !Object.values(Ignore).includes(ignore))

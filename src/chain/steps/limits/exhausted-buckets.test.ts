@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryLimiter } from "../../../platform/ratelimit/index.ts";
+import { createMemoryLimiter } from "../../../platform/ratelimit/index.ts";
 import { createExhaustedBuckets } from "./exhausted-buckets.ts";
 
 test("an exhausted bucket refuses like the limiter until it refills, and never refuses a cheaper call", (t) => {
   let nowMs = 1_000_000;
   t.mock.method(Date, "now", () => nowMs);
-  const limiter = memoryLimiter({ now: () => nowMs });
+  const limiter = createMemoryLimiter({ now: () => nowMs });
   const rate = { rps: 10, burst: 20 };
   const exhausted = createExhaustedBuckets();
   limiter.take("a", 18, rate);

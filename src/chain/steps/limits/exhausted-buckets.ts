@@ -1,4 +1,4 @@
-import type { Verdict } from "../../../platform/ratelimit/index.ts";
+import type { RateLimitDecision } from "../../../platform/ratelimit/index.ts";
 
 /** A bucket that refused a call. */
 interface ExhaustedBucket {
@@ -6,7 +6,7 @@ interface ExhaustedBucket {
   readonly rps: number;
   readonly atMs: number;
   readonly untilMs: number;
-  readonly verdict: Verdict;
+  readonly verdict: RateLimitDecision;
 }
 
 const bucketsMax = 10_000;
@@ -24,13 +24,13 @@ export function createExhaustedBuckets() {
       return buckets.size;
     },
     /** Records that a bucket refused a cost. */
-    add(key: string, cost: number, rps: number, verdict: Verdict): void {
+    add(key: string, cost: number, rps: number, verdict: RateLimitDecision): void {
       const atMs = Date.now();
       if (buckets.size >= bucketsMax) buckets.clear();
       buckets.set(key, { cost, rps, atMs, untilMs: atMs + verdict.waitMs, verdict });
     },
     /** The refusal that a call of this cost would get now; undefined if only the limiter can decide. */
-    find(key: string, cost: number): { readonly verdict: Verdict; readonly rps: number } | undefined {
+    find(key: string, cost: number): { readonly verdict: RateLimitDecision; readonly rps: number } | undefined {
       const bucket = buckets.get(key);
       if (bucket === undefined) return undefined;
       const nowMs = Date.now();
@@ -46,7 +46,7 @@ export function createExhaustedBuckets() {
 }
 
 /** The verdict, with its times and remaining tokens adjusted to now. */
-function verdictAt({ verdict, atMs, untilMs, rps }: ExhaustedBucket, nowMs: number): Verdict {
+function verdictAt({ verdict, atMs, untilMs, rps }: ExhaustedBucket, nowMs: number): RateLimitDecision {
   const waitMs = untilMs - nowMs;
   return {
     ...verdict,

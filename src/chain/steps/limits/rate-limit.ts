@@ -1,6 +1,6 @@
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { RateLimiter, Verdict } from "../../../platform/ratelimit/index.ts";
+import type { RateLimitDecision, RateLimiter } from "../../../platform/ratelimit/index.ts";
 import type { Call, Interceptor } from "../../call.ts";
 import { effectiveLimit } from "../tenant.ts";
 import { createExhaustedBuckets } from "./exhausted-buckets.ts";
@@ -88,14 +88,14 @@ function tenantKey(tenantId: TenantId): string {
 }
 
 /** Reports the remaining tokens, in the common X-RateLimit headers and in the IETF draft's headers. */
-function setHeaders({ responseHeaders }: Call, { limit, remaining, resetS }: Verdict, rps: number): void {
+function setHeaders({ responseHeaders }: Call, { limit, remaining, resetS }: RateLimitDecision, rps: number): void {
   responseHeaders["x-ratelimit-limit"] = String(limit);
   responseHeaders["x-ratelimit-remaining"] = String(remaining);
   responseHeaders["ratelimit-policy"] = `"default";q=${limit};w=${Math.ceil(limit / rps)}`;
   responseHeaders.ratelimit = `"default";r=${remaining};t=${resetS}`;
 }
 
-function limited({ retryAfterS }: Verdict): Failure {
+function limited({ retryAfterS }: RateLimitDecision): Failure {
   return fail("RATE_LIMITED", {
     public: `Too many requests. Try again in ${retryAfterS} s.`,
     headers: { "retry-after": String(retryAfterS) },

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { broadcastStore } from "./broadcasts/broadcast-store.ts";
 import { deadLetterStore } from "./dead-letters/dead-letter-store.ts";
 import { deleteExpiredPayloads, deliveryStore } from "./delivery/delivery-store.ts";
@@ -22,7 +22,7 @@ export function deleteExpiredNotificationsJob({ sql, clock, retentionDays, platf
     kind: "notifications.forget",
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
-      const all = (deleteBatch: (limit: number) => Promise<number>) => inBites(signal, batchSize, deleteBatch);
+      const all = (deleteBatch: (limit: number) => Promise<number>) => runInBatches(signal, batchSize, deleteBatch);
       const nowMs = clock.now();
       const beforeMs = nowMs - retentionDays * dayMs;
       for (const tenantId of await deliveryStore(sql).tenantsBefore(beforeMs)) {

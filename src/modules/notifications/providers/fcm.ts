@@ -1,4 +1,4 @@
-import type { EgressAnswer } from "../../../platform/egress/index.ts";
+import type { EgressResponse } from "../../../platform/egress/index.ts";
 import type { OpenConnection } from "../../connectors/index.ts";
 import { failed, type SendFailure } from "./domain/failure.ts";
 import { matching, oneLine, textOf } from "./domain/fields.ts";
@@ -104,7 +104,7 @@ function messageOf({ deliveryId, to, title, subject, text, data }: OutgoingMessa
   };
 }
 
-function refusal(response: EgressAnswer): SendFailure | undefined {
+function refusal(response: EgressResponse): SendFailure | undefined {
   const code = errorCodeIn(response);
   const detail = `FCM returned ${response.status} ${code}.`;
   switch (code) {
@@ -118,7 +118,7 @@ function refusal(response: EgressAnswer): SendFailure | undefined {
 }
 
 /** FCM's own error code from the error details. */
-function errorCodeIn(response: EgressAnswer): string {
+function errorCodeIn(response: EgressResponse): string {
   const { error } = jsonOf(response) as { error?: { details?: unknown } };
   if (!Array.isArray(error?.details)) return "";
   for (const detail of error.details as { errorCode?: unknown }[]) {

@@ -1,4 +1,4 @@
-import { type Egress, type EgressAnswer, EgressError } from "../../../platform/egress/index.ts";
+import { type Egress, EgressError, type EgressResponse } from "../../../platform/egress/index.ts";
 import { type FailureKind, failed, type SendFailure } from "./domain/failure.ts";
 import { retryAfterMs } from "./domain/retry-after.ts";
 
@@ -19,7 +19,7 @@ export interface HttpParts {
 }
 
 /** Classifies provider-specific error responses; undefined for those with the usual meaning of their status. */
-export type ResponseClassifier = (response: EgressAnswer) => SendFailure | undefined;
+export type ResponseClassifier = (response: EgressResponse) => SendFailure | undefined;
 
 const timeoutMs = 30_000;
 const responseBytesMax = 256 * 1024;
@@ -29,8 +29,8 @@ export async function post(
   { egress, now }: HttpParts,
   { idempotent, ...request }: ProviderRequest,
   classify: ResponseClassifier = () => undefined,
-): Promise<EgressAnswer | SendFailure> {
-  let response: EgressAnswer;
+): Promise<EgressResponse | SendFailure> {
+  let response: EgressResponse;
   try {
     response = await egress.request({ ...request, method: "POST", timeoutMs, bytesMax: responseBytesMax });
   } catch (error) {
@@ -42,7 +42,7 @@ export async function post(
 }
 
 /** Classifies a response other than 2xx. */
-function refusalOf({ status, headers }: EgressAnswer, idempotent: boolean, nowMs: number): SendFailure {
+function refusalOf({ status, headers }: EgressResponse, idempotent: boolean, nowMs: number): SendFailure {
   const detail = `The provider returned ${status}.`;
   // 503 means that the message was rejected. With any other 5xx it may have been accepted.
   const mayHaveArrived = status >= 500 && status !== 503;
@@ -102,7 +102,7 @@ export function failureOf({ reason, mayHaveArrived }: EgressError, idempotent: b
 }
 
 /** The response body as a JSON object; empty when it is not one. */
-export function jsonOf({ body }: EgressAnswer): Record<string, unknown> {
+export function jsonOf({ body }: EgressResponse): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

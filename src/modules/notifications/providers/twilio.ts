@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { EgressAnswer } from "../../../platform/egress/index.ts";
+import type { EgressResponse } from "../../../platform/egress/index.ts";
 import type { OpenConnection } from "../../connectors/index.ts";
 import { failed, type SendFailure } from "./domain/failure.ts";
 import { matching, oneLine, textOf } from "./domain/fields.ts";
@@ -75,7 +75,7 @@ export function twilio(parts: HttpParts, url: (text: string) => string | undefin
   };
 }
 
-function refusal(response: EgressAnswer): SendFailure | undefined {
+function refusal(response: EgressResponse): SendFailure | undefined {
   const { code } = jsonOf(response);
   if (response.status !== 400 || typeof code !== "number") return undefined;
   const detail = `Twilio returned 400 with code ${code}.`;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 
 const hourMs = 3_600_000;
@@ -22,7 +22,7 @@ export function deleteEndedSubscriptionsJob({ sql, clock, platformTenantId }: Pa
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - retentionMs);
-      await inBites(signal, batchSize, (limit) => subscriptionStore(sql).deleteEnded(before, limit));
+      await runInBatches(signal, batchSize, (limit) => subscriptionStore(sql).deleteEnded(before, limit));
     },
   };
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../../gen/service/api/topic_pb.ts";
 import { type ContextChoice, failsWith, freshTenant, perform } from "../../../../test/harness/context.ts";
 import { classifyDatabaseError } from "../../../platform/db/index.ts";
-import { validator } from "../../../platform/validation/index.ts";
+import { createValidator } from "../../../platform/validation/index.ts";
 import { createSubscribers } from "../subscribers/index.ts";
 import { createTopicFixture } from "./testing/topic-fixture.ts";
 
@@ -40,7 +40,7 @@ const noTopic = failsWith("NOT_FOUND", /^No such topic\.$/);
 const noSubscriber = failsWith("NOT_FOUND", /^No such subscriber\.$/);
 
 test("a key is 1 to 128 lower-case letters and digits, separated by single dots or underscores", () => {
-  const check = validator(CreateTopicRequestSchema);
+  const check = createValidator(CreateTopicRequestSchema);
   const isValid = (key: string) => check(create(CreateTopicRequestSchema, { key })).length === 0;
   for (const key of ["a", "0", "news", "team.red_2", "a.b.c", "x".repeat(128)]) assert.ok(isValid(key), key);
   for (const key of ["", "News", "a-b", ".a", "a.", "a..b", "a._b", "a b", "ä", "a\n", "x".repeat(129)]) {

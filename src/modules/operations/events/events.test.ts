@@ -24,7 +24,7 @@ import type { GroupedHandler } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import type { Signals } from "../../../platform/db/index.ts";
-import { type IdempotencyRecord, storedResponse } from "../../../platform/idempotency/index.ts";
+import { type IdempotencyRecord, readStoredResponse } from "../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import { eventTypes, reservedFamilies } from "./domain/event-types.ts";
 import { createEvents } from "./index.ts";
@@ -175,7 +175,7 @@ test("an event and its idempotency key are stored together; repeats, in one batc
   const committed = copies.filter(({ outcome }) => outcome === "committed");
   assert.equal(committed.length, 1);
   assert.deepEqual(await idsOf(tenantId), [committed[0]!.event.id]);
-  assert.equal(await storedResponse(db.sql, copies[7]!.claim), committed[0]!.event.id);
+  assert.equal(await readStoredResponse(db.sql, copies[7]!.claim), committed[0]!.event.id);
 });
 
 test("an event that cannot be stored fails alone, and its key is not stored", async () => {

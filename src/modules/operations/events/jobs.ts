@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { eventStore } from "./store.ts";
 
 const hourMs = 3_600_000;
@@ -32,7 +32,7 @@ export function expiredEventsJob({
         from tenants left join config_values on tenant_id = id and key = 'events.retention_days' and ${tenantSettingsEnabled}`;
       for (const { id, days } of tenants) {
         const before = new Date(clock.now() - days * 24 * hourMs);
-        await inBites(signal, batchSize, (limit) => eventStore(sql).deleteExpired(id, before, limit));
+        await runInBatches(signal, batchSize, (limit) => eventStore(sql).deleteExpired(id, before, limit));
       }
     },
   };

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import type { EventReader } from "../events/index.ts";
 import { deliveryStore } from "./deliveries/delivery-store.ts";
 import { isSubscribed } from "./domain/fan-out.ts";
@@ -86,7 +86,7 @@ function endpointCleanupJob(sql: Sql): JobKind {
     async handler({ tenantId, payload, signal }) {
       const { endpointId } = payload as { endpointId: string };
       const ref = { tenantId: tenantId as TenantId, endpointId };
-      await inBites(signal, batchSize, (limit) => deliveryStore(sql).deleteForEndpoint(ref, limit));
+      await runInBatches(signal, batchSize, (limit) => deliveryStore(sql).deleteForEndpoint(ref, limit));
     },
   };
 }
@@ -100,8 +100,8 @@ function expiredDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Pa
       const nowMs = clock.now();
       const before = new Date(nowMs - retentionDays * 24 * hourMs);
       await replayStore(db.sql).cancelStale(new Date(nowMs - 24 * hourMs), new Date(nowMs));
-      await inBites(signal, batchSize, (limit) => deliveryStore(db.sql).deleteExpired(before, limit));
-      await inBites(signal, batchSize, (limit) => replayStore(db.sql).deleteExpired(before, limit));
+      await runInBatches(signal, batchSize, (limit) => deliveryStore(db.sql).deleteExpired(before, limit));
+      await runInBatches(signal, batchSize, (limit) => replayStore(db.sql).deleteExpired(before, limit));
     },
   };
 }

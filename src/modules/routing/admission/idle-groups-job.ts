@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { forgetGroups } from "./admission-store.ts";
 
 interface Parts {
@@ -20,7 +20,7 @@ export function forgetGroupsJob({ sql, clock, platformTenantId }: Parts): JobKin
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - keptMs);
-      await inBites(signal, bite, (limit) => forgetGroups(sql, before, limit));
+      await runInBatches(signal, bite, (limit) => forgetGroups(sql, before, limit));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { anomalyStore } from "./store.ts";
 import { createWatching, type WatchingParts } from "./watching.ts";
 
@@ -35,7 +35,7 @@ export function anomalyJobs(parts: JobParts): JobKind[] {
       every: { ms: dayMs, tenantId: platformTenantId },
       async handler({ signal }) {
         const before = new Date(clock.now() - keptDays * dayMs);
-        await inBites(signal, rowsAtOnce, (limit) => anomalyStore(db.sql).forget(before, limit));
+        await runInBatches(signal, rowsAtOnce, (limit) => anomalyStore(db.sql).forget(before, limit));
       },
     },
   ];

@@ -2,7 +2,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventLoopShares, Turns } from "../../../platform/scheduling/index.ts";
+import type { EventLoopShares, TimeSlices } from "../../../platform/scheduling/index.ts";
 import type { EventContext, EventEntry, EventRecorder } from "../../operations/index.ts";
 import type { AnomalyConfig, PoolDoor, PoolSnapshot } from "../pools/index.ts";
 import { type Anomaly, type PlacedFinding, wireActions } from "./domain/anomaly.ts";
@@ -140,7 +140,7 @@ async function findingsIn(
   series: readonly Series[],
   { recipients }: PoolSnapshot,
   config: AnomalyConfig,
-  turns: Turns,
+  turns: TimeSlices,
 ): Promise<readonly PlacedFinding[]> {
   const active = new Set<string>(recipients.flatMap(({ id, status }) => (status === "active" ? [id] : [])));
   const found: PlacedFinding[] = [];

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { type KeptPool, retentionStore } from "./retention-store.ts";
 
 const hourMs = 3_600_000;
@@ -38,7 +38,7 @@ export function forgetDeadLettersJob({ sql, clock, platformTenantId }: Parts): J
           failedBefore: new Date(now - retentionDays * dayMs),
         }));
         for (const remove of [store.removeFailed, store.removeEnded]) {
-          await inBites(signal, lettersAtOnce, (limit) => remove(cutoffs, limit));
+          await runInBatches(signal, lettersAtOnce, (limit) => remove(cutoffs, limit));
         }
         last = pools.at(-1);
       } while (pools.length === poolsAtOnce);

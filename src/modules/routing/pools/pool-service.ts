@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import { violated } from "../../../platform/protojson/index.ts";
+import { toViolationFailure } from "../../../platform/protojson/index.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
@@ -47,7 +47,7 @@ export function createPoolService({ access, events, hasWork }: Parts) {
   ): Promise<void> {
     const config = effectiveConfig(settings, strategy);
     const violations = configViolations(config);
-    if (violations.length > 0) throw violated(violations);
+    if (violations.length > 0) throw toViolationFailure(violations);
     checkConfigExpressions(config, settings);
     const { redirectPoolId } = config.fallback;
     if (redirectPoolId !== "") await checkRedirect(context, pool, redirectPoolId, "config.fallback.redirect_pool_id");

@@ -8,7 +8,7 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, TenantChanges } from "../../../platform/db/index.ts";
-import { usedKeys } from "../../../platform/idempotency/index.ts";
+import { readUsedKeys } from "../../../platform/idempotency/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -74,7 +74,7 @@ export function createRouter(parts: Parts) {
     },
     keepSnapshot: keeping.keep,
     reservePlace: createQueueRoom(db.sql, clock),
-    isRecorded: async (claim) => (await usedKeys(db.sql, [claim])).size > 0,
+    isRecorded: async (claim) => (await readUsedKeys(db.sql, [claim])).size > 0,
     admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => parts.admissionOf(pool, item),
   });
   return {

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { forgetDecisions, tenantsWithDecisions } from "./decisions/decision-store.ts";
 import { forgetSnapshotParts, forgetSnapshots } from "./decisions/snapshot-store.ts";
 import { forgetOutcomes } from "./outcomes/outcome-store.ts";
@@ -28,12 +28,12 @@ export function forgetRoutingJob({ sql, clock, retentionDays, platformTenantId }
       const beforeMs = clock.now() - retentionDays * dayMs;
       const below = lowestUlid(beforeMs);
       for (const tenantId of await tenantsWithDecisions(sql, below)) {
-        await inBites(signal, bite, (limit) => forgetDecisions(sql, tenantId as TenantId, below, limit));
-        await inBites(signal, bite, (limit) => forgetOutcomes(sql, tenantId as TenantId, below, limit));
+        await runInBatches(signal, bite, (limit) => forgetDecisions(sql, tenantId as TenantId, below, limit));
+        await runInBatches(signal, bite, (limit) => forgetOutcomes(sql, tenantId as TenantId, below, limit));
       }
       // Marked as in use every half day: whatever still has decisions stays, and parts outlive their snapshots.
-      await inBites(signal, bite, (limit) => forgetSnapshots(sql, new Date(beforeMs - 2 * dayMs), limit));
-      await inBites(signal, partsBite, (limit) => forgetSnapshotParts(sql, new Date(beforeMs - 4 * dayMs), limit));
+      await runInBatches(signal, bite, (limit) => forgetSnapshots(sql, new Date(beforeMs - 2 * dayMs), limit));
+      await runInBatches(signal, partsBite, (limit) => forgetSnapshotParts(sql, new Date(beforeMs - 4 * dayMs), limit));
     },
   };
 }

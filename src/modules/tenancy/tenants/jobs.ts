@@ -1,5 +1,5 @@
 import type { Sql } from "../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 
 /** The kind of the job that purges a deleted tenant's data. */
 export const purgeTenantKind = "tenant.purge";
@@ -21,7 +21,7 @@ export function purgeTenantJob(sql: Sql): JobKind {
           and c.table_name <> 'jobs'
         order by c.table_name`;
       for (const { name } of tables) {
-        await inBites(signal, batchSize, async (limit) => {
+        await runInBatches(signal, batchSize, async (limit) => {
           const purged = await sql`
             delete from ${sql(name)} where ctid = any(array(
               select ctid from ${sql(name)} where tenant_id = ${tenantId} limit ${limit}))`;

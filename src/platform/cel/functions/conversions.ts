@@ -23,10 +23,10 @@ import { type FunctionTable, overload } from "./overload.ts";
 const DECIMAL = /^[+-]?\d{1,19}$/;
 const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** `int(x)` of a double: the whole part. */
+/** `int(x)` of a double: its integer part. */
 function intOfDouble(_frame: Frame, at: number, value: number): Value {
   const whole = Math.trunc(value);
-  // The upper end of the range is not a double, so that doubles at either end are refused alike.
+  // The upper end of the range is not representable as a double, so doubles at both ends are rejected.
   if (!isWholeInt64(whole) || whole === -(2 ** 63)) return new Failure("out of the range of an int", at);
   return BigInt(whole);
 }
@@ -70,7 +70,7 @@ function stringOf(frame: Frame, _at: number, value: Value): string {
   return text;
 }
 
-// Calendars and units are slow to read and to write.
+// Parsing and formatting times and durations is slow.
 const TIME_STEPS = 40;
 
 function timestampOfString(frame: Frame, at: number, text: string): Value {
@@ -116,7 +116,7 @@ const TYPE_NAMES = {
   optional: "optional_type",
 } as const;
 
-/** The types that an expression can name. */
+/** The types that an expression can refer to by name. */
 export const NAMED_TYPES: ReadonlyMap<string, TypeValue> = new Map(
   Object.values(TYPE_NAMES).map((name) => [name, new TypeValue(name)]),
 );
@@ -125,32 +125,32 @@ function typeOf(value: Value): TypeValue {
   return NAMED_TYPES.get(TYPE_NAMES[kindOf(value)])!;
 }
 
-const itself = (type: StaticType) => overload([type], type, (_frame, _at, value) => value);
+const identity = (type: StaticType) => overload([type], type, (_frame, _at, value) => value);
 
-/** The functions that turn a value into one of another type. */
+/** The type conversion functions. */
 export const CONVERSIONS: FunctionTable = {
   dyn: [overload([DYN], DYN, (_frame, _at, value) => value)],
   type: [overload([DYN], TYPE, (_frame, _at, value: Value) => typeOf(value))],
-  bool: [itself(BOOL), overload([STRING], BOOL, boolOfString)],
+  bool: [identity(BOOL), overload([STRING], BOOL, boolOfString)],
   int: [
-    itself(INT),
+    identity(INT),
     overload([DOUBLE], INT, intOfDouble),
     overload([STRING], INT, intOfString),
     overload([TIMESTAMP], INT, (_frame, _at, time: Timestamp) => epochSeconds(time)),
   ],
   double: [
-    itself(DOUBLE),
+    identity(DOUBLE),
     overload([INT], DOUBLE, (_frame, _at, value: bigint) => Number(value)),
     overload([STRING], DOUBLE, doubleOfString),
   ],
   string: [
-    itself(STRING),
+    identity(STRING),
     ...[BOOL, INT, DOUBLE, TIMESTAMP, DURATION].map((type) => overload([type], STRING, stringOf)),
   ],
   timestamp: [
-    itself(TIMESTAMP),
+    identity(TIMESTAMP),
     overload([STRING], TIMESTAMP, timestampOfString),
     overload([INT], TIMESTAMP, (_frame, at, seconds: bigint) => checkedTimestamp(seconds * 1_000_000_000n, at)),
   ],
-  duration: [itself(DURATION), overload([STRING], DURATION, durationOfString)],
+  duration: [identity(DURATION), overload([STRING], DURATION, durationOfString)],
 };

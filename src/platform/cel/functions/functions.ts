@@ -24,7 +24,7 @@ const OPTIONAL_FUNCTIONS: FunctionTable = {
   ],
 };
 
-/** Every function; `matches`, the macros, `or` and `orValue`, which do not just compute from values, are planned apart. */
+/** All functions except `matches`, the macros, `or` and `orValue`, which need more than their arguments' values. */
 export const FUNCTIONS: ReadonlyMap<string, readonly Overload[]> = new Map(
   Object.entries({
     size: SIZE,

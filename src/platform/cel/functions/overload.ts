@@ -2,7 +2,7 @@ import type { Frame } from "../plan/frame.ts";
 import type { StaticType } from "../syntax/static-type.ts";
 import type { Value } from "../values/values.ts";
 
-/** How a function computes: the evaluation, where the call stands, and its arguments, a method's receiver first. */
+/** The implementation of a function: the evaluation, the offset of the call, and the arguments, with a method's receiver first. */
 export type Call = (frame: Frame, at: number, ...args: never[]) => Value;
 
 /** One signature of a function. */
@@ -12,10 +12,10 @@ export interface Overload {
   readonly call: Call;
 }
 
-/** Functions by name; the name of a method begins with a dot. */
+/** Functions by name; the name of a method starts with a dot. */
 export type FunctionTable = Readonly<Record<string, readonly Overload[]>>;
 
-/** Writes down one signature. */
+/** Creates one signature of a function. */
 export function overload(args: readonly StaticType[], result: StaticType, call: Call): Overload {
   return { args, result, call };
 }

@@ -1,8 +1,8 @@
-/** What a pattern will cost to compile. */
+/** The estimated cost of compiling a pattern. */
 export interface PatternCost {
-  /** Instructions of the program, estimated from above. */
+  /** An upper bound for the number of instructions. */
   readonly instructions: number;
-  /** Character classes that are slow to build: Unicode classes, and wide ranges where case is ignored. */
+  /** The number of character classes that are slow to build: Unicode classes, and wide case-insensitive ranges. */
   readonly wideClasses: number;
 }
 
@@ -14,7 +14,7 @@ const NAMED_CLASS = /\[:\^?\w+:\]/y;
 const IGNORES_CASE = /\(\?[a-zA-Z]*i/;
 const NARROW_END = /[a-zA-Z0-9]/;
 
-/** Estimates from the text alone, so that a pattern that is too costly is refused before anything is spent on it. */
+/** Estimates the cost from the text alone, so that an expensive pattern is rejected before it is compiled. */
 export function patternCost(source: string): PatternCost {
   const scan = new PatternScan(source);
   while (!scan.done) scan.step();
@@ -24,11 +24,11 @@ export function patternCost(source: string): PatternCost {
 class PatternScan {
   readonly #source: string;
   readonly #ignoresCase: boolean;
-  /** Instructions before each group that is open. */
+  /** The instructions before each open group. */
   readonly #open: number[] = [];
   #at = 0;
   #sum = 0;
-  /** Instructions of what a quantifier would repeat. */
+  /** The instructions of the atom that a quantifier would repeat. */
   #atom = 0;
   #wide = 0;
 
@@ -51,7 +51,7 @@ class PatternScan {
         this.#group();
         return;
       case ")":
-        // A group adds two instructions of its own, and an empty one a third.
+        // A group adds two instructions, and an empty group three.
         this.#close(this.#sum + 3);
         return;
       case "[":
@@ -65,7 +65,7 @@ class PatternScan {
         this.#add(1);
         return;
       case "*":
-        // What may be empty, such as ()*, is repeated as (()+)?, which takes two branches.
+        // An atom that can be empty, such as ()*, is compiled as (()+)?, which takes two branches.
         this.#add(2);
         this.#at += 1;
         return;
@@ -99,7 +99,7 @@ class PatternScan {
   #escape(): void {
     const kind = this.#source[this.#at + 1];
     if (kind === "p" || kind === "P") this.#wide += 1;
-    // Quoted text may hold brackets that mean nothing: not worth following.
+    // Quoted text may contain literal brackets. Tracking them is not worth the effort, so such a pattern is rejected.
     if (kind === "Q") this.#sum = Number.POSITIVE_INFINITY;
     this.#at += 2;
   }
@@ -134,7 +134,7 @@ class PatternScan {
       return;
     }
     const [, least, comma, most] = /^\{(\d+)(,?)(\d*)/.exec(this.#source.slice(this.#at))!;
-    // What may be left out takes a branch beside it.
+    // Each optional repetition takes an additional branch.
     const times = most ? 2 * Number(most) : Number(least) + (comma ? 2 : 0);
     this.#sum -= this.#atom;
     this.#add(this.#atom * Math.max(times, 1));

@@ -36,7 +36,7 @@ const { pattern: patterns } = fc.letrec<{ pattern: string; atom: string; repeate
 }));
 
 suite("patterns", () => {
-  test("the cost of a pattern is never estimated too low", () => {
+  test("the cost of a pattern is never underestimated", () => {
     fc.assert(
       fc.property(patterns, (source) => {
         const estimate = patternCost(source).instructions;
@@ -48,7 +48,7 @@ suite("patterns", () => {
     );
   });
 
-  test("what brackets and escapes hide is not taken for repetition, and nothing hides from the count", () => {
+  test("quantifiers in classes and escapes are not counted, and all others are", () => {
     for (const [source, instructions] of [
       ["[{}()]{2}", 2],
       ["\\{9\\}", 3],
@@ -65,7 +65,7 @@ suite("patterns", () => {
     assert.equal(patternCost("\\pL[\\PN\\p{Greek}](?i)[ -\\x{ff}]").wideClasses, 4);
   });
 
-  test("a pattern finds what it says, anywhere in the text, and again and again", () => {
+  test("a pattern matches anywhere in the text, and repeatedly", () => {
     const frame = new Frame({}, 0);
     for (const [source, yes, no] of [
       ["b+", ["abc", "b"], ["", "ac"]],

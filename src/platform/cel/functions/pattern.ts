@@ -4,16 +4,16 @@ import { LIMITS } from "../limits.ts";
 import { charge, type Frame } from "../plan/frame.ts";
 import { patternCost } from "./pattern-cost.ts";
 
-// The states that a pattern remembers between matches; what does not fit is computed again.
+// Memory for the states that a pattern caches between matches. Further states are computed again.
 const STATE_BYTES = 32_768;
 
-/** A regular expression of RE2, matched in time linear in the text, in bounded memory. */
+/** An RE2 regular expression, matched in linear time and bounded memory. */
 export interface Pattern {
   readonly instructions: number;
   test(frame: Frame, text: string): boolean;
 }
 
-/** Compiles; undefined when the text is no regular expression. */
+/** Compiles a pattern; returns undefined for an invalid regular expression. */
 export function compilePattern(source: string): Pattern | undefined {
   const set = new RE2Set(RE2Set.UNANCHORED, 0, STATE_BYTES);
   try {
@@ -34,7 +34,7 @@ export function compilePattern(source: string): Pattern | undefined {
   };
 }
 
-/** Compiles a pattern that is known only when the expression runs, and pays for it. */
+/** Compiles a pattern that is known only at run time, and charges its cost. */
 export function compileDynamicPattern(frame: Frame, source: string): Pattern | undefined {
   if (source.length > LIMITS.patternLength) throw patternTooCostly();
   const cost = patternCost(source);

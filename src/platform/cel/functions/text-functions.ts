@@ -3,7 +3,7 @@ import { BOOL, INT, listOf, STRING } from "../syntax/static-type.ts";
 import { Failure, ListValue, listItem, listLength, type Value } from "../values/values.ts";
 import { type FunctionTable, overload } from "./overload.ts";
 
-/** Length in code points. */
+/** `size(text)`: the length in code points. */
 export function textSize(frame: Frame, _at: number, text: string): bigint {
   chargeScan(frame, text.length);
   return BigInt(codePointCount(text));
@@ -20,7 +20,7 @@ function isPairEnd(text: string, i: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800;
 }
 
-// A search may compare the whole needle at every place, so that is what it costs.
+// In the worst case a search compares the whole needle at every position.
 function chargeSearch(frame: Frame, text: string, needle: string): void {
   const places = Math.max(text.length - needle.length, 0);
   if (text.length > 64) charge(frame, 1 + (text.length >> 4) + ((places * Math.min(needle.length, text.length)) >> 7));
@@ -44,13 +44,13 @@ function endsWith(frame: Frame, _at: number, text: string, suffix: string): bool
   return text.endsWith(suffix);
 }
 
-/** Lower case for ASCII letters, and for nothing else. */
+/** `text.lowerAscii()`: converts only ASCII letters to lower case. */
 function lowerAscii(frame: Frame, _at: number, text: string): string {
   chargeNewText(frame, text.length);
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Upper case for ASCII letters, and for nothing else. */
+/** `text.upperAscii()`: converts only ASCII letters to upper case. */
 function upperAscii(frame: Frame, _at: number, text: string): string {
   chargeNewText(frame, text.length);
   return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
@@ -58,7 +58,7 @@ function upperAscii(frame: Frame, _at: number, text: string): string {
 
 const WHITE_SPACE = /\p{White_Space}/u;
 
-/** Cuts the white space of Unicode off both ends; JavaScript's own idea of it is another. */
+/** `text.trim()`: removes Unicode whitespace at both ends, which differs from JavaScript's definition of whitespace. */
 function trim(frame: Frame, _at: number, text: string): string {
   chargeScan(frame, text.length * 4);
   let start = 0;
@@ -68,7 +68,7 @@ function trim(frame: Frame, _at: number, text: string): string {
   return text.slice(start, end);
 }
 
-/** `text.split(separator)`, with at most `limit` parts where one is given. */
+/** `text.split(separator)`, with an optional limit on the number of parts. */
 function split(frame: Frame, _at: number, text: string, separator: string, limit = -1n): Value {
   if (limit === 0n) return new ListValue([]);
   chargeSearch(frame, text, separator);
@@ -94,7 +94,7 @@ function join(frame: Frame, at: number, list: object, separator = ""): Value {
   return parts.join(separator);
 }
 
-/** `text.replace(needle, replacement)`, every time it occurs or the first `limit` times. */
+/** `text.replace(needle, replacement)`: replaces all occurrences, or the first `limit`. */
 function replace(frame: Frame, _at: number, text: string, needle: string, by: string, limit = -1n): Value {
   if (limit === 0n) return text;
   chargeSearch(frame, text, needle);
@@ -106,7 +106,7 @@ function replace(frame: Frame, _at: number, text: string, needle: string, by: st
   return [...parts.slice(0, times), parts.slice(times).join(needle)].join(by);
 }
 
-/** `text.indexOf(needle, from)` in code points; -1 when there is none. */
+/** `text.indexOf(needle, from)` in code points; -1 if there is none. */
 function indexOf(frame: Frame, at: number, text: string, needle: string, from = 0n): Value {
   const start = unitIndex(frame, text, from);
   if (start === undefined) return new Failure("index out of range", at);
@@ -114,7 +114,7 @@ function indexOf(frame: Frame, at: number, text: string, needle: string, from = 
   return pointIndex(frame, text, text.indexOf(needle, start));
 }
 
-/** `text.lastIndexOf(needle, from)` in code points; -1 when there is none. */
+/** `text.lastIndexOf(needle, from)` in code points; -1 if there is none. */
 function lastIndexOf(frame: Frame, at: number, text: string, needle: string, from?: bigint): Value {
   const start = from === undefined ? text.length : unitIndex(frame, text, from);
   if (start === undefined) return new Failure("index out of range", at);
@@ -130,7 +130,7 @@ function substring(frame: Frame, at: number, text: string, from: bigint, to?: bi
   return text.slice(start, end);
 }
 
-/** `text.charAt(index)`: one code point, or nothing at the very end. */
+/** `text.charAt(index)`: one code point, or an empty string at the end. */
 function charAt(frame: Frame, at: number, text: string, index: bigint): Value {
   const start = unitIndex(frame, text, index);
   if (start === undefined) return new Failure("index out of range", at);
@@ -138,7 +138,7 @@ function charAt(frame: Frame, at: number, text: string, index: bigint): Value {
   return point === undefined ? "" : String.fromCodePoint(point);
 }
 
-/** Where a code point begins; undefined beyond the end. */
+/** The UTF-16 index of a code point; undefined beyond the end. */
 function unitIndex(frame: Frame, text: string, point: bigint): number | undefined {
   if (point < 0n || point > BigInt(text.length)) return undefined;
   chargeScan(frame, Number(point));

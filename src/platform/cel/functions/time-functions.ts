@@ -7,13 +7,13 @@ import { type FunctionTable, type Overload, overload } from "./overload.ts";
 
 const DAY_MS = 86_400_000;
 
-/** A reading of the calendar or the clock, in UTC or in the zone that is named. */
-function reading(read: (date: Date) => number): readonly Overload[] {
+/** Creates the overloads of a calendar accessor: in UTC, and in a given time zone. */
+function calendarAccessor(read: (date: Date) => number): readonly Overload[] {
   return [
     overload([TIMESTAMP], INT, (_frame, _at, time: Timestamp) => BigInt(read(new Date(epochMs(time))))),
     overload([TIMESTAMP, STRING], INT, (frame: Frame, at: number, time: Timestamp, zone: string): Value => {
-      const shown = wallClockMs(frame, epochMs(time), zone);
-      return shown === undefined ? new Failure("no such time zone", at) : BigInt(read(new Date(shown)));
+      const localMs = wallClockMs(frame, epochMs(time), zone);
+      return localMs === undefined ? new Failure("no such time zone", at) : BigInt(read(new Date(localMs)));
     }),
   ];
 }
@@ -24,19 +24,28 @@ function dayOfYear(date: Date): number {
   return Math.round((date.getTime() - start.getTime()) / DAY_MS);
 }
 
-const ofDuration = (read: (duration: Duration) => bigint): Overload =>
+const durationAccessor = (read: (duration: Duration) => bigint): Overload =>
   overload([DURATION], INT, (_frame, _at, duration: Duration) => read(duration));
 
 /** The functions on timestamps and durations. */
 export const TIME_FUNCTIONS: FunctionTable = {
-  ".getFullYear": reading((date) => date.getUTCFullYear()),
-  ".getMonth": reading((date) => date.getUTCMonth()),
-  ".getDate": reading((date) => date.getUTCDate()),
-  ".getDayOfMonth": reading((date) => date.getUTCDate() - 1),
-  ".getDayOfWeek": reading((date) => date.getUTCDay()),
-  ".getDayOfYear": reading(dayOfYear),
-  ".getHours": [...reading((date) => date.getUTCHours()), ofDuration((duration) => durationIn(duration, "h"))],
-  ".getMinutes": [...reading((date) => date.getUTCMinutes()), ofDuration((duration) => durationIn(duration, "m"))],
-  ".getSeconds": [...reading((date) => date.getUTCSeconds()), ofDuration((duration) => durationIn(duration, "s"))],
-  ".getMilliseconds": [...reading((date) => date.getUTCMilliseconds()), ofDuration(millisecondsOf)],
+  ".getFullYear": calendarAccessor((date) => date.getUTCFullYear()),
+  ".getMonth": calendarAccessor((date) => date.getUTCMonth()),
+  ".getDate": calendarAccessor((date) => date.getUTCDate()),
+  ".getDayOfMonth": calendarAccessor((date) => date.getUTCDate() - 1),
+  ".getDayOfWeek": calendarAccessor((date) => date.getUTCDay()),
+  ".getDayOfYear": calendarAccessor(dayOfYear),
+  ".getHours": [
+    ...calendarAccessor((date) => date.getUTCHours()),
+    durationAccessor((duration) => durationIn(duration, "h")),
+  ],
+  ".getMinutes": [
+    ...calendarAccessor((date) => date.getUTCMinutes()),
+    durationAccessor((duration) => durationIn(duration, "m")),
+  ],
+  ".getSeconds": [
+    ...calendarAccessor((date) => date.getUTCSeconds()),
+    durationAccessor((duration) => durationIn(duration, "s")),
+  ],
+  ".getMilliseconds": [...calendarAccessor((date) => date.getUTCMilliseconds()), durationAccessor(millisecondsOf)],
 };

@@ -4,7 +4,7 @@ import type { Value } from "../values/values.ts";
 
 const NO_SLOTS: Value[] = [];
 
-/** One evaluation: the values it reads, the variables of its comprehensions, and the work it may still do. */
+/** The state of one evaluation: its input values, the variables of its comprehensions, and its remaining steps. */
 export class Frame {
   readonly values: Readonly<Record<string, unknown>>;
   readonly slots: Value[];
@@ -16,25 +16,25 @@ export class Frame {
   }
 }
 
-/** Pays for work; throws when the evaluation has no steps left, which no operator of the language can absorb. */
+/** Charges steps; throws when none are left. Unlike a Failure, this error is not absorbed by any operator. */
 export function charge(frame: Frame, steps: number): void {
   frame.steps -= steps;
-  if (frame.steps < 0) throw new CelError("budget", "The expression needs more work than one evaluation may do.");
+  if (frame.steps < 0) throw new CelError("budget", "The expression exceeds the work limit of one evaluation.");
 }
 
-/** Pays for what the machine does with a whole string at once; short ones are part of the step of their node. */
+/** Charges for a native operation on a whole string; a short string is included in the step of its node. */
 export function chargeText(frame: Frame, length: number): void {
   if (length > 64) charge(frame, length >> 4);
 }
 
-/** Pays for looking at every character of a string in turn. */
+/** Charges for a loop over every character of a string. */
 export function chargeScan(frame: Frame, length: number): void {
   if (length > 16) charge(frame, length >> 2);
 }
 
-/** Refuses a string that would be longer than an evaluation may build, before it is built. */
+/** Charges for a new string, and throws before it is created if it would be too long. */
 export function chargeNewText(frame: Frame, length: number): void {
   if (length > LIMITS.stringLength)
-    throw new CelError("budget", `A string may not grow beyond ${LIMITS.stringLength} characters.`);
+    throw new CelError("budget", `A string must not be longer than ${LIMITS.stringLength} characters.`);
   chargeText(frame, length);
 }

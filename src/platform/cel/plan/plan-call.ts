@@ -17,7 +17,7 @@ import { Failure, kindOf, Optional, type Value } from "../values/values.ts";
 import { Frame } from "./frame.ts";
 import { constantPlan, type Plan, type PlanContext, type Run } from "./plan.ts";
 
-/** Plans a call of a function, or of a method when it has a receiver. */
+/** Plans a call of a function or method. */
 export function planCall(node: ASTNode & { op: "call" | "rcall" }, context: PlanContext): Plan {
   const [name, args] = signatureOf(node, context);
   switch (name) {
@@ -35,7 +35,7 @@ export function planCall(node: ASTNode & { op: "call" | "rcall" }, context: Plan
   }
 }
 
-/** Name and arguments; `optional.of(x)` is a function in a namespace, not a method of a variable. */
+/** The name and arguments of a call; `optional.of(x)` is a namespaced function and not a method of a variable. */
 function signatureOf(node: ASTNode & { op: "call" | "rcall" }, context: PlanContext): [string, readonly ASTNode[]] {
   if (node.op === "call") return node.args;
   const [name, receiver, args] = node.args;
@@ -57,23 +57,23 @@ function planOverloads(
   args: readonly Plan[],
   context: PlanContext,
 ): Plan {
-  const fitting = overloads.filter(
+  const candidates = overloads.filter(
     (candidate) =>
       candidate.args.length === args.length && candidate.args.every((type, i) => compatible(type, args[i]!.type)),
   );
-  const [only] = fitting;
+  const [only] = candidates;
   if (only === undefined) throw noOverload(node, name, args, context);
-  const known = fitting.length === 1 && args.every((arg, i) => isCertain(only.args[i]!, arg.type));
-  const apply = known ? only.call : dispatch(fitting, display(name));
+  const known = candidates.length === 1 && args.every((arg, i) => isCertain(only.args[i]!, arg.type));
+  const apply = known ? only.call : dispatch(candidates, display(name));
   const runs = args.map((arg) => arg.run);
-  return folded(name, args, {
-    type: fitting.map((candidate) => candidate.result).reduce(join),
+  return foldConstant(name, args, {
+    type: candidates.map((candidate) => candidate.result).reduce(join),
     run: runCall(apply as Apply, runs, node.start),
   });
 }
 
-/** A time that is written down is read once, not at every evaluation; one that cannot be read fails when it is reached. */
-function folded(name: string, args: readonly Plan[], plan: Plan): Plan {
+/** Evaluates a literal time or duration at compile time; an invalid one fails when it is evaluated. */
+function foldConstant(name: string, args: readonly Plan[], plan: Plan): Plan {
   if ((name !== "timestamp" && name !== "duration") || args[0]?.constant === undefined) return plan;
   const value = plan.run(new Frame({}, 0));
   return value instanceof Failure ? plan : constantPlan(plan.type, value);
@@ -84,11 +84,11 @@ const isCertain = (wanted: StaticType, found: StaticType): boolean =>
 
 type Apply = (frame: Frame, at: number, ...args: Value[]) => Value;
 
-/** Finds the signature when the values are there. */
-function dispatch(fitting: readonly Overload[], name: string): Apply {
+/** Selects the overload at run time, from the kinds of the values. */
+function dispatch(candidates: readonly Overload[], name: string): Apply {
   return (frame, at, ...args) => {
     const kinds = args.map(kindOf);
-    for (const { args: wanted, call } of fitting)
+    for (const { args: wanted, call } of candidates)
       if (wanted.every((type, i) => type.kind === "dyn" || type.kind === kinds[i]))
         return (call as Apply)(frame, at, ...args);
     return new Failure(`${name}() cannot be applied to (${kinds.join(", ")})`, at);
@@ -123,7 +123,7 @@ function runCall(apply: Apply, args: readonly Run[], at: number): Run {
   }
 }
 
-/** `matches`: a pattern that is written down is compiled here and now, one that is computed when it changes. */
+/** Plans `matches`: a literal pattern is compiled at compile time, a computed one whenever it changes. */
 function planMatches(node: ASTNode, args: readonly ASTNode[], context: PlanContext): Plan {
   context.countPattern(node);
   const plans = args.map(context.plan);
@@ -133,7 +133,9 @@ function planMatches(node: ASTNode, args: readonly ASTNode[], context: PlanConte
   if (!compatible(text.type, STRING) || !compatible(pattern.type, STRING))
     throw noOverload(node, "matches", plans, context);
   const patternOf =
-    typeof pattern.constant === "string" ? fixed(context.pattern(pattern.constant, args[1]!)) : remembering();
+    typeof pattern.constant === "string"
+      ? constantPattern(context.pattern(pattern.constant, args[1]!))
+      : cachedPattern();
   const test: Apply = (frame, at, subject, source) => {
     if (typeof subject !== "string" || typeof source !== "string")
       return new Failure("matches() needs two strings", at);
@@ -145,12 +147,12 @@ function planMatches(node: ASTNode, args: readonly ASTNode[], context: PlanConte
 
 type PatternSource = (frame: Frame, source: string) => Pattern | undefined;
 
-const fixed =
+const constantPattern =
   (pattern: Pattern): PatternSource =>
   () =>
     pattern;
 
-function remembering(): PatternSource {
+function cachedPattern(): PatternSource {
   let last: { readonly source: string; readonly pattern: Pattern | undefined } | undefined;
   return (frame, source) => {
     if (last?.source !== source) last = { source, pattern: compileDynamicPattern(frame, source) };
@@ -158,7 +160,7 @@ function remembering(): PatternSource {
   };
 }
 
-/** `a.or(b)` and `a.orValue(b)`: what comes second is computed only when it is needed. */
+/** Plans `a.or(b)` and `a.orValue(b)`, whose second operand is evaluated only if it is needed. */
 function planFallback(node: ASTNode, name: string, args: readonly ASTNode[], context: PlanContext): Plan {
   const plans = args.map(context.plan);
   const [optional, fallback] = plans;

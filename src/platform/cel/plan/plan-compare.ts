@@ -38,7 +38,7 @@ function mismatch(node: ASTNode, left: Plan, right: Plan, context: PlanContext):
 
 const loosely = (plan: Plan): Run => plan.runLoosely ?? plan.run;
 
-/** Runs both operands and hands them over unless one of them failed. */
+/** Evaluates both operands, and applies the operator unless one of them failed. */
 function binary(left: Run, right: Run, apply: (frame: Frame, a: Value, b: Value) => Value): Run {
   return (frame) => {
     const a = left(frame);
@@ -60,7 +60,7 @@ export function planEquality(node: Binary<"==" | "!=">, context: PlanContext): P
   return { type: BOOL, run: binary(loosely(left), loosely(right), (frame, a, b) => equals(frame, a, b) === wanted) };
 }
 
-// Nearly every condition compares with a literal, so that one has a shortcut.
+// Most conditions compare with a literal, so this case is optimised.
 function equalityWithConstant(run: Run, constant: Value | undefined, wanted: boolean): Run | undefined {
   if (typeof constant === "string" && constant.length <= 64)
     return (frame) => {
@@ -169,7 +169,7 @@ function arithmeticWithDyn(op: ArithmeticOperator, known: StaticType): StaticTyp
   }
 }
 
-/** Plans `-a`; a negative literal is one number, so that the smallest int can be written. */
+/** Plans `-a`; a negative literal is a single number, so that the smallest int can be written. */
 export function planNegation(node: ASTNode & { op: "-_" }, context: PlanContext): Plan {
   const inner = node.args;
   if (inner.op === "value" && typeof inner.args === "bigint") {

@@ -3,7 +3,7 @@ import { BOOL, compatible, formatType, join } from "../syntax/static-type.ts";
 import { Failure, kindOf, type Value } from "../values/values.ts";
 import type { Plan, PlanContext, Run } from "./plan.ts";
 
-/** Plans `a && b && …` and `a || b || …`, a whole chain at once. */
+/** Plans a whole chain of `a && b && …` or `a || b || …`. */
 export function planChain(node: ASTNode & { op: "&&" | "||" }, context: PlanContext): Plan {
   const parts = chainOf(node, node.op).map((part) => {
     const plan = context.plan(part);
@@ -13,7 +13,7 @@ export function planChain(node: ASTNode & { op: "&&" | "||" }, context: PlanCont
   return { type: BOOL, run: node.op === "&&" ? runChain(parts, false) : runChain(parts, true) };
 }
 
-// Along the left edge, without recursion: a chain may be as long as the source allows.
+// Follows the left operands without recursion, because a chain may be as long as the source allows.
 function chainOf(node: ASTNode, op: "&&" | "||"): readonly ASTNode[] {
   const parts: ASTNode[] = [];
   let rest = node;
@@ -26,18 +26,18 @@ function chainOf(node: ASTNode, op: "&&" | "||"): readonly ASTNode[] {
   return parts.reverse();
 }
 
-/** Fails the check when a plan is known to give something other than a bool. */
+/** Throws a type error if a plan's static type is not bool. */
 export function requireBool(plan: Plan, node: ASTNode, context: PlanContext, where: string): void {
   if (!compatible(plan.type, BOOL))
     throw context.error(`${where} needs a bool here, not ${formatType(plan.type)}.`, node);
 }
 
-/** The failure of a condition that is no bool; a failure stays what it is. */
-export function notBool(value: Value, at: number): Failure {
+/** The failure for a condition that is not a bool; an existing failure is returned unchanged. */
+export function notBoolFailure(value: Value, at: number): Failure {
   return value instanceof Failure ? value : new Failure(`expected a bool, found ${kindOf(value)}`, at);
 }
 
-/** One part that decides is enough, whatever failed before it. */
+/** Runs a chain. One deciding operand is enough, even if earlier operands failed. */
 function runChain(parts: readonly { readonly run: Run; readonly at: number }[], decides: boolean): Run {
   const [first, second] = parts;
   if (parts.length === 2) return runPair(first!.run, second!.run, decides, first!.at, second!.at);
@@ -46,7 +46,7 @@ function runChain(parts: readonly { readonly run: Run; readonly at: number }[], 
     for (const part of parts) {
       const value = part.run(frame);
       if (value === decides) return decides;
-      if (value !== !decides) failure ??= notBool(value, part.at);
+      if (value !== !decides) failure ??= notBoolFailure(value, part.at);
     }
     return failure ?? !decides;
   };
@@ -59,8 +59,8 @@ function runPair(first: Run, second: Run, decides: boolean, firstAt: number, sec
     if (left === decides) return decides;
     const right = second(frame);
     if (right === decides) return decides;
-    if (left !== otherwise) return notBool(left, firstAt);
-    return right === otherwise ? otherwise : notBool(right, secondAt);
+    if (left !== otherwise) return notBoolFailure(left, firstAt);
+    return right === otherwise ? otherwise : notBoolFailure(right, secondAt);
   };
 }
 
@@ -74,7 +74,7 @@ export function planNot(node: ASTNode & { op: "!_" }, context: PlanContext): Pla
     type: BOOL,
     run: (frame) => {
       const value = run(frame);
-      return typeof value === "boolean" ? !value : notBool(value, at);
+      return typeof value === "boolean" ? !value : notBoolFailure(value, at);
     },
   };
 }
@@ -93,7 +93,7 @@ export function planConditional(node: ASTNode & { op: "?:" }, context: PlanConte
     return (frame) => {
       const value = test(frame);
       if (value === true) return whenTrue(frame);
-      return value === false ? whenFalse(frame) : notBool(value, at);
+      return value === false ? whenFalse(frame) : notBoolFailure(value, at);
     };
   };
   return {

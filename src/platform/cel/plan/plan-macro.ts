@@ -4,7 +4,7 @@ import { mapKeys } from "../values/equality.ts";
 import { Failure, kindOf, ListValue, listItem, listLength, type Value } from "../values/values.ts";
 import { charge, type Frame } from "./frame.ts";
 import type { Plan, PlanContext, Run } from "./plan.ts";
-import { notBool, requireBool } from "./plan-logic.ts";
+import { notBoolFailure, requireBool } from "./plan-logic.ts";
 
 const MACROS: ReadonlySet<string> = new Set([
   "all/2",
@@ -33,14 +33,14 @@ export function planComprehension(node: MethodCall, context: PlanContext): Plan 
     const loop: Loop = {
       range: range.run,
       slot,
-      steps: 1 + args.slice(1).reduce((all, arg) => all + weight(arg), 0),
+      steps: 1 + args.slice(1).reduce((all, arg) => all + nodeCount(arg), 0),
       at: node.start,
     };
     return planBody(node, name, args.slice(1), loop, context);
   });
 }
 
-/** How a comprehension walks: one step for every node that it runs for every item. */
+/** The loop of a comprehension. It charges one step per node and item. */
 interface Loop {
   readonly range: Run;
   readonly slot: number;
@@ -61,10 +61,10 @@ function itemType(range: StaticType, node: ASTNode, context: PlanContext): Stati
   }
 }
 
-/** Nodes that run once for every item; an inner comprehension pays for its own. */
-function weight(node: ASTNode): number {
+/** The number of nodes that run once per item; an inner comprehension charges its own nodes. */
+function nodeCount(node: ASTNode): number {
   const inside = isComprehension(node) ? [node.args[1]] : childrenOf(node);
-  return inside.reduce((all, child) => all + weight(child), 1);
+  return inside.reduce((all, child) => all + nodeCount(child), 1);
 }
 
 function planBody(node: ASTNode, name: string, args: readonly ASTNode[], loop: Loop, context: PlanContext): Plan {
@@ -96,17 +96,17 @@ function planBody(node: ASTNode, name: string, args: readonly ASTNode[], loop: L
 
 const variableOf = (node: ASTNode): string => (node as MethodCall).args[2][0]!.args as string;
 
-/** Walks through a list, or the keys of a map, until a visit ends it; gives what that visit gave. */
-function walk(loop: Loop, frame: Frame, visit: (item: Value) => Value | undefined): Value | undefined {
+/** Iterates over a list, or the keys of a map, until a visit returns a value; returns that value. */
+function iterate(loop: Loop, frame: Frame, visit: (item: Value) => Value | undefined): Value | undefined {
   const range = loop.range(frame);
   if (range instanceof Failure) return range;
   const kind = kindOf(range);
-  if (kind === "map") return walkItems(loop, frame, new ListValue(mapKeys(frame, range as object)), visit);
-  if (kind === "list") return walkItems(loop, frame, range as object, visit);
+  if (kind === "map") return iterateItems(loop, frame, new ListValue(mapKeys(frame, range as object)), visit);
+  if (kind === "list") return iterateItems(loop, frame, range as object, visit);
   return new Failure(`a ${kind} cannot be walked through`, loop.at);
 }
 
-function walkItems(
+function iterateItems(
   loop: Loop,
   frame: Frame,
   list: object,
@@ -124,14 +124,14 @@ function walkItems(
   return undefined;
 }
 
-/** `exists` and `all`: one item that decides is enough, whatever failed before it. */
+/** Runs `exists` and `all`. One deciding item is enough, even if earlier items failed. */
 function runQuantifier(loop: Loop, predicate: Run, decides: boolean): Run {
   return (frame) => {
     let failure: Failure | undefined;
-    const end = walk(loop, frame, () => {
+    const end = iterate(loop, frame, () => {
       const value = predicate(frame);
       if (value === decides) return decides;
-      if (value !== !decides) failure ??= notBool(value, loop.at);
+      if (value !== !decides) failure ??= notBoolFailure(value, loop.at);
       return undefined;
     });
     return end ?? failure ?? !decides;
@@ -141,9 +141,9 @@ function runQuantifier(loop: Loop, predicate: Run, decides: boolean): Run {
 function runExistsOne(loop: Loop, predicate: Run): Run {
   return (frame) => {
     let found = 0;
-    const end = walk(loop, frame, () => {
+    const end = iterate(loop, frame, () => {
       const value = predicate(frame);
-      if (typeof value !== "boolean") return notBool(value, loop.at);
+      if (typeof value !== "boolean") return notBoolFailure(value, loop.at);
       found += value ? 1 : 0;
       return undefined;
     });
@@ -151,19 +151,19 @@ function runExistsOne(loop: Loop, predicate: Run): Run {
   };
 }
 
-/** `map` and `filter`; without a result the item itself is kept. */
+/** Runs `map` and `filter`; without a result expression the item itself is returned. */
 function runMap(loop: Loop, condition: Run | undefined, result: Run | undefined): Run {
   return (frame) => {
-    const kept: Value[] = [];
-    const end = walk(loop, frame, (item) => {
+    const results: Value[] = [];
+    const end = iterate(loop, frame, (item) => {
       const wanted = condition === undefined ? true : condition(frame);
       if (wanted === false) return undefined;
-      if (wanted !== true) return notBool(wanted, loop.at);
+      if (wanted !== true) return notBoolFailure(wanted, loop.at);
       const value = result === undefined ? item : result(frame);
       if (value instanceof Failure) return value;
-      kept.push(value);
+      results.push(value);
       return undefined;
     });
-    return end ?? new ListValue(kept);
+    return end ?? new ListValue(results);
   };
 }

@@ -3,7 +3,7 @@ import { BOOL, DOUBLE, DYN, INT, LIST, MAP, STRING, type StaticType, TIMESTAMP }
 import { Failure, fromData, fromDataLoosely, fromDate, isInt64, isWholeInt64, type Value } from "../values/values.ts";
 import type { Plan } from "./plan.ts";
 
-/** The type that checking gives to a variable declared as this. */
+/** The static type of each declared type. */
 export const DECLARED_TYPES: Readonly<Record<CelType, StaticType>> = {
   bool: BOOL,
   int: INT,
@@ -15,7 +15,7 @@ export const DECLARED_TYPES: Readonly<Record<CelType, StaticType>> = {
   any: DYN,
 };
 
-/** Reads a caller's value as what it was declared to be; undefined when it is something else. */
+/** Converts an input value to its declared type; undefined if it is of another type. */
 type Read = (value: unknown) => Value | undefined;
 
 const isPlainObject = (value: unknown): value is object =>

@@ -12,17 +12,17 @@ import type { Frame } from "./frame.ts";
 /** Computes a node's value in one evaluation. */
 export type Run = (frame: Frame) => Value;
 
-/** A node that has been checked and made ready to run. */
+/** A type-checked node that is ready to run. */
 export interface Plan {
   readonly type: StaticType;
   readonly run: Run;
-  /** As `run`, but whole numbers of the caller's stay numbers; for those who only compare. */
+  /** Like `run`, but integers of the input stay numbers. Used by comparisons, for which this is sufficient and faster. */
   readonly runLoosely?: Run;
-  /** What a literal stands for. */
+  /** The value of a literal. */
   readonly constant?: Value;
 }
 
-/** A plan for a value that is known already. */
+/** Creates a plan for a constant value. */
 export function constantPlan(type: StaticType, value: Value): Plan {
   return { type, run: () => value, constant: value };
 }
@@ -33,11 +33,11 @@ interface Local {
   readonly type: StaticType;
 }
 
-/** What is known while one expression is planned. */
+/** The state while one expression is planned. */
 export class PlanContext {
   readonly source: string;
   readonly variables: Readonly<Record<string, CelType>>;
-  /** Plans a node below the one in hand. */
+  /** Plans a child node. */
   readonly plan: (node: ASTNode) => Plan;
   slotCount = 0;
   patternCount = 0;
@@ -55,7 +55,7 @@ export class PlanContext {
     this.plan = (node) => plan(node, this);
   }
 
-  /** The error of a check at a node. */
+  /** Creates a type error at a node. */
   error(message: string, node: ASTNode): CelError {
     return new CelError("type", message, positionAt(this.source, node.start));
   }
@@ -65,17 +65,17 @@ export class PlanContext {
     return Object.hasOwn(this.variables, name) ? this.variables[name] : undefined;
   }
 
-  /** Whether a name stands for no variable at all. */
+  /** Whether a name is not a variable. */
   isUndeclared(name: string): boolean {
     return this.local(name) === undefined && this.declared(name) === undefined;
   }
 
-  /** The innermost comprehension variable of a name. */
+  /** The innermost comprehension variable with a name. */
   local(name: string): Local | undefined {
     return this.#locals.findLast((local) => local.name === name);
   }
 
-  /** Plans the body of a comprehension, where a variable of its own exists. */
+  /** Plans the body of a comprehension, in which its variable is declared. */
   withLocal(name: string, type: StaticType, body: (slot: number) => Plan): Plan {
     const slot = this.#locals.length;
     this.slotCount = Math.max(this.slotCount, slot + 1);
@@ -87,14 +87,14 @@ export class PlanContext {
     }
   }
 
-  /** Counts a use of `matches`, whose pattern stays in memory as long as the expression does. */
+  /** Counts a use of `matches`, whose pattern stays in memory for the lifetime of the expression. */
   countPattern(node: ASTNode): void {
     this.patternCount += 1;
     if (this.patternCount > LIMITS.patterns)
       throw this.#limit(`matches() may be used at most ${LIMITS.patterns} times.`, node);
   }
 
-  /** Compiles a pattern that is written in the expression, within what all of them together may cost. */
+  /** Compiles a literal pattern within the limits for all patterns of the expression. */
   pattern(text: string, node: ASTNode): Pattern {
     const cost = patternCost(text);
     this.#instructionsLeft -= cost.instructions;

@@ -27,7 +27,7 @@ import { planChain, planConditional, planNot } from "./plan-logic.ts";
 import { isComprehension, planComprehension } from "./plan-macro.ts";
 import { planVariable } from "./plan-variable.ts";
 
-/** Checks a node and makes it ready to run. Throws CelError of kind type or limit. */
+/** Type-checks a node and creates its plan. Throws CelError of kind type or limit. */
 export function planNode(node: ASTNode, context: PlanContext): Plan {
   switch (node.op) {
     case "value":
@@ -117,7 +117,7 @@ function planSelect(node: ASTNode & { op: "." }, context: PlanContext): Plan {
   };
 }
 
-/** `google.protobuf.Timestamp` and its like, where `google` is no variable. */
+/** A qualified type name such as `google.protobuf.Timestamp`, if `google` is not a variable. */
 function namedType(node: ASTNode & { op: "." }, context: PlanContext): Plan | undefined {
   const name = dottedName(node);
   const type = name === undefined ? undefined : NAMED_TYPES.get(name);

@@ -10,21 +10,21 @@ const ENVIRONMENT_BYTES = 65_536;
 let environment: Environment | undefined;
 let environmentBytes = 0;
 
-/** Parses within the limits on the size of the source and of its tree. Throws CelError of kind syntax or limit. */
+/** Parses a source within the limits on its length and its syntax tree. Throws CelError of kind syntax or limit. */
 export function parse(source: string): ASTNode {
   if (Buffer.byteLength(source) > LIMITS.sourceBytes)
     throw new CelError("limit", `An expression may have at most ${LIMITS.sourceBytes} bytes.`);
-  const tree = parseWithin(source);
+  const tree = parseWithLimits(source);
   checkDepth(tree, source);
   return tree;
 }
 
-function parseWithin(source: string): ASTNode {
+function parseWithLimits(source: string): ASTNode {
   try {
     return parserEnvironment(source.length).parse(source).ast;
   } catch (error) {
-    if (error instanceof ParseError) throw parseFailure(source, error);
-    // A stack that ran out: thousands of "!" or "-" in a row are not counted by the parser.
+    if (error instanceof ParseError) throw toCelError(source, error);
+    // A stack overflow: the parser does not limit thousands of consecutive "!" or "-".
     if (error instanceof RangeError) throw new CelError("limit", "The expression is nested too deeply.");
     throw error;
   }
@@ -38,7 +38,7 @@ const LIMIT_MESSAGES: Readonly<Record<string, string>> = {
   maxCallArguments: `A call may have at most ${LIMITS.callArguments} arguments.`,
 };
 
-function parseFailure(source: string, error: ParseError): CelError {
+function toCelError(source: string, error: ParseError): CelError {
   const at = error.range === undefined ? undefined : positionAt(source, error.range.start);
   if (error.code !== "limit_exceeded")
     return new CelError("syntax", `${error.summary.replace("EOF", "end of expression")}.`, at);
@@ -47,8 +47,8 @@ function parseFailure(source: string, error: ParseError): CelError {
 }
 
 /**
- * The library keeps every function name that it ever saw, in a map that all environments share until one registers a
- * function of its own. Ours registers one and is replaced once it has read enough, so that made-up names cannot fill
+ * The library retains every function name that it has parsed, in a map that environments share until one registers a function
+ * of its own. This environment registers one, and is replaced after a number of bytes, so that invented names cannot exhaust
  * the memory.
  */
 function parserEnvironment(sourceBytes: number): Environment {
@@ -70,7 +70,7 @@ function parserEnvironment(sourceBytes: number): Environment {
   return environment;
 }
 
-/** The operands below a node. */
+/** The child nodes of a node. */
 export function childrenOf(node: ASTNode): readonly ASTNode[] {
   switch (node.op) {
     case "value":
@@ -93,7 +93,7 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
   }
 }
 
-// Without recursion: this is what makes recursion safe for everybody after it.
+// Without recursion, because this check is what makes recursion safe in all later passes.
 function checkDepth(tree: ASTNode, source: string): void {
   const open: [node: ASTNode, depth: number][] = [[tree, 1]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

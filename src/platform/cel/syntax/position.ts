@@ -1,6 +1,6 @@
 import type { CelPosition } from "../cel-error.ts";
 
-/** Line and column of an offset in a source. */
+/** Converts an offset in a source to a position. */
 export function positionAt(source: string, offset: number): CelPosition {
   const before = source.slice(0, offset);
   const lineStart = before.lastIndexOf("\n") + 1;

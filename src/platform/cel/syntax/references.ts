@@ -1,13 +1,13 @@
 import { isComprehension } from "../plan/plan-macro.ts";
 import { type ASTNode, childrenOf } from "./parse.ts";
 
-/** What an expression reads of its variables. */
+/** The variables and paths that an expression reads. */
 export interface References {
   readonly variables: readonly string[];
   readonly paths: readonly string[];
 }
 
-/** Collects the root variables of a tree, and the paths below them as far as they are written out. */
+/** Collects the root variables of a tree, and the paths below them as far as they are static. */
 export function referencesOf(tree: ASTNode, isVariable: (name: string) => boolean): References {
   const paths = new Set<string>();
   collect(tree, (name) => isVariable(name), paths);

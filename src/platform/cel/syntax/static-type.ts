@@ -1,11 +1,11 @@
 import type { Kind } from "../values/values.ts";
 
-/** The type that checking knows of an expression; `dyn` is known only when the expression runs. */
+/** The statically known type of an expression; `dyn` means that the type is known only at run time. */
 export interface StaticType {
   readonly kind: Kind | "dyn";
-  /** Of a list, an optional: its element. Of a map: its value. */
+  /** The element type of a list or an optional, or the value type of a map. */
   readonly element?: StaticType;
-  /** Of a map. */
+  /** The key type of a map. */
   readonly key?: StaticType;
 }
 
@@ -26,17 +26,17 @@ export const listOf = (element: StaticType): StaticType => ({ kind: "list", elem
 export const mapOf = (key: StaticType, element: StaticType): StaticType => ({ kind: "map", key, element });
 export const optionalOf = (element: StaticType): StaticType => ({ kind: "optional", element });
 
-/** The element of a list, a map or an optional, `dyn` where that is not known. */
+/** The element type of a list, a map or an optional; `dyn` if it is unknown. */
 export const elementOf = (type: StaticType): StaticType => type.element ?? DYN;
 
-/** Whether a value of one type can be one of the other; `dyn` can be anything. */
+/** Whether a value can be of both types; `dyn` is compatible with every type. */
 export function compatible(a: StaticType, b: StaticType): boolean {
   if (a === b || a.kind === "dyn" || b.kind === "dyn") return true;
   if (a.kind !== b.kind) return false;
   return compatible(a.element ?? DYN, b.element ?? DYN) && compatible(a.key ?? DYN, b.key ?? DYN);
 }
 
-/** The type that covers both: `dyn` where they differ. */
+/** The common type of two types; `dyn` where they differ. */
 export function join(a: StaticType, b: StaticType): StaticType {
   if (a === b) return a;
   if (a.kind !== b.kind) return DYN;
@@ -52,7 +52,7 @@ export function join(a: StaticType, b: StaticType): StaticType {
   }
 }
 
-/** How a type is written in a message; nested types are cut short, a message is no place for a hundred brackets. */
+/** Formats a type for an error message; deeply nested types are abbreviated. */
 export function formatType(type: StaticType, depth = 0): string {
   if (depth > 3) return "…";
   switch (type.kind) {

@@ -1,6 +1,6 @@
 import { fc } from "../../../../test/harness/random.ts";
 
-/** The variables that arbitrary expressions name, and values for them. */
+/** The variables of random expressions. */
 export const ARBITRARY_VARIABLES = {
   item: "map",
   list: "list",
@@ -99,10 +99,10 @@ const { node } = fc.letrec<{ node: string }>((tie) => {
   };
 });
 
-/** Expressions that can be parsed; most are refused by the check, many fail, some give a value. */
+/** Random expressions with valid syntax; most fail the type check, many fail at run time, and some return a value. */
 export const arbitraryExpression = node;
 
-/** Values for the variables above, of the shapes that JSON has. */
+/** Random JSON-like values for the variables above. */
 export const arbitraryValues = fc.record({
   item: fc.dictionary(fc.constantFrom("a", "b", "__proto__", "constructor"), fc.jsonValue({ maxDepth: 2 })),
   list: fc.array(fc.jsonValue({ maxDepth: 1 }), { maxLength: 4 }),

@@ -24,17 +24,17 @@ import {
   type Value,
 } from "../values/values.ts";
 
-/** A case of the official conformance suite. */
+/** A test case of the official conformance suite. */
 export interface ConformanceCase {
   readonly section: string;
   readonly name: string;
   readonly test: IncrementalTestSuite["tests"][number]["original"];
 }
 
-/** What a case came to: `outside` when it is about a part of CEL that values from JSON have no use for. */
+/** The result of a test case; `outside` if it is about a part of CEL that this engine does not support. */
 export type Outcome = { readonly kind: "conforms" | "outside" } | { readonly kind: "deviates"; readonly found: string };
 
-/** Every case of the sections that are claimed. */
+/** All test cases of the supported sections. */
 export function conformanceCases(claimed: (section: string) => boolean): readonly ConformanceCase[] {
   const walk = (suite: IncrementalTestSuite, section: string): ConformanceCase[] => [
     ...suite.tests.map(({ original, name }) => ({ section, name, test: original })),
@@ -43,21 +43,21 @@ export function conformanceCases(claimed: (section: string) => boolean): readonl
   return walk({ ...getConformanceSuite(), name: "" }, "").filter(({ section }) => claimed(section));
 }
 
-class Outside extends Error {}
+class UnsupportedCase extends Error {}
 
-// uint, bytes, messages and enums have no literal in JSON, and none here.
-const OUTSIDE =
+// uint, bytes, messages and enums have no JSON form and are not supported.
+const UNSUPPORTED =
   /\b\d+[uU]\b|\buint\b|\bbytes\b|\b[rR]?[bB][rR]?['"]|TestAllTypes|NestedTest|google\.protobuf\.(?!(?:Timestamp|Duration)\b(?!\{))/;
 
-/** Runs a case. */
+/** Runs a test case. */
 export function runCase({ test }: ConformanceCase): Outcome {
   try {
-    if (OUTSIDE.test(test.expr)) throw new Outside();
+    if (UNSUPPORTED.test(test.expr)) throw new UnsupportedCase();
     const expected = expectedOf(test);
-    const found = foundIn(test);
+    const found = evaluateCase(test);
     return found === expected ? { kind: "conforms" } : { kind: "deviates", found };
   } catch (error) {
-    if (error instanceof Outside) return { kind: "outside" };
+    if (error instanceof UnsupportedCase) return { kind: "outside" };
     throw error;
   }
 }
@@ -69,22 +69,22 @@ function expectedOf(test: ConformanceCase["test"]): string {
     case "evalError":
       return FAILS;
     case "value":
-      return show(readValue(test.resultMatcher.value));
+      return format(readValue(test.resultMatcher.value));
     case undefined:
-      return show(true);
+      return format(true);
     default:
-      throw new Outside();
+      throw new UnsupportedCase();
   }
 }
 
-function foundIn(test: ConformanceCase["test"]): string {
+function evaluateCase(test: ConformanceCase["test"]): string {
   const { variables, values } = bindingsOf(test);
   try {
-    return show(new PlannedExpression(test.expr, variables).evaluateTyped(values));
+    return format(new PlannedExpression(test.expr, variables).evaluateTyped(values));
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
-    // The suite runs some cases without checking them first, which is not on offer here.
-    if (test.disableCheck && error.kind === "type") throw new Outside();
+    // The suite runs some cases without a type check, which this engine does not support.
+    if (test.disableCheck && error.kind === "type") throw new UnsupportedCase();
     return error.kind === "evaluation" || test.resultMatcher.case === "evalError"
       ? FAILS
       : `${error.kind}: ${error.message}`;
@@ -95,11 +95,11 @@ function bindingsOf(test: ConformanceCase["test"]) {
   const variables: Record<string, CelType> = {};
   const values: Record<string, unknown> = {};
   for (const declaration of test.typeEnv) {
-    if (declaration.declKind.case !== "ident") throw new Outside();
+    if (declaration.declKind.case !== "ident") throw new UnsupportedCase();
     variables[declaration.name] = "any";
   }
   for (const [name, binding] of Object.entries(test.bindings)) {
-    if (binding.kind.case !== "value") throw new Outside();
+    if (binding.kind.case !== "value") throw new UnsupportedCase();
     const value = readValue(binding.kind.value);
     variables[name] = typeof value === "number" ? "double" : "any";
     values[name] = dataOf(value);
@@ -127,13 +127,13 @@ function readValue({ kind }: SpecValue): Value {
     case "objectValue":
       return timeOf(kind.value);
     default:
-      throw new Outside();
+      throw new UnsupportedCase();
   }
 }
 
 function timeOf(message: Any): Value {
   const time = anyUnpack(message, createRegistry(TimestampSchema, DurationSchema)) as SpecDuration | undefined;
-  if (time === undefined) throw new Outside();
+  if (time === undefined) throw new UnsupportedCase();
   const ns = time.seconds * 1_000_000_000n + BigInt(time.nanos);
   return message.typeUrl.endsWith("Timestamp") ? new Timestamp(ns) : new Duration(ns);
 }
@@ -143,27 +143,27 @@ function dataOf(value: Value): unknown {
   if (value instanceof MapValue)
     return Object.fromEntries([...value.entries].map(([key, item]) => [key, dataOf(item)]));
   if (value instanceof Timestamp) return new Date(Number(value.ns / 1_000_000n));
-  if (value instanceof Internal) throw new Outside();
+  if (value instanceof Internal) throw new UnsupportedCase();
   return value;
 }
 
-/** A value as text in which its type shows: an int is not the double of the same size. */
-function show(value: Value): string {
-  if (value instanceof ListValue) return `[${value.items.map(show).join(", ")}]`;
-  if (value instanceof MapValue) return showEntries([...value.entries]);
+/** Formats a value with its type, so that an int differs from the equal double. */
+function format(value: Value): string {
+  if (value instanceof ListValue) return `[${value.items.map(format).join(", ")}]`;
+  if (value instanceof MapValue) return formatEntries([...value.entries]);
   if (value instanceof Timestamp) return `timestamp ${value.ns}`;
   if (value instanceof Duration) return `duration ${value.ns}`;
   if (value instanceof TypeValue) return `type ${value.name}`;
-  if (value instanceof Optional) return `optional ${value.value === undefined ? "" : show(value.value)}`;
-  if (Array.isArray(value)) return show(new ListValue(value.map((item) => fromData(item) ?? null)));
+  if (value instanceof Optional) return `optional ${value.value === undefined ? "" : format(value.value)}`;
+  if (Array.isArray(value)) return format(new ListValue(value.map((item) => fromData(item) ?? null)));
   if (typeof value === "object" && value !== null)
-    return showEntries(Object.entries(value).map(([key, item]) => [key, fromData(item) ?? null]));
+    return formatEntries(Object.entries(value).map(([key, item]) => [key, fromData(item) ?? null]));
   return `${typeof value} ${value}`;
 }
 
-function showEntries(entries: readonly (readonly [MapKey, Value])[]): string {
+function formatEntries(entries: readonly (readonly [MapKey, Value])[]): string {
   return `{${entries
-    .map(([key, item]) => `${typeof key} ${key}: ${show(item)}`)
+    .map(([key, item]) => `${typeof key} ${key}: ${format(item)}`)
     .sort()
     .join(", ")}}`;
 }

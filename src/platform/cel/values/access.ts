@@ -21,12 +21,12 @@ function shorten(key: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-// Not `??`: null is a value.
+// `??` cannot be used, because null is a value.
 function orFailure(value: Value | undefined, failure: () => Failure): Value {
   return value === undefined ? failure() : value;
 }
 
-/** Whether a value is an object of the caller's, of which only own properties are data, never what it inherits. */
+/** Whether a value is an input object. Only its own properties are data. */
 function isDataMap(value: Value): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !(value instanceof Internal) && !Array.isArray(value);
 }
@@ -38,7 +38,7 @@ export function select(operand: Value, field: string, at: number): Value {
   return value === undefined ? noSuchKey(field, at) : value;
 }
 
-/** As `select`, but a whole number of the caller's stays a number. */
+/** Like `select`, but an integer of the input stays a number. */
 export function selectLoosely(operand: Value, field: string, at: number): Value {
   if (!isDataMap(operand)) return selectBuilt(operand, field, at);
   const value = Object.hasOwn(operand, field) ? fromDataLoosely(operand[field]) : undefined;
@@ -52,7 +52,7 @@ function selectBuilt(operand: Value, field: string, at: number): Value {
   return new Failure(`a ${kindOf(operand)} has no fields`, at);
 }
 
-/** `operand.?field`: an optional, none where there is no such key. */
+/** `operand.?field`: an optional, which is empty if there is no such key. */
 export function selectOptional(operand: Value, field: string, at: number): Value {
   const base = operand instanceof Optional ? operand.value : operand;
   if (base === undefined) return NONE;
@@ -84,7 +84,7 @@ export function index(operand: Value, key: Value, at: number): Value {
   }
 }
 
-/** `operand[?index]`: an optional, none where there is no such element. */
+/** `operand[?index]`: an optional, which is empty if there is no such element. */
 export function indexOptional(operand: Value, key: Value, at: number): Value {
   const base = operand instanceof Optional ? operand.value : operand;
   if (base === undefined) return NONE;
@@ -96,7 +96,7 @@ export function indexOptional(operand: Value, key: Value, at: number): Value {
 
 function listAt(list: object, key: Value, at: number): Value {
   if (typeof key !== "bigint" && !(typeof key === "number" && isWholeInt64(key)))
-    return new Failure("the index of a list is an int", at);
+    return new Failure("the index of a list must be an int", at);
   const position = Number(key);
   if (position < 0 || position >= listLength(list)) return new Failure(`index out of bounds: ${key}`, at);
   return orFailure(listItem(list, position), () => new Failure("not a value of CEL", at));
@@ -104,7 +104,7 @@ function listAt(list: object, key: Value, at: number): Value {
 
 function mapAt(map: object, value: Value, at: number): Value {
   const key = toMapKey(value);
-  if (key === undefined) return new Failure(`a ${kindOf(value)} is no key of a map`, at);
+  if (key === undefined) return new Failure(`a ${kindOf(value)} cannot be the key of a map`, at);
   const entry = mapEntry(map, key);
   const read = map instanceof MapValue ? (entry as Value | undefined) : fromData(entry);
   return orFailure(read, () => noSuchKey(key, at));

@@ -16,12 +16,12 @@ import {
   type Value,
 } from "./values.ts";
 
-/** Whether two numbers of either sort are the same number; NaN is not even itself. */
+/** Whether two numbers, ints or doubles, are equal; NaN does not equal itself. */
 export function sameNumber(a: number | bigint, b: number | bigint): boolean {
   return a >= b && a <= b;
 }
 
-/** Equality of CEL: values of different kinds are unequal, numbers are compared by what they stand for. */
+/** CEL equality: values of different kinds are unequal; ints and doubles are compared by their numeric value. */
 export function equals(frame: Frame, a: Value, b: Value, depth = 0): boolean {
   switch (typeof a) {
     case "string":
@@ -89,7 +89,7 @@ function equalMaps(frame: Frame, a: object, b: object, depth: number): boolean {
   return keys.every((key) => equalItems(frame, mapEntry(a, key), mapEntry(b, key), depth));
 }
 
-/** The keys of a map of either sort; of a caller's object those of its own enumerable properties that have a value. */
+/** The keys of a MapValue or of an input object; the latter's own enumerable properties with a defined value. */
 export function mapKeys(frame: Frame, map: object): readonly MapKey[] {
   if (map instanceof MapValue) return [...map.entries.keys()];
   const keys = Object.keys(map);
@@ -99,18 +99,18 @@ export function mapKeys(frame: Frame, map: object): readonly MapKey[] {
     : keys.filter((key) => (map as Record<string, unknown>)[key] !== undefined);
 }
 
-/** Number of entries of a map of either sort. */
+/** The number of entries of a MapValue or an input object. */
 export function mapSize(frame: Frame, map: object): number {
   return map instanceof MapValue ? map.entries.size : mapKeys(frame, map).length;
 }
 
-/** What a map of either sort holds under a key, not yet read as a value; undefined when it has no such key. */
+/** The unconverted entry of a MapValue or an input object; undefined if there is no such key. */
 export function mapEntry(map: object, key: MapKey): unknown {
   if (map instanceof MapValue) return map.entries.get(key);
   return typeof key === "string" && Object.hasOwn(map, key) ? (map as Record<string, unknown>)[key] : undefined;
 }
 
-/** A value as a key: whole doubles stand for ints; undefined for what cannot be a key. */
+/** Converts a value to a map key; integral doubles become ints. Undefined for a value that cannot be a key. */
 export function toMapKey(value: Value): MapKey | undefined {
   switch (typeof value) {
     case "string":
@@ -124,7 +124,7 @@ export function toMapKey(value: Value): MapKey | undefined {
   }
 }
 
-/** Pays for looking up a key: a long text is hashed. */
+/** Charges for the lookup of a key, because a long text must be hashed. */
 export function chargeKey(frame: Frame, key: unknown): void {
   if (typeof key === "string") chargeText(frame, key.length);
 }

@@ -18,7 +18,7 @@ export type ArithmeticOperator = "+" | "-" | "*" | "/" | "%";
 /** The ordering operators. */
 export type OrderOperator = "<" | "<=" | ">" | ">=";
 
-/** Applies an arithmetic operator; an int and a double give a double, since JSON does not tell 5 from 5.0. */
+/** Applies an arithmetic operator; an int and a double give a double, because JSON does not distinguish 5 from 5.0. */
 export function arithmetic(frame: Frame, operator: ArithmeticOperator, a: Value, b: Value, at: number): Value {
   if (typeof a === "bigint" && typeof b === "bigint") return intArithmetic(operator, a, b, at);
   if (isNumber(a) && isNumber(b)) return doubleArithmetic(operator, Number(a), Number(b), at);
@@ -104,17 +104,17 @@ export function negate(a: Value, at: number): Value {
   return new Failure(`'-' cannot be applied to ${kindOf(a)}`, at);
 }
 
-/** Orders two values; numbers of either sort by what they stand for, strings by code point. */
+/** Compares two values; ints and doubles by their numeric value, strings by code point. */
 export function order(frame: Frame, operator: OrderOperator, a: Value, b: Value, at: number): Value {
-  if (isNumber(a) && isNumber(b)) return ordered(operator, a, b);
-  if (typeof a === "string" && typeof b === "string") return ordered(operator, compareText(frame, a, b), 0);
-  if (typeof a === "boolean" && typeof b === "boolean") return ordered(operator, Number(a), Number(b));
-  if (a instanceof Timestamp && b instanceof Timestamp) return ordered(operator, a.ns, b.ns);
-  if (a instanceof Duration && b instanceof Duration) return ordered(operator, a.ns, b.ns);
+  if (isNumber(a) && isNumber(b)) return applyOrder(operator, a, b);
+  if (typeof a === "string" && typeof b === "string") return applyOrder(operator, compareText(frame, a, b), 0);
+  if (typeof a === "boolean" && typeof b === "boolean") return applyOrder(operator, Number(a), Number(b));
+  if (a instanceof Timestamp && b instanceof Timestamp) return applyOrder(operator, a.ns, b.ns);
+  if (a instanceof Duration && b instanceof Duration) return applyOrder(operator, a.ns, b.ns);
   return noOverload(operator, a, b, at);
 }
 
-function ordered(operator: OrderOperator, a: number | bigint, b: number | bigint): boolean {
+function applyOrder(operator: OrderOperator, a: number | bigint, b: number | bigint): boolean {
   switch (operator) {
     case "<":
       return a < b;
@@ -138,7 +138,7 @@ function compareText(frame: Frame, a: string, b: string): number {
   return a.length - b.length;
 }
 
-// A surrogate stands for a code point above all those of one unit, though its own number lies among them.
+// A surrogate belongs to a code point above all single-unit ones, although its own value is lower than some of them.
 function codePointOrder(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -15,11 +15,11 @@ import {
 } from "./values.ts";
 
 /**
- * A value as the caller sees it: plain, JSON-like, and its own copy. Ints become numbers where that is exact, timestamps
- * Dates, durations text such as `3.5s`, an empty optional null. What is copied is paid for: a small expression can
- * stand for an enormous answer.
+ * Converts a value to a plain JSON-like copy for the caller. Ints become numbers if that is exact, timestamps become Dates,
+ * durations become text such as `3.5s`, and an empty optional becomes null. Copying is charged, because a small expression can
+ * have an enormous result.
  */
-export function toAnswer(frame: Frame, value: Value, depth = 0): unknown {
+export function toResult(frame: Frame, value: Value, depth = 0): unknown {
   switch (typeof value) {
     case "boolean":
     case "number":
@@ -30,36 +30,36 @@ export function toAnswer(frame: Frame, value: Value, depth = 0): unknown {
     case "bigint":
       return Number.isSafeInteger(Number(value)) ? Number(value) : value;
     default:
-      return value === null ? null : objectAnswer(frame, value, depth);
+      return value === null ? null : objectToResult(frame, value, depth);
   }
 }
 
-function objectAnswer(frame: Frame, value: object, depth: number): unknown {
-  if (depth > LIMITS.valueDepth) throw new CelError("budget", "The answer is nested too deeply.");
+function objectToResult(frame: Frame, value: object, depth: number): unknown {
+  if (depth > LIMITS.valueDepth) throw new CelError("budget", "The result is nested too deeply.");
   charge(frame, 1);
   if (!(value instanceof Internal)) return copyData(frame, value, depth);
-  if (value instanceof ListValue) return value.items.map((item) => itemAnswer(frame, item, depth));
+  if (value instanceof ListValue) return value.items.map((item) => itemToResult(frame, item, depth));
   if (value instanceof MapValue)
-    return objectOf([...value.entries].map(([key, item]) => [String(key), itemAnswer(frame, item, depth)]));
+    return toObject([...value.entries].map(([key, item]) => [String(key), itemToResult(frame, item, depth)]));
   if (value instanceof Timestamp) return new Date(epochMs(value));
   if (value instanceof Duration) return formatDuration(value);
-  if (value instanceof Optional) return value.value === undefined ? null : toAnswer(frame, value.value, depth + 1);
+  if (value instanceof Optional) return value.value === undefined ? null : toResult(frame, value.value, depth + 1);
   return (value as TypeValue).name;
 }
 
 function copyData(frame: Frame, value: object, depth: number): unknown {
-  if (Array.isArray(value)) return value.map((item) => itemAnswer(frame, fromData(item) ?? null, depth));
-  const kept = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
+  if (Array.isArray(value)) return value.map((item) => itemToResult(frame, fromData(item) ?? null, depth));
+  const entries = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
     const read = fromData(item);
-    return read === undefined ? [] : [[key, itemAnswer(frame, read, depth)]];
+    return read === undefined ? [] : [[key, itemToResult(frame, read, depth)]];
   });
-  return objectOf(kept);
+  return toObject(entries);
 }
 
-function itemAnswer(frame: Frame, item: Value, depth: number): unknown {
+function itemToResult(frame: Frame, item: Value, depth: number): unknown {
   charge(frame, 2);
-  return toAnswer(frame, item, depth + 1);
+  return toResult(frame, item, depth + 1);
 }
 
-// Object.fromEntries makes every key an own property, "__proto__" too.
-const objectOf = (entries: readonly [string, unknown][]): object => Object.fromEntries(entries);
+// Object.fromEntries creates an own property for every key, including "__proto__".
+const toObject = (entries: readonly [string, unknown][]): object => Object.fromEntries(entries);

@@ -7,20 +7,20 @@ const NS_PER_S = 1_000_000_000n;
 const TIMESTAMP_MIN_NS = -62_135_596_800n * NS_PER_S;
 const TIMESTAMP_MAX_NS = 253_402_300_800n * NS_PER_S - 1n;
 
-/** A timestamp, or a failure when it is out of range. */
+/** Creates a timestamp, or a failure if it is out of range. */
 export function checkedTimestamp(ns: bigint, at: number): Timestamp | Failure {
   if (ns < TIMESTAMP_MIN_NS || ns > TIMESTAMP_MAX_NS) return new Failure("timestamp out of range", at);
   return new Timestamp(ns);
 }
 
-/** A duration, or a failure when it is beyond the 292 years that an int of nanoseconds holds. */
+/** Creates a duration, or a failure beyond 292 years, the range of a 64-bit int of nanoseconds. */
 export function checkedDuration(ns: bigint, at: number): Duration | Failure {
   return isInt64(ns) ? new Duration(ns) : new Failure("duration out of range", at);
 }
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/** Reads a time in RFC 3339. */
+/** Parses an RFC 3339 time. */
 export function parseTimestamp(text: string, at: number): Timestamp | Failure {
   const parts = text.length > 40 ? null : RFC_3339.exec(text);
   if (parts === null) return new Failure("not a time in RFC 3339", at);
@@ -37,12 +37,12 @@ export function parseTimestamp(text: string, at: number): Timestamp | Failure {
   return checkedTimestamp(BigInt(date.getTime() - offsetMs) * NS_PER_MS + fraction, at);
 }
 
-/** Milliseconds since 1970, rounded down. */
+/** Milliseconds since the Unix epoch, rounded down. */
 export function epochMs(timestamp: Timestamp): number {
   return Number(floorDivide(timestamp.ns, NS_PER_MS));
 }
 
-/** Seconds since 1970, rounded down. */
+/** Seconds since the Unix epoch, rounded down. */
 export function epochSeconds(timestamp: Timestamp): bigint {
   return floorDivide(timestamp.ns, NS_PER_S);
 }
@@ -51,14 +51,14 @@ function floorDivide(a: bigint, b: bigint): bigint {
   return a % b < 0n ? a / b - 1n : a / b;
 }
 
-/** Writes a time in RFC 3339, in UTC, with as many digits as it needs. */
+/** Formats a time as RFC 3339 in UTC, with as many fractional digits as necessary. */
 export function formatTimestamp(timestamp: Timestamp): string {
   const seconds = epochSeconds(timestamp);
   const whole = new Date(Number(seconds) * 1_000).toISOString().slice(0, 19);
   return `${whole}${fractionOf(timestamp.ns - seconds * NS_PER_S)}Z`;
 }
 
-/** Writes a duration in seconds, as protobuf's JSON does: `3.5s`. */
+/** Formats a duration in seconds as in protobuf's JSON, such as `3.5s`. */
 export function formatDuration(duration: Duration): string {
   const ns = duration.ns < 0n ? -duration.ns : duration.ns;
   return `${duration.ns < 0n ? "-" : ""}${ns / NS_PER_S}${fractionOf(ns % NS_PER_S)}s`;
@@ -80,7 +80,7 @@ const UNIT_NS: Readonly<Record<string, bigint>> = {
 
 const DURATION_PART = /(\d{0,18})(?:\.(\d{0,18}))?(h|ms|m|s|us|µs|ns)/y;
 
-/** Reads a duration such as `1h30m`, `-1.5s` or `250ms`. */
+/** Parses a duration such as `1h30m`, `-1.5s` or `250ms`. */
 export function parseDuration(text: string, at: number): Duration | Failure {
   const failure = new Failure("not a duration such as '1h30m' or '1.5s'", at);
   const sign = text.startsWith("-") ? -1n : 1n;
@@ -102,7 +102,7 @@ function partNs(whole: string, fraction: string, unit: bigint): bigint {
   return BigInt(whole || "0") * unit + (BigInt(fraction || "0") * unit) / 10n ** BigInt(fraction.length);
 }
 
-/** Whole units in a duration, towards zero. */
+/** The duration in a unit, rounded towards zero. */
 export function durationIn(duration: Duration, unit: "h" | "m" | "s" | "ms"): bigint {
   return duration.ns / UNIT_NS[unit]!;
 }

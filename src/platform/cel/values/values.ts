@@ -1,22 +1,22 @@
 /**
- * Values while an expression runs:
+ * Values during an evaluation:
  *
- * | CEL | here |
+ * | CEL | JavaScript |
  * |---|---|
  * | null, bool, string | the JavaScript value |
  * | int | bigint |
  * | double | number |
- * | list | `ListValue`, or an array of the caller's, whose elements are read through `fromData` |
- * | map | `MapValue`, or an object of the caller's, of which only own properties exist |
+ * | list | `ListValue`, or an input array, whose elements are converted by `fromData` |
+ * | map | `MapValue`, or an input object, of which only own properties exist |
  * | timestamp, duration, type, optional | their classes below |
- * | error | `Failure`, which is passed on as a value because `||`, `&&`, `exists` and `all` may absorb it |
+ * | error | `Failure`, which is propagated as a value because `||`, `&&`, `exists` and `all` may absorb it |
  */
 export type Value = null | boolean | bigint | number | string | object;
 
-/** Base of every class of ours, so that one check tells the caller's own objects apart. */
+/** The base of all internal value classes, so that one check distinguishes them from input objects. */
 export abstract class Internal {}
 
-/** An error of the language; `at` is the offset of the node that failed. */
+/** A CEL run-time error; `at` is the offset of the node that failed. */
 export class Failure extends Internal {
   readonly message: string;
   readonly at: number;
@@ -27,7 +27,7 @@ export class Failure extends Internal {
   }
 }
 
-/** A list that the expression built. */
+/** A list that was created by the expression. */
 export class ListValue extends Internal {
   readonly items: readonly Value[];
   constructor(items: readonly Value[]) {
@@ -36,10 +36,10 @@ export class ListValue extends Internal {
   }
 }
 
-/** What a key of a map can be. */
+/** The possible keys of a map. */
 export type MapKey = boolean | bigint | string;
 
-/** A map that the expression built. */
+/** A map that was created by the expression. */
 export class MapValue extends Internal {
   readonly entries: ReadonlyMap<MapKey, Value>;
   constructor(entries: ReadonlyMap<MapKey, Value>) {
@@ -48,7 +48,7 @@ export class MapValue extends Internal {
   }
 }
 
-/** A point in time, in nanoseconds since 1970 in UTC. */
+/** A point in time, in nanoseconds since the Unix epoch. */
 export class Timestamp extends Internal {
   readonly ns: bigint;
   constructor(ns: bigint) {
@@ -57,7 +57,7 @@ export class Timestamp extends Internal {
   }
 }
 
-/** A length of time in nanoseconds. */
+/** A duration in nanoseconds. */
 export class Duration extends Internal {
   readonly ns: bigint;
   constructor(ns: bigint) {
@@ -66,7 +66,7 @@ export class Duration extends Internal {
   }
 }
 
-/** The value of `type(x)`, and of names such as `string`. */
+/** The value of `type(x)`, and of type names such as `string`. */
 export class TypeValue extends Internal {
   readonly name: string;
   constructor(name: string) {
@@ -75,7 +75,7 @@ export class TypeValue extends Internal {
   }
 }
 
-/** What `a.?b` gives: a value, or none. */
+/** An optional value, such as the result of `a.?b`. */
 export class Optional extends Internal {
   readonly value: Value | undefined;
   constructor(value: Value | undefined) {
@@ -84,10 +84,10 @@ export class Optional extends Internal {
   }
 }
 
-/** The optional that holds nothing. */
+/** The empty optional. */
 export const NONE = new Optional(undefined);
 
-/** The kinds that a value can be of at run time. */
+/** The run-time type of a value. */
 export type Kind =
   | "null"
   | "bool"
@@ -131,31 +131,31 @@ const INT_MIN = -(2n ** 63n);
 const INT_MAX = 2n ** 63n - 1n;
 const INT_LIMIT_AS_DOUBLE = 2 ** 63;
 
-/** Whether a bigint is an int of CEL. */
+/** Whether a bigint is within the range of a CEL int. */
 export function isInt64(value: bigint): boolean {
   return value >= INT_MIN && value <= INT_MAX;
 }
 
-/** Whether a number is whole and within the range of an int. */
+/** Whether a number is an integer within the range of a CEL int. */
 export function isWholeInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -INT_LIMIT_AS_DOUBLE && value < INT_LIMIT_AS_DOUBLE;
 }
 
-/** The timestamp of a Date, or undefined for an invalid one. */
+/** Converts a Date to a timestamp; undefined for an invalid Date. */
 export function fromDate(date: Date): Timestamp | undefined {
   const ms = date.getTime();
   return Number.isNaN(ms) ? undefined : new Timestamp(BigInt(ms) * 1_000_000n);
 }
 
 /**
- * Reads a value of the caller's; undefined where CEL has no such value. Whole numbers are ints, as far as a number of
- * JSON is exact: beyond 2^53 it stays a double.
+ * Converts an input value; undefined if CEL has no such value. Safe integers become ints; beyond 2^53, where a JSON number is
+ * not exact, they stay doubles.
  */
 export function fromData(value: unknown): Value | undefined {
   return Number.isSafeInteger(value) ? BigInt(value as number) : fromDataLoosely(value);
 }
 
-/** As `fromData`, but whole numbers stay numbers: enough for comparing, where 5 and 5.0 are the same, and quicker. */
+/** Like `fromData`, but integers stay numbers. This is faster, and sufficient for comparisons, where 5 equals 5.0. */
 export function fromDataLoosely(value: unknown): Value | undefined {
   switch (typeof value) {
     case "string":
@@ -171,12 +171,12 @@ export function fromDataLoosely(value: unknown): Value | undefined {
   }
 }
 
-/** Elements of a list of either sort, as values; `undefined` stands for what CEL cannot read. */
+/** An element of a ListValue or an input array; undefined if CEL has no such value. */
 export function listItem(list: object, index: number): Value | undefined {
   return list instanceof ListValue ? list.items[index] : fromData((list as readonly unknown[])[index]);
 }
 
-/** Number of elements of a list of either sort. */
+/** The number of elements of a ListValue or an input array. */
 export function listLength(list: object): number {
   return list instanceof ListValue ? list.items.length : (list as readonly unknown[]).length;
 }

@@ -7,7 +7,7 @@ const OFFSET = /^([+-]?)(\d{2}):(\d{2})$/;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The clock of a zone at a moment, as the milliseconds at which UTC shows the same; undefined for an unknown zone. */
+/** The local time of a zone, encoded as the UTC milliseconds with the same date and time; undefined for an unknown zone. */
 export function wallClockMs(frame: Frame, epochMs: number, zone: string): number | undefined {
   const offset = zone.length > 6 ? null : OFFSET.exec(zone);
   if (offset !== null) {
@@ -30,7 +30,7 @@ function readWallClock(format: Intl.DateTimeFormat, epochMs: number): number {
   return date.getTime() + (((epochMs % 1_000) + 1_000) % 1_000);
 }
 
-// Making one is slow and some hundred kilobytes, so that those in use are kept, and no more than there are places.
+// A format is slow to create and takes about 100 KB, so a bounded number of them is cached.
 function formatOf(frame: Frame, zone: string): Intl.DateTimeFormat | undefined {
   const known = formats.get(zone);
   if (known !== undefined) return known;

@@ -4,12 +4,12 @@ import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { after } from "node:test";
 
-/** A server of a test's own. */
+/** A local HTTP server for tests. */
 export interface Receiver {
   readonly port: number;
-  /** The requests that came, in order. */
+  /** The received requests, in order. */
   readonly requests: IncomingMessage[];
-  /** How many connections were made. */
+  /** The number of accepted connections. */
   connections(): number;
 }
 
@@ -18,8 +18,8 @@ after(() => {
   for (const close of closers) close();
 });
 
-/** A server on a loopback address; it answers 200 and "here" unless told otherwise. */
-export async function receiver(
+/** Starts a server on a loopback address; by default it responds with 200 and "here". */
+export async function startReceiver(
   listener: RequestListener = (_request, response) => response.end("here"),
   { address = "127.0.0.1", tls }: { address?: string; tls?: { cert: string; key: string } } = {},
 ): Promise<Receiver> {
@@ -40,8 +40,8 @@ export async function receiver(
   return { port: (server.address() as AddressInfo).port, requests, connections: () => connections };
 }
 
-/** A server that does with a connection whatever it is told. */
-export async function rawReceiver(onConnection: (socket: Socket) => void): Promise<{ port: number }> {
+/** Starts a TCP server that hands each connection to a callback. */
+export async function startRawReceiver(onConnection: (socket: Socket) => void): Promise<{ port: number }> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
     sockets.add(socket);

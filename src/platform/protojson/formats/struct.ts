@@ -1,59 +1,59 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ListValue, Struct, Value } from "@bufbuild/protobuf/wkt";
-import { depthMax, keySegment, kindOf, type Problems } from "../problems.ts";
+import { depthMax, describeType, keySegment, type Problems } from "../problems.ts";
 import { putOwn } from "../shape.ts";
-import { numberText, stringText } from "./text.ts";
+import { encodeNumber, encodeString } from "./text.ts";
 
 /**
- * Free JSON in messages. In a field, Struct is kept as plain JSON; Value and ListValue, and a Struct within them, are
- * messages.
+ * Free-form JSON in messages. A Struct field is represented as plain JSON. Value and ListValue, and a Struct inside them,
+ * are messages.
  */
 
-/** Writes a Value message; one without a kind, which proto3 forbids, is null. */
-export function valueText(message: unknown): string {
+/** Serialises a Value message; one without a kind, which proto3 forbids, becomes null. */
+export function encodeValue(message: unknown): string {
   const { kind } = message as Value;
   switch (kind.case) {
     case "stringValue":
-      return stringText(kind.value);
+      return encodeString(kind.value);
     case "numberValue":
-      return Number.isFinite(kind.value) ? numberText(kind.value) : "null";
+      return Number.isFinite(kind.value) ? encodeNumber(kind.value) : "null";
     case "boolValue":
       return kind.value ? "true" : "false";
     case "structValue":
-      return structText(kind.value);
+      return encodeStruct(kind.value);
     case "listValue":
-      return listValueText(kind.value);
+      return encodeListValue(kind.value);
     default:
       return "null";
   }
 }
 
-/** Writes a Struct message. */
-export function structText(message: unknown): string {
+/** Serialises a Struct message. */
+export function encodeStruct(message: unknown): string {
   const { fields } = message as Struct;
-  const entries = Object.keys(fields).map((key) => `${stringText(key)}:${valueText(fields[key])}`);
+  const entries = Object.keys(fields).map((key) => `${encodeString(key)}:${encodeValue(fields[key])}`);
   return `{${entries.join(",")}}`;
 }
 
-/** Writes a ListValue message. */
-export function listValueText(message: unknown): string {
-  return `[${(message as ListValue).values.map(valueText).join(",")}]`;
+/** Serialises a ListValue message. */
+export function encodeListValue(message: unknown): string {
+  return `[${(message as ListValue).values.map(encodeValue).join(",")}]`;
 }
 
-/** Whether a string can be stored and sent everywhere: no NUL, no half of a surrogate pair. */
+/** Whether a string can be stored and sent everywhere: no NUL and no unpaired surrogates. */
 export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-/** Reports text that is not clean. */
-export function unclean(problems: Problems): undefined {
+/** Reports a string that contains NUL or unpaired surrogates. */
+export function reportUncleanText(problems: Problems): undefined {
   return problems.add("string.well_formed", "must not contain U+0000 or unpaired surrogates");
 }
 
-/** Checks JSON for a Struct field and keeps it as it is. */
+/** Validates JSON for a Struct field and returns it unchanged. */
 export function readJsonObject(json: unknown, problems: Problems): JsonObject | undefined {
   if (typeof json !== "object" || json === null || Array.isArray(json)) {
-    return problems.add("type.struct", `must be an object, not ${kindOf(json)}`);
+    return problems.add("type.struct", `must be an object, not ${describeType(json)}`);
   }
   const before = problems.count;
   checkJson(json, problems);
@@ -63,10 +63,10 @@ export function readJsonObject(json: unknown, problems: Problems): JsonObject | 
 function checkJson(json: unknown, problems: Problems): void {
   switch (typeof json) {
     case "string":
-      if (!isCleanText(json)) unclean(problems);
+      if (!isCleanText(json)) reportUncleanText(problems);
       return;
     case "number":
-      if (!Number.isFinite(json)) problems.add("type.value", "must be a number that a double can hold");
+      if (!Number.isFinite(json)) problems.add("type.value", "must be within the range of a double");
       return;
     case "object":
       if (json !== null) checkNested(json, problems);
@@ -75,7 +75,7 @@ function checkJson(json: unknown, problems: Problems): void {
 
 function checkNested(json: object, problems: Problems): void {
   if (++problems.depth > depthMax) {
-    tooDeep(problems);
+    reportTooDeep(problems);
   } else if (Array.isArray(json)) {
     for (let i = 0; i < json.length; i++) {
       const before = problems.count;
@@ -85,7 +85,7 @@ function checkNested(json: object, problems: Problems): void {
   } else {
     for (const key of Object.keys(json)) {
       const before = problems.count;
-      if (!isCleanText(key)) unclean(problems);
+      if (!isCleanText(key)) reportUncleanText(problems);
       checkJson((json as Record<string, unknown>)[key], problems);
       if (problems.count !== before) problems.under(keySegment(key, true), before);
     }
@@ -93,8 +93,8 @@ function checkNested(json: object, problems: Problems): void {
   problems.depth--;
 }
 
-/** Reports nesting that is deeper than allowed. */
-export function tooDeep(problems: Problems): undefined {
+/** Reports that the input is nested too deeply. */
+export function reportTooDeep(problems: Problems): undefined {
   return problems.add("nesting", `must not nest deeper than ${depthMax} levels`);
 }
 
@@ -113,7 +113,7 @@ export function readStruct(json: unknown, problems: Problems): Struct | undefine
 
 /** Reads a JSON list as a ListValue message. */
 export function readListValue(json: unknown, problems: Problems): ListValue | undefined {
-  if (!Array.isArray(json)) return problems.add("type.list_value", `must be a list, not ${kindOf(json)}`);
+  if (!Array.isArray(json)) return problems.add("type.list_value", `must be a list, not ${describeType(json)}`);
   const before = problems.count;
   checkJson(json, problems);
   return problems.count === before ? toList(json) : undefined;

@@ -1,9 +1,9 @@
-/** Single values as JSON text. */
+/** Serialisation of single values to JSON text. */
 
 const plainAscii = /^[ !#-[\]-~]*$/;
 
-/** Writes a string. Most are plain ASCII, and finding that out costs less than JSON.stringify. */
-export function stringText(text: string): string {
+/** Serialises a string. Most strings are plain ASCII, and checking this costs less than JSON.stringify. */
+export function encodeString(text: string): string {
   if (text.length > 16) return plainAscii.test(text) ? `"${text}"` : JSON.stringify(text);
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -12,24 +12,24 @@ export function stringText(text: string): string {
   return `"${text}"`;
 }
 
-/** Writes a number; those that JSON cannot hold become the strings that proto3 gives them. */
-export function numberText(value: number): string {
+/** Serialises a number; NaN and infinities become the strings that proto3 specifies. */
+export function encodeNumber(value: number): string {
   if (!Number.isFinite(value)) return `"${value}"`;
   return value === 0 && 1 / value < 0 ? "-0" : `${value}`;
 }
 
-/** Writes a 64-bit integer as a string, which every reader keeps exact. */
-export function longText(value: bigint | string): string {
+/** Serialises a 64-bit integer as a string, which every parser reads exactly. */
+export function encodeLongAsString(value: bigint | string): string {
   return `"${value}"`;
 }
 
-/** Writes a 64-bit integer as a number while a double holds it exactly, else as a string. */
-export function plainLongText(value: bigint | string): string {
+/** Serialises a 64-bit integer as a number if a double represents it exactly, otherwise as a string. */
+export function encodeLong(value: bigint | string): string {
   const number = Number(value);
   return Number.isSafeInteger(number) ? `${number}` : `"${value}"`;
 }
 
-/** Writes bytes in base64. */
-export function bytesText(value: Uint8Array): string {
+/** Serialises bytes as base64. */
+export function encodeBytes(value: Uint8Array): string {
   return `"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}"`;
 }

@@ -1,23 +1,23 @@
 import { randomInt } from "node:crypto";
 
-/** How many different keys one document may have; a key that follows other keys than before counts again. */
+/** The maximum number of distinct keys in one document. A key counts again when it follows a different sequence of keys. */
 export const keysMax = 10_000;
 
-/** What an object's next key turns out to be. */
-export type KeyVerdict = "new" | "duplicate" | "too many";
+/** The result of adding a key to an object. */
+export type KeyResult = "new" | "duplicate" | "too many";
 
 const slotCount = 1 << 15;
 const slotMask = slotCount - 1;
-// Two in three slots stay empty, so that a probe sequence is short unless keys were chosen to collide.
+// Two thirds of the slots stay empty, so that probe sequences are short unless keys were chosen to collide.
 const probesMax = 16 * keysMax;
 const ancestorsMax = 32;
 
 /**
  * The keys of one JSON document, read from its bytes.
  *
- * Each object is a path in a tree: every node is a key after the keys before it. JSON.parse keeps such a tree as well, and a
- * new node costs it a thousand times as much as a value: so nodes are what is bounded. The tree also tells duplicates. All
- * memory is allocated once and reused; a generation number marks the entries of the current document.
+ * Each object is a path in a tree whose nodes are keys, each following the keys before it. JSON.parse builds a similar tree
+ * (hidden classes), in which a new node costs a thousand times as much as a value. Therefore the number of nodes is bounded. The
+ * tree also detects duplicates. All memory is allocated once and reused; a generation number marks the current document's entries.
  */
 export class KeyTable {
   readonly #seed = randomInt(2 ** 31);
@@ -31,7 +31,7 @@ export class KeyTable {
   readonly #nameStarts = new Int32Array(keysMax + 1);
   readonly #nameLengths = new Int32Array(keysMax + 1);
   readonly #nameHashes = new Int32Array(keysMax + 1);
-  /** The bytes of names that were written with escapes. */
+  /** The decoded bytes of names that contain escapes. */
   readonly #decodedNames = new Map<number, Uint8Array>();
 
   #nodes = 0;
@@ -40,13 +40,13 @@ export class KeyTable {
   readonly #nodeParents = new Int32Array(keysMax + 1);
   readonly #nodeNames = new Int32Array(keysMax + 1);
   readonly #nodeDepths = new Int32Array(keysMax + 1);
-  /** The child that was last met under a node: objects of one kind have the same keys in the same order. */
+  /** The last child used under a node, because objects of the same kind have the same keys in the same order. */
   readonly #lastChildren = new Int32Array(keysMax + 1);
   #node = 0;
-  /** The names of an open object with many keys, by the object's depth. Once a key is new, all that follow it are. */
+  /** The names of an open object with many keys, by the object's depth. After a new key all following nodes are new. */
   readonly #longPaths: ({ readonly names: Set<number>; node: number } | undefined)[] = [];
 
-  /** Starts over for a document. */
+  /** Resets the table for a new document. */
   begin(bytes: Uint8Array): void {
     this.#bytes = bytes;
     this.#generation++;
@@ -64,7 +64,7 @@ export class KeyTable {
   }
 
   /** Adds a key to an object at a depth whose last key is the node `parent`; 0 for an object without keys. */
-  add(depth: number, parent: number, start: number, end: number, escaped: boolean): KeyVerdict {
+  add(depth: number, parent: number, start: number, end: number, escaped: boolean): KeyResult {
     const likely = this.#lastChildren[parent]!;
     if (likely !== 0 && !escaped && this.#isNamed(this.#nodeNames[likely]!, this.#bytes, start, end - start)) {
       this.#node = likely;
@@ -118,7 +118,7 @@ export class KeyTable {
     return path!.names.has(name);
   }
 
-  /** The number of a name, the same for the same text; below 0 when too many collide. */
+  /** The number of a name, equal for equal text; negative if there are too many names or collisions. */
   #name(from: Uint8Array, start: number, length: number, decoded: boolean): number {
     let hash = this.#seed ^ length;
     for (let i = start; i < start + length; i++) hash = Math.imul(hash ^ from[i]!, 0x01000193);

@@ -28,12 +28,12 @@ function failureOf(text: string): Failure {
 }
 
 suite("parsing JSON", () => {
-  test("text and bytes of UTF-8 are parsed", () => {
+  test("text and UTF-8 bytes are parsed", () => {
     assert.deepEqual(parseJson('{"a": "é😀"}'), { a: "é😀" });
     assert.deepEqual(parseJson(Buffer.from('{"a": "é😀\ufffd"}')), { a: "é😀\ufffd" });
   });
 
-  test("a key that an object has twice is refused by name, however it is written and however many there are", () => {
+  test("a duplicate key is rejected by name, in any notation and among any number of keys", () => {
     for (const [text, field] of [
       ['{"a": 1, "a": 2}', '["a"]'],
       ['{"a": 1, "\\u0061": 2}', '["a"]'],
@@ -51,7 +51,7 @@ suite("parsing JSON", () => {
     assert.deepEqual(parseJson(same), JSON.parse(same));
   });
 
-  test("an integer that a double would change is refused by name; other numbers are kept", () => {
+  test("an integer that a double cannot represent is rejected by name; other numbers are accepted", () => {
     for (const [text, field] of [
       ['{"a": [1, 9007199254740993]}', '["a"][1]'],
       ['{"a": {"b c": -9007199254740992}}', '["a"]["b c"]'],
@@ -66,7 +66,7 @@ suite("parsing JSON", () => {
     assert.deepEqual(parseJson(kept), JSON.parse(kept));
   });
 
-  test("the numbers of values and of different keys are bounded", () => {
+  test("the numbers of values and of distinct keys are limited", () => {
     const list = (count: number) => `{"a": [${Array(count).fill("1").join()}]}`;
     assert.equal(refusal(list(valuesMax - 1)), "");
     assert.match(refusal(list(valuesMax)), /more than 250000 values/);
@@ -79,24 +79,24 @@ suite("parsing JSON", () => {
     assert.match(refusal(`[${shapes.join()}]`), /different keys/, "a key after other keys counts again");
   });
 
-  test("keys that were chosen to collide, or to be compared often, are refused or read in linear time", () => {
+  test("keys that collide or need many comparisons are rejected or read in linear time", () => {
     const wide = Array.from({ length: 4000 }, (_, i) => `"k${i}": {"a": 1}`).join();
     assert.equal(refusal(`{${wide}}`), "");
     const empty = Array.from({ length: 200 }, (_, i) => `"${"\\u0000".repeat(i + 1)}": 1`).join();
     assert.equal(refusal(`{${empty}}`), "");
   });
 
-  test("what exceeds a bound is refused after no more bytes than reach it, and is never parsed", (t) => {
+  test("input beyond a limit is rejected at the byte that exceeds it, and is never parsed", (t) => {
     const parse = t.mock.method(JSON, "parse", () => assert.fail("was parsed"));
     const keys = Array.from({ length: keysMax + 1 }, (_, i) => `"k${i}":1`).join();
-    // Had anything behind the bound been looked at, the fault would be that this is no JSON.
+    // If anything after the limit were scanned, the fault would be a syntax error.
     assert.match(refusal(Buffer.from(`{"payload":{${keys} no JSON`)), /different keys/);
     assert.match(refusal(Buffer.from(`[${"1,".repeat(valuesMax + 1)} no JSON`)), /more than 250000 values/);
     assert.match(refusal(Buffer.from(`${"[".repeat(65)} no JSON`)), /nests deeper/);
     assert.equal(parse.mock.callCount(), 0);
   });
 
-  test("bytes that are not UTF-8 are refused", () => {
+  test("bytes that are not UTF-8 are rejected", () => {
     for (const bytes of [
       [0x22, 0xff, 0x22],
       [0x22, 0xc3, 0x22],
@@ -107,7 +107,7 @@ suite("parsing JSON", () => {
     }
   });
 
-  test("broken JSON is refused with its place, and never in the engine's words", () => {
+  test("invalid JSON is rejected with its position, and never with the engine's message", () => {
     for (const [text, message] of [
       ["", "The request is not valid JSON: it is empty."],
       [" \n", "The request is not valid JSON: it is empty."],
@@ -124,7 +124,7 @@ suite("parsing JSON", () => {
     }
   });
 
-  test("a place is found exactly when the engine refuses the text", () => {
+  test("a syntax error is found exactly if the engine rejects the text", () => {
     const pieces = fc.constantFrom(
       ...'{}[]:,"\\ \n'.split(""),
       '"a"',
@@ -157,7 +157,7 @@ suite("parsing JSON", () => {
     );
   });
 
-  test("64 levels are parsed and 65 are refused, brackets in strings not counted", () => {
+  test("64 levels are parsed and 65 are rejected; brackets in strings do not count", () => {
     for (const [open, close] of [
       ["[", "]"],
       ['{"a":', "}"],
@@ -171,7 +171,7 @@ suite("parsing JSON", () => {
     assert.deepEqual(parseJson(wide), JSON.parse(wide));
   });
 
-  test("megabytes of open brackets, quotes and backslashes are refused without a deep stack", () => {
+  test("megabytes of open brackets, quotes and backslashes are rejected without a deep stack", () => {
     const size = 4 * 1024 * 1024;
     for (const text of ["[".repeat(size), '{"a":'.repeat(size / 5), `${"[".repeat(size / 2)}${"]".repeat(size / 2)}`]) {
       assert.match(refusal(Buffer.from(text)), /nests deeper/);

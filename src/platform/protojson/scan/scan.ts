@@ -1,13 +1,13 @@
 import { depthMax } from "../problems.ts";
 import { decodeKey, KeyTable } from "./key-table.ts";
 
-/** How many values one document may have: members of objects and items of lists, however deep. */
+/** The maximum number of values in one document: members of objects and items of lists at any depth. */
 export const valuesMax = 250_000;
 
-/** A place in a document: keys of objects and positions in lists, outermost first. */
+/** A path in a document: keys of objects and positions in lists, outermost first. */
 export type JsonPath = readonly (string | number)[];
 
-/** Why a document is not parsed. */
+/** Why a document is rejected. */
 export type JsonFault =
   | { readonly kind: "syntax"; readonly at: number }
   | { readonly kind: "depth" }
@@ -17,12 +17,12 @@ export type JsonFault =
   | { readonly kind: "unsafe_integer"; readonly path: JsonPath }
   | { readonly kind: "size"; readonly path: JsonPath; readonly bytesMax: number };
 
-/** The most bytes that the value at a place may take, written without escapes and white space; undefined for any number. */
+/** The maximum size of the value at a path, without escapes and whitespace; undefined for no limit. */
 export type SizeLimit = (path: JsonPath) => number | undefined;
 
-/** Values up to this size are not worth asking for their limit. */
+/** Values up to this size are accepted without looking up their limit. */
 const smallBytes = 64 * 1024;
-/** Strings longer than this are searched for their end instead of read byte by byte. */
+/** In strings longer than this the end is found by a native search instead of byte by byte. */
 const longRunBytes = 64;
 
 const quote = 0x22;
@@ -37,7 +37,7 @@ const minus = 0x2d;
 const zero = 0x30;
 
 const keys = new KeyTable();
-// The open objects and lists, by depth. Of a list `positions` counts the items; of an object the rest tells the last key.
+// The open objects and lists, by depth. For a list `positions` counts the items; for an object the others describe the last key.
 const isObject = new Uint8Array(depthMax + 1);
 const positions = new Int32Array(depthMax + 1);
 const nodes = new Int32Array(depthMax + 1);
@@ -47,7 +47,7 @@ const valueStarts = new Int32Array(depthMax + 1);
 const valueSlacks = new Int32Array(depthMax + 1);
 
 let source: Buffer = Buffer.alloc(0);
-/** Bytes so far that a value's size does not count: white space, and what escapes add. */
+/** Bytes so far that do not count towards a value's size: whitespace and the overhead of escapes. */
 let slack = 0;
 let stringHasEscapes = false;
 let nextQuote = -1;
@@ -56,12 +56,12 @@ let skipping = true;
 let fault: JsonFault | undefined;
 
 /**
- * Checks a JSON document in one pass over its bytes, before anything is built from it: its grammar, how deep it nests, how
- * many values and different keys it has, that no object has a key twice, that no integer changes by being read, and that
- * no large value is larger than its place allows. Stops at the first fault.
+ * Validates a JSON document in one pass over its bytes, before anything is built from it. It checks the syntax, the nesting
+ * depth, the number of values and distinct keys, duplicate keys, integers that a double cannot represent, and the size of large
+ * values. It stops at the first fault.
  *
- * Within the bounds, the documents that pass are those that JSON.parse takes; only control characters in long strings are
- * left to JSON.parse, unless `inStrings` asks for them too.
+ * Within the limits it accepts the same documents as JSON.parse. Only control characters in long strings are left to
+ * JSON.parse, unless `inStrings` is set.
  */
 export function scanJson(bytes: Buffer, sizeLimit?: SizeLimit, inStrings = false): JsonFault | undefined {
   source = bytes;
@@ -75,7 +75,7 @@ export function scanJson(bytes: Buffer, sizeLimit?: SizeLimit, inStrings = false
   let values = 0;
   let at = skipSpace(0);
   for (;;) {
-    // A value begins here.
+    // A value starts here.
     const first = bytes[at];
     if (first === openObject || first === openList) {
       if (depth === depthMax) return { kind: "depth" };
@@ -103,7 +103,7 @@ export function scanJson(bytes: Buffer, sizeLimit?: SizeLimit, inStrings = false
       if (isTooLarge(start, at, slackBefore, depth, sizeLimit)) return fault;
       at = skipSpace(at);
     }
-    // A value ended: close what ends with it, up to the next comma.
+    // A value has ended: close the objects and lists that end with it, up to the next comma.
     for (; bytes[at] !== comma; at = skipSpace(at)) {
       if (depth === 0) return at < bytes.length ? { kind: "syntax", at } : undefined;
       if (bytes[at] !== (isObject[depth] === 1 ? closeObject : closeList)) return { kind: "syntax", at };
@@ -120,7 +120,7 @@ export function scanJson(bytes: Buffer, sizeLimit?: SizeLimit, inStrings = false
   }
 }
 
-/** Reads a key and its colon; answers with where the value begins. */
+/** Reads a key and its colon; returns the index of the value. */
 function afterKey(depth: number, start: number): number {
   const end = source[start] === quote ? endOfString(start) : -1;
   if (end < 0) {
@@ -129,12 +129,12 @@ function afterKey(depth: number, start: number): number {
   }
   keyStarts[depth] = start + 1;
   keyEnds[depth] = end - 1;
-  const verdict = keys.add(depth, nodes[depth]!, start + 1, end - 1, stringHasEscapes);
+  const result = keys.add(depth, nodes[depth]!, start + 1, end - 1, stringHasEscapes);
   nodes[depth] = keys.node;
   const at = skipSpace(end);
   if (source[at] !== colon) fault = { kind: "syntax", at };
-  else if (verdict === "duplicate") fault = { kind: "duplicate_key", path: pathTo(depth) };
-  else if (verdict === "too many") fault = { kind: "keys" };
+  else if (result === "duplicate") fault = { kind: "duplicate_key", path: pathTo(depth) };
+  else if (result === "too many") fault = { kind: "keys" };
   return skipSpace(at + 1);
 }
 
@@ -151,7 +151,7 @@ function skipSpace(from: number): number {
   return at;
 }
 
-/** The index after a string, number or literal; below 0 when there is none. */
+/** The index after a string, number or literal; negative if there is none. */
 function endOfScalar(start: number, first: number | undefined): number {
   switch (first) {
     case quote:
@@ -187,7 +187,7 @@ function endOfString(start: number): number {
       stringHasEscapes = true;
       const length = escapeLength(at);
       if (length === 0) return -1;
-      // An escape stands for one byte at least.
+      // An escape represents at least one byte.
       slack += length - 1;
       at += length - 1;
       if (skipping) skipAt = at + longRunBytes;
@@ -196,7 +196,7 @@ function endOfString(start: number): number {
   return -1;
 }
 
-/** The index of the next quote or backslash: native searches are many times as fast as a loop. */
+/** The index of the next quote or backslash. A native search is many times faster than a loop. */
 function endOfRun(from: number): number {
   if (nextQuote < from) nextQuote = indexOrEnd(quote, from);
   if (nextBackslash < from) nextBackslash = indexOrEnd(backslash, from);
@@ -208,7 +208,7 @@ function indexOrEnd(code: number, from: number): number {
   return at < 0 ? source.length : at;
 }
 
-/** How many bytes an escape takes; 0 when it is none. */
+/** The length of an escape in bytes; 0 if it is invalid. */
 function escapeLength(at: number): number {
   switch (source[at + 1]) {
     case quote:
@@ -236,7 +236,7 @@ function isDigit(code: number | undefined): boolean {
   return code !== undefined && code >= zero && code <= 0x39;
 }
 
-/** The longest number that begins at an index. */
+/** The index after the longest number that starts at an index; negative if there is none. */
 function endOfNumber(start: number): number {
   let at = source[start] === minus ? start + 1 : start;
   if (!isDigit(source[at])) return -1;
@@ -257,14 +257,14 @@ function endOfDigits(start: number): number {
   return at;
 }
 
-/** Whether a number is written as an integer that a double cannot tell from its neighbours. */
+/** Whether a number is an integer that a double cannot represent exactly. */
 function isUnsafeInteger(start: number, end: number): boolean {
   const length = end - start - (source[start] === minus ? 1 : 0);
   for (let at = end - length; at < end; at++) if (!isDigit(source[at])) return false;
   return length > 16 || !Number.isSafeInteger(Number(source.toString("latin1", start, end)));
 }
 
-/** Whether the value that ended inside `depth` is larger than its place allows. */
+/** Whether the value that ended at `depth` exceeds its size limit. */
 function isTooLarge(
   start: number,
   end: number,
@@ -273,7 +273,7 @@ function isTooLarge(
   sizeLimit: SizeLimit | undefined,
 ): boolean {
   if (end - start <= smallBytes || sizeLimit === undefined) return false;
-  // The quotes are no part of a text.
+  // The quotes are not part of the string.
   const quotes = source[start] === quote ? 2 : 0;
   const bytes = end - start - quotes - (slack - slackBefore);
   if (bytes <= smallBytes) return false;

@@ -11,13 +11,13 @@ import { isWrapperDesc, ListValueSchema, StructSchema, ValueSchema } from "@bufb
 import { fc } from "../../../../test/harness/random.ts";
 import { unreachable } from "../../../errors/index.ts";
 
-/** How random messages are made. */
+/** The options of random messages. */
 export interface ArbitraryOptions {
-  /** How many messages deep. */
+  /** The maximum nesting depth of messages. */
   readonly depth?: number;
-  /** Where strings come from. */
+  /** The generator of strings. */
   readonly text?: fc.Arbitrary<string>;
-  /** How many items a list or a map may have. */
+  /** The maximum number of items in a list or a map. */
   readonly itemsMax?: number;
 }
 
@@ -30,17 +30,17 @@ export const trickyText: fc.Arbitrary<string> = fc
   )
   .map((text) => text.toWellFormed().replaceAll("\0", ""));
 
-/** Numbers that JSON keeps as they are: no NaN, no infinity, and no negative zero. */
+/** Numbers that JSON represents exactly: no NaN, no infinity and no negative zero. */
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 
-/** Plain JSON, as Struct holds it. */
+/** Plain JSON, as in a Struct. */
 const jsonValue = fc.letrec((tie) => ({
   any: fc.oneof({ maxDepth: 2 }, fc.constant(null), fc.boolean(), finite, trickyText, tie("list"), tie("object")),
   list: fc.array(tie("any"), { maxLength: 3 }),
   object: fc.dictionary(trickyText, tie("any"), { maxKeys: 3, noNullPrototype: true }),
 }));
 
-/** Random messages of a type, as handlers would make them. */
+/** Random messages of a type, as handlers would create them. */
 export function arbitraryMessage(desc: DescMessage, options: ArbitraryOptions = {}): fc.Arbitrary<Message> {
   const depth = options.depth ?? 2;
   switch (desc.typeName) {

@@ -14,7 +14,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 
 /**
- * A message type that has every kind of field there is: `test.EveryKind`, made here since the API has no use for most.
+ * `test.EveryKind`: a message type with every kind of field. It is built here, because the API does not use most kinds.
  */
 
 const scalars = [
@@ -62,7 +62,7 @@ const dependencies: readonly DescFile[] = [
   file_google_protobuf_wrappers,
 ];
 
-/** A type of value as a field names it. */
+/** The type of a field. */
 interface FieldType {
   readonly name: string;
   readonly type: Type;
@@ -81,7 +81,7 @@ function field(prefix: string, type: FieldType, more: object = {}) {
   return { ...type, ...named(`${prefix}_${type.name}`), label: Label.OPTIONAL, ...more };
 }
 
-// The compiler would fill in the JSON name.
+// Sets the JSON name, which the protobuf compiler would set.
 function named(name: string) {
   return { name, jsonName: protoCamelCase(name), number: nextNumber++ };
 }
@@ -152,5 +152,5 @@ const file = everyKindFile();
 /** The message type with every kind of field. */
 export const everyKind: DescMessage = file.messages.find((message) => message.name === "EveryKind")!;
 
-/** A message type that contains Any, which has no JSON form here. */
+/** A message type that contains Any, which has no supported JSON form. */
 export const withAny: DescMessage = file.messages.find((message) => message.name === "WithAny")!;

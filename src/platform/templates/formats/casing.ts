@@ -1,10 +1,10 @@
-/** How a text's letters are to stand; empty for as they are. */
+/** The casing of a text; empty for unchanged. */
 export type Casing = "" | "upper" | "lower" | "title" | "sentence";
 
 const words = /\p{L}[\p{L}\p{M}\p{N}'’]*/gu;
 const sentenceStarts = /(^|[.!?…]\s+)(\P{L}?)(\p{L})/gu;
 
-/** A text in another casing, by the rules of a language. */
+/** Converts a text to a casing, by the rules of a language. */
 export function applyCasing(text: string, casing: Casing, locale?: string): string {
   switch (casing) {
     case "":
@@ -14,7 +14,7 @@ export function applyCasing(text: string, casing: Casing, locale?: string): stri
     case "lower":
       return lowerCase(text, locale);
     case "title":
-      return lowerCase(text, locale).replace(words, (word) => capitalized(word, locale));
+      return lowerCase(text, locale).replace(words, (word) => capitalize(word, locale));
     case "sentence":
       return lowerCase(text, locale).replace(
         sentenceStarts,
@@ -26,17 +26,17 @@ export function applyCasing(text: string, casing: Casing, locale?: string): stri
   }
 }
 
-/** Capital letters, by the rules of a language where it is known. */
+/** Converts to upper case, by the rules of a known language. */
 export function upperCase(text: string, locale?: string): string {
   return text.toLocaleUpperCase(knownLocale(locale));
 }
 
-/** Small letters, by the rules of a language where it is known. */
+/** Converts to lower case, by the rules of a known language. */
 export function lowerCase(text: string, locale?: string): string {
   return text.toLocaleLowerCase(knownLocale(locale));
 }
 
-/** Only these have rules of their own, and asking for others costs. */
+/** Only these languages have special casing rules. A lookup of other locales would only cost time. */
 const ownRules = new Set(["az", "el", "lt", "tr"]);
 
 function knownLocale(locale: string | undefined): string {
@@ -44,7 +44,7 @@ function knownLocale(locale: string | undefined): string {
   return ownRules.has(language) ? language : "en";
 }
 
-function capitalized(word: string, locale: string | undefined): string {
+function capitalize(word: string, locale: string | undefined): string {
   const first = String.fromCodePoint(word.codePointAt(0)!);
   return upperCase(first, locale) + word.slice(first.length);
 }

@@ -9,18 +9,18 @@ const entities: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Text as it stands in HTML, in elements and in quoted attributes. */
+/** Escapes text for HTML elements and quoted attributes. */
 export function escapeHtml(text: string): string {
   return special.test(text) ? text.replace(specials, (character) => entities[character]!) : text;
 }
 
-/** Text as it stands in Slack's markup, where it mentions nobody and links nowhere. */
+/** Escapes text for Slack's markup, so that it cannot create mentions or links. */
 function escapeSlack(text: string): string {
   return text.replace(/[&<>]/g, (character) => entities[character]!);
 }
 
-/** What values are escaped for: the markup that they are put into. */
+/** The markup that values are escaped for. */
 export type Markup = "html" | "slack";
 
-/** How values are escaped in each kind of markup. */
+/** The escape function of each kind of markup. */
 export const escapers: Readonly<Record<Markup, (text: string) => string>> = { html: escapeHtml, slack: escapeSlack };

@@ -4,7 +4,7 @@ import { applyCasing, compileTemplate, type Engine } from "../index.ts";
 
 const values = { at: "2026-03-01T23:30:00Z", ms: 1_772_407_800_000, s: 1_772_407_800, n: 1_234_567.891 };
 
-/** The same call in both engines. */
+/** Renders the same call in both engines and requires equal output. */
 function both(call: string, locale: string, timezone: string): string {
   const [name, value, ...args] = call.split(" ");
   const sources: Record<Engine, string> = {
@@ -19,7 +19,7 @@ function both(call: string, locale: string, timezone: string): string {
 }
 
 suite("formats", () => {
-  test("dates are written in the language and at the time of the reader, in both engines", () => {
+  test("dates use the reader's language and time zone, in both engines", () => {
     assert.equal(both('date at "long"', "de-DE", "Europe/Berlin"), "2. März 2026");
     assert.equal(both('date at "long"', "en-US", "America/New_York"), "March 1, 2026");
     assert.equal(both("date ms", "de-DE", "Europe/Berlin"), "02.03.2026");
@@ -30,14 +30,14 @@ suite("formats", () => {
     assert.equal(both('date at "%A,%-d.%B,%j,%I%p"', "fr-FR", "UTC"), "dimanche,1.mars,060,11PM");
   });
 
-  test("numbers and amounts are written in the language of the reader, in both engines", () => {
+  test("numbers and amounts use the reader's language, in both engines", () => {
     assert.equal(both("number n 2", "de-DE", ""), "1.234.567,89");
     assert.equal(both("number n", "en-IN", ""), "12,34,567.891");
     assert.equal(both('currency n "EUR"', "de-DE", "").replaceAll("\u00a0", " "), "1.234.567,89 €");
     assert.equal(both('currency n "JPY"', "en-US", ""), "¥1,234,568");
   });
 
-  test("an unknown language or time zone is English in UTC, and what is no date or number stays as it is", () => {
+  test("an unknown language or time zone falls back to English and UTC, and invalid dates and numbers stay unchanged", () => {
     assert.equal(both('date at "medium"', "not a locale", "Mars/Olympus"), "Mar 1, 2026");
     assert.equal(both('number n locale="???"', "", ""), "1,234,567.891");
     assert.equal(both('date "soon"', "en", "UTC"), "soon");
@@ -45,7 +45,7 @@ suite("formats", () => {
     assert.equal(both("date gone", "en", "UTC"), "");
   });
 
-  test("casing follows the language", () => {
+  test("casing follows the rules of the language", () => {
     assert.equal(applyCasing("Hello", ""), "Hello");
     assert.equal(applyCasing("straße", "upper", "de"), "STRASSE");
     assert.equal(applyCasing("istanbul", "upper", "tr-TR"), "İSTANBUL");

@@ -1,16 +1,16 @@
 import { BoundedCache } from "../cache.ts";
 import type { Helper, Named } from "../helper.ts";
 import type { Run } from "../run.ts";
-import { numberOf, plain, textOf } from "../values.ts";
+import { numberOf, textOf, unwrapSafe } from "../values.ts";
 import { strftime } from "./strftime.ts";
 
-/** What it costs to make a formatter, and to use one, in steps. */
-const makingSteps = 2000;
+/** The cost of creating and of using a formatter, in steps. */
+const creationSteps = 2000;
 const formattingSteps = 12;
 
 const cache = new BoundedCache<Intl.DateTimeFormat | Intl.NumberFormat>(1000);
 
-/** The helpers that know languages and time zones, the same in both engines. */
+/** The locale-aware and time-zone-aware helpers, identical in both engines. */
 export const formatHelpers: readonly (readonly [string, Helper])[] = [
   ["date", (run, args, named) => dateText(run, args, named, (style) => ({ dateStyle: style }))],
   ["time", (run, args, named) => dateText(run, args, named, (style) => ({ timeStyle: style }), "short")],
@@ -67,9 +67,9 @@ function digitsOf(decimals: unknown): Intl.NumberFormatOptions {
   return { minimumFractionDigits: digits, maximumFractionDigits: digits };
 }
 
-/** The moment that a value stands for: text as in ISO 8601, or milliseconds; seconds when they are too few for those. */
+/** Converts a value to a time: ISO 8601 text, or milliseconds; small numbers are seconds. */
 function timeOf(value: unknown): Date | undefined {
-  const given = plain(value);
+  const given = unwrapSafe(value);
   if (given instanceof Date) return Number.isNaN(given.getTime()) ? undefined : given;
   if (typeof given === "string" && !isoTime.test(given)) return undefined;
   if (typeof given !== "string" && typeof given !== "number") return undefined;
@@ -83,7 +83,7 @@ const secondsMax = 100_000_000_000;
 function numberFormat(run: Run, named: Named, options: Intl.NumberFormatOptions): Intl.NumberFormat {
   const locale = textOf(run, named.locale ?? run.locale, "");
   const key = `n ${locale} ${options.currency ?? ""} ${options.minimumFractionDigits ?? ""}`;
-  return cached(run, key, () => {
+  return getFormat(run, key, () => {
     const known = { ...options };
     return new Intl.NumberFormat(knownLocale(locale), known);
   });
@@ -96,17 +96,17 @@ function dateFormat(
   options: Intl.DateTimeFormatOptions,
 ): Intl.DateTimeFormat {
   const key = `d ${locale} ${timeZone} ${Object.entries(options).join()}`;
-  return cached(
+  return getFormat(
     run,
     key,
     () => new Intl.DateTimeFormat(knownLocale(locale), { ...options, timeZone: knownZone(timeZone) }),
   );
 }
 
-function cached<F extends Intl.DateTimeFormat | Intl.NumberFormat>(run: Run, key: string, make: () => F): F {
+function getFormat<F extends Intl.DateTimeFormat | Intl.NumberFormat>(run: Run, key: string, make: () => F): F {
   const found = cache.get(key) as F | undefined;
   if (found !== undefined) return found;
-  run.spend(makingSteps);
+  run.spend(creationSteps);
   const made = make();
   cache.set(key, made, 1);
   return made;

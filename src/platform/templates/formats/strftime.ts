@@ -2,7 +2,7 @@ import type { Run } from "../run.ts";
 
 type FormatOf = (options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat;
 
-/** Options that give one part of a date, in the language and zone of the rendering. */
+/** The Intl options of each localised part of a date. */
 const named: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
   A: { weekday: "long" },
   a: { weekday: "short" },
@@ -26,10 +26,10 @@ const shorthands: Readonly<Record<string, string>> = {
   D: "%m/%d/%y",
 };
 const lengthMax = 256;
-/** What it costs to have a date taken apart, in steps. */
+/** The cost of splitting a date into parts, in steps. */
 const partSteps = 40;
 
-/** A moment in the form that a pattern such as `%Y-%m-%d` describes; what it does not know stays as it is. */
+/** Formats a time with a pattern such as `%Y-%m-%d`; unknown directives stay unchanged. */
 export function strftime(run: Run, time: Date, pattern: string, formatOf: FormatOf): string {
   const whole = pattern.slice(0, lengthMax).replace(/%([FTRD])/g, (_, letter: string) => shorthands[letter]!);
   let numbers: Readonly<Record<string, string>> | undefined;
@@ -105,7 +105,7 @@ function numbersOf(time: Date, formatOf: FormatOf): Readonly<Record<string, stri
   };
 }
 
-/** `+0200` of what Intl calls `GMT+02:00`, and of `GMT` alone. */
+/** Converts Intl's `GMT+02:00` or `GMT` to `+0200` or `+0000`. */
 function offsetOf(name: string): string {
   const found = /([+-]\d\d):(\d\d)/.exec(name.replace("−", "-"));
   return found === null ? "+0000" : `${found[1]}${found[2]}`;

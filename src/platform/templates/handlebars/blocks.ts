@@ -1,9 +1,9 @@
 import type { Run } from "../run.ts";
-import { keysOf, memberOf, plain } from "../values.ts";
+import { keysOf, memberOf, unwrapSafe } from "../values.ts";
 import { isTrue } from "./helpers.ts";
 import type { Evaluate, Frame, Write } from "./scope.ts";
 
-/** Renders one of two, as a condition says. */
+/** Renders one of two bodies, depending on a condition. */
 export function choice(condition: Evaluate, then: Write, otherwise: Write): Write {
   return (run, frame) => {
     run.spend(1);
@@ -12,17 +12,17 @@ export function choice(condition: Evaluate, then: Write, otherwise: Write): Writ
   };
 }
 
-/** Renders a body with another context, or the alternative when there is none. */
+/** Renders a body with a new context, or the alternative if the context is falsy. */
 export function withContext(value: Evaluate, body: Write, otherwise: Write): Write {
   return (run, frame) => {
     run.spend(2);
-    const context = plain(value(run, frame));
+    const context = unwrapSafe(value(run, frame));
     if (isTrue(context)) body(run, { parent: frame, context, loop: undefined });
     else otherwise(run, frame);
   };
 }
 
-/** Renders a body for each item of a list or member of an object, or the alternative when there is none. */
+/** Renders a body for each item of a list or member of an object, or the alternative if it is empty. */
 export function eachOf(value: Evaluate, body: Write, otherwise: Write): Write {
   return (run, frame) => {
     run.spend(2);
@@ -34,7 +34,7 @@ export function eachOf(value: Evaluate, body: Write, otherwise: Write): Write {
   };
 }
 
-/** Renders a section: each item of a list, an object as the context, or the body as it is for what is just true. */
+/** Renders a section: for each item of a list, with an object as context, or with the same context for `true`. */
 export function section(value: Evaluate, body: Write, otherwise: Write): Write {
   const each = eachOf(value, body, otherwise);
   const within = withContext(value, body, otherwise);

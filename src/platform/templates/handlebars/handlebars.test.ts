@@ -81,7 +81,7 @@ suite("handlebars", () => {
     });
   }
 
-  test("what names nothing is written as nothing, and told by its path; what is only tested is not", () => {
+  test("a missing value writes nothing and is reported by its path, unless it is only tested", () => {
     const missing: string[] = [];
     const source =
       "{{payload.gone}}{{#each payload.items}}{{colour}}{{/each}}{{#if payload.maybe}}x{{/if}}{{default payload.other ''}}{{payload.nothing}}";
@@ -89,7 +89,7 @@ suite("handlebars", () => {
     assert.deepEqual([...new Set(missing)], ["payload.gone", "payload.items[].colour"]);
   });
 
-  test("where the text is no markup, values stand as they are", () => {
+  test("values are not escaped in plain text", () => {
     assert.equal(rendered("{{payload.name}}", { escape: "none" }), values.payload.name);
   });
 
@@ -105,15 +105,15 @@ suite("handlebars", () => {
     ]);
   });
 
-  test("raw text is put in as it is and never evaluated", () => {
+  test("raw text is inserted unchanged and never evaluated", () => {
     const raw = { content: "<p>{{payload.name}}</p>" };
     assert.equal(rendered("<div>{{content}}</div>", { raw }), "<div><p>{{payload.name}}</p></div>");
     assert.equal(rendered("{{#each payload.items}}{{@root.content}}{{/each}}", { raw }), raw.content.repeat(2));
-    // A value of the same name is not mistaken for it.
+    // A nested value of the same name is not replaced by it.
     assert.equal(rendered("{{upper content}}", { raw }), "&lt;P&gt;{{PAYLOAD.NAME}}&lt;/P&gt;");
   });
 
-  test("what cannot be compiled is refused with its line and column", () => {
+  test("an invalid template is rejected with its line and column", () => {
     const refusals = [
       ["a\n {{shout payload.name}}", /no helper called shout/, 2, 2],
       ["{{> footer}}", /Partials/, 1, 1],

@@ -3,7 +3,7 @@ import { checkSource } from "../limits.ts";
 import { Notes, type Template } from "../plan.ts";
 import { Run } from "../run.ts";
 import { type Position, TemplateError } from "../template-error.ts";
-import { Safe, textOf } from "../values.ts";
+import { SafeText, textOf } from "../values.ts";
 import { choice, eachOf, section, withContext } from "./blocks.ts";
 import { compileCall, compileExpression, literalValue, startOf, unknownHelper } from "./expression.ts";
 import { isTrue, valueHelpers } from "./helpers.ts";
@@ -11,8 +11,8 @@ import { compilePath } from "./path.ts";
 import { type Evaluate, type Frame, type Scope, topScope, type Write } from "./scope.ts";
 
 /**
- * Compiles a Handlebars template. Only its parser is used: evaluating is ours, since Handlebars itself counts no work,
- * turns templates into code, and reads what is inherited.
+ * Compiles a Handlebars template. Only the parser of Handlebars is used. Its runtime does not limit work, generates code from
+ * templates, and reads inherited properties, so evaluation is implemented here.
  */
 export function compileHandlebars(source: string): Template {
   checkSource(source, "handlebars");
@@ -29,7 +29,7 @@ export function compileHandlebars(source: string): Template {
   };
 }
 
-/** Where the parser stood when it gave up; its types do not tell of it. */
+/** The parser's position at an error, which is missing from its type definitions. */
 interface Lexer {
   readonly lexer: { readonly yylloc?: { readonly first_line: number; readonly first_column: number } };
 }
@@ -38,7 +38,7 @@ function parse(source: string): hbs.AST.Program {
   try {
     return Handlebars.parse(source);
   } catch (error) {
-    if (error instanceof RangeError) throw new TemplateError("limit_exceeded", "The template is nested too deep.");
+    if (error instanceof RangeError) throw new TemplateError("limit_exceeded", "The template is nested too deeply.");
     if (!(error instanceof Error)) throw error;
     const { lineNumber, column } = error as { lineNumber?: number; column?: number };
     const loc = (Handlebars as unknown as { readonly Parser: Lexer }).Parser.lexer.yylloc;
@@ -50,7 +50,7 @@ function parse(source: string): hbs.AST.Program {
   }
 }
 
-/** What the parser says, without its drawing of the place and its list of what it would have taken. */
+/** The parser's message without its source excerpt and its list of expected tokens. */
 function messageOf(message: string): string {
   const got = /got '(\w+)'\s*$/.exec(message)?.[1];
   if (got === "EOF") return "The template ends too early: something is not closed.";
@@ -77,7 +77,7 @@ function compileStatement(node: hbs.AST.Statement, scope: Scope, notes: Notes): 
     case "MustacheStatement":
       return compileMustache(node as hbs.AST.MustacheStatement, scope, notes);
     case "BlockStatement":
-      return notes.deeper(startOf(node), () => compileBlock(node as hbs.AST.BlockStatement, scope, notes));
+      return notes.compileNested(startOf(node), () => compileBlock(node as hbs.AST.BlockStatement, scope, notes));
     case "PartialStatement":
     case "PartialBlockStatement":
       throw new TemplateError("syntax_error", "Partials are not supported.", startOf(node));
@@ -89,23 +89,23 @@ function compileStatement(node: hbs.AST.Statement, scope: Scope, notes: Notes): 
 function compileMustache(node: hbs.AST.MustacheStatement, scope: Scope, notes: Notes): Write {
   const { path, params, hash, escaped } = node;
   if (params.length > 0 || hash !== undefined) {
-    return printing(compileCall(node as unknown as hbs.AST.SubExpression, scope, notes), escaped);
+    return compilePrint(compileCall(node as unknown as hbs.AST.SubExpression, scope, notes), escaped);
   }
-  if (path.type !== "PathExpression") return printing(compileExpression(path, scope, notes, "written"), escaped);
+  if (path.type !== "PathExpression") return compilePrint(compileExpression(path, scope, notes, "written"), escaped);
   const { topName } = compilePath(path as hbs.AST.PathExpression, scope, notes);
   if (topName !== undefined && notes.reachable) notes.printed.add(topName);
-  return printing(compileExpression(path, scope, notes, "written"), escaped);
+  return compilePrint(compileExpression(path, scope, notes, "written"), escaped);
 }
 
-function printing(value: Evaluate, escaped: boolean): Write {
+function compilePrint(value: Evaluate, escaped: boolean): Write {
   if (escaped) return (run, frame) => run.print(value(run, frame), ",");
-  return (run: Run, frame: Frame) => run.print(new Safe(textOf(run, value(run, frame), ",")), ",");
+  return (run: Run, frame: Frame) => run.print(new SafeText(textOf(run, value(run, frame), ",")), ",");
 }
 
 function compileBlock(node: hbs.AST.BlockStatement, scope: Scope, notes: Notes): Write {
   const name = String(node.path.original);
   const { params, hash } = node;
-  // `{{^name}}…{{/name}}` has the inverse alone.
+  // `{{^name}}…{{/name}}` has only an inverse.
   const programOf = (inner: Scope) => compileProgram(node.program, inner, notes);
   const inverseOf = () => compileProgram(node.inverse, scope, notes);
   const [param] = params;
@@ -115,7 +115,7 @@ function compileBlock(node: hbs.AST.BlockStatement, scope: Scope, notes: Notes):
       return compileCondition(node, name, scope, notes);
     case "each":
     case "with": {
-      const value = compileExpression(one(node), scope, notes, node.inverse === undefined ? "written" : "tested");
+      const value = compileExpression(onlyParam(node), scope, notes, node.inverse === undefined ? "written" : "tested");
       const make = name === "each" ? eachOf : withContext;
       const body = programOf(innerScope(node, scope, notes, name === "each" ? "[]" : ""));
       return make(value, body, inverseOf());
@@ -128,12 +128,12 @@ function compileBlock(node: hbs.AST.BlockStatement, scope: Scope, notes: Notes):
   }
   if (param !== undefined || hash !== undefined || valueHelpers.has(name)) throw unknownHelper(name, startOf(node));
   const value = compileExpression(node.path, scope, notes, "tested");
-  // Its items are meant when it is a list, which only values can tell.
+  // Whether the value is a list, so that its items are the context, is known only at render time.
   return section(value, programOf(innerScope(node, scope, notes, "[]")), inverseOf());
 }
 
 function compileCondition(node: hbs.AST.BlockStatement, name: "if" | "unless", scope: Scope, notes: Notes): Write {
-  const condition = compileExpression(one(node), scope, notes, "tested");
+  const condition = compileExpression(onlyParam(node), scope, notes, "tested");
   const includeZero = node.hash?.pairs.find(({ key }) => key === "includeZero")?.value;
   const zero = includeZero === undefined ? undefined : compileExpression(includeZero, scope, notes, "tested");
   const holds: Evaluate =
@@ -147,14 +147,14 @@ function compileCondition(node: hbs.AST.BlockStatement, name: "if" | "unless", s
   const decided =
     literal === undefined ? undefined : isTrue(literal.value) || (literal.value === 0 && zero !== undefined);
   const whenTrue = (program: hbs.AST.Program | undefined) =>
-    notes.within(decided !== false, () => compileProgram(program, scope, notes));
+    notes.compileBranch(decided !== false, () => compileProgram(program, scope, notes));
   const whenFalse = (program: hbs.AST.Program | undefined) =>
-    notes.within(decided !== true, () => compileProgram(program, scope, notes));
+    notes.compileBranch(decided !== true, () => compileProgram(program, scope, notes));
   if (name === "if") return choice(holds, whenTrue(node.program), whenFalse(node.inverse));
   return choice(holds, whenTrue(node.inverse), whenFalse(node.program));
 }
 
-/** The scope inside of a block that changes the context. */
+/** The scope inside a block that changes the context. */
 function innerScope(node: hbs.AST.BlockStatement, scope: Scope, notes: Notes, suffix: "" | "[]"): Scope {
   const of = node.params[0] ?? node.path;
   const label =
@@ -162,7 +162,7 @@ function innerScope(node: hbs.AST.BlockStatement, scope: Scope, notes: Notes, su
   return { parent: scope, label, params: node.program?.blockParams ?? [] };
 }
 
-function one(node: hbs.AST.BlockStatement): hbs.AST.Expression {
+function onlyParam(node: hbs.AST.BlockStatement): hbs.AST.Expression {
   if (node.params.length === 1) return node.params[0]!;
   throw new TemplateError("syntax_error", `The helper ${node.path.original} takes one argument.`, startOf(node));
 }

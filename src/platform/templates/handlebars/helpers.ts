@@ -2,21 +2,21 @@ import { lowerCase, upperCase } from "../formats/casing.ts";
 import { formatHelpers } from "../formats/formats.ts";
 import type { Helper } from "../helper.ts";
 import type { Run } from "../run.ts";
-import { isBlank, jsonOf, memberOf, orderOf, plain, same, textOf } from "../values.ts";
+import { isBlank, isSame, jsonOf, memberOf, orderOf, textOf, unwrapSafe } from "../values.ts";
 
-/** Whether Handlebars takes a value for true. */
+/** Whether a value is truthy in Handlebars. */
 export function isTrue(value: unknown): boolean {
-  const given = plain(value);
+  const given = unwrapSafe(value);
   return Boolean(given) && !(Array.isArray(given) && given.length === 0);
 }
 
-const ordered =
+const comparison =
   (holds: (order: number) => boolean): Helper =>
   (run, [left, right]) =>
     holds(orderOf(run, left, right));
 
-/** Helpers whose arguments are tested, so that a missing one is nothing to speak of. */
-export const testing: ReadonlySet<string> = new Set([
+/** Helpers that only test their arguments, so that a missing argument is not reported. */
+export const testHelpers: ReadonlySet<string> = new Set([
   "eq",
   "ne",
   "gt",
@@ -29,26 +29,26 @@ export const testing: ReadonlySet<string> = new Set([
   "default",
 ]);
 
-/** The helpers that give a value. */
+/** The helpers that return a value. */
 export const valueHelpers: ReadonlyMap<string, Helper> = new Map<string, Helper>([
   ...formatHelpers,
-  ["eq", (run, [left, right]) => same(run, left, right)],
-  ["ne", (run, [left, right]) => !same(run, left, right)],
-  ["gt", ordered((order) => order > 0)],
-  ["lt", ordered((order) => order < 0)],
-  ["gte", ordered((order) => order >= 0)],
-  ["lte", ordered((order) => order <= 0)],
+  ["eq", (run, [left, right]) => isSame(run, left, right)],
+  ["ne", (run, [left, right]) => !isSame(run, left, right)],
+  ["gt", comparison((order) => order > 0)],
+  ["lt", comparison((order) => order < 0)],
+  ["gte", comparison((order) => order >= 0)],
+  ["lte", comparison((order) => order <= 0)],
   ["and", (_, args) => args.find((arg) => !isTrue(arg)) ?? args.at(-1)],
   ["or", (_, args) => args.find(isTrue) ?? args.at(-1)],
   ["not", (_, [value]) => !isTrue(value)],
   ["default", (_, args) => args.find((arg) => !isBlank(arg)) ?? args.at(-1)],
-  ["upper", (run, [value]) => upperCase(passedText(run, value), run.locale)],
-  ["lower", (run, [value]) => lowerCase(passedText(run, value), run.locale)],
-  ["url_encode", (run, [value]) => run.passed(encodeURIComponent(passedText(run, value).toWellFormed()))],
+  ["upper", (run, [value]) => upperCase(chargedText(run, value), run.locale)],
+  ["lower", (run, [value]) => lowerCase(chargedText(run, value), run.locale)],
+  ["url_encode", (run, [value]) => run.chargeText(encodeURIComponent(chargedText(run, value).toWellFormed()))],
   ["json", (run, [value]) => jsonOf(run, value)],
   ["lookup", (run, [value, key]) => memberOf(value, textOf(run, key, ","))],
 ]);
 
-function passedText(run: Run, value: unknown): string {
-  return run.passed(textOf(run, value, ","));
+function chargedText(run: Run, value: unknown): string {
+  return run.chargeText(textOf(run, value, ","));
 }

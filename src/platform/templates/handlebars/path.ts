@@ -5,18 +5,18 @@ import type { Evaluate, Frame, Loop, Scope } from "./scope.ts";
 
 type Path = hbs.AST.PathExpression;
 
-/** A path, resolved as far as it can be before there are values. */
+/** A path, resolved as far as possible at compile time. */
 export interface ResolvedPath {
   readonly evaluate: Evaluate;
-  /** Its name from the top, for whoever is told that it is missing. */
+  /** Its full path from the top level, used to report a missing value. */
   readonly label: string;
-  /** The name of what is at the top itself; undefined for anything further in. */
+  /** The name of a top-level value; undefined for a nested path. */
   readonly topName: string | undefined;
 }
 
 const loopNames: ReadonlySet<string> = new Set(["index", "key", "first", "last"] satisfies (keyof Loop)[]);
 
-/** Compiles a path: `name`, `this`, `../name`, `@index`, `@root.name` or a block's own name. */
+/** Compiles a path: `name`, `this`, `../name`, `@index`, `@root.name` or a block parameter. */
 export function compilePath(path: Path, scope: Scope, notes: Notes): ResolvedPath {
   const parts = path.parts as readonly string[];
   if (path.data) return dataPath(path, parts, notes);
@@ -87,7 +87,7 @@ function paramOf(scope: Scope, name: string | undefined) {
   return undefined;
 }
 
-/** Whether a label names one value, and not something of each item of a list. */
+/** Whether a label refers to a single value rather than to items of a list. */
 function isPlain(label: string): boolean {
   return label !== "" && !/\[\]|[@/]/.test(label);
 }
@@ -108,7 +108,7 @@ function climb(frame: Frame, depth: number): Frame | undefined {
   return at;
 }
 
-/** The loop that a frame is in; further out for each `../../`. */
+/** The loop that encloses a frame; one level further out per depth. */
 function loopOf(frame: Frame, depth: number): Loop | undefined {
   let left = depth;
   for (let at: Frame | undefined = frame; at !== undefined; at = at.parent) {

@@ -1,13 +1,13 @@
 import type { Run } from "../run.ts";
 
-/** What a block is rendered with: its context, and what its loop knows. */
+/** The run-time state of a block: its context and its loop. */
 export interface Frame {
   readonly parent: Frame | undefined;
   readonly context: unknown;
   readonly loop: Loop | undefined;
 }
 
-/** Where a loop stands. */
+/** The state of a loop. */
 export interface Loop {
   readonly index: number;
   readonly key: string | number;
@@ -21,12 +21,12 @@ export type Evaluate = (run: Run, frame: Frame) => unknown;
 /** A compiled statement. */
 export type Write = (run: Run, frame: Frame) => void;
 
-/** What is known of a frame while compiling: one scope for each. */
+/** The compile-time counterpart of a frame. */
 export interface Scope {
   readonly parent: Scope | undefined;
-  /** What its context is called from the top, such as `payload.items[]`; undefined when that cannot be said. */
+  /** The path of its context from the top level, such as `payload.items[]`; undefined if it is unknown. */
   readonly label: string | undefined;
-  /** The names that the block gives to its context and to the key. */
+  /** The block parameters: the names of its context and of the key. */
   readonly params: readonly string[];
 }
 

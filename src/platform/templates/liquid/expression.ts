@@ -2,26 +2,26 @@ import { type Value as ParsedValue, type Token, TypeGuards } from "liquidjs";
 import type { Helper, Named } from "../helper.ts";
 import type { Notes } from "../plan.ts";
 import { TemplateError } from "../template-error.ts";
-import { numberOf, orderOf, plain, textOf } from "../values.ts";
-import { liquidFilters, testedFirst } from "./filters.ts";
+import { numberOf, orderOf, textOf, unwrapSafe } from "../values.ts";
+import { liquidFilters, testFilters } from "./filters.ts";
 import type { Evaluate, LiquidLoop, LiquidRun } from "./scope.ts";
 import { Blank, Empty, isLiquidTrue, liquidEquals, listOf, propertyOf, Range } from "./values.ts";
 
-/** How missing values are taken: written ones are told of, tested ones are not. */
+/** The use of a value: a missing value is reported if it is written, and not reported if it is only tested. */
 export type Use = "written" | "tested";
 
-/** What is known while a Liquid template is compiled. */
+/** The compile-time state of a Liquid template. */
 export interface LiquidScope {
   readonly notes: Notes;
-  /** The variables of the loops around, the outermost first, with what their items are called. */
+  /** The variables of the enclosing loops, outermost first, with the path of their items. */
   readonly loops: readonly { readonly variable: string; readonly label: string | undefined }[];
-  /** Names that the template gives to values of its own. */
+  /** Names that the template assigns. */
   readonly assigned: Set<string>;
-  /** Paths from the top that it reads, by their first name: whether that is assigned is known at the end only. */
+  /** Paths that it reads, by their first name. Whether that name is assigned is known only after compilation. */
   readonly read: Map<string, Set<string>>;
 }
 
-interface Filtered {
+interface FilteredValue {
   readonly initial: { readonly postfix: readonly Token[] };
   readonly filters: readonly { readonly name: string; readonly args: readonly FilterArg[]; readonly token?: Token }[];
 }
@@ -30,16 +30,16 @@ type Property = Token & { readonly variable?: Token; readonly props: readonly To
 
 /** Compiles a value with its filters. */
 export function compileValue(value: ParsedValue | Token, scope: LiquidScope, use: Use): Evaluate {
-  const { initial, filters } = value as unknown as Filtered;
-  const firstUse = filters[0] !== undefined && testedFirst.has(filters[0].name) ? "tested" : use;
+  const { initial, filters } = value as unknown as FilteredValue;
+  const firstUse = filters[0] !== undefined && testFilters.has(filters[0].name) ? "tested" : use;
   let evaluate = compilePostfix(initial.postfix, scope, firstUse);
-  for (const { name, args } of filters) evaluate = filtered(evaluate, name, args, scope);
+  for (const { name, args } of filters) evaluate = compileFilter(evaluate, name, args, scope);
   return evaluate;
 }
 
-/** The name at the top that a value is, and nothing else; undefined for any other. */
+/** The name of a value that is just a top-level name; undefined for any other value. */
 export function bareName(value: ParsedValue | Token, scope: LiquidScope): string | undefined {
-  const { initial, filters } = value as unknown as Filtered;
+  const { initial, filters } = value as unknown as FilteredValue;
   const [token] = initial.postfix;
   if (initial.postfix.length !== 1 || token === undefined || !TypeGuards.isPropertyAccessToken(token)) return undefined;
   const { variable, props } = token as Property;
@@ -48,9 +48,9 @@ export function bareName(value: ParsedValue | Token, scope: LiquidScope): string
   return name === undefined || scope.loops.some((loop) => loop.variable === name) ? undefined : name;
 }
 
-/** What a value is before there are any others; undefined when only values can tell. */
+/** The result of a literal condition; undefined if it is known only at render time. */
 export function literalCondition(value: ParsedValue): { readonly holds: boolean } | undefined {
-  const { initial, filters } = value as unknown as Filtered;
+  const { initial, filters } = value as unknown as FilteredValue;
   const [token] = initial.postfix;
   if (initial.postfix.length !== 1 || filters.length > 0 || token === undefined) return undefined;
   if (TypeGuards.isNumberToken(token) || TypeGuards.isQuotedToken(token)) return { holds: true };
@@ -58,19 +58,19 @@ export function literalCondition(value: ParsedValue): { readonly holds: boolean 
   return undefined;
 }
 
-function filtered(value: Evaluate, name: string, args: readonly FilterArg[], scope: LiquidScope): Evaluate {
+function compileFilter(value: Evaluate, name: string, args: readonly FilterArg[], scope: LiquidScope): Evaluate {
   const filter = liquidFilters.get(name);
-  if (filter === undefined) throw new TemplateError("syntax_error", `There is no filter called ${name.slice(0, 64)}.`);
+  if (filter === undefined) throw new TemplateError("syntax_error", `There is no filter named ${name.slice(0, 64)}.`);
   const plainArgs: Evaluate[] = [];
   const pairs: (readonly [string, Evaluate])[] = [];
   for (const arg of args) {
     if (Array.isArray(arg)) pairs.push([arg[0] as string, compileToken(arg[1] as Token, scope, "tested")]);
     else plainArgs.push(compileToken(arg as Token, scope, "written"));
   }
-  return applied(filter, value, plainArgs, pairs);
+  return applyFilter(filter, value, plainArgs, pairs);
 }
 
-function applied(
+function applyFilter(
   filter: Helper,
   value: Evaluate,
   args: readonly Evaluate[],
@@ -79,19 +79,19 @@ function applied(
   const cost = 3 + args.length + pairs.length;
   return (run) => {
     run.spend(cost);
-    const given = [settled(run, value(run))];
-    for (const arg of args) given.push(settled(run, arg(run)));
-    if (pairs.length === 0) return filter(run, given, noNames);
+    const given = [rangeToList(run, value(run))];
+    for (const arg of args) given.push(rangeToList(run, arg(run)));
+    if (pairs.length === 0) return filter(run, given, noNamedArgs);
     const named: Record<string, unknown> = Object.create(null);
     for (const [key, of] of pairs) named[key] = of(run);
     return filter(run, given, named);
   };
 }
 
-const noNames: Named = Object.freeze(Object.create(null));
+const noNamedArgs: Named = Object.freeze(Object.create(null));
 
-/** Filters know lists, and no ranges. */
-function settled(run: LiquidRun, value: unknown): unknown {
+/** Converts a range to a list, because filters support only lists. */
+function rangeToList(run: LiquidRun, value: unknown): unknown {
   return value instanceof Range ? listOf(run, value) : value;
 }
 
@@ -136,11 +136,11 @@ function operation(operator: string, left: Evaluate, right: Evaluate): Evaluate 
 }
 
 function contains(run: LiquidRun, left: unknown, right: unknown): boolean {
-  const whole = plain(left);
+  const whole = unwrapSafe(left);
   if (Array.isArray(whole)) return whole.some((item) => liquidEquals(run, item, right));
   if (typeof whole !== "string") return false;
   const wanted = textOf(run, right, "");
-  run.sought(whole, wanted);
+  run.chargeSearch(whole, wanted);
   return whole.includes(wanted);
 }
 
@@ -156,7 +156,7 @@ export function compileToken(token: Token, scope: LiquidScope, use: Use): Evalua
   }
   if (TypeGuards.isRangeToken(token)) return compileRange(token.lhs, token.rhs, scope);
   if (TypeGuards.isPropertyAccessToken(token)) return compilePath(token as unknown as Property, scope, use);
-  throw new TemplateError("syntax_error", "This cannot stand here.");
+  throw new TemplateError("syntax_error", "This expression is not supported here.");
 }
 
 function compileRange(low: Token, high: Token, scope: LiquidScope): Evaluate {
@@ -166,13 +166,13 @@ function compileRange(low: Token, high: Token, scope: LiquidScope): Evaluate {
 }
 
 function compilePath({ variable, props }: Property, scope: LiquidScope, use: Use): Evaluate {
-  return scope.notes.deeper(undefined, () => {
+  return scope.notes.compileNested(undefined, () => {
     const names = props.map(staticName);
     const keys = props.map((prop, index) => {
       const name = names[index];
       return name === undefined ? compileToken(prop, scope, "written") : () => name;
     });
-    if (variable !== undefined) return following(compileToken(variable, scope, use), keys, "", "tested");
+    if (variable !== undefined) return readPath(compileToken(variable, scope, use), keys, "", "tested");
     if (names[0] === "forloop" && scope.loops.length > 0) return forloopMember(names, scope.loops.length - 1);
     const { start, label } = startOf(names[0], keys[0]!, scope);
     const until = names.findIndex((name, index) => index > 0 && name === undefined);
@@ -184,7 +184,7 @@ function compilePath({ variable, props }: Property, scope: LiquidScope, use: Use
       if (paths === undefined) scope.read.set(name, new Set([known]));
       else paths.add(known);
     }
-    return following(start, keys.slice(1), whole, use);
+    return readPath(start, keys.slice(1), whole, use);
   });
 }
 
@@ -193,18 +193,18 @@ function startOf(
   key: Evaluate,
   { loops }: LiquidScope,
 ): { readonly start: Evaluate; readonly label: string } {
-  if (name === undefined) return { start: (run) => named(run, textOf(run, key(run), "")), label: "[]" };
+  if (name === undefined) return { start: (run) => readName(run, textOf(run, key(run), "")), label: "[]" };
   const at = loops.findLastIndex(({ variable }) => variable === name);
   if (at >= 0) return { start: (run) => run.loops[at]?.item, label: loops[at]!.label ?? name };
-  return { start: (run) => named(run, name), label: name };
+  return { start: (run) => readName(run, name), label: name };
 }
 
-/** What a name stands for: what the template made of it, or what the caller gave. */
-function named(run: LiquidRun, name: string): unknown {
+/** The value of a name: the one assigned by the template, or the input value. */
+function readName(run: LiquidRun, name: string): unknown {
   return run.locals.size > 0 && run.locals.has(name) ? run.locals.get(name) : run.top(name);
 }
 
-function following(start: Evaluate, keys: readonly Evaluate[], label: string, use: Use): Evaluate {
+function readPath(start: Evaluate, keys: readonly Evaluate[], label: string, use: Use): Evaluate {
   const cost = 1 + keys.length;
   return (run) => {
     run.spend(cost);
@@ -217,7 +217,7 @@ function following(start: Evaluate, keys: readonly Evaluate[], label: string, us
 
 function forloopMember(names: readonly (string | undefined)[], innermost: number): Evaluate {
   const member = names.at(-1);
-  // `forloop.parentloop.index` and so on: each parentloop is a loop further out.
+  // In `forloop.parentloop.index` each parentloop refers to the next enclosing loop.
   const at = innermost - names.filter((name) => name === "parentloop").length;
   const read = member === undefined ? undefined : forloop.get(member);
   return (run) => {

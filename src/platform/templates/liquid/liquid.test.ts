@@ -104,7 +104,7 @@ suite("liquid", () => {
     });
   }
 
-  test("what names nothing is written as nothing, and told by its path; what is only tested is not", () => {
+  test("a missing value writes nothing and is reported by its path, unless it is only tested", () => {
     const missing: string[] = [];
     const source =
       "{{ payload.gone }}{% for i in payload.items %}{{ i.colour }}{% endfor %}{% if payload.maybe %}x{% endif %}{{ payload.other | default: '' }}{{ payload.nothing }}";
@@ -112,7 +112,7 @@ suite("liquid", () => {
     assert.deepEqual([...new Set(missing)], ["payload.gone", "payload.items[].colour"]);
   });
 
-  test("where the text is no markup, values stand as they are", () => {
+  test("values are not escaped in plain text", () => {
     assert.equal(rendered("{{ payload.name }}", { escape: "none" }), values.payload.name);
     assert.equal(
       rendered("{% capture c %}{{ payload.name }}{% endcapture %}{{ c }}", { escape: "none" }),
@@ -120,25 +120,25 @@ suite("liquid", () => {
     );
   });
 
-  test("the variables of a template are known without rendering it, and its own are none", () => {
+  test("the variables of a template are known without rendering it, and exclude assigned names", () => {
     const source =
       "{% assign own = payload.a.b %}{{ own.x }}{% for i in payload.items %}{{ i.title }}{{ forloop.index }}{% endfor %}{{ c['d'] }}";
     assert.deepEqual(compileTemplate("liquid", source).variables, ["c.d", "payload.a.b", "payload.items"]);
   });
 
-  test("raw text is put in as it is and never evaluated", () => {
+  test("raw text is inserted unchanged and never evaluated", () => {
     const raw = { content: "<p>{{ payload.name }}</p>" };
     assert.equal(rendered("<div>{{ content }}</div>", { raw }), "<div><p>{{ payload.name }}</p></div>");
     assert.equal(rendered("{{ content | upcase }}", { raw }), "&lt;P&gt;{{ PAYLOAD.NAME }}&lt;/P&gt;");
   });
 
-  test("renderings share nothing: what one assigns or counts, the next does not see", () => {
+  test("renderings share no state: assignments and counters are not visible to the next", () => {
     const source = "{{ seen }}{% assign seen = 'x' %}{% increment n %}";
     assert.equal(rendered(source), "0");
     assert.equal(rendered(source), "0");
   });
 
-  test("what cannot be compiled is refused with its line and column", () => {
+  test("an invalid template is rejected with its line and column", () => {
     const refusals = [
       ["a\n {{ payload.name | shout }}", /undefined filter: shout/, 2, 2],
       ["{{ payload.name | constructor }}", /undefined filter/, 1, 1],

@@ -8,8 +8,8 @@ import { LiquidRun, type Write } from "./scope.ts";
 import { compileOutput, compileTag, type LiquidTag, tagNames } from "./tags.ts";
 
 /**
- * Compiles a Liquid template. Only the parser of liquidjs is used: its own limits look at the clock between tags, and
- * a single filter can take seconds between two looks. Evaluating is ours, so that every step is counted.
+ * Compiles a Liquid template. Only the parser of liquidjs is used. Its own limits check the clock between tags, and a single
+ * filter can take seconds, so evaluation is implemented here with every step counted.
  */
 export function compileLiquid(source: string): Template {
   checkSource(source, "liquid");
@@ -45,7 +45,7 @@ function compileOne(template: Parsed, scope: LiquidScope): Write | undefined {
     if (template instanceof Output) return compileOutput(template.value, scope);
     const { str } = template as unknown as { readonly str?: string };
     if (str !== undefined) return str === "" ? undefined : (run) => run.write(str);
-    return scope.notes.deeper(position, () => compileTag(template as unknown as LiquidTag, scope, compileAll));
+    return scope.notes.compileNested(position, () => compileTag(template as unknown as LiquidTag, scope, compileAll));
   } catch (error) {
     if (!(error instanceof TemplateError) || error.line !== undefined) throw error;
     throw new TemplateError(error.code, error.message, position);
@@ -54,8 +54,8 @@ function compileOne(template: Parsed, scope: LiquidScope): Write | undefined {
 
 let parser: Liquid | undefined;
 
-/** A parser that knows our filters and tags only: nothing that includes, and nothing that reads files. */
-function parserOf(): Liquid {
+/** Creates a parser that supports only our filters and tags; none of them includes or reads files. */
+function getParser(): Liquid {
   if (parser !== undefined) return parser;
   parser = new Liquid({
     strictFilters: true,
@@ -72,11 +72,11 @@ function parserOf(): Liquid {
 
 function parse(source: string): Parsed[] {
   try {
-    return parserOf().parse(source);
+    return getParser().parse(source);
   } catch (error) {
     const cause = (error as { originalError?: unknown }).originalError;
     if (error instanceof RangeError || cause instanceof RangeError) {
-      throw new TemplateError("limit_exceeded", "The template is nested too deep.");
+      throw new TemplateError("limit_exceeded", "The template is nested too deeply.");
     }
     if (!(error instanceof LiquidError)) throw error;
     const message = (cause instanceof Error ? cause.message : error.message).replace(/, line:\d+, col:\d+$/, "");

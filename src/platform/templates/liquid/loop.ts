@@ -5,7 +5,7 @@ import { compileToken, type LiquidScope } from "./expression.ts";
 import type { Evaluate, LiquidRun, Write } from "./scope.ts";
 import { itemsOf } from "./values.ts";
 
-/** What the parser makes of a loop. */
+/** A parsed loop. */
 export interface ForTag {
   readonly name: "for";
   readonly variable: string;
@@ -25,7 +25,11 @@ export function compileFor(
 ): Write {
   const given = new Map(Object.entries(hash.hash));
   for (const name of given.keys()) {
-    if (!modifiers.has(name)) throw new TemplateError("syntax_error", `A loop knows no ${name.slice(0, 64)}.`);
+    if (!modifiers.has(name))
+      throw new TemplateError(
+        "syntax_error",
+        `A loop has no modifier ${name.slice(0, 64)}; use offset, limit or reversed.`,
+      );
   }
   const numberFor = (name: string): Evaluate | undefined => {
     const token = given.get(name);
@@ -63,7 +67,7 @@ function countOf(run: LiquidRun, value: Evaluate | undefined, otherwise: number)
   return Number.isNaN(count) ? otherwise : Math.max(count, 0);
 }
 
-/** What the items of a collection are called, when it is a path. */
+/** The path of a collection's items, if the collection is a path. */
 function labelOf(collection: { getText(): string }, { loops }: LiquidScope): string | undefined {
   const text = collection.getText().trim();
   if (!/^[\w-]+(?:\.[\w-]+)*$/.test(text)) return undefined;

@@ -1,27 +1,27 @@
 import { Run } from "../run.ts";
 
-/** A loop that is running: the item that it is at, and how far it has come. */
+/** The state of a running loop. */
 export interface LiquidLoop {
   item: unknown;
   index: number;
   readonly length: number;
 }
 
-/** What a rendering of a Liquid template keeps besides its output. */
+/** The state of rendering a Liquid template. */
 export class LiquidRun extends Run {
-  /** What `assign` and `capture` made. */
+  /** Variables set by `assign` and `capture`. */
   readonly locals = new Map<string, unknown>();
-  /** What `increment` and `decrement` count, apart from the variables. */
+  /** Counters of `increment` and `decrement`, which are separate from variables. */
   readonly counters = new Map<string, number>();
-  /** How far each `cycle` has come. */
+  /** The position of each `cycle`. */
   readonly cycles = new Map<string, number>();
   readonly loops: LiquidLoop[] = [];
-  /** Set until the loop that it is for has seen it. */
+  /** Set by `break` and `continue`, and reset by the enclosing loop. */
   interrupt: "none" | "break" | "continue" = "none";
 }
 
 /** A compiled expression. */
 export type Evaluate = (run: LiquidRun) => unknown;
 
-/** A compiled piece of a template. */
+/** A compiled part of a template. */
 export type Write = (run: LiquidRun) => void;

@@ -1,12 +1,12 @@
 import type { Template as Parsed, Token, Value } from "liquidjs";
 import { TemplateError } from "../template-error.ts";
-import { Safe, textOf } from "../values.ts";
+import { SafeText, textOf } from "../values.ts";
 import { bareName, compileToken, compileValue, type LiquidScope, literalCondition } from "./expression.ts";
 import { compileFor, type ForTag } from "./loop.ts";
 import type { Evaluate, Write } from "./scope.ts";
 import { isLiquidTrue, liquidEquals } from "./values.ts";
 
-/** Compiles what lies inside of a tag. */
+/** Compiles the content of a tag. */
 export type CompileAll = (templates: readonly Parsed[], scope: LiquidScope) => Write;
 
 interface Branch {
@@ -14,7 +14,7 @@ interface Branch {
   readonly templates: readonly Parsed[];
 }
 
-/** What the parser makes of the tags that there are. */
+/** A parsed tag. */
 export type LiquidTag =
   | { readonly name: "assign"; readonly key: string; readonly value: Value }
   | { readonly name: "capture"; readonly variable: string; readonly templates: readonly Parsed[] }
@@ -32,7 +32,7 @@ export type LiquidTag =
   | { readonly name: "raw"; readonly tokens: readonly { getText(): string }[] }
   | { readonly name: "break" | "continue" | "comment" | "#" };
 
-/** The names of all tags that there are. */
+/** The names of all supported tags. */
 export const tagNames: ReadonlySet<string> = new Set<LiquidTag["name"]>([
   "assign",
   "capture",
@@ -51,7 +51,7 @@ export const tagNames: ReadonlySet<string> = new Set<LiquidTag["name"]>([
   "#",
 ]);
 
-/** Compiles a tag with what lies inside of it. */
+/** Compiles a tag with its content. */
 export function compileTag(tag: LiquidTag, scope: LiquidScope, compileAll: CompileAll): Write | undefined {
   switch (tag.name) {
     case "assign": {
@@ -67,8 +67,8 @@ export function compileTag(tag: LiquidTag, scope: LiquidScope, compileAll: Compi
       const body = compileAll(tag.templates, scope);
       return (run) => {
         const text = run.capture(() => body(run));
-        // What was written was escaped where it had to be.
-        run.locals.set(tag.variable, run.escape ? new Safe(text) : text);
+        // Captured output has already been escaped where necessary.
+        run.locals.set(tag.variable, run.escape ? new SafeText(text) : text);
       };
     }
     case "if":
@@ -105,7 +105,7 @@ export function compileTag(tag: LiquidTag, scope: LiquidScope, compileAll: Compi
   }
 }
 
-/** Compiles what writes a value. */
+/** Compiles the output of a value. */
 export function compileOutput(value: Value, scope: LiquidScope): Write {
   const name = bareName(value, scope);
   if (name !== undefined && scope.notes.reachable) scope.notes.printed.add(name);
@@ -126,12 +126,12 @@ function compileBranches(
     const literal = literalCondition(value);
     const decided = literal === undefined ? undefined : literal.holds !== negated;
     const condition = compileValue(value, scope, "tested");
-    const body = scope.notes.within(reached && decided !== false, () => compileAll(templates, scope));
+    const body = scope.notes.compileBranch(reached && decided !== false, () => compileAll(templates, scope));
     if (decided === true) reached = false;
     const holds: Evaluate = (run) => isLiquidTrue(condition(run)) !== negated;
     return { holds, body };
   });
-  const otherwise = scope.notes.within(reached, () => compileAll(elseTemplates, scope));
+  const otherwise = scope.notes.compileBranch(reached, () => compileAll(elseTemplates, scope));
   return (run) => {
     for (const { holds, body } of compiled) {
       run.spend(1);
@@ -166,7 +166,7 @@ function compileCounter(name: "increment" | "decrement", variable: string): Writ
   return (run) => {
     run.spend(1);
     const count = run.counters.get(variable) ?? 0;
-    // Counting up shows the number before, counting down the one after.
+    // `increment` writes the value before counting, `decrement` the value after.
     run.counters.set(variable, name === "increment" ? count + 1 : count - 1);
     run.write(String(name === "increment" ? count : count - 1));
   };
@@ -177,7 +177,7 @@ function compileCycle(tag: LiquidTag & { name: "cycle" }, scope: LiquidScope): W
   const fingerprint = tag.candidates.map((candidate) => candidate.getText()).join();
   const candidates = tag.candidates.map((candidate) => compileValue(candidate, scope, "written"));
   return (run) => {
-    const key = run.passed(`${textOf(run, group(run), "")}:${fingerprint}`);
+    const key = run.chargeText(`${textOf(run, group(run), "")}:${fingerprint}`);
     const at = run.cycles.get(key) ?? 0;
     run.cycles.set(key, (at + 1) % candidates.length);
     run.print(candidates[at]!(run), "");

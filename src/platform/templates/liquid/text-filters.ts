@@ -2,15 +2,15 @@ import { lowerCase, upperCase } from "../formats/casing.ts";
 import { escapeHtml } from "../formats/escape.ts";
 import type { Helper } from "../helper.ts";
 import type { Run } from "../run.ts";
-import { numberOf, Safe, textOf } from "../values.ts";
+import { numberOf, SafeText, textOf } from "../values.ts";
 
-/** A filter from text to text: both are counted. */
+/** Creates a filter from text to text, which charges for both. */
 const onText =
   (change: (text: string, run: Run, args: readonly unknown[]) => string): Helper =>
   (run, args) =>
-    run.passed(change(run.passed(textOf(run, args[0], "")), run, args));
+    run.chargeText(change(run.chargeText(textOf(run, args[0], "")), run, args));
 
-const argument = (run: Run, value: unknown): string => run.passed(textOf(run, value, ""));
+const argument = (run: Run, value: unknown): string => run.chargeText(textOf(run, value, ""));
 
 /** Filters on text. */
 export const textFilters: readonly (readonly [string, Helper])[] = [
@@ -23,34 +23,37 @@ export const textFilters: readonly (readonly [string, Helper])[] = [
   ["lstrip", onText((text) => text.trimStart())],
   ["rstrip", onText((text) => text.trimEnd())],
   ["strip_newlines", onText((text) => text.replace(/\r?\n|\r/g, ""))],
-  ["strip_html", onText(withoutTags)],
-  ["remove", onText((text, run, [, what]) => replaced(run, text, argument(run, what), "", "all"))],
-  ["remove_first", onText((text, run, [, what]) => replaced(run, text, argument(run, what), "", "first"))],
-  ["remove_last", onText((text, run, [, what]) => replaced(run, text, argument(run, what), "", "last"))],
-  ["replace", onText((text, run, [, what, by]) => replaced(run, text, argument(run, what), argument(run, by), "all"))],
+  ["strip_html", onText(stripTags)],
+  ["remove", onText((text, run, [, what]) => replaceText(run, text, argument(run, what), "", "all"))],
+  ["remove_first", onText((text, run, [, what]) => replaceText(run, text, argument(run, what), "", "first"))],
+  ["remove_last", onText((text, run, [, what]) => replaceText(run, text, argument(run, what), "", "last"))],
+  [
+    "replace",
+    onText((text, run, [, what, by]) => replaceText(run, text, argument(run, what), argument(run, by), "all")),
+  ],
   [
     "replace_first",
-    onText((text, run, [, what, by]) => replaced(run, text, argument(run, what), argument(run, by), "first")),
+    onText((text, run, [, what, by]) => replaceText(run, text, argument(run, what), argument(run, by), "first")),
   ],
   [
     "replace_last",
-    onText((text, run, [, what, by]) => replaced(run, text, argument(run, what), argument(run, by), "last")),
+    onText((text, run, [, what, by]) => replaceText(run, text, argument(run, what), argument(run, by), "last")),
   ],
-  ["truncate", onText((text, run, [, length, end]) => truncated(run, text, length, end))],
-  ["truncatewords", onText((text, run, [, count, end]) => truncatedWords(run, text, count, end))],
+  ["truncate", onText((text, run, [, length, end]) => truncate(run, text, length, end))],
+  ["truncatewords", onText((text, run, [, count, end]) => truncateWords(run, text, count, end))],
   ["url_encode", onText((text) => encodeURIComponent(text.toWellFormed()).replaceAll("%20", "+"))],
-  ["url_decode", onText(decoded)],
+  ["url_decode", onText(decodeUrl)],
   ["split", (run, [value, by]) => split(run, argument(run, value), argument(run, by))],
-  ["escape", (run, [value]) => new Safe(run.passed(escapeHtml(argument(run, value))))],
-  ["escape_once", (run, [value]) => new Safe(run.passed(escapeHtml(unescaped(argument(run, value)))))],
-  ["raw", (run, [value]) => new Safe(argument(run, value))],
+  ["escape", (run, [value]) => new SafeText(run.chargeText(escapeHtml(argument(run, value))))],
+  ["escape_once", (run, [value]) => new SafeText(run.chargeText(escapeHtml(unescapeHtml(argument(run, value)))))],
+  ["raw", (run, [value]) => new SafeText(argument(run, value))],
   ["newline_to_br", newlineToBr],
 ];
 
-/** The text with some or all places of another text replaced; each is counted before it is made. */
-function replaced(run: Run, text: string, what: string, by: string, places: "all" | "first" | "last"): string {
+/** Replaces some or all occurrences in a text; each replacement is charged before it is made. */
+function replaceText(run: Run, text: string, what: string, by: string, places: "all" | "first" | "last"): string {
   if (what === "") return text;
-  run.sought(text, what);
+  run.chargeSearch(text, what);
   let at = places === "last" ? text.lastIndexOf(what) : text.indexOf(what);
   let result = "";
   let from = 0;
@@ -71,7 +74,7 @@ function split(run: Run, text: string, by: string): string[] {
     run.spend(text.length);
     return [...text];
   }
-  run.sought(text, by);
+  run.chargeSearch(text, by);
   let from = 0;
   for (let at = text.indexOf(by); at >= 0; at = text.indexOf(by, from)) {
     run.spend(1);
@@ -79,13 +82,13 @@ function split(run: Run, text: string, by: string): string[] {
     from = at + by.length;
   }
   parts.push(text.slice(from));
-  // As Liquid does: nothing at the end is no item.
+  // As in Liquid, empty parts at the end are dropped.
   while (parts.at(-1) === "") parts.pop();
   return parts;
 }
 
-/** The text without tags, comments, scripts and styles. Not a way to make foreign markup safe: escaping is. */
-function withoutTags(text: string): string {
+/** Removes tags, comments, scripts and styles. This does not make untrusted markup safe; escaping does. */
+function stripTags(text: string): string {
   let result = "";
   let from = 0;
   for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", from)) {
@@ -105,13 +108,13 @@ function withoutTags(text: string): string {
   return result + text.slice(from);
 }
 
-function truncated(run: Run, text: string, length: unknown, end: unknown): string {
+function truncate(run: Run, text: string, length: unknown, end: unknown): string {
   const most = wholeNumber(length, 50);
   const ending = end === undefined ? "..." : argument(run, end);
   return text.length <= most ? text : text.slice(0, Math.max(most - ending.length, 0)) + ending;
 }
 
-function truncatedWords(run: Run, text: string, count: unknown, end: unknown): string {
+function truncateWords(run: Run, text: string, count: unknown, end: unknown): string {
   const most = Math.max(wholeNumber(count, 15), 1);
   const words = /\S+/g;
   let last = 0;
@@ -130,7 +133,7 @@ function wholeNumber(value: unknown, otherwise: number): number {
   return Number.isNaN(number) ? otherwise : Math.max(number, 0);
 }
 
-function decoded(text: string): string {
+function decodeUrl(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
@@ -147,12 +150,12 @@ const entities: Readonly<Record<string, string>> = {
   "&amp;": "&",
 };
 
-function unescaped(text: string): string {
+function unescapeHtml(text: string): string {
   return text.replace(/&(?:lt|gt|quot|#39|#96|amp);/g, (entity) => entities[entity]!);
 }
 
 function newlineToBr(run: Run, [value]: readonly unknown[]): unknown {
-  const isSafe = value instanceof Safe || run.escape === undefined;
-  const text = run.passed(isSafe ? textOf(run, value, "") : run.escape(argument(run, value)));
-  return new Safe(replaced(run, text.replaceAll("\r\n", "\n"), "\n", "<br />\n", "all"));
+  const isSafe = value instanceof SafeText || run.escape === undefined;
+  const text = run.chargeText(isSafe ? textOf(run, value, "") : run.escape(argument(run, value)));
+  return new SafeText(replaceText(run, text.replaceAll("\r\n", "\n"), "\n", "<br />\n", "all"));
 }

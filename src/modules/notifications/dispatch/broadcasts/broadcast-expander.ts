@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { oneAtATime } from "../../../../platform/jobs/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -68,7 +68,7 @@ export function createBroadcastExpander(parts: Parts): BroadcastExpander {
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
 
-  const scan = oneAtATime(
+  const scan = createSerialTask(
     async () => {
       while (!stopping.signal.aborted && (await expandNext()));
     },

@@ -3,7 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
 import { type Database, notFound } from "../../../../platform/db/index.ts";
-import { complete } from "../../../../platform/idempotency/index.ts";
+import { completeRecord } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Preferences } from "../../preferences/index.ts";
@@ -94,7 +94,7 @@ export function createBroadcastService({
         const within = { tenantId, nowMs, afterCommit, sql: tx };
         await events.record(within, "notification.broadcast.accepted", transactionId, data);
         const response = toResponse(broadcast);
-        if (keyed !== undefined) await complete(tx, keyed.record(response));
+        if (keyed !== undefined) await completeRecord(tx, keyed.record(response));
         return response;
       });
       if (accepted !== "duplicate") wakeExpander();

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import { claimParcels, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
+import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Delivery, type Lane, resolverVersion } from "../domain/delivery.ts";
@@ -69,8 +69,8 @@ export const leaseS = 60;
  * used. Rows and the fields that a batch shares are sent as two JSON documents, so shared fields are not repeated.
  */
 export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch[]): Promise<ReadonlySet<number>> {
-  const heads = batches.map(({ rows: _, payload, record: __, ...head }, parcel) => ({
-    parcel,
+  const heads = batches.map(({ rows: _, payload, record: __, ...head }, batchIndex) => ({
+    batch_index: batchIndex,
     tenant_id: head.tenantId,
     transaction_id: head.transactionId,
     broadcast_id: head.broadcastId,
@@ -83,25 +83,25 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
     digest: payload?.digest,
     expires_at: payload?.expiresAt,
   }));
-  const rows = batches.flatMap((batch, at) => batch.rows.map((row) => ({ ...row, parcel: at })));
-  const records = batches.flatMap(({ record }, parcel) => (record === undefined ? [] : [{ parcel, record }]));
+  const rows = batches.flatMap((batch, at) => batch.rows.map((row) => ({ ...row, batch_index: at })));
+  const records = batches.flatMap(({ record }, batchIndex) => (record === undefined ? [] : [{ batchIndex, record }]));
   const keyed = records.length > 0;
   const has = (test: (row: DeliveryRow) => boolean) => batches.some((batch) => batch.rows.some(test));
-  const result = await sql<{ parcel: number }[]>`
-    with ${keyed ? sql`${claimParcels(sql, records)},` : sql``} head as (
+  const result = await sql<{ batchIndex: number }[]>`
+    with ${keyed ? sql`${claimBatch(sql, records)},` : sql``} head as (
       select * from json_to_recordset(${JSON.stringify(heads)}::text::json) as head(
-        parcel int, tenant_id text, transaction_id text, broadcast_id text, workflow_key text, topic_key text,
+        batch_index int, tenant_id text, transaction_id text, broadcast_id text, workflow_key text, topic_key text,
         user_id text, lane text, at timestamptz, payload jsonb, digest text, expires_at timestamptz)
-      ${keyed ? sql`where parcel not in (select parcel from refused)` : sql``}
+      ${keyed ? sql`where batch_index not in (select batch_index from refused)` : sql``}
     ), input as (
       select head.tenant_id, head.transaction_id, head.broadcast_id, head.workflow_key, head.topic_key, head.user_id,
         head.lane, head.at, head.digest, head.expires_at, input.*
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-        parcel int, id text, subscriber_id text, context_keys text[], channel text, endpoint_id text,
+        batch_index int, id text, subscriber_id text, context_keys text[], channel text, endpoint_id text,
         integration_id text, provider_key text, connection_id text, layout_id text, layout_version int, status text,
         failure_phase text, failure_code text, failure_detail text, reason text, layer int, dead_letter_id text,
         lease_token text, stored_in text, recipient text, subject text, title text, body text, html text, data jsonb)
-      join head using (parcel)
+      join head using (batch_index)
     ), delivered as (
       insert into notification_deliveries (tenant_id, id, transaction_id, broadcast_id, workflow_key, subscriber_id,
         topic_key, context_keys, user_id, channel, endpoint_id, integration_id, provider_key, connection_id, layout_id,
@@ -161,8 +161,8 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
     )`
         : sql``
     }
-    select parcel from ${keyed ? sql`refused` : sql`head where false`}`;
-  return new Set(result.map(({ parcel }) => parcel));
+    select ${keyed ? sql`batch_index from refused` : sql`batch_index from head where false`}`;
+  return new Set(result.map(({ batchIndex }) => batchIndex));
 }
 
 /** The columns of a delivery that the API exposes. */

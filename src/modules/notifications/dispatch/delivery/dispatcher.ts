@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { oneAtATime } from "../../../../platform/jobs/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Providers } from "../../providers/index.ts";
@@ -100,7 +100,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
       if (leased.length > 0 || startedMidway) scans.run();
     }
 
-    const scans = oneAtATime(leaseDue, (error) => log.warn({ err: error }, "leasing due notifications failed"));
+    const scans = createSerialTask(leaseDue, (error) => log.warn({ err: error }, "leasing due notifications failed"));
     return {
       scan: scans.run,
       start: scans.start,
@@ -198,7 +198,9 @@ export function createDispatcher(parts: Parts): Dispatcher {
     if (ended.some(({ status }) => status === "queued")) scanAll();
   }
 
-  const sweeps = oneAtATime(sweep, (error) => log.warn({ err: error }, "sweeping abandoned notifications failed"));
+  const sweeps = createSerialTask(sweep, (error) =>
+    log.warn({ err: error }, "sweeping abandoned notifications failed"),
+  );
   const poll = () => {
     scanAll();
     sweeps.run();

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Turns } from "../../../../platform/scheduling/index.ts";
+import type { TimeSlices } from "../../../../platform/scheduling/index.ts";
 import {
   applyCasing,
   compileTemplate,
@@ -39,7 +39,7 @@ export interface RenderInput {
   /** The markup in which the provider interprets texts. */
   readonly markup: ProviderMarkup | undefined;
   /** Each template is rendered in one turn on the event loop. */
-  readonly turns: Turns;
+  readonly turns: TimeSlices;
 }
 
 /** The subscriber as templates and conditions see it. */

@@ -4,7 +4,7 @@ import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import { Failure, invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
-import { complete, inProgress } from "../../../../platform/idempotency/index.ts";
+import { completeRecord, inProgressFailure } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Subscribers, SubscriberUpsert } from "../../subscribers/index.ts";
@@ -170,7 +170,7 @@ export function createTriggerService(parts: Parts) {
         const subscriber = await subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile, preview.id);
         if (subscriber.id !== preview.id) throw new OtherSubscriber();
         const committed = await writer.writeUncountedIn(tx, { ...drafted.batch, record: undefined });
-        if (keyed !== undefined) await complete(tx, keyed.record(drafted.first));
+        if (keyed !== undefined) await completeRecord(tx, keyed.record(drafted.first));
         return committed;
       })
       .catch((error: unknown) => {
@@ -244,7 +244,7 @@ export function createTriggerService(parts: Parts) {
       deliveryIds: readonly string[],
     ): Promise<ReadonlyMap<string, Delivery>> {
       const deliveries = await deliveriesOf(tenantId, deliveryIds);
-      if ([...deliveries.values()].some(({ status }) => status === "running")) throw inProgress();
+      if ([...deliveries.values()].some(({ status }) => status === "running")) throw inProgressFailure();
       return deliveries;
     },
 

@@ -1,6 +1,6 @@
 import type { KeyedCall } from "../../../../chain/call.ts";
 import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
-import { claim, keyName, usedKeys } from "../../../../platform/idempotency/index.ts";
+import { claimKey, keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import type { QuotaRequest, Quotas } from "../../../tenancy/index.ts";
 import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
 import { type DeliveryBatch, insertDeliveries } from "../delivery/delivery-store.ts";
@@ -79,7 +79,7 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
 
   /** Refuses a trigger that exceeds the quota, unless its key was already used: a repeat gets the first response. */
   async function refuse(sql: Sql, quota: number, keyed: KeyedCall | undefined): Promise<"duplicate"> {
-    if (keyed !== undefined && (await usedKeys(sql, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
+    if (keyed !== undefined && (await readUsedKeys(sql, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
     throw quotas.exceeded({ operation: triggerQuota, limit: quota });
   }
 
@@ -116,7 +116,7 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
           : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaRequest];
       const { granted } = await quotas.takeIn(tx, takes);
       if (granted.includes(false)) return refuse(tx, quota!, keyed);
-      if (keyed === undefined || (await claim(tx, keyed.claim))) return "admitted";
+      if (keyed === undefined || (await claimKey(tx, keyed.claim))) return "admitted";
       await quotas.refundIn(tx, takes);
       return "duplicate";
     },

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { createAuthority } from "../../../../../test/harness/certificates.ts";
-import { rawReceiver } from "../../../../platform/egress/testing/receivers.ts";
+import { startRawReceiver } from "../../../../platform/egress/testing/receivers.ts";
 import { connectionTo, message, neverAborted, outcome, startProviders } from "../testing/provider-fixture.ts";
 
 interface Arrived {
@@ -195,7 +195,7 @@ for (const hidePIPELINING of [false, true]) {
 
 test("a server that disconnects before DATA has received nothing", async () => {
   const providers = startProviders();
-  const { port } = await rawReceiver((socket) => {
+  const { port } = await startRawReceiver((socket) => {
     socket.write("220 here\r\n");
     socket.on("data", (command) => {
       if (command.toString().startsWith("DATA")) socket.destroy();

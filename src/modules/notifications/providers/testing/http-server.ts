@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { receiver } from "../../../../platform/egress/testing/receivers.ts";
+import { startReceiver } from "../../../../platform/egress/testing/receivers.ts";
 
 /** A recorded request. */
 export interface RecordedRequest {
@@ -17,7 +17,7 @@ export type StubResponse =
 /** Starts a provider's HTTP server on loopback with configurable responses. */
 export async function httpServer(answer: (request: RecordedRequest) => StubResponse = () => ({ status: 200 })) {
   const received: RecordedRequest[] = [];
-  const { port } = await receiver(async (request: IncomingMessage, response: ServerResponse) => {
+  const { port } = await startReceiver(async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray());
     const seen = { path: request.url!, headers: request.headers, body };
     received.push(seen);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
-import { oneAtATime } from "../../../../platform/jobs/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Event, EventReader } from "../../events/index.ts";
 import type { AttemptResult } from "../domain/delivery.ts";
@@ -56,14 +56,14 @@ export function createSender(parts: Parts): Sender {
 
   const logWarning = (message: string) => (error: unknown) => log.warn({ err: error }, message);
 
-  const scan = oneAtATime(async () => {
+  const scan = createSerialTask(async () => {
     const found = await store.dueEndpoints(scannedTo, endpointBatchSize);
     scannedTo = found.length < endpointBatchSize ? undefined : found.at(-1);
     for (const endpoint of found) ready.set(keyOf(endpoint), endpoint);
     leaseReady.run();
   }, logWarning("could not find due webhook deliveries"));
 
-  const leaseReady = oneAtATime(async () => {
+  const leaseReady = createSerialTask(async () => {
     // Wait for all, so that each releases its unused slots even if another fails.
     const taken = await Promise.allSettled(
       [...reserveSlots()].map(([each, endpoints]) => leaseAndSend(endpoints, each)),

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
-import { claimParcels, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
+import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import {
   type ConstraintKind,
@@ -109,7 +109,7 @@ export async function insertParcels(
     ${queued ? queueing(sql, taken, shape) : sql``}
     ${queued && shard !== undefined ? counting(sql, taken, shard) : sql``}
     ${rows.some(({ events }) => events.length > 0) ? telling(sql, rows, places, keyed) : sql``}
-    select parcel::int from ${keyed ? sql`refused` : sql`input where false`}`;
+    select ${keyed ? sql`batch_index as parcel from refused` : sql`parcel::int from input where false`}`;
   return new Set(result.map(({ parcel }) => parcel));
 }
 
@@ -198,9 +198,11 @@ function rankIn({ decision, item, priority }: InputRow): number | undefined {
 
 /** Records the keys of calls, and leaves out the calls whose key was used before. */
 function claiming(sql: Sql, parcels: readonly Parcel[]): Fragment {
-  const records = parcels.flatMap(({ record }, parcel) => (record === undefined ? [] : [{ parcel, record }]));
-  return sql`, ${claimParcels(sql, records)}, taken as (
-      select * from input where parcel::int not in (select parcel from refused)
+  const records = parcels.flatMap(({ record }, parcel) =>
+    record === undefined ? [] : [{ batchIndex: parcel, record }],
+  );
+  return sql`, ${claimBatch(sql, records)}, taken as (
+      select * from input where parcel::int not in (select batch_index from refused)
     )`;
 }
 
@@ -258,7 +260,7 @@ function telling(sql: Sql, rows: readonly InputRow[], places: readonly number[],
         where p.tenant_id = told.tenant_id and p.id = told.data ->> 'pool_id'
         limit 1
       ) place on true
-      ${keyed ? sql`where parcel not in (select parcel from refused)` : sql``}
+      ${keyed ? sql`where parcel not in (select batch_index from refused)` : sql``}
     )`;
 }
 

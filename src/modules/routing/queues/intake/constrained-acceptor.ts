@@ -1,5 +1,5 @@
 import type { Database, Sql } from "../../../../platform/db/index.ts";
-import { keyName, usedKeys } from "../../../../platform/idempotency/index.ts";
+import { keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import {
   admit,
   type Candidate,
@@ -118,7 +118,7 @@ async function passIn(db: Database, { parcels, groups, nowMs }: Passing, shard: 
 async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
   const { named, displacing } = namesIn(proposals);
   const claims = proposals.flatMap(({ claim }) => (claim === undefined ? [] : [claim]));
-  const [used, holders] = await Promise.all([usedKeys(tx, claims), groupsOfHolders(tx, displacing)]);
+  const [used, holders] = await Promise.all([readUsedKeys(tx, claims), groupsOfHolders(tx, displacing)]);
   const locked = [...named, ...holders];
   const owned = new Map(await readGroups(tx, locked, true));
   const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));

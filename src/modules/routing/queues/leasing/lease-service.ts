@@ -9,7 +9,7 @@ import {
   type Signals,
   type Sql,
 } from "../../../../platform/db/index.ts";
-import { createTenantLanes } from "../../../../platform/scheduling/index.ts";
+import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
 import type { HandOutLimits } from "../../admission/index.ts";
 import type { Recipient } from "../../pools/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
@@ -106,7 +106,7 @@ const nothing: Lease = { rows: [], againInMs: undefined };
 export function createLeasing({ db, signals }: { db: Database; signals: Signals }): Leasing {
   const lines = new Map<string, Line>();
   // Leases of one limited pool wait for the same group rows, so they queue here before they take a connection.
-  const limitedPools = createTenantLanes(limitedLanes);
+  const limitedPools = createTenantConcurrencyLimiter(limitedLanes);
   const waits = new Set<() => void>();
   let waitsEnded = false;
   let turn = 0;

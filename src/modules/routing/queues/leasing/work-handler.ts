@@ -24,7 +24,7 @@ import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { Failure, fail } from "../../../../errors/index.ts";
 import { type Database, notFound, type Sql } from "../../../../platform/db/index.ts";
-import { claim, complete, usedKeys } from "../../../../platform/idempotency/index.ts";
+import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { createMessageChecker } from "../../../../platform/validation/index.ts";
 import { handOutLimits } from "../../admission/index.ts";
@@ -59,9 +59,9 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
     run: (tx: Sql) => Promise<{ response: T; committed: () => void }>,
   ): Promise<T | "duplicate"> {
     const done = await db.transaction(async (tx) => {
-      if (!(await claim(tx, keyed.claim))) return "duplicate";
+      if (!(await claimKey(tx, keyed.claim))) return "duplicate";
       const result = await run(tx);
-      await complete(tx, keyed.record(result.response));
+      await completeRecord(tx, keyed.record(result.response));
       return result;
     });
     if (done === "duplicate") return done;
@@ -76,12 +76,12 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
     lease: (keep: Keep) => Promise<readonly LeasedRow[]>,
     answer: (rows: readonly LeasedRow[]) => T,
   ): Promise<T | "duplicate"> {
-    if ((await usedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
+    if ((await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
     const taken = new Error("another call with this key was first");
     try {
       const rows = await lease(async (tx, handedOut) => {
-        if (!(await claim(tx, keyed.claim))) throw taken;
-        await complete(tx, keyed.record(answer(handedOut)));
+        if (!(await claimKey(tx, keyed.claim))) throw taken;
+        await completeRecord(tx, keyed.record(answer(handedOut)));
         // Whoever has gone gets nothing, and may ask again.
         signal.throwIfAborted();
       });

@@ -82,7 +82,7 @@ export function createPushing(parts: Parts): Pushing {
   let stopWaking: (() => void)[] = [];
 
   const queue = createTenantQueue<TenantTargets>({
-    lanes,
+    concurrency: lanes,
     merge: (_earlier, later) => later,
     work: (_tenantId, _name, found) => serveTenant(found),
     onError: (error) => log.warn({ err: error }, "items to be sent could not be taken"),

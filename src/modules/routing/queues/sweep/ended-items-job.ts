@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import { inBites, type JobKind } from "../../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../../platform/jobs/index.ts";
 import { forgetEnded } from "./sweep-store.ts";
 
 interface Parts {
@@ -20,7 +20,7 @@ export function forgetEndedJob({ sql, clock, retentionHours, platformTenantId }:
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - retentionHours * 3_600_000);
-      await inBites(signal, bite, (limit) => forgetEnded(sql, before, limit));
+      await runInBatches(signal, bite, (limit) => forgetEnded(sql, before, limit));
     },
   };
 }

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals, TenantChanges } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
-import { oneAtATime } from "../../../../platform/jobs/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue, type EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -101,7 +101,7 @@ export function createAssigning(parts: Parts): Assigning {
   const changed = new Set<string>();
 
   const queue = createTenantQueue<Occasion>({
-    lanes,
+    concurrency: lanes,
     merge: (one, other) => ({
       placeFreed: one.placeFreed || other.placeFreed,
       poolChanged: one.poolChanged || other.poolChanged,
@@ -222,7 +222,7 @@ export function createAssigning(parts: Parts): Assigning {
     } while (after !== undefined && !stopping.signal.aborted);
   }
 
-  const search = oneAtATime(
+  const search = createSerialTask(
     async () => {
       await takeBack();
       if (pollIsDue) {

@@ -1,10 +1,10 @@
-import type { EventLoopShares, Turns } from "../../../../platform/scheduling/index.ts";
+import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
 import type { SlicedDecision } from "../domain/decide.ts";
 import type { Decision } from "../domain/decision.ts";
 
 /** What one call, or one round in the background, spends on its decisions. */
 export interface DecisionTime {
-  readonly turns: Turns;
+  readonly turns: TimeSlices;
   /** What decisions took so far. */
   spentMs: number;
   /** How long they waited for slices. */

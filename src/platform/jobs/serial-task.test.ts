@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { oneAtATime } from "./one-at-a-time.ts";
+import { createSerialTask } from "./serial-task.ts";
 
-test("what is asked for while it is done is done once more, however often it was asked for", async () => {
+test("any number of requests during a run cause exactly one more run", async () => {
   const ends: (() => void)[] = [];
-  const turns = oneAtATime(
+  const task = createSerialTask(
     () => new Promise((resolve) => ends.push(resolve)),
     () => assert.fail(),
   );
-  turns.start();
-  for (let n = 0; n < 5; n++) turns.run();
+  task.start();
+  for (let n = 0; n < 5; n++) task.run();
   assert.equal(ends.length, 1);
   ends[0]!();
   await new Promise(setImmediate);
@@ -19,10 +19,10 @@ test("what is asked for while it is done is done once more, however often it was
   assert.equal(ends.length, 2);
 });
 
-test("nothing is done before the start or after the stop, which waits for what is under way; failures end nothing", async () => {
+test("a task does not run before start or after stop, stop waits for the current run, and failures do not end the task", async () => {
   const errors: unknown[] = [];
   let done = 0;
-  const turns = oneAtATime(
+  const task = createSerialTask(
     async () => {
       await new Promise(setImmediate);
       done++;
@@ -30,11 +30,11 @@ test("nothing is done before the start or after the stop, which waits for what i
     },
     (error) => errors.push(error),
   );
-  turns.run();
-  await turns.stop();
+  task.run();
+  await task.stop();
   assert.equal(done, 0);
-  turns.start();
-  await turns.stop();
-  turns.run();
+  task.start();
+  await task.stop();
+  task.run();
   assert.deepEqual([done, errors.length], [1, 1]);
 });

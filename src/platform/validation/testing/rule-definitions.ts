@@ -16,12 +16,12 @@ import {
   oneof as oneofOption,
 } from "../../../../gen/buf/validate/validate_pb.ts";
 
-/** Definitions with rules, made at run time. */
+/** Message definitions with rules, built at run time. */
 
 type Rules = MessageInitShape<typeof FieldRulesSchema>;
 
-/** A field of a definition that a test makes. */
-export interface RuledField {
+/** A field of a definition in a test. */
+export interface FieldDefinition {
   readonly name: string;
   readonly type: Type;
   readonly typeName?: string;
@@ -30,14 +30,14 @@ export interface RuledField {
   readonly optional?: boolean;
   /** Whether it belongs to the oneof `choice`. */
   readonly choice?: boolean;
-  /** Makes it a map from strings to its type. */
+  /** Whether it is a map from strings to its type. */
   readonly map?: boolean;
 }
 
 const dependencies = [file_google_protobuf_wrappers, file_google_protobuf_timestamp];
 
-/** Makes the message type `test.Ruled` with some fields; with `choiceRequired`, one of its choices must be made. */
-export function ruledMessage(fields: readonly RuledField[], choiceRequired = false): DescMessage {
+/** Creates the message type `test.Ruled` with the given fields; with `choiceRequired`, its oneof must be set. */
+export function createRuledMessage(fields: readonly FieldDefinition[], choiceRequired = false): DescMessage {
   const choice = create(OneofOptionsSchema);
   if (choiceRequired) setExtension(choice, oneofOption, create(OneofRulesSchema, { required: true }));
   const optional = fields.filter((field) => field.optional);
@@ -77,7 +77,7 @@ export function ruledMessage(fields: readonly RuledField[], choiceRequired = fal
   return registry.getMessage("test.Ruled")!;
 }
 
-function descriptorOf(field: RuledField, number: number, optional: readonly RuledField[]) {
+function descriptorOf(field: FieldDefinition, number: number, optional: readonly FieldDefinition[]) {
   const options = create(FieldOptionsSchema);
   if (field.rules !== undefined) setExtension(options, fieldOption, create(FieldRulesSchema, field.rules));
   return {
@@ -96,9 +96,9 @@ function descriptorOf(field: RuledField, number: number, optional: readonly Rule
 const shortText: Rules = { type: { case: "string", value: { minLen: 2n, maxLen: 4n } } };
 const smallInt: Rules = { type: { case: "int32", value: { gte: -5, lte: 5 } } };
 
-/** A definition that uses every rule there is, on every kind of field. */
+/** A definition that uses every rule on every kind of field. */
 export function everyRule(): DescMessage {
-  return ruledMessage(
+  return createRuledMessage(
     [
       { name: "text", type: Type.STRING, rules: shortText },
       { name: "text_required", type: Type.STRING, rules: { ...shortText, required: true } },

@@ -1,15 +1,15 @@
-/** Work that is done one at a time; asked for meanwhile, it is done once more after that. */
-export interface Turns {
-  /** Has the work done now, or once more when it is being done; nothing before the start and after the stop. */
+/** A task that never runs concurrently with itself. A run requested during a run follows it, once. */
+export interface SerialTask {
+  /** Runs the task now, or once more after the current run. Does nothing before `start` and after `stop`. */
   run(): void;
-  /** Begins, and has the work done for the first time. */
+  /** Enables the task and runs it for the first time. */
   start(): void;
-  /** Starts nothing any more, and waits for what is being done. */
+  /** Disables the task and waits for the current run. */
   stop(): Promise<void>;
 }
 
-/** Makes the turns of a piece of work. */
-export function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void): Turns {
+/** Creates a serial task. */
+export function createSerialTask(work: () => Promise<void>, onError: (error: unknown) => void): SerialTask {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = true;

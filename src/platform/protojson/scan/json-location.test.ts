@@ -18,7 +18,7 @@ function violationOf(json: string, desc: Parameters<typeof parseJson>[1]): Viola
 const long = "x".repeat(256 * 1024);
 
 suite("the fields of parsed JSON", () => {
-  test("faults name fields by their proto names, and places in free JSON by their keys", () => {
+  test("violations use proto names for fields and keys for free-form JSON", () => {
     for (const [json, field] of [
       ['{"poolId": 1, "poolId": 2}', "pool_id"],
       ['{"payload": {"a": [1, {"b": 1, "b": 2}]}}', 'payload["a"][1]["b"]'],
@@ -31,7 +31,7 @@ suite("the fields of parsed JSON", () => {
     assert.equal(violationOf(batch, RouteBatchRequestSchema)?.field, 'items[1].attributes["n"]');
   });
 
-  test("a value that is too large for its field is refused before it is parsed, whatever surrounds it", (t) => {
+  test("a value that is too large for its field is rejected before it is parsed, regardless of its surroundings", (t) => {
     t.mock.method(JSON, "parse", () => assert.fail("was parsed"));
     for (const [json, desc, field] of [
       [`{"payload": {"a": "${long}"}}`, RouteRequestSchema, "payload"],
@@ -45,7 +45,7 @@ suite("the fields of parsed JSON", () => {
     }
   });
 
-  test("white space, escapes and a large number of fields that are each small enough do not count", () => {
+  test("whitespace, escapes and many fields that are each small enough do not count towards the limit", () => {
     const most = long.slice(100);
     assert.equal(violationOf(`{"payload": {${" ".repeat(300_000)}"a": "${most}"}}`, RouteRequestSchema), undefined);
     const escaped = `{"payload": {"a": "${"\\u0061".repeat(200_000)}"}}`;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inBites } from "./in-bites.ts";
+import { runInBatches } from "./batches.ts";
 
-test("bites are taken until one is not a whole one, and none after the signal", async () => {
+test("batches run until one is not full, and none runs after the signal is aborted", async () => {
   const left = [3, 3, 1, 3];
   const limits: number[] = [];
-  await inBites(new AbortController().signal, 3, async (limit) => {
+  await runInBatches(new AbortController().signal, 3, async (limit) => {
     limits.push(limit);
     return left.shift()!;
   });
@@ -13,7 +13,7 @@ test("bites are taken until one is not a whole one, and none after the signal", 
 
   const stopping = new AbortController();
   let taken = 0;
-  const endless = inBites(stopping.signal, 3, async () => {
+  const endless = runInBatches(stopping.signal, 3, async () => {
     if (++taken === 2) stopping.abort(new Error("The node stops."));
     return 3;
   });

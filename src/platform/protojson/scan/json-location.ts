@@ -3,28 +3,28 @@ import { type FieldRules, field as fieldOption } from "../../../../gen/buf/valid
 import { keySegment, shortName } from "../problems.ts";
 import type { JsonPath, SizeLimit } from "./scan.ts";
 
-/** The most bytes that a field of free JSON may take, whatever else bounds it. */
+/** The maximum size in bytes of a field with free-form JSON. */
 const freeJsonBytesMax = 256 * 1024;
 
-/** A place in a message's JSON. */
-interface JsonPlace {
-  /** The path as violations show it: fields by their proto names. */
+/** A location in a message's JSON. */
+interface JsonLocation {
+  /** The path in the form of violations, with proto field names. */
   readonly text: string;
-  /** The most bytes that the value may take; undefined for any number. */
+  /** The maximum size of the value in bytes; undefined for no limit. */
   readonly bytesMax: number | undefined;
 }
 
-/** Writes the path of a place in the JSON of a message, or in any JSON. */
-export function pathText(desc: DescMessage | undefined, path: JsonPath): string {
-  return placeAt(desc, path).text;
+/** Formats a path in the JSON of a message, or in any JSON. */
+export function formatPath(desc: DescMessage | undefined, path: JsonPath): string {
+  return locate(desc, path).text;
 }
 
-/** The sizes that the fields of a message allow. */
+/** Returns the size limits of a message's fields. */
 export function sizeLimitOf(desc: DescMessage): SizeLimit {
-  return (path) => placeAt(desc, path).bytesMax;
+  return (path) => locate(desc, path).bytesMax;
 }
 
-function placeAt(root: DescMessage | undefined, path: JsonPath): JsonPlace {
+function locate(root: DescMessage | undefined, path: JsonPath): JsonLocation {
   let message = root;
   let field: DescField | undefined;
   let inField = false;
@@ -36,11 +36,11 @@ function placeAt(root: DescMessage | undefined, path: JsonPath): JsonPlace {
       text = text === "" ? name : `${text}.${name}`;
       inField = field?.fieldKind === "list" || field?.fieldKind === "map";
       message = inField ? undefined : nestedIn(field);
-      // Nothing is known of what an unknown field holds.
+      // The content of an unknown field has no limit of its own.
       if (field === undefined) return { text, bytesMax: undefined };
     } else {
       text += typeof step === "number" ? `[${step}]` : keySegment(step, true);
-      // The first step into a list or a map reaches its items.
+      // The first step into a list or a map selects an item.
       if (inField) message = nestedIn(field);
       inField = false;
     }
@@ -48,7 +48,7 @@ function placeAt(root: DescMessage | undefined, path: JsonPath): JsonPlace {
   return { text, bytesMax: inField || field === undefined ? undefined : bytesMaxOf(field) };
 }
 
-/** Whether a field holds any JSON. */
+/** Whether a field holds free-form JSON. */
 export function isFreeJson({ message }: DescField): boolean {
   return message !== undefined && /^google\.protobuf\.(Struct|Value|ListValue)$/.test(message.typeName);
 }
@@ -57,7 +57,7 @@ function nestedIn(field: DescField | undefined): DescMessage | undefined {
   return field?.message === undefined || isFreeJson(field) ? undefined : field.message;
 }
 
-/** The most bytes that a value of a field may take: free JSON at any depth, and strings by their rules. */
+/** The maximum size in bytes of a field's value: a fixed limit for free-form JSON, and the rules' limit for strings. */
 export function bytesMaxOf(field: DescField): number | undefined {
   if (isFreeJson(field)) return freeJsonBytesMax;
   const rules: FieldRules = getOption(field, fieldOption);
@@ -65,6 +65,6 @@ export function bytesMaxOf(field: DescField): number | undefined {
   const { type } = items ?? rules;
   if (type.case !== "string") return undefined;
   if (type.value.maxBytes > 0n) return Number(type.value.maxBytes);
-  // A character takes four bytes at most.
+  // A character takes at most four bytes.
   return type.value.maxLen > 0n ? Number(type.value.maxLen) * 4 : undefined;
 }

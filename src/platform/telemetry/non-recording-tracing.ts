@@ -1,8 +1,8 @@
 import { formatTraceparent, parseTraceparent, randomId, type TraceContext } from "./trace-context.ts";
 import type { Span, Tracing } from "./tracing.ts";
 
-// Ids are made when first read: a call that logs nothing pays for none.
-class QuietSpan implements Span {
+// Ids are generated on first use, so that a call that logs nothing does not pay for them.
+class NonRecordingSpan implements Span {
   #header: string | undefined;
   #context: TraceContext | undefined;
 
@@ -13,7 +13,7 @@ class QuietSpan implements Span {
   #resolve(): TraceContext {
     if (this.#context === undefined) {
       const parent = this.#header === undefined ? undefined : parseTraceparent(this.#header);
-      // Not sampled for callees: nothing here records the span that they would hang theirs on, unless the caller does.
+      // Not sampled, unless the caller samples: callees would otherwise record spans whose parent is never exported.
       this.#context = {
         traceId: parent?.traceId ?? randomId(16),
         spanId: randomId(8),
@@ -37,7 +37,7 @@ class QuietSpan implements Span {
   end(): void {}
 }
 
-/** Spans that are recorded nowhere and still join log lines of one trace. */
-export function createQuietTracing(): Tracing {
-  return { startSpan: (_name, { parent }) => new QuietSpan(parent), close: async () => {} };
+/** Creates tracing whose spans are not exported but still provide trace ids for log lines. */
+export function createNonRecordingTracing(): Tracing {
+  return { startSpan: (_name, { parent }) => new NonRecordingSpan(parent), close: async () => {} };
 }

@@ -1,5 +1,5 @@
-/** A queue in which tenants take turns, however much each has waiting. */
-export class TenantRing<T> {
+/** A queue that serves tenants round-robin, independent of how many entries each has queued. */
+export class RoundRobinQueue<T> {
   readonly #waiting = new Map<string, T[]>();
 
   get isEmpty(): boolean {
@@ -16,13 +16,13 @@ export class TenantRing<T> {
     else own.push(entry);
   }
 
-  /** The next entry of the tenant whose turn it is; undefined when nothing waits. */
+  /** Removes and returns the next entry, or undefined when the queue is empty. */
   take(): T | undefined {
     const [next] = this.#waiting;
     if (next === undefined) return undefined;
     const [tenantId, own] = next;
     const entry = own.shift()!;
-    // A map keeps the order of insertion: whoever had a turn goes to the end.
+    // A map iterates in insertion order, so re-inserting the tenant moves it to the end of the round.
     this.#waiting.delete(tenantId);
     if (own.length > 0) this.#waiting.set(tenantId, own);
     return entry;
