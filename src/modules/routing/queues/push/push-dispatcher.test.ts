@@ -85,6 +85,28 @@ test("a target that had nothing to take is asked again when something happens in
   for (const recipientId of many) assert.equal(countOf(asked, recipientId), 1, recipientId);
 });
 
+test("a target that had nothing to take is asked again when signals of its pool may have been lost", async (t) => {
+  await newTargets(["unheard"]);
+  const { asked, signals, pushing } = pushingWith(() => ({ rows: [], againInMs: 3_600_000 }));
+  await signals.start();
+  t.after(async () => {
+    await pushing.stop();
+    await signals.stop();
+  });
+  pushing.start();
+  const times = (wanted: number) =>
+    shown(
+      async () => countOf(asked, "unheard"),
+      (count) => count >= wanted,
+      10_000,
+    );
+  await times(1);
+  await db.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query like 'listen %' and pid <> pg_backend_pid()`;
+  await times(2);
+});
+
 test("a tenant whose targets take long keeps no other tenant's waiting", async (t) => {
   const slow = Promise.withResolvers<Lease>();
   await newTargets(["slow-1", "slow-2", "slow-3"]);

@@ -18,14 +18,14 @@ const log = { warn: ({ err }: { err: unknown }) => assert.fail(err as Error) } a
 
 /** Nodes that hear each other's wakes, over one database. Each asks its clock once for every decision. */
 function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
-  const listeners: { prefix: string; listener: (rest: string) => void }[] = [];
+  const listeners: { prefix: string; listener: (rest: string) => void; onLost: () => void }[] = [];
   const signals = {
     wake(topic: string) {
       for (const { prefix, listener } of [...listeners])
         if (topic.startsWith(prefix)) listener(topic.slice(prefix.length));
     },
-    onWakeUnder(prefix: string, listener: (rest: string) => void) {
-      const entry = { prefix, listener };
+    onWakeUnder(prefix: string, listener: (rest: string) => void, onLost: () => void) {
+      const entry = { prefix, listener, onLost };
       listeners.push(entry);
       return () => void listeners.splice(listeners.indexOf(entry), 1);
     },
@@ -34,7 +34,10 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
   after(async () => {
     for (const stop of stops) await stop();
   });
-  return (): { assigning: Assigning; live: LivePools; searches: string[] } => {
+  const loseSignals = () => {
+    for (const { onLost } of listeners) onLost();
+  };
+  return (): { assigning: Assigning; live: LivePools; searches: string[]; loseSignals: () => void } => {
     const searches: string[] = [];
     const counted: Database = { ...db, sql: countingSearches(searches) };
     const events = recordedEvents() as never;
@@ -54,7 +57,7 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
       pollMs: 3_600_000,
     });
     stops.push(assigning.stop);
-    return { assigning, live, searches };
+    return { assigning, live, searches, loseSignals };
   };
 }
 
@@ -112,6 +115,23 @@ async function enqueue({ tenantId, poolId }: Stage, count: number, assign: objec
   return rows.map(({ id }) => id);
 }
 
+/** Writes a stage's pools and recipients to the database, where whoever looks through all pools finds them. */
+async function inDatabase({ tenantId, pools }: Stage): Promise<void> {
+  const environmentId = ulid(Date.now());
+  await db.sql`
+    insert into environments (tenant_id, id, key, name, mode, status, created_at, updated_at)
+    values (${tenantId}, ${environmentId}, 'e', 'e', 'live', 'active', now(), now())`;
+  for (const id of pools.keys()) {
+    await db.sql`
+      insert into pools (tenant_id, id, environment_id, name, strategy, status, config, created_at, updated_at)
+      values (${tenantId}, ${id}, ${environmentId}, ${id}, 'round_robin', 'active', '{}', now(), now())`;
+    await db.sql`
+      insert into recipients (tenant_id, id, pool_id, name, status, weight, capacity, priority, delivery, available_since,
+        created_at, updated_at)
+      values (${tenantId}, ${ulid(Date.now())}, ${id}, 'r', 'active', 1, 1, 0, '{}', now(), now(), now())`;
+  }
+}
+
 const recipientOf = async ({ tenantId }: Stage, id: string): Promise<string> =>
   (await db.sql`select recipient_id from queue_items where tenant_id = ${tenantId} and id = ${id}`)[0]!.recipientId;
 
@@ -158,6 +178,25 @@ for (const when of ["before the item comes, and was searched for in vain", "afte
     await shown(() => recipientOf(stage, id!), Boolean);
   });
 }
+
+test("an item gets a free place that was told of while signals were lost, in a pool that the node takes for idle", async () => {
+  const stage = newStage();
+  await inDatabase(stage);
+  const node = nodes(stage.pools)();
+  node.assigning.start();
+  await node.live.view(stage.pools.get(stage.poolId)!);
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await served(node, stage);
+  // Not due: only a look for a free place finds it.
+  const snapshot = stage.pools.get(stage.poolId)!.digest.slice(0, 16);
+  const waits = { tries: 1, reason: "all_at_capacity", snapshot, after: new Date(Date.now() + 3_600_000) };
+  const [id] = await enqueue(stage, 1, waits);
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await served(node, stage);
+  assert.equal(await recipientOf(stage, id!), "");
+  node.loseSignals();
+  await shown(() => recipientOf(stage, id!), Boolean);
+});
 
 test("an item that becomes ready in an idle pool is searched for, and so are items that wait after it", async () => {
   const stage = newStage();

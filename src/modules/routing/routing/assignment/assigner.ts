@@ -97,6 +97,7 @@ export function createAssigning(parts: Parts): Assigning {
   /** Where the next poll begins, so that pools whose items nobody can take do not hide those behind them. */
   let polledTo: WaitingPool | undefined;
   let pollIsDue = true;
+  let signalsWereLost = false;
   /** Tenants whose pools or recipients changed. */
   const changed = new Set<string>();
 
@@ -125,10 +126,18 @@ export function createAssigning(parts: Parts): Assigning {
   }
 
   function onWake(prefix: string, react: (tenantId: TenantId, poolId: string) => void): () => void {
-    return signals.onWakeUnder(prefix, (name) => {
+    const listener = (name: string) => {
       const [tenantId, poolId] = name.split(":") as [TenantId, string];
       react(tenantId, poolId);
-    });
+    };
+    return signals.onWakeUnder(prefix, listener, onSignalsLost);
+  }
+
+  /** An item may wait and a place may be free in any pool. */
+  function onSignalsLost(): void {
+    idle.clear();
+    signalsWereLost = true;
+    search.run();
   }
 
   /** Assigns what is due in a pool; when a place is free, also what waits for nothing else. */
@@ -212,12 +221,12 @@ export function createAssigning(parts: Parts): Assigning {
     for (const { tenantId, poolId } of pools) look(tenantId, poolId, routine);
   }
 
-  /** Looks at all pools of a tenant that items wait in, after a change of any of them. */
-  async function lookAtPoolsOf(tenantId: string): Promise<void> {
+  /** Looks at all pools that items wait in; at those of one tenant when it is named. */
+  async function lookAtAllPools(occasion: Occasion, tenantId?: string): Promise<void> {
     let after: WaitingPool | undefined;
     do {
       const { pools, last } = await poolsWithUnassigned(db.sql, { after, limit: poolsAtOnce, tenantId });
-      for (const { poolId } of pools) look(tenantId as TenantId, poolId, { placeFreed: false, poolChanged: true });
+      for (const each of pools) look(each.tenantId, each.poolId, occasion);
       after = last;
     } while (after !== undefined && !stopping.signal.aborted);
   }
@@ -225,6 +234,14 @@ export function createAssigning(parts: Parts): Assigning {
   const search = oneAtATime(
     async () => {
       await takeBack();
+      if (signalsWereLost) {
+        signalsWereLost = false;
+        await lookAtAllPools(freed).catch((error) => {
+          // The next search does it.
+          signalsWereLost = true;
+          throw error;
+        });
+      }
       if (pollIsDue) {
         pollIsDue = false;
         await lookAtPools();
@@ -232,7 +249,7 @@ export function createAssigning(parts: Parts): Assigning {
       const [tenantId] = changed;
       if (tenantId === undefined) return;
       changed.delete(tenantId);
-      await lookAtPoolsOf(tenantId);
+      await lookAtAllPools({ placeFreed: false, poolChanged: true }, tenantId);
       if (changed.size > 0) search.run();
     },
     (error) => log.warn({ err: error }, "items that wait for recipients could not be looked for"),

@@ -13,7 +13,7 @@ export interface WaitingPool {
  */
 export async function poolsWithUnassigned(
   sql: Sql,
-  { after, limit, tenantId = "" }: { after: WaitingPool | undefined; limit: number; tenantId?: string },
+  { after, limit, tenantId = "" }: { after: WaitingPool | undefined; limit: number; tenantId?: string | undefined },
 ): Promise<{ pools: readonly WaitingPool[]; last: WaitingPool | undefined }> {
   const pools = await sql<WaitingPool[]>`
     select p.tenant_id, p.id as pool_id from pools p
