@@ -57,6 +57,12 @@ export type Interceptor = (call: Call, next: Next) => Promise<Answer>;
 /** What is left to do once a transaction is committed. A promise that it returns is awaited before the call is answered. */
 export type AfterCommit = () => unknown;
 
+/** What was taken from a daily quota. */
+export interface QuotaReceipt {
+  /** Gives so many back to the day that they were taken from. */
+  giveBack(count: number): Promise<void>;
+}
+
 /** What a handler knows besides its message. */
 export interface Context {
   readonly operation: Operation;
@@ -74,9 +80,9 @@ export interface Context {
   quotaOf(operation: string): number | undefined;
   /**
    * Takes so many from the tenant's daily quota of an operation, or throws QUOTA_EXCEEDED and takes none. A count of 0 only
-   * asks whether the quota is known to be used up; a negative count gives back.
+   * asks whether the quota is known to be used up. Undefined for no limit.
    */
-  takeQuota(operation: string, count: number): Promise<void> | undefined;
+  takeQuota(operation: string, count: number): Promise<QuotaReceipt> | undefined;
   /**
    * Checks the caller's access once more; throws when the call would be refused now. A handler that waits calls it
    * after every wait, before it hands anything out.

@@ -17,6 +17,7 @@ import type {
   Handler,
   Next,
   Plane,
+  QuotaReceipt,
   ServiceHandlers,
 } from "./call.ts";
 import { type StoredResponseCodec, storedResponseCodec } from "./stored-response.ts";
@@ -29,7 +30,7 @@ interface Parts {
   readonly timeoutMs: number;
   readonly keyring: Keyring | undefined;
   /** Takes from a tenant's daily quota, or throws. */
-  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number, count: number) => Promise<void>;
+  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number, count: number) => Promise<QuotaReceipt>;
   /** The key of request digests, the same on all nodes. */
   readonly fingerprintSecret: string;
   /** Checks the access of a call that is under way once more; throws when it would be refused now. */
@@ -182,7 +183,7 @@ class CallContext implements Context {
     return this.#call.standing?.quotas[operation];
   }
 
-  takeQuota(operation: string, count: number): Promise<void> | undefined {
+  takeQuota(operation: string, count: number): Promise<QuotaReceipt> | undefined {
     const limit = this.quotaOf(operation);
     return limit === undefined ? undefined : this.#parts.takeQuota(this.tenantId, operation, limit, count);
   }

@@ -53,7 +53,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     nowMs: Date.now(),
     sql: db.sql,
     quotaOf: () => undefined,
-    takeQuota: async () => {},
+    takeQuota: () => undefined,
     recheckAccess: async () => {},
     waited: () => {},
     afterCommit: (action) => void action(),

@@ -1,3 +1,4 @@
+import type { QuotaReceipt } from "../../../chain/call.ts";
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
@@ -17,25 +18,27 @@ export interface QuotaGrant {
   readonly granted: readonly boolean[];
   /** To be called after the commit: remembers which quotas are used up. */
   remember(): void;
+  /** Gives some of it back to the day that it was taken from, within the same transaction. */
+  giveBack(takes: readonly QuotaTake[]): Promise<void>;
 }
 
 /** Counts what tenants do against their daily limits. */
 export interface Quotas {
   /**
    * Takes so many (one) from today's quota; throws QUOTA_EXCEEDED when they are not left, and takes none. A count of 0 only
-   * asks whether the quota is known to be used up, without a statement. A negative count gives back.
+   * asks whether the quota is known to be used up, without a statement.
    */
-  take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<void>;
+  take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<QuotaReceipt>;
   /** Takes within the transaction of the effect: both are committed or neither is. */
   takeIn(tx: Sql, takes: readonly QuotaTake[]): Promise<QuotaGrant>;
-  /** Gives back within the transaction that took. */
-  giveBackIn(tx: Sql, takes: readonly QuotaTake[]): Promise<void>;
   /** Whether today's quota is known to be used up: a refusal costs no statement then. */
   isUsedUp(take: Omit<QuotaTake, "count">): boolean;
   /** The refusal of what goes over a quota. */
   exceeded(take: Pick<QuotaTake, "operation" | "limit">): Failure;
   used(sql: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }>;
 }
+
+const nothingTaken: QuotaReceipt = { async giveBack() {} };
 
 /** For how long a quota counts as used up before it is asked for again. */
 const exhaustedMs = 1000;
@@ -45,16 +48,24 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
   // A quota that was used up a moment ago is not asked for again. Only for a moment: another node may give some back.
   const exhausted = new Map<string, { readonly untilMs: number; readonly limit: number }>();
 
-  const takes = createBatcher<QuotaTake, boolean>({
+  const takes = createBatcher<QuotaTake, QuotaReceipt | undefined>({
     async flush(inputs) {
-      const { granted, remember } = await grant(sql, inputs);
+      const { granted, remember, giveBack } = await grant(sql, inputs);
       remember();
-      return [...granted];
+      return inputs.map((input, at) => {
+        if (!granted[at]) return undefined;
+        return {
+          async giveBack(count) {
+            await giveBack([{ ...input, count }]);
+            exhausted.delete(keyOf(input));
+          },
+        };
+      });
     },
   });
 
   async function grant(connection: Sql, inputs: readonly QuotaTake[]): Promise<QuotaGrant> {
-    if (inputs.length === 0) return { granted: [], remember() {} };
+    if (inputs.length === 0) return { granted: [], remember() {}, async giveBack() {} };
     const day = dayOf(clock.now());
     const groups = Map.groupBy(inputs, keyOf);
     const rows = await addUsage(connection, day, groupCounts(groups));
@@ -84,6 +95,11 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
         const untilMs = Math.min(nowMs + exhaustedMs, endOfDay(nowMs).getTime());
         for (const each of usedUp) exhausted.set(keyOf(each), { untilMs, limit: each.limit });
       },
+      async giveBack(given) {
+        if (given.length === 0) return;
+        const counts = groupCounts(Map.groupBy(given, keyOf)).map((each) => ({ ...each, count: -each.count }));
+        await addUsage(connection, day, counts);
+      },
     };
   }
 
@@ -102,20 +118,13 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
   return {
     async take(tenantId, operation, limit, count = 1) {
       const input = { tenantId, operation, limit, count };
-      if (count < 0) {
-        await addUsage(sql, dayOf(clock.now()), [input]);
-        exhausted.delete(keyOf(input));
-        return;
-      }
-      if (count === 0 && !isUsedUp(input)) return;
-      if (isUsedUp(input) || !(await takes.run(input))) throw exceeded(input);
+      if (isUsedUp(input)) throw exceeded(input);
+      if (count === 0) return nothingTaken;
+      const receipt = await takes.run(input);
+      if (receipt === undefined) throw exceeded(input);
+      return receipt;
     },
     takeIn: grant,
-    async giveBackIn(tx, given) {
-      if (given.length === 0) return;
-      const counts = groupCounts(Map.groupBy(given, keyOf)).map((each) => ({ ...each, count: -each.count }));
-      await addUsage(tx, dayOf(clock.now()), counts);
-    },
     isUsedUp,
     exceeded,
     async used(connection, tenantId, operation) {

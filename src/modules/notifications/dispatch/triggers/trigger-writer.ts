@@ -20,7 +20,7 @@ type Written = "kept" | "duplicate" | "over_quota";
 interface Parts {
   readonly db: Database;
   readonly reporting: Reporting;
-  readonly quotas: Pick<Quotas, "takeIn" | "giveBackIn" | "isUsedUp" | "exceeded">;
+  readonly quotas: Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
 }
 
 /**
@@ -53,7 +53,7 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
     inputs: readonly CountedParcel[],
   ): Promise<{ written: Written[]; committed: () => void }> {
     const counted = inputs.filter(({ quota }) => quota !== undefined);
-    const { granted, remember } = await quotas.takeIn(tx, counted.map(takeOf));
+    const { granted, remember, giveBack } = await quotas.takeIn(tx, counted.map(takeOf));
     const over = new Set(counted.filter((_, at) => !granted[at]));
     const within = inputs.filter((input) => !over.has(input));
     const refused = await keepParcels(
@@ -61,7 +61,7 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
       within.map(({ parcel }) => parcel),
     );
     const duplicates = new Set(within.filter((_, at) => refused.has(at)));
-    await quotas.giveBackIn(tx, [...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
+    await giveBack([...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
     const kept = within.filter((input) => !duplicates.has(input));
     const reports = kept.flatMap(({ parcel: { tenantId, rows } }) => reportsOf(tenantId, rows));
     const told = await reporting.record(tx, reports);
@@ -110,10 +110,10 @@ export function createTriggerWriter({ db, reporting, quotas }: Parts) {
     ): Promise<"admitted" | "duplicate"> {
       const takes =
         quota === undefined ? [] : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaTake];
-      const { granted } = await quotas.takeIn(tx, takes);
+      const { granted, giveBack } = await quotas.takeIn(tx, takes);
       if (granted.includes(false)) return refuse(tx, quota!, keyed);
       if (keyed === undefined || (await claim(tx, keyed.claim))) return "admitted";
-      await quotas.giveBackIn(tx, takes);
+      await giveBack(takes);
       return "duplicate";
     },
 
