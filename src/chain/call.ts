@@ -120,5 +120,27 @@ export type GroupedHandler = {
   readonly replay?: (context: Context, recorded: any) => Promise<Message>;
 };
 
+/**
+ * Carries out a mutating operation, part of which takes too long to hold a connection meanwhile. `prepare` runs before the
+ * transaction, and `run` in it. `run` verifies what may have changed since, and throws PrepareAgain to have its transaction
+ * rolled back and both run again.
+ */
+export type PreparedHandler = {
+  // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
+  readonly prepare: (context: Context, request: any, from: any) => Promise<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
+  readonly run: (context: Context, request: any, prepared: any) => Promise<Message>;
+};
+
+/** Has an operation prepared again; `from` is what `prepare` is told, undefined at first. */
+export class PrepareAgain extends Error {
+  readonly from: unknown;
+
+  constructor(from?: unknown) {
+    super("What was prepared is not enough any more.");
+    this.from = from;
+  }
+}
+
 /** The handlers of a service, by method name. */
-export type ServiceHandlers = Readonly<Record<string, Handler | GroupedHandler>>;
+export type ServiceHandlers = Readonly<Record<string, Handler | GroupedHandler | PreparedHandler>>;

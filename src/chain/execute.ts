@@ -6,19 +6,21 @@ import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
-import { type Claim, claim, complete, storedResponse } from "../platform/idempotency/index.ts";
+import { type Claim, claim, complete, storedResponse, usedKeys } from "../platform/idempotency/index.ts";
 import { jsonEncoder } from "../platform/protojson/index.ts";
-import type {
-  AfterCommit,
-  Answer,
-  Call,
-  Context,
-  GroupedHandler,
-  Handler,
-  Next,
-  Plane,
-  QuotaReceipt,
-  ServiceHandlers,
+import {
+  type AfterCommit,
+  type Answer,
+  type Call,
+  type Context,
+  type GroupedHandler,
+  type Handler,
+  type Next,
+  type Plane,
+  PrepareAgain,
+  type PreparedHandler,
+  type QuotaReceipt,
+  type ServiceHandlers,
 } from "./call.ts";
 import { type StoredResponseCodec, storedResponseCodec } from "./stored-response.ts";
 import { whileAllowed } from "./stream.ts";
@@ -56,7 +58,7 @@ export function execution(operations: readonly Operation[], parts: Parts): Next 
   return (call) => executors.get(call.operation)!(call);
 }
 
-function executorOf(operation: Operation, handler: Handler | GroupedHandler, parts: Parts): Executor {
+function executorOf(operation: Operation, handler: Handler | GroupedHandler | PreparedHandler, parts: Parts): Executor {
   if (typeof handler === "function" && operation.streaming) {
     return async (call) => {
       const context = contextOf(call, parts);
@@ -68,25 +70,38 @@ function executorOf(operation: Operation, handler: Handler | GroupedHandler, par
     return async (call) => handler(contextOf(call, parts), call.message);
   }
   const codec = storedResponseCodec(operation, parts.keyring);
-  return typeof handler === "function"
-    ? (call) => executeInTransaction(call, handler, codec, parts)
+  if (typeof handler === "function") {
+    return (call) => {
+      const context = contextOf(call, parts);
+      const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
+      const run = () => handler(context, call.message) as Promise<Message>;
+      return executeInTransaction({ call, context, claimed, codec, parts }, run);
+    };
+  }
+  return "prepare" in handler
+    ? (call) => executePrepared(call, handler, codec, parts)
     : (call) => executeGrouped(call, handler, codec, parts);
 }
 
+/** A call of a mutating operation. */
+interface MutatingCall {
+  readonly call: Call;
+  readonly context: CallContext;
+  readonly claimed: Claim | undefined;
+  readonly codec: StoredResponseCodec;
+  readonly parts: Parts;
+}
+
 async function executeInTransaction(
-  call: Call,
-  handler: Handler,
-  codec: StoredResponseCodec,
-  parts: Parts,
+  { call, context, claimed, codec, parts }: MutatingCall,
+  run: () => Promise<Message>,
 ): Promise<Message> {
-  const context = contextOf(call, parts);
-  const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   const done = await parts.db.transaction(async (tx) => {
     if (claimed !== undefined && !(await claim(tx, claimed))) {
       return { replayed: codec.decode(await storedResponse(tx, claimed), claimed) };
     }
     context.sql = tx;
-    const response = (await handler(context, call.message)) as Message;
+    const response = await run();
     if (claimed !== undefined) await complete(tx, { ...claimed, response: codec.encode(response, claimed) });
     // A caller who has given up, or waited too long, gets no effect: the answer it saw is then the truth.
     call.signal.throwIfAborted();
@@ -97,6 +112,33 @@ async function executeInTransaction(
   const settled = context.committed();
   if (settled !== undefined) await settled;
   return done.response;
+}
+
+async function executePrepared(
+  call: Call,
+  handler: PreparedHandler,
+  codec: StoredResponseCodec,
+  parts: Parts,
+): Promise<Message> {
+  const context = contextOf(call, parts);
+  const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
+  const { sql } = parts.db;
+  // Nothing is prepared for a repeat.
+  if (claimed !== undefined && (await usedKeys(sql, [claimed])).size > 0) {
+    return replayed(call, codec.decode(await storedResponse(sql, claimed), claimed));
+  }
+  for (let from: unknown; ; ) {
+    call.signal.throwIfAborted();
+    context.sql = sql;
+    const prepared = await handler.prepare(context, call.message, from);
+    try {
+      const run = () => handler.run(context, call.message, prepared);
+      return await executeInTransaction({ call, context, claimed, codec, parts }, run);
+    } catch (error) {
+      if (!(error instanceof PrepareAgain)) throw error;
+      from = error.from;
+    }
+  }
 }
 
 async function executeGrouped(

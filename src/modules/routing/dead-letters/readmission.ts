@@ -23,12 +23,17 @@ export interface RefusedItem {
 export interface Readmission {
   /** Whether the pool has constraints at all. */
   concerns(snapshot: PoolSnapshot): boolean;
-  /** Finds the groups that the items fall into, in slices of the event loop. Takes no lock. */
+  /**
+   * Finds the groups that the items fall into, in slices of the event loop. It may take long, so that no transaction should
+   * be open meanwhile.
+   */
   prepare(sql: Sql, snapshot: PoolSnapshot, queueItemIds: readonly string[]): Promise<PreparedReadmission>;
 }
 
 /** Items whose groups are known. */
 export interface PreparedReadmission {
+  /** Whether an item was a dead letter of the pool when its groups were found. */
+  has(queueItemId: string): boolean;
   /**
    * Locks the groups, and has the work lock the items after that: groups come first everywhere. When somebody else was
    * faster, all of it is undone and done again; the work gets the transaction to use.

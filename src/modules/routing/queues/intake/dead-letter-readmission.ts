@@ -45,6 +45,7 @@ export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopSha
         );
       }
       return {
+        has: (queueItemId) => requests.has(queueItemId),
         run: (tx, nowMs, work) =>
           retryRaces(() => tx.savepoint(async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs)))),
       };
