@@ -17,6 +17,8 @@ export interface Placement {
 export interface RefusedItem {
   readonly queueItemId: string;
   readonly reason: "deduplicated" | "rejected";
+  /** The item that it is a duplicate of; empty when it is none. */
+  readonly existingItemId: string;
 }
 
 /** Has items that are put back pass their pool's constraints, in the caller's transaction. */

@@ -119,7 +119,8 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       );
       const { changed, skipped } = partition("retry", ids, letters);
       const { placed, refused } = round.admit(changed, max);
-      const left = inOrder(ids, [...skipped, ...refused]);
+      const kept = refused.map(({ queueItemId, reason }) => ({ queueItemId, reason }));
+      const left = inOrder(ids, [...skipped, ...kept]);
       if (placed.length === 0) throw new NothingPlaced(left);
       const names = placed.map(({ queueItemId }) => queueItemId);
       const count = await store.retryNamed(tenantId, poolId, names, renewal, placed);
