@@ -77,6 +77,8 @@ export function whileAllowed(
   const timer = setInterval(() => {
     recheck().catch((error: unknown) => {
       denied = { error };
+      // Also when nobody waits for a message: the next one who does is told.
+      clearInterval(timer);
       interrupt(error);
     });
   }, everyMs);

@@ -43,6 +43,32 @@ test("many wakes become few notifications", async (t) => {
   assert.equal(sent, 1);
 });
 
+test("a wake after the stop reaches this node's listeners and leaves nothing behind", async (t) => {
+  let sent = 0;
+  const counting = new Proxy(db, {
+    get(target, name) {
+      if (name === "sql") sent++;
+      return Reflect.get(target, name);
+    },
+  });
+  const [here, there] = [await node(t, counting), await node(t)];
+  let heard = 0;
+  here.onWake("late", () => heard++);
+  let echoed = 0;
+  there.onWake("other", () => echoed++);
+  heard = 0;
+  echoed = 0;
+  await here.stop();
+  sent = 0;
+  here.wake("late");
+  assert.equal(heard, 1);
+  // Sent later than the one above would have been.
+  const other = await node(t);
+  other.wake("other");
+  await until(() => echoed > 0);
+  assert.equal(sent, 0);
+});
+
 test("any number of topics at once gets through", async (t) => {
   const [here, there] = [await node(t), await node(t)];
   const heard = new Set<number>();

@@ -36,6 +36,7 @@ export function createSignals(db: Database): Signals {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let listening: { unlisten(): Promise<void> } | undefined;
+  let isStopped = false;
 
   const tell = (topic: string) => {
     for (const listener of listeners.get(topic) ?? []) listener();
@@ -68,6 +69,8 @@ export function createSignals(db: Database): Signals {
         );
       }
       tell(topic);
+      // A timer would outlive the stop, and the connections are about to be closed.
+      if (isStopped) return;
       pending.add(topic);
       timer ??= setTimeout(send, coalesceMs);
     },
@@ -85,6 +88,8 @@ export function createSignals(db: Database): Signals {
       return () => prefixes.delete(entry);
     },
     async start() {
+      isStopped = false;
+      timer = undefined;
       // After a lost connection anything may have happened meanwhile.
       const tellAll = () => {
         for (const set of listeners.values()) for (const listener of set) listener();
@@ -93,6 +98,7 @@ export function createSignals(db: Database): Signals {
       listening = await db.listen(channel, (payload) => payload.split(",").forEach(tell), tellAll);
     },
     async stop() {
+      isStopped = true;
       clearTimeout(timer);
       await listening?.unlisten().catch(() => {});
     },
