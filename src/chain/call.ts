@@ -57,6 +57,12 @@ export type Interceptor = (call: Call, next: Next) => Promise<CallResponse>;
 /** Work to do after a commit. A returned promise is awaited before the response is sent. */
 export type AfterCommit = () => unknown;
 
+/** Units charged to a daily quota. */
+export interface QuotaReceipt {
+  /** Refunds units to the day that they were charged to. */
+  refund(count: number): Promise<void>;
+}
+
 /** What a handler gets besides its request message. */
 export interface Context {
   readonly operation: Operation;
@@ -74,9 +80,9 @@ export interface Context {
   quotaOf(operation: string): number | undefined;
   /**
    * Charges `count` to the tenant's daily quota for an operation, or throws QUOTA_EXCEEDED and charges nothing. A count of
-   * 0 only checks whether the quota is known to be used up. A negative count refunds.
+   * 0 only checks whether the quota is known to be used up. Undefined if unlimited.
    */
-  takeQuota(operation: string, count: number): Promise<void> | undefined;
+  takeQuota(operation: string, count: number): Promise<QuotaReceipt> | undefined;
   /**
    * Checks the caller's access again and throws if the call would be refused now. A handler that waits calls it after
    * every wait, before it returns data.
@@ -115,5 +121,27 @@ export type GroupedHandler = {
   readonly replay?: (context: Context, recorded: any) => Promise<Message>;
 };
 
+/**
+ * Carries out a mutating operation, part of which takes too long to hold a connection meanwhile. `prepare` runs before the
+ * transaction, and `run` in it. `run` verifies what may have changed since, and throws PrepareAgain to have its transaction
+ * rolled back and both run again.
+ */
+export type PreparedHandler = {
+  // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
+  readonly prepare: (context: Context, request: any, from: any) => Promise<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
+  readonly run: (context: Context, request: any, prepared: any) => Promise<Message>;
+};
+
+/** Has an operation prepared again; `from` is what `prepare` is told, undefined at first. */
+export class PrepareAgain extends Error {
+  readonly from: unknown;
+
+  constructor(from?: unknown) {
+    super("What was prepared is not enough any more.");
+    this.from = from;
+  }
+}
+
 /** The handlers of a service, by method name. */
-export type ServiceHandlers = Readonly<Record<string, Handler | GroupedHandler>>;
+export type ServiceHandlers = Readonly<Record<string, Handler | GroupedHandler | PreparedHandler>>;

@@ -6,18 +6,27 @@ import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
-import { type Claim, claimKey, completeRecord, readStoredResponse } from "../platform/idempotency/index.ts";
+import {
+  type Claim,
+  claimKey,
+  completeRecord,
+  readStoredResponse,
+  readUsedKeys,
+} from "../platform/idempotency/index.ts";
 import { createJsonEncoder } from "../platform/protojson/index.ts";
-import type {
-  AfterCommit,
-  Call,
-  CallResponse,
-  Context,
-  GroupedHandler,
-  Handler,
-  Next,
-  Plane,
-  ServiceHandlers,
+import {
+  type AfterCommit,
+  type Call,
+  type CallResponse,
+  type Context,
+  type GroupedHandler,
+  type Handler,
+  type Next,
+  type Plane,
+  PrepareAgain,
+  type PreparedHandler,
+  type QuotaReceipt,
+  type ServiceHandlers,
 } from "./call.ts";
 import { createStoredResponseCodec, type StoredResponseCodec } from "./stored-response.ts";
 import { guardStream } from "./stream.ts";
@@ -29,7 +38,7 @@ interface Parts {
   readonly timeoutMs: number;
   readonly keyring: Keyring | undefined;
   /** Charges a tenant's daily quota, or throws. */
-  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number, count: number) => Promise<void>;
+  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number, count: number) => Promise<QuotaReceipt>;
   /** The key of request digests, shared by all nodes. */
   readonly fingerprintSecret: string;
   /** Checks the access of a running call again and throws if it would be refused now. */
@@ -55,7 +64,7 @@ export function createExecutor(operations: readonly Operation[], parts: Parts): 
   return (call) => executors.get(call.operation)!(call);
 }
 
-function executorOf(operation: Operation, handler: Handler | GroupedHandler, parts: Parts): Executor {
+function executorOf(operation: Operation, handler: Handler | GroupedHandler | PreparedHandler, parts: Parts): Executor {
   if (typeof handler === "function" && operation.streaming) {
     return async (call) => {
       const context = contextOf(call, parts);
@@ -67,25 +76,38 @@ function executorOf(operation: Operation, handler: Handler | GroupedHandler, par
     return async (call) => handler(contextOf(call, parts), call.message);
   }
   const codec = createStoredResponseCodec(operation, parts.keyring);
-  return typeof handler === "function"
-    ? (call) => executeInTransaction(call, handler, codec, parts)
+  if (typeof handler === "function") {
+    return (call) => {
+      const context = contextOf(call, parts);
+      const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
+      const run = () => handler(context, call.message) as Promise<Message>;
+      return executeInTransaction({ call, context, claimed, codec, parts }, run);
+    };
+  }
+  return "prepare" in handler
+    ? (call) => executePrepared(call, handler, codec, parts)
     : (call) => executeGrouped(call, handler, codec, parts);
 }
 
+/** A call of a mutating operation. */
+interface MutatingCall {
+  readonly call: Call;
+  readonly context: CallContext;
+  readonly claimed: Claim | undefined;
+  readonly codec: StoredResponseCodec;
+  readonly parts: Parts;
+}
+
 async function executeInTransaction(
-  call: Call,
-  handler: Handler,
-  codec: StoredResponseCodec,
-  parts: Parts,
+  { call, context, claimed, codec, parts }: MutatingCall,
+  run: () => Promise<Message>,
 ): Promise<Message> {
-  const context = contextOf(call, parts);
-  const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   const done = await parts.db.transaction(async (tx) => {
     if (claimed !== undefined && !(await claimKey(tx, claimed))) {
       return { replayed: codec.decode(await readStoredResponse(tx, claimed), claimed) };
     }
     context.sql = tx;
-    const response = (await handler(context, call.message)) as Message;
+    const response = await run();
     if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response, claimed) });
     // A call that was cancelled or timed out is rolled back, so that the error the caller saw is true.
     call.signal.throwIfAborted();
@@ -96,6 +118,33 @@ async function executeInTransaction(
   const settled = context.committed();
   if (settled !== undefined) await settled;
   return done.response;
+}
+
+async function executePrepared(
+  call: Call,
+  handler: PreparedHandler,
+  codec: StoredResponseCodec,
+  parts: Parts,
+): Promise<Message> {
+  const context = contextOf(call, parts);
+  const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
+  const { sql } = parts.db;
+  // Nothing is prepared for a repeat.
+  if (claimed !== undefined && (await readUsedKeys(sql, [claimed])).size > 0) {
+    return replayed(call, codec.decode(await readStoredResponse(sql, claimed), claimed));
+  }
+  for (let from: unknown; ; ) {
+    call.signal.throwIfAborted();
+    context.sql = sql;
+    const prepared = await handler.prepare(context, call.message, from);
+    try {
+      const run = () => handler.run(context, call.message, prepared);
+      return await executeInTransaction({ call, context, claimed, codec, parts }, run);
+    } catch (error) {
+      if (!(error instanceof PrepareAgain)) throw error;
+      from = error.from;
+    }
+  }
 }
 
 async function executeGrouped(
@@ -182,7 +231,7 @@ class CallContext implements Context {
     return this.#call.tenantState?.quotas[operation];
   }
 
-  takeQuota(operation: string, count: number): Promise<void> | undefined {
+  takeQuota(operation: string, count: number): Promise<QuotaReceipt> | undefined {
     const limit = this.quotaOf(operation);
     return limit === undefined ? undefined : this.#parts.takeQuota(this.tenantId, operation, limit, count);
   }

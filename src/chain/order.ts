@@ -36,7 +36,7 @@ export interface ChainParts {
   readonly authenticators: Readonly<Record<Plane, readonly Authenticator[]>>;
   readonly readTenantState: TenantStateReader;
   readonly limiter: RateLimiter | undefined;
-  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<void>;
+  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<unknown>;
   readonly observeDeprecated: (operation: string) => void;
 }
 

@@ -81,6 +81,8 @@ export function guardStream(
   const timer = setInterval(() => {
     recheck().catch((error: unknown) => {
       denied = { error };
+      // Also when nobody waits for a message: the next one who does is told.
+      clearInterval(timer);
       interrupt(error);
     });
   }, everyMs);

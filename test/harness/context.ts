@@ -1,6 +1,12 @@
 import { after } from "node:test";
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
-import type { AfterCommit, Context, GroupedHandler } from "../../src/chain/call.ts";
+import {
+  type AfterCommit,
+  type Context,
+  type GroupedHandler,
+  PrepareAgain,
+  type PreparedHandler,
+} from "../../src/chain/call.ts";
 import { runAfterCommit } from "../../src/chain/execute.ts";
 import { readOperations } from "../../src/definitions/index.ts";
 import { Failure } from "../../src/errors/index.ts";
@@ -53,7 +59,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     nowMs: Date.now(),
     sql: db.sql,
     quotaOf: () => undefined,
-    takeQuota: async () => {},
+    takeQuota: () => undefined,
     recheckAccess: async () => {},
     waited: () => {},
     afterCommit: (action) => void action(),
@@ -68,20 +74,31 @@ const anyOperation = readOperations()[0]!;
 export async function perform<I extends DescMessage, O>(
   db: Database,
   choice: ContextChoice,
-  handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | GroupedHandler,
+  handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | GroupedHandler | PreparedHandler,
   schema: I,
   request: MessageInitShape<I>,
 ): Promise<O> {
-  if (typeof handler !== "function") throw new Error("A grouped handler commits by itself");
+  if (typeof handler !== "function" && !("prepare" in handler)) throw new Error("A grouped handler commits by itself");
   const actions: AfterCommit[] = [];
-  const answer = await db.transaction((tx) =>
-    handler(
-      contextFor(db, { ...choice, sql: tx, afterCommit: (action) => void actions.push(action) }),
-      create(schema, request),
-    ),
-  );
-  await runAfterCommit(actions);
-  return answer;
+  const message = create(schema, request);
+  const afterCommit = (action: AfterCommit) => void actions.push(action);
+  for (let from: unknown; ; ) {
+    const context = contextFor(db, { ...choice, afterCommit });
+    const prepared = typeof handler === "function" ? undefined : await handler.prepare(context, message, from);
+    try {
+      const answer = await db.transaction((tx) => {
+        const inside = { ...context, sql: tx };
+        return typeof handler === "function"
+          ? handler(inside, message)
+          : (handler.run(inside, message, prepared) as Promise<O>);
+      });
+      await runAfterCommit(actions);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof PrepareAgain)) throw error;
+      from = error.from;
+    }
+  }
 }
 
 /** Keeps the events that modules record. */

@@ -8,7 +8,7 @@ import {
   GetWebhookDeliveryRequestSchema,
   type WebhookDelivery,
 } from "../../gen/service/api/webhook_pb.ts";
-import type { Context, GroupedHandler } from "../../src/chain/call.ts";
+import type { Context, GroupedHandler, PreparedHandler } from "../../src/chain/call.ts";
 import { createEvents } from "../../src/modules/operations/events/index.ts";
 import { createWebhooks } from "../../src/modules/operations/webhooks/index.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
@@ -106,7 +106,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
   const first = node();
   const call = <I extends DescMessage, O>(
     tenantId: TenantId,
-    handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | GroupedHandler,
+    handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | GroupedHandler | PreparedHandler,
     schema: I,
     request: MessageInitShape<I>,
   ): Promise<O> => perform(db, { tenantId, nowMs }, handler, schema, request);

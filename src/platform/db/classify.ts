@@ -1,3 +1,4 @@
+import { DatabaseError } from "pg";
 import { type ErrorCode, Failure, fail } from "../../errors/index.ts";
 
 /** What PostgreSQL's states mean to a caller. */
@@ -36,6 +37,28 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
     });
   }
   return undefined;
+}
+
+/** The states of errors after which the server may have committed all the same. */
+const undecidedState = /^(08|57P|40003)/;
+/** Errors of callers who got no connection, so that nothing was sent. */
+const unsent: ReadonlySet<unknown> = new Set([
+  ...busy,
+  "CONNECT_TIMEOUT",
+  "ECONNREFUSED",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
+/**
+ * Whether work that ended with this error may have been committed nevertheless. Only an answer of the database, a refusal of
+ * our own, or a connection that was never made rules it out: a lost connection says nothing about the commit.
+ */
+export function mayBeCommitted(error: unknown): boolean {
+  if (error instanceof Failure) return error.cause !== undefined && mayBeCommitted(error.cause);
+  if (error instanceof DatabaseError) return undecidedState.test(error.code ?? "08");
+  return !unsent.has((error as { code?: unknown } | null)?.code);
 }
 
 /** Whether a statement failed because of its own data, so that other rows of the batch may still succeed. */

@@ -7,7 +7,7 @@
  * tenant change: the fact behind the hint; caches follow it.
  */
 export { type Batcher, createBatcher } from "./batcher.ts";
-export { classifyDatabaseError } from "./classify.ts";
+export { classifyDatabaseError, mayBeCommitted } from "./classify.ts";
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { lines } from "./lines.ts";
 export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";

@@ -43,6 +43,32 @@ test("many wakes become few notifications", async (t) => {
   assert.equal(sent, 1);
 });
 
+test("a wake after the stop reaches this node's listeners and leaves nothing behind", async (t) => {
+  let sent = 0;
+  const counting = new Proxy(db, {
+    get(target, name) {
+      if (name === "sql") sent++;
+      return Reflect.get(target, name);
+    },
+  });
+  const [here, there] = [await node(t, counting), await node(t)];
+  let heard = 0;
+  here.onWake("late", () => heard++);
+  let echoed = 0;
+  there.onWake("other", () => echoed++);
+  heard = 0;
+  echoed = 0;
+  await here.stop();
+  sent = 0;
+  here.wake("late");
+  assert.equal(heard, 1);
+  // Sent later than the one above would have been.
+  const other = await node(t);
+  other.wake("other");
+  await until(() => echoed > 0);
+  assert.equal(sent, 0);
+});
+
 test("any number of topics at once gets through", async (t) => {
   const [here, there] = [await node(t), await node(t)];
   const heard = new Set<number>();
@@ -62,12 +88,41 @@ test("who has left is not called any more", async (t) => {
   assert.deepEqual(heard, [2]);
 });
 
+/** Ends the connections on which nodes of this database listen. */
+async function endListening(): Promise<void> {
+  await db.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query like 'listen %' and pid <> pg_backend_pid()`;
+}
+
 test("who listens is called when the connection was lost, since anything may have happened meanwhile", async (t) => {
   const signals = await node(t);
   let heard = 0;
   signals.onWake("a", () => heard++);
-  await db.sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and query like 'listen %' and pid <> pg_backend_pid()`;
+  await endListening();
+  await until(() => heard > 0);
+});
+
+test("who listens under a prefix is told that wakes may have been lost, and names no topic that nobody woke", async (t) => {
+  const signals = await node(t);
+  const heard: string[] = [];
+  signals.onWake("a:1", () => {});
+  signals.onWakeUnder(
+    "a:",
+    (rest) => heard.push(rest),
+    () => heard.push("lost"),
+  );
+  await endListening();
+  await until(() => heard.length > 0);
+  assert.deepEqual(heard, ["lost"]);
+});
+
+test("a topic that fits into no notification is refused when it is woken, and the longest that fits gets through", async (t) => {
+  const [here, there] = [await node(t), await node(t)];
+  const longest = "é".repeat(3950);
+  let heard = 0;
+  there.onWake(longest, () => heard++);
+  assert.throws(() => here.wake(`${longest}x`), /at most 7900 bytes.*has 7901/);
+  here.wake(longest);
   await until(() => heard > 0);
 });

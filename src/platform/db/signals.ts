@@ -2,12 +2,18 @@ import type { Database } from "./database.ts";
 
 /** Wake signals between nodes. A signal is only a hint: whoever waits also polls. */
 export interface Signals {
-  /** Wakes the listeners of a topic here at once, and on other nodes within milliseconds. */
+  /**
+   * Wakes the listeners of a topic here at once, and on other nodes within milliseconds. Throws a RangeError for a topic
+   * that does not fit into a notification.
+   */
   wake(topic: string): void;
-  /** Calls back at every wake of a topic; answers with the way to stop. */
+  /** Calls back at every wake of a topic, and when wakes may have been lost; answers with the way to stop. */
   onWake(topic: string, listener: () => void): () => void;
-  /** Calls back at every wake of a topic that begins with a prefix, with the rest of it; answers with the way to stop. */
-  onWakeUnder(prefix: string, listener: (rest: string) => void): () => void;
+  /**
+   * Calls back at every wake of a topic that begins with a prefix, with the rest of it. Calls `onLost` when wakes of any
+   * such topic may have been lost. Answers with the way to stop.
+   */
+  onWakeUnder(prefix: string, listener: (rest: string) => void, onLost: () => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -17,13 +23,20 @@ const coalesceMs = 20;
 /** A notification takes no more. */
 const payloadBytesMax = 7900;
 
+interface PrefixListener {
+  readonly prefix: string;
+  readonly listener: (rest: string) => void;
+  readonly onLost: () => void;
+}
+
 /** Signals over NOTIFY: on a connection of its own and coalesced, because a pending NOTIFY serialises commits. */
 export function createSignals(db: Database): Signals {
   const listeners = new Map<string, Set<() => void>>();
-  const prefixes = new Set<{ readonly prefix: string; readonly listener: (rest: string) => void }>();
+  const prefixes = new Set<PrefixListener>();
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let listening: { unlisten(): Promise<void> } | undefined;
+  let isStopped = false;
 
   const tell = (topic: string) => {
     for (const listener of listeners.get(topic) ?? []) listener();
@@ -34,8 +47,10 @@ export function createSignals(db: Database): Signals {
     const topics: string[] = [];
     let room = payloadBytesMax;
     for (const topic of pending) {
-      room -= Buffer.byteLength(topic) + 1;
-      if (room < 0) break;
+      const bytes = Buffer.byteLength(topic);
+      if (bytes > room) break;
+      // One more for the comma.
+      room -= bytes + 1;
       topics.push(topic);
       pending.delete(topic);
     }
@@ -47,7 +62,15 @@ export function createSignals(db: Database): Signals {
 
   return {
     wake(topic) {
+      const bytes = Buffer.byteLength(topic);
+      if (bytes > payloadBytesMax) {
+        throw new RangeError(
+          `A signal topic has at most ${payloadBytesMax} bytes; ${topic.slice(0, 40)}… has ${bytes}.`,
+        );
+      }
       tell(topic);
+      // A timer would outlive the stop, and the connections are about to be closed.
+      if (isStopped) return;
       pending.add(topic);
       timer ??= setTimeout(send, coalesceMs);
     },
@@ -59,19 +82,23 @@ export function createSignals(db: Database): Signals {
         if (set.size === 0 && listeners.get(topic) === set) listeners.delete(topic);
       };
     },
-    onWakeUnder(prefix, listener) {
-      const entry = { prefix, listener };
+    onWakeUnder(prefix, listener, onLost) {
+      const entry = { prefix, listener, onLost };
       prefixes.add(entry);
       return () => prefixes.delete(entry);
     },
     async start() {
+      isStopped = false;
+      timer = undefined;
       // After a lost connection anything may have happened meanwhile.
       const tellAll = () => {
-        for (const topic of listeners.keys()) tell(topic);
+        for (const set of listeners.values()) for (const listener of set) listener();
+        for (const { onLost } of prefixes) onLost();
       };
       listening = await db.listen(channel, (payload) => payload.split(",").forEach(tell), tellAll);
     },
     async stop() {
+      isStopped = true;
       clearTimeout(timer);
       await listening?.unlisten().catch(() => {});
     },

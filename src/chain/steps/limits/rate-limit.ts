@@ -14,7 +14,7 @@ interface Parts {
   readonly tenantRps: number;
   readonly burstS: number;
   /** Charges one call to a tenant's daily quota, or throws. */
-  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<void>;
+  readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<unknown>;
 }
 
 interface RateLimit {

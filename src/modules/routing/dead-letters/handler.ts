@@ -8,7 +8,9 @@ import {
   ListDeadLettersResponseSchema,
   PurgeDeadLettersResponseSchema,
   QuarantineDeadLettersResponseSchema,
+  type RetryAllDeadLettersRequest,
   RetryAllDeadLettersResponseSchema,
+  type RetryDeadLettersRequest,
   RetryDeadLettersResponseSchema,
   type DeadLetterService as Rpc,
   SkippedDeadLetterSchema,
@@ -19,7 +21,7 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
 import type { DeadLetter, DeadLetterState, FailedAttempt, Skipped } from "./domain/dead-letter.ts";
-import type { DeadLetterService } from "./service.ts";
+import type { DeadLetterService, LettersLooked, RetryAllPlan, RetryPlan } from "./service.ts";
 
 /** The operations of DeadLetterService. */
 export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors): Handlers<typeof Rpc> {
@@ -48,21 +50,29 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
       return create(GetDeadLetterStatsResponseSchema, { stats });
     },
 
-    async retryDeadLetters(context, { poolId, queueItemIds }) {
-      const { retried, skipped } = await service.retry(context, poolId, queueItemIds);
-      return create(RetryDeadLettersResponseSchema, {
-        retriedCount: BigInt(retried),
-        skipped: skipped.map(fromSkipped),
-      });
+    retryDeadLetters: {
+      prepare: (context, { poolId, queueItemIds }: RetryDeadLettersRequest) =>
+        service.prepareRetry(context, poolId, queueItemIds),
+      async run(context, { queueItemIds }: RetryDeadLettersRequest, plan: RetryPlan) {
+        const { retried, skipped } = await service.retry(context, queueItemIds, plan);
+        return create(RetryDeadLettersResponseSchema, {
+          retriedCount: BigInt(retried),
+          skipped: skipped.map(fromSkipped),
+        });
+      },
     },
 
-    async retryAllDeadLetters(context, { poolId, maxItems }) {
-      const { retried, exhausted, remaining } = await service.retryAll(context, poolId, maxItems);
-      return create(RetryAllDeadLettersResponseSchema, {
-        retriedCount: BigInt(retried),
-        skippedCount: BigInt(exhausted),
-        remainingCount: BigInt(remaining),
-      });
+    retryAllDeadLetters: {
+      prepare: (context, { poolId }: RetryAllDeadLettersRequest, from?: LettersLooked) =>
+        service.prepareRetryAll(context, poolId, from),
+      async run(context, { maxItems }: RetryAllDeadLettersRequest, plan: RetryAllPlan) {
+        const { retried, exhausted, remaining } = await service.retryAll(context, maxItems, plan);
+        return create(RetryAllDeadLettersResponseSchema, {
+          retriedCount: BigInt(retried),
+          skippedCount: BigInt(exhausted),
+          remainingCount: BigInt(remaining),
+        });
+      },
     },
 
     async quarantineDeadLetters(context, { poolId, queueItemIds, release, reason }) {

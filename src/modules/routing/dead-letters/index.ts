@@ -13,12 +13,12 @@ import type { Sql } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 import { deadLetterHandlers } from "./handler.ts";
 import { forgetDeadLettersJob } from "./jobs.ts";
-import type { Placement, PreparedReadmission, Readmission, ReadmissionRound } from "./readmission.ts";
+import type { Placement, PreparedReadmission, Readmission, ReadmissionRound, RefusedItem } from "./readmission.ts";
 import { createDeadLetterService, type DeadLetterParts } from "./service.ts";
 import { deadLetterStore, type NewDeadLetter } from "./store.ts";
 
 export type { FailedAttempt, FailurePhase } from "./domain/dead-letter.ts";
-export type { NewDeadLetter, Placement, PreparedReadmission, Readmission, ReadmissionRound };
+export type { NewDeadLetter, Placement, PreparedReadmission, Readmission, ReadmissionRound, RefusedItem };
 
 /** The door of the module. */
 export interface DeadLetters {

@@ -17,18 +17,25 @@ export interface Placement {
 export interface RefusedItem {
   readonly queueItemId: string;
   readonly reason: "deduplicated" | "rejected";
+  /** The item that it is a duplicate of; empty when it is none. */
+  readonly existingItemId: string;
 }
 
 /** Has items that are put back pass their pool's constraints, in the caller's transaction. */
 export interface Readmission {
   /** Whether the pool has constraints at all. */
   concerns(snapshot: PoolSnapshot): boolean;
-  /** Finds the groups that the items fall into, in slices of the event loop. Takes no lock. */
+  /**
+   * Finds the groups that the items fall into, in slices of the event loop. It may take long, so that no transaction should
+   * be open meanwhile.
+   */
   prepare(sql: Sql, snapshot: PoolSnapshot, queueItemIds: readonly string[]): Promise<PreparedReadmission>;
 }
 
 /** Items whose groups are known. */
 export interface PreparedReadmission {
+  /** Whether an item was a dead letter of the pool when its groups were found. */
+  has(queueItemId: string): boolean;
   /**
    * Locks the groups, and has the work lock the items after that: groups come first everywhere. When somebody else was
    * faster, all of it is undone and done again; the work gets the transaction to use.

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
-import type { Context } from "../../../chain/call.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -38,6 +39,35 @@ class NothingPlaced extends Error {
     super("No letter was put back.");
     this.skipped = skipped;
   }
+}
+
+/** What retrying named letters needs to know before its transaction. */
+export interface RetryPlan {
+  readonly snapshot: PoolSnapshot;
+  /** Undefined when the pool has no constraints. */
+  readonly readmission: PreparedReadmission | undefined;
+}
+
+/** How far a retry of all letters has looked. */
+export interface LettersLooked {
+  readonly after: LetterPlace | undefined;
+  readonly count: number;
+}
+
+const noneLooked: LettersLooked = { after: undefined, count: 0 };
+
+/** Letters whose groups are known. */
+interface LetterPage {
+  readonly ids: readonly string[];
+  readonly prepared: PreparedReadmission;
+  readonly looked: LettersLooked;
+}
+
+/** What retrying all letters needs to know before its transaction. */
+export interface RetryAllPlan {
+  readonly snapshot: PoolSnapshot;
+  /** Undefined when the pool has no constraints. */
+  readonly page: LetterPage | undefined;
 }
 
 /** What retrying everything came to. */
@@ -83,9 +113,14 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
   ): Promise<PutBack & { skipped: readonly Skipped[] }> {
     const putBack = prepared.run(sql, nowMs, async (tx, round) => {
       const store = deadLetterStore(tx);
-      const { changed, skipped } = partition("retry", ids, await store.lock(tenantId, poolId, ids));
+      const letters = (await store.lock(tenantId, poolId, ids)).map((letter) =>
+        // What became a dead letter after the groups were found counts as being retried still.
+        prepared.has(letter.queueItemId) ? letter : { ...letter, state: "retrying" as const },
+      );
+      const { changed, skipped } = partition("retry", ids, letters);
       const { placed, refused } = round.admit(changed, max);
-      const left = inOrder(ids, [...skipped, ...refused]);
+      const kept = refused.map(({ queueItemId, reason }) => ({ queueItemId, reason }));
+      const left = inOrder(ids, [...skipped, ...kept]);
       if (placed.length === 0) throw new NothingPlaced(left);
       const names = placed.map(({ queueItemId }) => queueItemId);
       const count = await store.retryNamed(tenantId, poolId, names, renewal, placed);
@@ -98,23 +133,21 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     });
   }
 
-  /** Puts back the oldest letters of a pool with constraints. Looks further while the constraints let none of them in. */
-  async function putBackOldest(context: Context, snapshot: PoolSnapshot, max: number, renewal: Renewal) {
-    const { sql, tenantId } = context;
-    const store = deadLetterStore(sql);
-    const poolId = snapshot.pool.id;
-    await store.lockRetries(poolId);
-    let after: LetterPlace | undefined;
-    for (let looked = 0; looked < retryMax; looked += constrainedMax) {
-      const letters = await store.oldestRetryable(tenantId, poolId, after, constrainedMax);
-      if (letters.length === 0) break;
-      const ids = letters.map(({ queueItemId }) => queueItemId);
-      const prepared = await readmission().prepare(sql, snapshot, ids);
-      const done = await putBackConstrained(context, poolId, ids, max, renewal, prepared);
-      if (done.count > 0) return done;
-      after = letters.at(-1);
-    }
-    return unconstrained(0);
+  /** Puts back letters of a pool with constraints. Has those behind them prepared while the constraints let none of them in. */
+  async function putBackPage(context: Context, poolId: string, page: LetterPage, max: number, renewal: Renewal) {
+    const { ids, prepared, looked } = page;
+    if (ids.length === 0) return unconstrained(0);
+    await deadLetterStore(context.sql).lockRetries(poolId);
+    const done = await putBackConstrained(context, poolId, ids, max, renewal, prepared);
+    if (done.count === 0 && looked.count < retryMax) throw new PrepareAgain(looked);
+    return done;
+  }
+
+  /** The pool, if its constraints are still those that were prepared for; has it prepared again if not. */
+  async function unchanged(context: Context, { snapshot }: { readonly snapshot: PoolSnapshot }): Promise<PoolSnapshot> {
+    const current = await pools.usable(context, snapshot.pool.id);
+    if (!isDeepStrictEqual(current.pool.config.admission, snapshot.pool.config.admission)) throw new PrepareAgain();
+    return current;
   }
 
   return {
@@ -133,39 +166,62 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       return deadLetterStore(context.sql).stats(context.tenantId, poolId);
     },
 
+    /** Finds the groups of named letters, before the transaction that puts them back. */
+    async prepareRetry(context: Context, poolId: string, queueItemIds: readonly string[]): Promise<RetryPlan> {
+      const snapshot = await pools.usable(context, poolId);
+      if (!readmission().concerns(snapshot)) return { snapshot, readmission: undefined };
+      return { snapshot, readmission: await readmission().prepare(context.sql, snapshot, queueItemIds) };
+    },
+
     async retry(
       context: Context,
-      poolId: string,
       queueItemIds: readonly string[],
+      plan: RetryPlan,
     ): Promise<{ retried: number; skipped: readonly Skipped[] }> {
-      const snapshot = await pools.usable(context, poolId);
+      const snapshot = await unchanged(context, plan);
+      const poolId = snapshot.pool.id;
       const { sql, tenantId, nowMs } = context;
       const renewal = renewalOf(snapshot, nowMs);
-      const store = deadLetterStore(sql);
-      if (readmission().concerns(snapshot)) {
-        const prepared = await readmission().prepare(sql, snapshot, queueItemIds);
+      if (plan.readmission !== undefined) {
         const max = queueItemIds.length;
-        const done = await putBackConstrained(context, poolId, queueItemIds, max, renewal, prepared);
+        const done = await putBackConstrained(context, poolId, queueItemIds, max, renewal, plan.readmission);
         await settle(context, poolId, done, false);
         return { retried: done.count, skipped: done.skipped };
       }
+      const store = deadLetterStore(sql);
       const { changed, skipped } = partition("retry", queueItemIds, await store.lock(tenantId, poolId, queueItemIds));
       const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, renewal);
       await settle(context, poolId, unconstrained(retried), false);
       return { retried, skipped };
     },
 
-    async retryAll(context: Context, poolId: string, itemsMax: number): Promise<RetriedAll> {
+    /** Finds the groups of the oldest letters behind a place, before the transaction that puts them back. */
+    async prepareRetryAll(context: Context, poolId: string, from: LettersLooked = noneLooked): Promise<RetryAllPlan> {
       const snapshot = await pools.usable(context, poolId);
+      if (!readmission().concerns(snapshot)) return { snapshot, page: undefined };
+      const { sql, tenantId } = context;
+      const letters = await deadLetterStore(sql).oldestRetryable(tenantId, poolId, from.after, constrainedMax);
+      const ids = letters.map(({ queueItemId }) => queueItemId);
+      const prepared = await readmission().prepare(sql, snapshot, ids);
+      return {
+        snapshot,
+        page: { ids, prepared, looked: { after: letters.at(-1), count: from.count + letters.length } },
+      };
+    },
+
+    async retryAll(context: Context, itemsMax: number, plan: RetryAllPlan): Promise<RetriedAll> {
+      const snapshot = await unchanged(context, plan);
+      const poolId = snapshot.pool.id;
       const renewal = renewalOf(snapshot, context.nowMs);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
       const max = itemsMax === 0 ? retryMax : itemsMax;
-      const done = readmission().concerns(snapshot)
-        ? await putBackOldest(context, snapshot, max, renewal)
-        : unconstrained(
-            await inBites(max, retryBite, signal, (limit) => store.retryOldest(tenantId, poolId, limit, renewal)),
-          );
+      const done =
+        plan.page === undefined
+          ? unconstrained(
+              await inBites(max, retryBite, signal, (limit) => store.retryOldest(tenantId, poolId, limit, renewal)),
+            )
+          : await putBackPage(context, poolId, plan.page, max, renewal);
       const { exhausted, retryable } = await store.countFailed(tenantId, poolId);
       await settle(context, poolId, done, true);
       return { retried: done.count, exhausted, remaining: retryable };

@@ -108,7 +108,7 @@ export function createQueues(parts: Parts) {
     finishing,
     sweeping,
     pushing,
-    leftovers: createLeftovers({ db, deadLetters, events, wake: wakeReady }),
+    leftovers: createLeftovers({ ...parts, wake: wakeReady, expect }),
     wake,
     wakeReady,
     wakeDue,

@@ -1,6 +1,7 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { mayUseEnvironment } from "../../../platform/access/index.ts";
+import { mayBeCommitted } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { AdmissionRequest } from "../admission/index.ts";
@@ -220,7 +221,7 @@ export function createRouteService(parts: Parts) {
 
   /**
    * Keeps what was decided, and takes from the quota for it. Items that a rule rejects or that admission refuses take
-   * nothing, and neither does a repeat.
+   * nothing, and neither does a repeat. Items that may have been kept stay taken, also when the call fails.
    */
   async function acceptCounted<T>(
     context: Context,
@@ -231,12 +232,10 @@ export function createRouteService(parts: Parts) {
     const count = routed.filter(isCounted).length;
     const quota = count === 0 ? undefined : context.takeQuota("route", count);
     if (quota === undefined) return accept(context, routed, keyed, answer);
-    try {
-      await quota;
-    } catch (error) {
+    const receipt = await quota.catch((error) => {
       giveBack(routed);
       throw error;
-    }
+    });
     let kept = 0;
     try {
       const done = await accept(context, routed, keyed, (final) => {
@@ -246,11 +245,11 @@ export function createRouteService(parts: Parts) {
       if (done === "duplicate") kept = 0;
       return done;
     } catch (error) {
-      kept = 0;
+      kept = mayBeCommitted(error) ? count : 0;
       throw error;
     } finally {
       // The call is over: what cannot be given back must not change its answer.
-      if (kept < count) await context.takeQuota("route", kept - count)?.catch(() => {});
+      if (kept < count) await receipt.refund(count - kept).catch(() => {});
     }
   }
 

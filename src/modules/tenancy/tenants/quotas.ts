@@ -1,3 +1,4 @@
+import type { QuotaReceipt } from "../../../chain/call.ts";
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
@@ -17,25 +18,27 @@ export interface QuotaGrant {
   readonly granted: readonly boolean[];
   /** Caches which quotas are exhausted. To be called after the commit. */
   remember(): void;
+  /** Refunds units to the day that they were charged to, within the same transaction. */
+  refund(takes: readonly QuotaRequest[]): Promise<void>;
 }
 
 /** Counts the calls of tenants against their daily limits. */
 export interface Quotas {
   /**
    * Takes `count` units (default: one) from today's quota, or throws QUOTA_EXCEEDED and takes none. A count of 0 only checks
-   * the cache for an exhausted quota, without a statement. A negative count refunds units.
+   * the cache for an exhausted quota, without a statement.
    */
-  take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<void>;
+  take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<QuotaReceipt>;
   /** Takes within the caller's transaction, so that usage and effect are committed together. */
   takeIn(tx: Sql, takes: readonly QuotaRequest[]): Promise<QuotaGrant>;
-  /** Refunds within the transaction that took. */
-  refundIn(tx: Sql, takes: readonly QuotaRequest[]): Promise<void>;
   /** Whether the cache says that today's quota is exhausted, so that a rejection costs no statement. */
   isUsedUp(take: Omit<QuotaRequest, "count">): boolean;
   /** Creates the QUOTA_EXCEEDED failure. */
   exceeded(take: Pick<QuotaRequest, "operation" | "limit">): Failure;
   used(sql: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }>;
 }
+
+const nothingTaken: QuotaReceipt = { async refund() {} };
 
 /** How long an exhausted quota is cached. */
 const exhaustedMs = 1000;
@@ -45,16 +48,24 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
   // Exhausted quotas are cached only briefly, because another node may refund units.
   const exhausted = new Map<string, { readonly untilMs: number; readonly limit: number }>();
 
-  const takes = createBatcher<QuotaRequest, boolean>({
+  const takes = createBatcher<QuotaRequest, QuotaReceipt | undefined>({
     async flush(inputs) {
-      const { granted, remember } = await grant(sql, inputs);
+      const { granted, remember, refund } = await grant(sql, inputs);
       remember();
-      return [...granted];
+      return inputs.map((input, at) => {
+        if (!granted[at]) return undefined;
+        return {
+          async refund(count) {
+            await refund([{ ...input, count }]);
+            exhausted.delete(keyOf(input));
+          },
+        };
+      });
     },
   });
 
   async function grant(connection: Sql, inputs: readonly QuotaRequest[]): Promise<QuotaGrant> {
-    if (inputs.length === 0) return { granted: [], remember() {} };
+    if (inputs.length === 0) return { granted: [], remember() {}, async refund() {} };
     const day = dayOf(clock.now());
     const groups = Map.groupBy(inputs, keyOf);
     const rows = await addUsage(connection, day, groupCounts(groups));
@@ -84,6 +95,11 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
         const untilMs = Math.min(nowMs + exhaustedMs, endOfDay(nowMs).getTime());
         for (const each of usedUp) exhausted.set(keyOf(each), { untilMs, limit: each.limit });
       },
+      async refund(given) {
+        if (given.length === 0) return;
+        const counts = groupCounts(Map.groupBy(given, keyOf)).map((each) => ({ ...each, count: -each.count }));
+        await addUsage(connection, day, counts);
+      },
     };
   }
 
@@ -102,20 +118,13 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
   return {
     async take(tenantId, operation, limit, count = 1) {
       const input = { tenantId, operation, limit, count };
-      if (count < 0) {
-        await addUsage(sql, dayOf(clock.now()), [input]);
-        exhausted.delete(keyOf(input));
-        return;
-      }
-      if (count === 0 && !isUsedUp(input)) return;
-      if (isUsedUp(input) || !(await takes.run(input))) throw exceeded(input);
+      if (isUsedUp(input)) throw exceeded(input);
+      if (count === 0) return nothingTaken;
+      const receipt = await takes.run(input);
+      if (receipt === undefined) throw exceeded(input);
+      return receipt;
     },
     takeIn: grant,
-    async refundIn(tx, given) {
-      if (given.length === 0) return;
-      const counts = groupCounts(Map.groupBy(given, keyOf)).map((each) => ({ ...each, count: -each.count }));
-      await addUsage(tx, dayOf(clock.now()), counts);
-    },
     isUsedUp,
     exceeded,
     async used(connection, tenantId, operation) {

@@ -322,11 +322,30 @@ test("units that another node refunds to an exhausted quota are available a seco
   const time = { nowMs: Date.UTC(2030, 0, 1) };
   const [here, there] = [0, 1].map(() => createQuotas(db.sql, { now: () => time.nowMs })) as [Quotas, Quotas];
   const tenantId = freshTenant();
-  await there.take(tenantId, "route", 2, 2);
+  const receipt = await there.take(tenantId, "route", 2, 2);
   await assert.rejects(here.take(tenantId, "route", 2), failsWith("QUOTA_EXCEEDED"));
-  await there.take(tenantId, "route", 2, -1);
+  await receipt.refund(1);
   time.nowMs += 1000;
   await here.take(tenantId, "route", 2);
+});
+
+test("a refund after midnight goes to the day that was charged", async () => {
+  const time = { nowMs: Date.UTC(2030, 0, 1, 23, 59) };
+  const quotas = createQuotas(db.sql, { now: () => time.nowMs });
+  const tenantId = freshTenant();
+  const usedOn = async (day: number) => {
+    const at = createQuotas(db.sql, { now: () => Date.UTC(2030, 0, day) });
+    return (await at.used(db.sql, tenantId, "route")).used;
+  };
+  const receipt = await quotas.take(tenantId, "route", 10, 5);
+  await db.transaction(async (tx) => {
+    const take = { tenantId, operation: "route", limit: 10, count: 3 };
+    const { refund } = await quotas.takeIn(tx, [take]);
+    time.nowMs += 120_000;
+    await refund([{ ...take, count: 2 }]);
+  });
+  await receipt.refund(4);
+  assert.deepEqual([await usedOn(1), await usedOn(2)], [2, 0]);
 });
 
 test("the remaining quota is reported, and nothing for an operation without a quota", async () => {

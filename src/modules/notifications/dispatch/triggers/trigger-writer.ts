@@ -20,7 +20,7 @@ type WriteResult = "written" | "duplicate" | "over_quota";
 interface Parts {
   readonly db: Database;
   readonly reporter: DeliveryReporter;
-  readonly quotas: Pick<Quotas, "takeIn" | "refundIn" | "isUsedUp" | "exceeded">;
+  readonly quotas: Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
 }
 
 /**
@@ -53,7 +53,7 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
     inputs: readonly MeteredBatch[],
   ): Promise<{ written: WriteResult[]; committed: () => void }> {
     const counted = inputs.filter(({ quota }) => quota !== undefined);
-    const { granted, remember } = await quotas.takeIn(tx, counted.map(takeOf));
+    const { granted, remember, refund } = await quotas.takeIn(tx, counted.map(takeOf));
     const over = new Set(counted.filter((_, at) => !granted[at]));
     const within = inputs.filter((input) => !over.has(input));
     const refused = await insertDeliveries(
@@ -61,7 +61,7 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
       within.map(({ batch }) => batch),
     );
     const duplicates = new Set(within.filter((_, at) => refused.has(at)));
-    await quotas.refundIn(tx, [...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
+    await refund([...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
     const accepted = within.filter((input) => !duplicates.has(input));
     const reports = accepted.flatMap(({ batch: { tenantId, rows } }) => toReports(tenantId, rows));
     const recorded = await reporter.record(tx, reports);
@@ -114,10 +114,10 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
         quota === undefined
           ? []
           : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaRequest];
-      const { granted } = await quotas.takeIn(tx, takes);
+      const { granted, refund } = await quotas.takeIn(tx, takes);
       if (granted.includes(false)) return refuse(tx, quota!, keyed);
       if (keyed === undefined || (await claimKey(tx, keyed.claim))) return "admitted";
-      await quotas.refundIn(tx, takes);
+      await refund(takes);
       return "duplicate";
     },
 

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
+import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
 import {
   type AdmissionRequest,
   admit,
@@ -18,33 +18,32 @@ import {
   type OwnedGroup,
   Raced,
   readGroups,
+  releasePlaces,
   retryRaces,
   saveGroups,
 } from "../../admission/index.ts";
-import type { Placement, Readmission, ReadmissionRound } from "../../dead-letters/index.ts";
+import type { Placement, Readmission, ReadmissionRound, RefusedItem } from "../../dead-letters/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
+import type { ItemState } from "../domain/queue-item.ts";
 import { hadPlacesOnlyIn, moveUncounted } from "../transitions/item-transitions.ts";
 import { addCounts, shardCount } from "../transitions/queue-counts.ts";
 import type { Move } from "../transitions/transition-store.ts";
 
-type AdmissionOf = (pool: PoolSnapshot["pool"], item: KeyedItem) => AdmissionRequest | undefined;
+/** What an item of a pool has to pass on its way in; undefined when nothing constrains it. */
+export type AdmissionOf = (pool: PoolSnapshot["pool"], item: KeyedItem) => AdmissionRequest | undefined;
+
+/** What items have to pass, by their ids; an item that no key can be made from would be refused if it came now. */
+export type AdmissionRequests = ReadonlyMap<string, AdmissionRequest | "rejected">;
 
 /** Has dead letters that are put back pass their pool's constraints like new items. */
 export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopShares): Readmission {
   return {
     concerns: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
     async prepare(sql, { pool }, ids) {
-      const requests = new Map<string, AdmissionRequest | "rejected">();
-      const items = await requestedItems(sql, pool.tenantId, pool.id, ids);
-      const turns = shares.forCall(pool.tenantId);
-      for (const item of items) {
-        if (turns.isOver()) await turns.next();
-        requests.set(
-          item.id,
-          requestOf(() => admissionOf(pool, item)!),
-        );
-      }
+      const items = await requestedItems(sql, pool.tenantId, { poolId: pool.id, state: "dead_lettered", ids });
+      const requests = await admissionRequests(admissionOf, pool, items, shares.forCall(pool.tenantId));
       return {
+        has: (queueItemId) => requests.has(queueItemId),
         run: (tx, nowMs, work) =>
           retryRaces(() => tx.savepoint(async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs)))),
       };
@@ -52,7 +51,29 @@ export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopSha
   };
 }
 
-/** An item that no key can be made from any more would be refused if it came now. */
+/** Finds the groups that items would fall into in a pool, in slices of the event loop. */
+export async function admissionRequests(
+  admissionOf: AdmissionOf,
+  pool: PoolSnapshot["pool"],
+  items: readonly (KeyedItem & { readonly id: string })[],
+  turns: TimeSlices,
+): Promise<AdmissionRequests> {
+  const requests = new Map<string, AdmissionRequest | "rejected">();
+  for (const item of items) {
+    if (turns.isOver()) await turns.next();
+    requests.set(
+      item.id,
+      requestOf(() => admissionOf(pool, item) ?? unconstrained(pool)),
+    );
+  }
+  return requests;
+}
+
+function unconstrained({ environmentId }: PoolSnapshot["pool"]): AdmissionRequest {
+  const groups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
+  return { config: {}, refs: [], groups, limitGroups: [], environmentId };
+}
+
 function requestOf(ask: () => AdmissionRequest): AdmissionRequest | "rejected" {
   try {
     return ask();
@@ -62,27 +83,39 @@ function requestOf(ask: () => AdmissionRequest): AdmissionRequest | "rejected" {
   }
 }
 
-/** What was asked when the items came in. */
-function requestedItems(tx: Sql, tenantId: TenantId, poolId: string, ids: readonly string[]) {
+/** What was asked when items came in that are now in a pool and in a state. */
+export function requestedItems(
+  tx: Sql,
+  tenantId: TenantId,
+  { poolId, state, ids }: { readonly poolId: string; readonly state: ItemState; readonly ids: readonly string[] },
+) {
   return tx<(KeyedItem & { readonly id: string })[]>`
     select d.id, d.type, d.key, d.attributes, d.requirements, d.priority
     from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
     where q.tenant_id = ${tenantId} and q.id = any(${ids as string[]}::text[]) and q.pool_id = ${poolId}
-      and q.state = 'dead_lettered'`;
+      and q.state = ${state}`;
 }
 
-async function lockRound(
+/** A round in which items may also come from groups of another pool. */
+export interface MovingRound extends ReadmissionRound {
+  /** Gives back what an item has of groups that it leaves. Throws Raced when they were not locked. */
+  leave(itemId: string, groups: readonly GroupName[]): void;
+}
+
+/** Locks the groups that items fall into in a pool, and those that they may leave for it. */
+export async function lockRound(
   tx: Sql,
   { tenantId, id: poolId, environmentId }: PoolSnapshot["pool"],
-  requests: ReadonlyMap<string, AdmissionRequest | "rejected">,
+  requests: AdmissionRequests,
   nowMs: number,
-): Promise<ReadmissionRound> {
+  leaving: readonly GroupName[] = [],
+): Promise<MovingRound> {
   const asked = [...requests.values()].filter((request) => request !== "rejected");
   const named = asked.flatMap(({ refs }) => refs.map((ref): GroupName => ({ tenantId, ...ref })));
   const displacing = asked.flatMap(({ refs, config }) =>
     refs.filter(({ kind }) => displaces(kind, config)).map((ref) => ({ tenantId, ...ref })),
   );
-  const locked = [...named, ...(await groupsOfHolders(tx, displacing))];
+  const locked = [...named, ...leaving, ...(await groupsOfHolders(tx, displacing))];
   // Groups that exist are locked before new ones are inserted, as by those who let new items in.
   const known = await readGroups(tx, locked, true);
   const fresh = new Map<string, OwnedGroup>();
@@ -102,18 +135,23 @@ async function lockRound(
   const changed = new Map<string, OwnedGroup>();
   const moves: Move[] = [];
 
-  function place(itemId: string): Placement | "deduplicated" | "rejected" {
+  function change(state: GroupState): void {
+    const key = groupKey(state);
+    states.set(key, state);
+    changed.set(key, { ...owned.get(key)!, state });
+  }
+
+  function place(itemId: string): Placement | RefusedItem {
     const request = requests.get(itemId);
-    if (request === undefined || request === "rejected") return "rejected";
+    if (request === undefined || request === "rejected") {
+      return { queueItemId: itemId, reason: "rejected", existingItemId: "" };
+    }
     const { refs, config } = request;
     const { verdict, next } = admit({ itemId, refs, config, nowMs }, states);
-    const { status, holdReason, dueAtMs, supersedes, cancels } = verdict;
-    if (status === "deduplicated" || status === "rejected") return status;
-    for (const state of next) {
-      const key = groupKey(state);
-      states.set(key, state);
-      changed.set(key, { ...owned.get(key)!, state });
-    }
+    const { status, holdReason, dueAtMs, supersedes, cancels, existingItemId } = verdict;
+    if (status === "deduplicated" || status === "rejected")
+      return { queueItemId: itemId, reason: status, existingItemId };
+    for (const state of next) change(state);
     // By id alone: who holds a place may have been redirected to another pool.
     const base = { tenantId, survivorId: itemId };
     for (const id of supersedes) moves.push({ ...base, id, from: "waiting", to: "superseded" });
@@ -121,14 +159,25 @@ async function lockRound(
     return { queueItemId: itemId, state: holdReason === "" ? "ready" : "held", holdReason, dueAtMs, ...request.groups };
   }
 
+  const lockedKeys = new Set(locked.map(groupKey));
+
   return {
+    leave(itemId, groups) {
+      for (const name of groups) {
+        if (!lockedKeys.has(groupKey(name))) throw new Raced();
+        const state = states.get(groupKey(name));
+        if (state === undefined) continue;
+        const next = releasePlaces(state, { itemId, ended: true, slotFreed: false });
+        if (next !== state) change(next);
+      }
+    },
     admit(ids, max) {
       const placed: Placement[] = [];
-      const refused: { queueItemId: string; reason: "deduplicated" | "rejected" }[] = [];
+      const refused: RefusedItem[] = [];
       for (const queueItemId of ids) {
         if (placed.length === max) break;
         const placement = place(queueItemId);
-        if (typeof placement === "string") refused.push({ queueItemId, reason: placement });
+        if ("reason" in placement) refused.push(placement);
         else placed.push(placement);
       }
       return { placed, refused };

@@ -41,6 +41,12 @@ export class PushBackoff {
     this.#pools.delete(pool);
   }
 
+  /** Lets all targets be asked again. */
+  clear(): void {
+    this.#pools.clear();
+    this.#size = 0;
+  }
+
   #delete(pool: string, recipientId: string): void {
     const targets = this.#pools.get(pool);
     if (!targets?.delete(recipientId)) return;

@@ -11,12 +11,22 @@ import { createPushing, pushTopic } from "./push-dispatcher.ts";
 
 const db = await testDatabase();
 
-/** Pushing over a database, with leases that the test answers itself; whose items were asked for. */
-function pushingWith(lease: (asked: WorkAsked) => Lease | Promise<Lease>) {
+/** Pushing over a database, with leases and exchanges that the test answers itself; whose items were asked for. */
+function pushingWith(
+  lease: (asked: WorkAsked) => Lease | Promise<Lease>,
+  exchange: () => Promise<void> = async () => {},
+) {
   const asked: string[] = [];
+  let looks = 0;
   const signals = createSignals(db);
   const pushing = createPushing({
-    db,
+    // Only looks use it as it is.
+    db: new Proxy(db, {
+      get(target, name) {
+        if (name === "sql") looks++;
+        return Reflect.get(target, name);
+      },
+    }),
     // No target's time comes by itself.
     clock: { now: () => 0 },
     log: { warn: ({ err }: { err: Error }) => assert.fail(err) } as never,
@@ -24,10 +34,15 @@ function pushingWith(lease: (asked: WorkAsked) => Lease | Promise<Lease>) {
     pools: {
       snapshot: async (tenantId: TenantId, id: string) => {
         const recipients = await db.sql`select distinct recipient_id as id from queue_items where pool_id = ${id}`;
-        const config = { admission: {}, queue: { ageingS: 60 } };
+        const config = { admission: {}, queue: { ageingS: 60 }, retry: {}, dlq: { maxRetries: 0 }, itemEvents: false };
         return {
           pool: { tenantId, id, environmentId: "", config },
-          recipients: recipients.map((each) => ({ id: each.id, status: "active", capacity: 0 })),
+          recipients: recipients.map((each) => ({
+            id: each.id,
+            status: "active",
+            capacity: 0,
+            delivery: { url: "https://example.com", secretRef: "" },
+          })),
         };
       },
     } as never,
@@ -37,11 +52,16 @@ function pushingWith(lease: (asked: WorkAsked) => Lease | Promise<Lease>) {
         return lease(work);
       },
     } as never,
-    finishing: {} as never,
-    egress: {} as never,
+    finishing: { finish: async () => {} } as never,
+    egress: {
+      async request() {
+        await exchange();
+        return { status: 200, headers: {} };
+      },
+    } as never,
     secret: async () => undefined,
   });
-  return { asked, signals, pushing };
+  return { asked, signals, pushing, looks: () => looks };
 }
 
 /** A tenant with a pool in which one item waits for each recipient. */
@@ -85,6 +105,28 @@ test("a target that had nothing to take is asked again when something happens in
   for (const recipientId of many) assert.equal(countOf(asked, recipientId), 1, recipientId);
 });
 
+test("a target that had nothing to take is asked again when signals of its pool may have been lost", async (t) => {
+  await newTargets(["unheard"]);
+  const { asked, signals, pushing } = pushingWith(() => ({ rows: [], againInMs: 3_600_000 }));
+  await signals.start();
+  t.after(async () => {
+    await pushing.stop();
+    await signals.stop();
+  });
+  pushing.start();
+  const times = (wanted: number) =>
+    shown(
+      async () => countOf(asked, "unheard"),
+      (count) => count >= wanted,
+      10_000,
+    );
+  await times(1);
+  await db.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query like 'listen %' and pid <> pg_backend_pid()`;
+  await times(2);
+});
+
 test("a tenant whose targets take long keeps no other tenant's waiting", async (t) => {
   const slow = Promise.withResolvers<Lease>();
   await newTargets(["slow-1", "slow-2", "slow-3"]);
@@ -99,4 +141,56 @@ test("a tenant whose targets take long keeps no other tenant's waiting", async (
   pushing.start();
   await shown(async () => asked.includes("quick"), Boolean, 10_000);
   assert.equal(asked.filter((each) => each.startsWith("slow")).length, 1);
+});
+
+test("push goes on with whoever it could not ask because too much was in flight, as soon as there is room, and does not spin", async (t) => {
+  const recipientIds = Array.from({ length: 8 }, (_, nth) => `crowd-${nth}`);
+  const { poolId } = await newTargets(recipientIds);
+  const open: (() => void)[] = [];
+  let taken = 0;
+  const seen = new Set<string>();
+  const { asked, pushing, looks } = pushingWith(
+    ({ recipientId, max }) => {
+      // Each has so many items as it is first asked for; all are taken then.
+      const count = recipientId.startsWith("crowd") && !seen.has(recipientId) ? max : 0;
+      seen.add(recipientId);
+      taken += count;
+      const rows = Array.from({ length: count }, () => ({ id: ulid(Date.now()), poolId, leaseToken: "t" }) as never);
+      return { rows, againInMs: 3_600_000 };
+    },
+    () => new Promise((resolve) => open.push(resolve)),
+  );
+  t.after(async () => {
+    const stopped = pushing.stop();
+    for (const end of open.splice(0)) end();
+    await stopped;
+  });
+  pushing.start();
+  const crowd = () => recipientIds.filter((id) => asked.includes(id)).length;
+  await shown(
+    async () => open.length,
+    (count) => count === 64,
+  );
+  assert.equal(crowd(), 4);
+  // While nothing ends there is nothing to look for, however much time there is.
+  const looksWhenFull = looks();
+  for (let nth = 0; nth < 50; nth++) await db.sql`select 1`;
+  assert.ok(looks() - looksWhenFull <= 2, `${looks() - looksWhenFull} looks`);
+
+  open.shift()!();
+  await shown(
+    async () => crowd(),
+    (count) => count === 5,
+  );
+  assert.equal(taken, 65);
+  const ended = open.splice(0);
+  for (const end of ended) end();
+  await shown(
+    async () => crowd(),
+    (count) => count === recipientIds.length,
+  );
+  // What ends together leads to few looks.
+  for (let nth = 0; nth < 50; nth++) await db.sql`select 1`;
+  const count = looks() - looksWhenFull;
+  assert.ok(count < 40, `${count} looks`);
 });

@@ -182,6 +182,13 @@ export function createPushing(parts: Parts): Pushing {
     backoff.clearPool(tenantId, poolId);
   }
 
+  /** Something may have happened in any pool: signals were lost. */
+  function anyPoolChanged(): void {
+    for (const asked of asking.values()) asked.hasChanged = true;
+    backoff.clear();
+    woken.resolve();
+  }
+
   function track({ tenantId, poolId, recipientId }: PushTarget, sent: Promise<void>): void {
     underWay.set(recipientId, (underWay.get(recipientId) ?? 0) + 1);
     const done = sent
@@ -284,10 +291,14 @@ export function createPushing(parts: Parts): Pushing {
     start() {
       stopWaking = [
         signals.onWake(pushTopic, () => woken.resolve()),
-        signals.onWakeUnder(queueTopicPrefix, (name) => {
-          const [tenantId, poolId] = name.split(":") as [string, string];
-          poolChanged(tenantId, poolId);
-        }),
+        signals.onWakeUnder(
+          queueTopicPrefix,
+          (name) => {
+            const [tenantId, poolId] = name.split(":") as [string, string];
+            poolChanged(tenantId, poolId);
+          },
+          anyPoolChanged,
+        ),
       ];
       loop = run();
     },

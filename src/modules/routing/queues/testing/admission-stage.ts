@@ -71,6 +71,8 @@ export function admissionStage(db: Database) {
     handlers,
     events,
     woken,
+    snapshots: snapshots as ReadonlyMap<string, PoolSnapshot>,
+    admissionOf,
 
     /** Makes a pool, in a new tenant or beside another one. */
     async pool(admission: AdmissionConfig, { tenantId = freshTenant(), environmentKey = "production" } = {}) {
@@ -83,7 +85,7 @@ export function admissionStage(db: Database) {
         select id from environments where tenant_id = ${tenantId} and key = ${environmentKey}`;
       const placed = { ...staged, environmentId: environment!.id };
       snapshots.set(staged.poolId, {
-        pool: { ...placed, id: staged.poolId, name: "pool", config: { admission } },
+        pool: { ...placed, id: staged.poolId, name: "pool", config: { admission, dlq: { maxRetries: 3 } } },
         environmentKey,
       } as unknown as PoolSnapshot);
       return placed;

@@ -136,8 +136,8 @@ export async function poolsWaitingFor(
 }
 
 /**
- * The groups that items belong to. They are read without a lock: only the retry of a dead letter changes them, and no
- * lease or wait from before the retry is left then.
+ * The groups that items belong to. They are read without a lock: only the retry of a dead letter and a move to another pool
+ * change them. No lease or wait from before the retry is left then, and whoever names the pool does not find the item there.
  */
 export async function groupsOfItems(
   sql: Sql,

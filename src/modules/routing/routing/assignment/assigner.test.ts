@@ -8,24 +8,35 @@ import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
+import { placeReasons } from "../domain/assignment-retry.ts";
 import { poolOf } from "../domain/testing/fixtures.ts";
 import { createLivePools, type LivePools } from "../outcomes/live-pools.ts";
 import { type Assigning, createAssigning } from "./assigner.ts";
+import { snapshotName } from "./assignment-page.ts";
 
 const db = await testDatabase();
 const clock = { now: Date.now };
 const log = { warn: ({ err }: { err: unknown }) => assert.fail(err as Error) } as never;
 
+interface TestNode {
+  readonly assigning: Assigning;
+  readonly live: LivePools;
+  /** The pools that were searched. */
+  readonly searches: readonly string[];
+  /** Tells the nodes that signals may have been lost. */
+  loseSignals(): void;
+}
+
 /** Nodes that hear each other's wakes, over one database. Each asks its clock once for every decision. */
 function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
-  const listeners: { prefix: string; listener: (rest: string) => void }[] = [];
+  const listeners: { prefix: string; listener: (rest: string) => void; onLost: () => void }[] = [];
   const signals = {
     wake(topic: string) {
       for (const { prefix, listener } of [...listeners])
         if (topic.startsWith(prefix)) listener(topic.slice(prefix.length));
     },
-    onWakeUnder(prefix: string, listener: (rest: string) => void) {
-      const entry = { prefix, listener };
+    onWakeUnder(prefix: string, listener: (rest: string) => void, onLost: () => void) {
+      const entry = { prefix, listener, onLost };
       listeners.push(entry);
       return () => void listeners.splice(listeners.indexOf(entry), 1);
     },
@@ -34,7 +45,10 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
   after(async () => {
     for (const stop of stops) await stop();
   });
-  return (): { assigning: Assigning; live: LivePools; searches: string[] } => {
+  const loseSignals = () => {
+    for (const { onLost } of listeners) onLost();
+  };
+  return (afterSearch = async () => {}): TestNode => {
     const searches: string[] = [];
     const counted: Database = { ...db, sql: countingSearches(searches) };
     const events = recordedEvents() as never;
@@ -47,14 +61,20 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
       log,
       shares: createEventLoopShares(),
       pools: { snapshot: async (_tenantId: TenantId, poolId: string) => pools.get(poolId) } as never,
-      live,
+      live: {
+        ...live,
+        view: async (snapshot) => {
+          await afterSearch();
+          return live.view(snapshot);
+        },
+      },
       events,
       leftovers: {} as never,
       wake: () => {},
       pollMs: 3_600_000,
     });
     stops.push(assigning.stop);
-    return { assigning, live, searches };
+    return { assigning, live, searches, loseSignals };
   };
 }
 
@@ -78,13 +98,13 @@ interface Stage {
   readonly pools: ReadonlyMap<string, PoolSnapshot>;
 }
 
-/** A tenant with two pools, each with one recipient that takes so many items at a time. */
-function newStage(capacity = 1): Stage {
+/** A tenant with two pools, each with one recipient that takes so many items at a time and has the id of its pool. */
+function newStage(capacity = 1, others: readonly { id: string; capacity: number }[] = []): Stage {
   const tenantId = freshTenant();
   const [poolId, otherId] = [ulid(Date.now()), ulid(Date.now())];
   const pools = new Map(
     [poolId, otherId].map((id) => {
-      const { snapshot } = poolOf({ strategy: "round_robin", recipients: [{ id: `r-${id}`, capacity }] });
+      const { snapshot } = poolOf({ strategy: "round_robin", recipients: [{ id, capacity }, ...others] });
       return [id, { ...snapshot, pool: { ...snapshot.pool, tenantId, id } } as PoolSnapshot];
     }),
   );
@@ -112,11 +132,34 @@ async function enqueue({ tenantId, poolId }: Stage, count: number, assign: objec
   return rows.map(({ id }) => id);
 }
 
+/** How an item stands that only a look for a free place takes up. */
+function notDue({ poolId, pools }: Stage) {
+  const snapshot = snapshotName(pools.get(poolId)!);
+  return { tries: 1, reason: "all_at_capacity", snapshot, after: new Date(Date.now() + 3_600_000) };
+}
+
+/** Writes a stage's pools and recipients to the database, where whoever looks through all pools finds them. */
+async function inDatabase({ tenantId, pools }: Stage): Promise<void> {
+  const environmentId = ulid(Date.now());
+  await db.sql`
+    insert into environments (tenant_id, id, key, name, mode, status, created_at, updated_at)
+    values (${tenantId}, ${environmentId}, 'e', 'e', 'live', 'active', now(), now())`;
+  for (const id of pools.keys()) {
+    await db.sql`
+      insert into pools (tenant_id, id, environment_id, name, strategy, status, config, created_at, updated_at)
+      values (${tenantId}, ${id}, ${environmentId}, ${id}, 'round_robin', 'active', '{}', now(), now())`;
+    await db.sql`
+      insert into recipients (tenant_id, id, pool_id, name, status, weight, capacity, priority, delivery, available_since,
+        created_at, updated_at)
+      values (${tenantId}, ${id}, ${id}, 'r', 'active', 1, 1, 0, '{}', now(), now(), now())`;
+  }
+}
+
 const recipientOf = async ({ tenantId }: Stage, id: string): Promise<string> =>
   (await db.sql`select recipient_id from queue_items where tenant_id = ${tenantId} and id = ${id}`)[0]!.recipientId;
 
 /** Waits until a node has done what it was woken for: a tenant's pools are searched one after the other. */
-async function served({ assigning, searches }: ReturnType<ReturnType<typeof nodes>>, stage: Stage): Promise<void> {
+async function served({ assigning, searches }: TestNode, stage: Stage): Promise<void> {
   const before = searches.length;
   assigning.itemReady(stage.tenantId, stage.otherId);
   await shown(async () => searches.slice(before).includes(stage.otherId), Boolean);
@@ -130,7 +173,7 @@ test("a freed place leads to no search while the node knows that nothing waits i
   node.assigning.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
   for (let nth = 0; nth < 5; nth++) {
-    node.live.released(stage.tenantId, stage.poolId as never, `r-${stage.poolId}`);
+    node.live.released(stage.tenantId, stage.poolId as never, stage.poolId);
     await served(node, stage);
   }
   assert.equal(searchesOf(node.searches, stage.poolId), 1);
@@ -144,7 +187,7 @@ for (const when of ["before the item comes, and was searched for in vain", "afte
     node.assigning.start();
     await node.live.view(stage.pools.get(stage.poolId)!);
     const free = async () => {
-      node.live.released(stage.tenantId, stage.poolId, `r-${stage.poolId}`);
+      node.live.released(stage.tenantId, stage.poolId, stage.poolId);
       await served(node, stage);
     };
     const isBefore = when.startsWith("before");
@@ -159,12 +202,28 @@ for (const when of ["before the item comes, and was searched for in vain", "afte
   });
 }
 
+test("an item gets a free place that was told of while signals were lost, in a pool that the node takes for idle", async () => {
+  const stage = newStage();
+  await inDatabase(stage);
+  const node = nodes(stage.pools)();
+  node.assigning.start();
+  await node.live.view(stage.pools.get(stage.poolId)!);
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await served(node, stage);
+  const [id] = await enqueue(stage, 1, notDue(stage));
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await served(node, stage);
+  assert.equal(await recipientOf(stage, id!), "");
+  node.loseSignals();
+  await shown(() => recipientOf(stage, id!), Boolean);
+});
+
 test("an item that becomes ready in an idle pool is searched for, and so are items that wait after it", async () => {
   const stage = newStage();
   const node = nodes(stage.pools)();
   node.assigning.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
-  const free = () => node.live.released(stage.tenantId, stage.poolId, `r-${stage.poolId}`);
+  const free = () => node.live.released(stage.tenantId, stage.poolId, stage.poolId);
   free();
   await served(node, stage);
   const [first, second] = await enqueue(stage, 2);
@@ -190,10 +249,87 @@ test("looks for freed places do not keep routine looks from items far behind", a
   for (let nth = 0; nth < 7; nth++) {
     node.assigning.itemReady(stage.tenantId, stage.poolId);
     await served(node, stage);
-    node.live.released(stage.tenantId, stage.poolId, `r-${stage.poolId}`);
+    node.live.released(stage.tenantId, stage.poolId, stage.poolId);
     await served(node, stage);
   }
   assert.notEqual(await recipientOf(stage, last), "");
+});
+
+/** Has items accept nobody but one recipient; one that there is not, unless it is named. */
+async function wantOnly({ tenantId }: Stage, ids: readonly string[], recipientId = "somebody else"): Promise<void> {
+  const requirements = { skills: {}, recipientId, excludedRecipientIds: [] };
+  await db.sql`
+    update decisions set requirements = ${db.sql.json(requirements as never)}
+    where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
+}
+
+/** A stage whose pools have another recipient, too, that works on as much as it can. */
+async function newStageWithBusy(): Promise<Stage & { readonly busyId: string }> {
+  const busyId = ulid(Date.now());
+  const stage = newStage(1, [{ id: busyId, capacity: 1 }]);
+  const [id] = await enqueue(stage, 1);
+  await db.sql`
+    update queue_items set state = 'leased', recipient_id = ${busyId}, lease_until = now() + interval '1 hour'
+    where tenant_id = ${stage.tenantId} and id = ${id!}`;
+  return { ...stage, busyId };
+}
+
+test("an item that another node leaves waiting gets a place that only items which nobody can take were found for", async () => {
+  const stage = newStage();
+  const start = nodes(stage.pools);
+  const [node, other] = [start(), start()];
+  node.assigning.start();
+  await node.live.view(stage.pools.get(stage.poolId)!);
+  const hopeless = await enqueue(stage, 3);
+  await wantOnly(stage, hopeless);
+  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  await served(node, stage);
+  node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  await served(node, stage);
+  const [id] = await enqueue(stage, 1, notDue(stage));
+  other.assigning.itemWaits(stage.tenantId, stage.poolId);
+  await shown(() => recipientOf(stage, id!), Boolean);
+});
+
+test("an item that is announced while a look for a place finds only items that nobody can take gets the place", async () => {
+  const stage = newStage();
+  const start = nodes(stage.pools);
+  const other = start();
+  let late: Promise<string[]> | undefined;
+  const node = start(async () => {
+    if (late !== undefined) return;
+    late = enqueue(stage, 1, notDue(stage));
+    await late;
+    other.assigning.itemWaits(stage.tenantId, stage.poolId);
+  });
+  node.assigning.start();
+  await node.live.view(stage.pools.get(stage.poolId)!);
+  await wantOnly(stage, await enqueue(stage, 1));
+  node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  await shown(async () => late, Boolean);
+  const [id] = await late!;
+  await shown(() => recipientOf(stage, id!), Boolean);
+});
+
+test("a place that nobody who waits can use leads to a few looks and not to ever more", async () => {
+  const stage = await newStageWithBusy();
+  const start = nodes(stage.pools);
+  const [node, other] = [start(), start()];
+  for (const each of [node, other]) {
+    each.assigning.start();
+    await each.live.view(stage.pools.get(stage.poolId)!);
+  }
+  const ids = await enqueue(stage, 5);
+  await wantOnly(stage, ids, stage.busyId);
+  for (const each of [node, other]) each.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  for (let nth = 0; nth < 10; nth++) for (const each of [node, other]) await served(each, stage);
+  for (const { searches } of [node, other]) {
+    const count = searchesOf(searches, stage.poolId);
+    assert.ok(count > 0 && count <= 4, `${count} searches`);
+  }
+  const reasons = await db.sql`
+    select distinct assign_reason from queue_items where tenant_id = ${stage.tenantId} and id = any(${ids}::text[])`;
+  assert.ok(reasons.length === 1 && placeReasons.includes(reasons[0]!.assignReason), JSON.stringify(reasons));
 });
 
 /** A clock by which a turn is over after two or three decisions. */
@@ -230,4 +366,26 @@ test("a look whose turn is used up by undecided items goes on behind those that 
   await shown(() => recipientOf(stage, last), Boolean);
   const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
   assert.ok(given.filter(Boolean).length < 10, `${given.filter(Boolean).length} undecided ones went first`);
+});
+
+test("a look for a place whose turn is used up goes on behind the items that it has tried, and so does one for the next place", async () => {
+  const stage = await newStageWithBusy();
+  const waits = notDue(stage);
+  await wantOnly(stage, await enqueue(stage, 8, waits), stage.busyId);
+  const [first, second] = await enqueue(stage, 2, waits);
+  // Behind the others.
+  await db.sql`
+    update queue_items set rank = rank + 100 where tenant_id = ${stage.tenantId} and id = any(${[first!, second!]}::text[])`;
+  const node = nodes(stage.pools, slowClock)();
+  node.assigning.start();
+  await node.live.view(stage.pools.get(stage.poolId)!);
+  const free = () => node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  free();
+  await shown(async () => searchesOf(node.searches, stage.poolId) > 1, Boolean);
+  // While the first look goes on.
+  free();
+  await shown(() => recipientOf(stage, first!), Boolean);
+  await db.sql`update queue_items set state = 'completed' where tenant_id = ${stage.tenantId} and id = ${first!}`;
+  free();
+  await shown(() => recipientOf(stage, second!), Boolean);
 });

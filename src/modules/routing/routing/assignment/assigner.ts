@@ -61,8 +61,8 @@ const poolsAtOnce = 500;
 /** Tenants that are worked for at once. */
 const lanes = 16;
 const itemsPerPage = 200;
-/** Pages that are looked through when a place has become free. */
-const pagesForPlace = 5;
+/** How many items are looked through when a place has become free. */
+const itemsForPlace = 5 * itemsPerPage;
 /** How long a pool is worked on before another one of the tenant has its turn. */
 const turnMs = 200;
 const waitedForAtOnce = 2000;
@@ -71,11 +71,24 @@ const takenBackAtOnce = 5000;
 interface Occasion {
   /** A recipient may have a place again: items that wait for one are tried although they are not due. */
   readonly placeFreed: boolean;
+  /** The turn of a look for a place was over: it goes on where it was. */
+  readonly goesOn: boolean;
   readonly poolChanged: boolean;
 }
 
-const routine: Occasion = { placeFreed: false, poolChanged: false };
-const freed: Occasion = { placeFreed: true, poolChanged: false };
+/** Where a look through a pool has come to. */
+interface Looked {
+  /** The last item that it has come to; undefined at the end of the queue. */
+  readonly after: QueuePlace | undefined;
+  readonly looked: number;
+  /** Whether its turn was over before it was done: the rest has its turn after the tenant's other pools. */
+  readonly isCut: boolean;
+  /** Whether a recipient can take more. */
+  readonly placeIsLeft: boolean;
+}
+
+const routine: Occasion = { placeFreed: false, goesOn: false, poolChanged: false };
+const freed: Occasion = { ...routine, placeFreed: true };
 const start: QueuePlace = { rank: Number.MIN_SAFE_INTEGER, id: "" };
 
 /**
@@ -88,6 +101,8 @@ export function createAssigning(parts: Parts): Assigning {
   const { db, signals, changes, clock, log, shares, pools, live, pollMs } = parts;
   // Where the next look begins in a pool, so that items nobody can take do not hide those behind them.
   const places = new Map<string, QueuePlace>();
+  /** Looks for a place that go on: where, and how many items they have looked through. */
+  const placeLooks = new Map<string, { readonly after: QueuePlace; readonly looked: number }>();
   const idle = new IdlePools();
   let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -97,6 +112,7 @@ export function createAssigning(parts: Parts): Assigning {
   /** Where the next poll begins, so that pools whose items nobody can take do not hide those behind them. */
   let polledTo: WaitingPool | undefined;
   let pollIsDue = true;
+  let signalsWereLost = false;
   /** Tenants whose pools or recipients changed. */
   const changed = new Set<string>();
 
@@ -104,6 +120,7 @@ export function createAssigning(parts: Parts): Assigning {
     concurrency: lanes,
     merge: (one, other) => ({
       placeFreed: one.placeFreed || other.placeFreed,
+      goesOn: one.goesOn || other.goesOn,
       poolChanged: one.poolChanged || other.poolChanged,
     }),
     work: (tenantId, poolId, occasion) => lookThrough({ tenantId: tenantId as TenantId, poolId }, occasion),
@@ -125,25 +142,65 @@ export function createAssigning(parts: Parts): Assigning {
   }
 
   function onWake(prefix: string, react: (tenantId: TenantId, poolId: string) => void): () => void {
-    return signals.onWakeUnder(prefix, (name) => {
+    const listener = (name: string) => {
       const [tenantId, poolId] = name.split(":") as [TenantId, string];
       react(tenantId, poolId);
-    });
+    };
+    return signals.onWakeUnder(prefix, listener, onSignalsLost);
+  }
+
+  /** An item may wait and a place may be free in any pool. */
+  function onSignalsLost(): void {
+    idle.clear();
+    signalsWereLost = true;
+    search.run();
   }
 
   /** Assigns what is due in a pool; when a place is free, also what waits for nothing else. */
-  async function lookThrough(pool: WaitingPool, { placeFreed: forPlace, poolChanged }: Occasion): Promise<void> {
+  async function lookThrough(pool: WaitingPool, { placeFreed, goesOn, poolChanged }: Occasion): Promise<void> {
     const { tenantId, poolId } = pool;
     // What calls are given may be as it was before the change, for a moment.
     if (poolChanged) await pools.refresh(tenantId, poolId as PoolId);
-    const untilMs = performance.now() + turnMs;
+    const begun = goesOn ? placeLooks.get(poolId) : undefined;
+    placeLooks.delete(poolId);
+    const forPlace = placeFreed || begun !== undefined;
+    if (forPlace && begun === undefined) idle.beginPlaceLook(poolId);
     // A look for a free place begins with whoever goes first. The routine looks go on where they were, so that items that
     // nobody can take never hide those behind them.
-    let after: QueuePlace | undefined = forPlace ? start : (places.get(poolId) ?? start);
-    for (let page = 0; page < (forPlace ? pagesForPlace : 1) && after !== undefined; page++) {
+    const from = begun ?? { after: forPlace ? start : (places.get(poolId) ?? start), looked: 0 };
+    const { after, looked, isCut, placeIsLeft } = await lookFrom(pool, from, forPlace);
+    if (!forPlace) {
+      if (isCut) look(tenantId, poolId, routine);
+      if (after === undefined) places.delete(poolId);
+      else places.set(poolId, after);
+      return;
+    }
+    // A place that is freed while a look goes on leads to a look of its own after that. If it had the look begin again, costly
+    // items in front would keep those behind them waiting.
+    const freedMeanwhile = begun !== undefined && placeFreed;
+    if (isCut && after !== undefined && looked < itemsForPlace) {
+      placeLooks.set(poolId, { after, looked });
+      look(tenantId, poolId, { placeFreed: freedMeanwhile, goesOn: true, poolChanged: false });
+      return;
+    }
+    if (isCut) look(tenantId, poolId, routine);
+    if (idle.endPlaceLook(poolId, placeIsLeft) || freedMeanwhile) look(tenantId, poolId, freed);
+  }
+
+  /** Looks through the items of a pool from a place on, for one turn at most. */
+  async function lookFrom(
+    pool: WaitingPool,
+    from: { readonly after: QueuePlace; readonly looked: number },
+    forPlace: boolean,
+  ): Promise<Looked> {
+    const { tenantId, poolId } = pool;
+    const untilMs = performance.now() + turnMs;
+    const reasons = forPlace ? placeReasons : [];
+    let { after, looked }: { after: QueuePlace | undefined; looked: number } = from;
+    let placeIsLeft = false;
+    while (after !== undefined && looked < (forPlace ? itemsForPlace : itemsPerPage)) {
       const snapshot = await pools.snapshot(tenantId, poolId);
-      if (snapshot === undefined) return void places.delete(poolId);
-      const reasons = forPlace ? placeReasons : [];
+      if (snapshot === undefined) return { after: undefined, looked, isCut: false, placeIsLeft: false };
       const undecidedOnly = !isAssigned(snapshot.pool);
       const search = { after, limit: itemsPerPage, undecidedOnly, snapshot: snapshotName(snapshot), reasons };
       const searched = idle.beginSearch(poolId);
@@ -153,18 +210,14 @@ export function createAssigning(parts: Parts): Assigning {
       }
       const view = await live.view(snapshot);
       const tried = await assignPage(pool, view, items, untilMs);
+      placeIsLeft = !view.live.isFull;
       // Undecided items are sought from the front each time; the others from the last one that was tried.
       const isDecided = ({ undecided }: UnassignedItem) => !undecided;
       after = items.slice(tried).some(isDecided) ? (items.slice(0, tried).findLast(isDecided) ?? after) : last;
-      if (tried < items.length || moreUndecided) {
-        // The rest has its turn after the tenant's other pools.
-        look(tenantId, poolId, forPlace ? freed : routine);
-        break;
-      }
+      if (tried < items.length || moreUndecided) return { after, looked: looked + tried, isCut: true, placeIsLeft };
+      looked += itemsPerPage;
     }
-    if (forPlace) return;
-    if (after === undefined) places.delete(poolId);
-    else places.set(poolId, after);
+    return { after, looked, isCut: false, placeIsLeft };
   }
 
   /** Decides items one after the other, in slices, until the turn is over; how many it came to. */
@@ -212,12 +265,12 @@ export function createAssigning(parts: Parts): Assigning {
     for (const { tenantId, poolId } of pools) look(tenantId, poolId, routine);
   }
 
-  /** Looks at all pools of a tenant that items wait in, after a change of any of them. */
-  async function lookAtPoolsOf(tenantId: string): Promise<void> {
+  /** Looks at all pools that items wait in; at those of one tenant when it is named. */
+  async function lookAtAllPools(occasion: Occasion, tenantId?: string): Promise<void> {
     let after: WaitingPool | undefined;
     do {
       const { pools, last } = await poolsWithUnassigned(db.sql, { after, limit: poolsAtOnce, tenantId });
-      for (const { poolId } of pools) look(tenantId as TenantId, poolId, { placeFreed: false, poolChanged: true });
+      for (const each of pools) look(each.tenantId, each.poolId, occasion);
       after = last;
     } while (after !== undefined && !stopping.signal.aborted);
   }
@@ -225,6 +278,14 @@ export function createAssigning(parts: Parts): Assigning {
   const search = createSerialTask(
     async () => {
       await takeBack();
+      if (signalsWereLost) {
+        signalsWereLost = false;
+        await lookAtAllPools(freed).catch((error) => {
+          // The next search does it.
+          signalsWereLost = true;
+          throw error;
+        });
+      }
       if (pollIsDue) {
         pollIsDue = false;
         await lookAtPools();
@@ -232,7 +293,7 @@ export function createAssigning(parts: Parts): Assigning {
       const [tenantId] = changed;
       if (tenantId === undefined) return;
       changed.delete(tenantId);
-      await lookAtPoolsOf(tenantId);
+      await lookAtAllPools({ ...routine, poolChanged: true }, tenantId);
       if (changed.size > 0) search.run();
     },
     (error) => log.warn({ err: error }, "items that wait for recipients could not be looked for"),
@@ -253,6 +314,7 @@ export function createAssigning(parts: Parts): Assigning {
       stopping = new AbortController();
       // Nobody told this node what waits while it did not listen.
       idle.clear();
+      placeLooks.clear();
       timer = setInterval(poll, pollMs);
       unsubscribe = [
         onWake(readyPrefix, (tenantId, poolId) => look(tenantId, poolId, freed)),

@@ -64,6 +64,8 @@ export function createAssignmentPage(
   let released: string[] = [];
   let held: HeldItem[] = [];
   let canBeLeased = false;
+  /** Whether an item waits for a place that did not wait for one before. Others were announced when they began to. */
+  let placeIsWanted = false;
   let redirected = new Map<string, string[]>();
   let buried = new Map<"no_recipient" | "rule_reject", string[]>();
   let notedAtMs = Number.POSITIVE_INFINITY;
@@ -87,6 +89,7 @@ export function createAssignmentPage(
       canBeLeased = true;
     } else {
       if (item.undecided) canBeLeased = true;
+      if (waitsForPlace(reason) && !waitsForPlace(item.lastReason)) placeIsWanted = true;
       const tries = item.tries + 1;
       const snapshot = snapshotName(compiled.snapshot);
       postponed.push({ id: item.id, tries, reason, snapshot, retryInS: retryInS(decision, tries) });
@@ -109,13 +112,14 @@ export function createAssignmentPage(
   }
 
   async function commit(): Promise<void> {
-    const written = { chosen, postponed, released, held, redirected, buried, canBeLeased };
+    const written = { chosen, postponed, released, held, redirected, buried, canBeLeased, placeIsWanted };
     [chosen, postponed, released, held, redirected, buried] = [[], [], [], [], new Map(), new Map()];
     canBeLeased = false;
+    placeIsWanted = false;
     notedAtMs = Number.POSITIVE_INFINITY;
     if (written.chosen.length > 0) await give(written.chosen, atMs);
     await postponeItems(db.sql, pool, written.postponed);
-    if (written.postponed.some(({ reason }) => placeReasons.includes(reason))) parts.itemWaits(tenantId, poolId);
+    if (written.placeIsWanted) parts.itemWaits(tenantId, poolId);
     await releaseItems(db.sql, pool, written.released);
     await holdItems(db.sql, pool, written.held);
     if (written.canBeLeased) wake(tenantId, poolId);
@@ -135,6 +139,10 @@ export function createAssignmentPage(
     },
     commit,
   };
+}
+
+function waitsForPlace(reason: string | null): boolean {
+  return reason !== null && placeReasons.includes(reason);
 }
 
 function append<Key>(lists: Map<Key, string[]>, key: Key, id: string): void {

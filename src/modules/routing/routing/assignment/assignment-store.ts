@@ -13,7 +13,7 @@ export interface WaitingPool {
  */
 export async function poolsWithUnassigned(
   sql: Sql,
-  { after, limit, tenantId = "" }: { after: WaitingPool | undefined; limit: number; tenantId?: string },
+  { after, limit, tenantId = "" }: { after: WaitingPool | undefined; limit: number; tenantId?: string | undefined },
 ): Promise<{ pools: readonly WaitingPool[]; last: WaitingPool | undefined }> {
   const pools = await sql<WaitingPool[]>`
     select p.tenant_id, p.id as pool_id from pools p
@@ -94,6 +94,8 @@ export interface UnassignedItem extends QueuePlace {
   readonly due: boolean;
   /** How often a recipient was sought for it in vain. */
   readonly tries: number;
+  /** Why the last search was in vain; null when there was none. */
+  readonly lastReason: string | null;
   /** Whether its rules were never applied: the call that routed it had no time left. */
   readonly undecided: boolean;
   readonly type: string;
@@ -155,7 +157,7 @@ export async function unassignedItems(
         ${undecidedOnly ? sql`` : others}
       ) q
     )
-    select q.id, q.rank, q.due, q.tries, q.undecided, coalesce(q.wanted, false) as wanted, d.type, d.key, d.attributes,
+    select q.id, q.rank, q.due, q.tries, q.assign_reason as last_reason, q.undecided, coalesce(q.wanted, false) as wanted, d.type, d.key, d.attributes,
       d.requirements, d.priority
     from looked_at q left join decisions d on q.wanted and d.tenant_id = q.tenant_id and d.id = q.id
     order by q.undecided desc, q.rank, q.id`;

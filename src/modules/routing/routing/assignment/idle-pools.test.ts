@@ -51,3 +51,23 @@ test("items found by a routine search in a pool whose place was passed over are 
   assert.equal(search(idle, { nothing: false, forPlace: false }), true);
   assert.equal(search(idle, { nothing: false, forPlace: false }), false);
 });
+
+test("a place that a look left over is looked at again when an item waits for one, once", () => {
+  const idle = new IdlePools();
+  idle.beginPlaceLook(pool);
+  search(idle, { nothing: false, forPlace: true });
+  assert.equal(idle.endPlaceLook(pool, true), false);
+  assert.equal(idle.itemWaits(pool), true);
+  assert.equal(idle.itemWaits(pool), false);
+});
+
+test("an item that comes up during a look that leaves a place leads to another look; without a place it does not", () => {
+  const idle = new IdlePools();
+  for (const placeIsLeft of [true, false]) {
+    idle.beginPlaceLook(pool);
+    search(idle, { nothing: false, forPlace: true });
+    assert.equal(idle.itemWaits(pool), false);
+    assert.equal(idle.endPlaceLook(pool, placeIsLeft), placeIsLeft);
+    assert.equal(idle.itemWaits(pool), false);
+  }
+});

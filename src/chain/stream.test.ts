@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as settled } from "node:timers/promises";
+import { guardStream } from "./stream.ts";
+
+test("a stream whose caller lost its access before the first message is not checked any more, and ends with the refusal", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  let checks = 0;
+  const stream = guardStream((async function* () {})(), async () => {
+    checks++;
+    throw new Error("revoked");
+  });
+  for (let second = 0; second < 5; second++) {
+    t.mock.timers.tick(1000);
+    await settled();
+  }
+  assert.equal(checks, 1);
+  await assert.rejects(stream.next(), /revoked/);
+});

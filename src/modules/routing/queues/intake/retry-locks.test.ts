@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { RetryDeadLettersRequestSchema } from "../../../../../gen/service/api/dead_letter_pb.ts";
+import { perform, recordedEvents } from "../../../../../test/harness/context.ts";
+import { freshDatabase } from "../../../../../test/harness/postgres.ts";
+import { createCursors } from "../../../../platform/cursor/index.ts";
+import { openDatabase } from "../../../../platform/db/index.ts";
+import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
+import { createDeadLetters } from "../../dead-letters/index.ts";
+import type { PoolSnapshot } from "../../pools/index.ts";
+import { admissionStage, constraints } from "../testing/admission-stage.ts";
+import { createReadmission } from "./dead-letter-readmission.ts";
+
+test("retries that name letters in opposite orders and leases at the same time never deadlock", async (t) => {
+  const { url, drop, sql } = await freshDatabase();
+  t.after(drop);
+  const db = openDatabase(url, { maxConnections: 12 });
+  const stage = admissionStage(db);
+  const singleton = { ...constraints.singleton, mode: "replace_pending" as const };
+  const pool = await stage.pool({ singleton, concurrency: { ...constraints.concurrency, limit: 2 } });
+  const { tenantId, poolId } = pool;
+  const snapshot = stage.snapshots.get(poolId)!;
+  const config = { ...snapshot.pool.config, queue: { ttlS: 3600, ageingS: 60 } };
+  const deadLetters = createDeadLetters({
+    sql: db.sql,
+    events: recordedEvents(),
+    clock: { now: Date.now },
+    cursors: createCursors(randomBytes(32)),
+    platformTenantId: () => "",
+    wake: () => {},
+    readmission: () => createReadmission(stage.admissionOf, createEventLoopShares()),
+    pools: { usable: async () => ({ ...snapshot, pool: { ...snapshot.pool, config } }) as PoolSnapshot },
+  });
+  const ids: string[] = [];
+  for (let nth = 0; nth < 12; nth++) ids.push((await stage.enqueue(pool, { key: `first ${nth}` })).id);
+  // Two letters share each key: the later one replaces the earlier.
+  for (const [nth, id] of ids.entries()) await db.sql`update decisions set key = ${`k${nth % 6}`} where id = ${id}`;
+  const letters = ids.map((queueItemId) => ({
+    poolId,
+    queueItemId,
+    reasonCode: "worker_failed",
+    phase: "work" as const,
+    attempts: [],
+    maxRetries: 1000,
+    failedAt: new Date(),
+  }));
+  await db.transaction((tx) => deadLetters.bury(tx, tenantId, letters));
+
+  const retry = async (queueItemIds: string[]) => {
+    const request = { poolId, queueItemIds };
+    const { retryDeadLetters } = deadLetters.handlers;
+    const answer = await perform(db, { tenantId }, retryDeadLetters, RetryDeadLettersRequestSchema, request);
+    return Number((answer as { retriedCount: bigint }).retriedCount);
+  };
+  let [retried, leased] = [0, 0];
+  for (let round = 0; round < 25; round++) {
+    await db.sql`update queue_items set state = 'dead_lettered', has_slot = false where tenant_id = ${tenantId}`;
+    await db.sql`update dead_letters set state = 'failed' where tenant_id = ${tenantId}`;
+    await db.sql`update admission_groups set item_id = '', in_use = 0 where tenant_id = ${tenantId}`;
+    const [one, other, some, more] = await Promise.all([
+      retry(ids),
+      retry(ids.toReversed()),
+      stage.handOut(pool, 6),
+      retry(ids.slice(3, 9)).then(() => stage.handOut(pool, 6)),
+    ]);
+    retried += one + other;
+    leased += some.length + more.length;
+  }
+  assert.ok(retried > 0 && leased > 0, `${retried} retried, ${leased} leased`);
+  // Backends report what they have counted when they end.
+  await db.close();
+  const [row] = await sql<{ deadlocks: string }[]>`
+    select deadlocks from pg_stat_database where datname = current_database()`;
+  assert.equal(Number(row!.deadlocks), 0);
+});
