@@ -94,7 +94,7 @@ test("the internal plane's 401 names what it takes", async () => {
   const { status, headers, body } = await ask({}, service.internalUrl);
   assert.equal(status, 401);
   assert.equal(headers.get("www-authenticate"), 'Bearer realm="service.internal"');
-  assert.match(body.detail, /internal plane.*service token \(HS256\) in Authorization: Bearer/);
+  assert.match(body.detail, /internal plane.*service token \(HS256\) in the header Authorization: Bearer/);
   assert.doesNotMatch(body.detail, /X-API-Key|certificate/);
 });
 

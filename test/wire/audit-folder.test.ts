@@ -10,7 +10,7 @@ test("an audit log in a folder that does not exist stops the start, with the fol
   ] as const) {
     await assert.rejects(startService({ "audit.sink": "file", ...settings }), (error: Error) => {
       assert.ok(error instanceof ConfigError, String(error));
-      assert.ok(error.message.startsWith(`${setting}: the folder /nowhere/`), error.message);
+      assert.ok(error.message.startsWith(`${setting}: the directory /nowhere/`), error.message);
       assert.match(error.message, /does not exist\. Create it, or set audit\.path/);
       return true;
     });

@@ -45,7 +45,7 @@ test("REST refuses the names that lists have in RPC, and names its own", async (
     ["skip", "offset"],
   ]) {
     const refused = await violation("GET", `/api/v2/environments?${given}=3`);
-    assert.deepEqual([refused.field, refused.message], [given, `is called ${name} here`]);
+    assert.deepEqual([refused.field, refused.message], [given, `is not a query parameter here; use ${name}`]);
   }
 });
 

@@ -130,7 +130,7 @@ export function checkKeyring(config: Config): Finding[] {
 export async function checkCache(config: Config): Promise<Finding[]> {
   const check = "cache.backend";
   if (config[check] === "memory") return [ok(check, "rate limits are counted in this node's memory")];
-  // Reported with the open settings.
+  // Reported with the insecure settings.
   if (config[check] === "none") return [];
   const redis = await openRedisLimiter({ url: config["cache.redis_url"], failMode: "closed" });
   try {

@@ -10,7 +10,7 @@ interface DoctorOptions extends SettingsOptions {
   readonly strict?: boolean;
 }
 
-/** Checks the settings and every dependency of a start, and lists open security controls. */
+/** Checks the settings and every dependency of a start, and lists insecure settings. */
 export async function doctorCommand(io: Io, options: DoctorOptions): Promise<number> {
   const findings = await runChecks(io, options);
   const count = (status: Finding["status"]) => findings.filter((each) => each.status === status).length;
@@ -43,15 +43,15 @@ async function runChecks(io: Io, options: DoctorOptions): Promise<Finding[]> {
     ...checkKeyring(config),
     ...(await checkCache(config)),
     ...(await checkIssuer(config)),
-    ...(await checkOpenSettings(loaded)),
+    ...(await checkInsecureSettings(loaded)),
   ];
 }
 
-async function checkOpenSettings({ config, sources }: LoadedConfig): Promise<Finding[]> {
+async function checkInsecureSettings({ config, sources }: LoadedConfig): Promise<Finding[]> {
   const { insecureSettings, settings } = await import("../../config/index.ts");
-  const open = insecureSettings.filter((each) => each.isInsecure(config));
-  if (open.length === 0) return [ok("controls", "all security controls are on")];
-  return open.map(({ key, risk }) => {
+  const found = insecureSettings.filter((each) => each.isInsecure(config));
+  if (found.length === 0) return [ok("controls", "no insecure settings")];
+  return found.map(({ key, risk }) => {
     const value = settings[key].secret ? "set" : JSON.stringify(config[key]);
     return warn(key, `${value} (${sources[key]}): ${risk}`, `Change ${key} unless this is intended.`);
   });

@@ -30,7 +30,7 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     });
 
   withSettings(program.command("doctor"))
-    .description("Check the settings and dependencies, and list open security controls.")
+    .description("Check the settings and dependencies, and list insecure settings.")
     .option("--json", "Print JSON.")
     .option("--strict", "Treat warnings as failures.")
     .action(async (options: SettingsOptions & { json?: boolean; strict?: boolean }) => {

@@ -112,7 +112,7 @@ function pageParams(params: Params): Params {
     const name = rpcNames.get(field);
     return name === undefined
       ? []
-      : [{ field, rule: "unknown_field", message: `is not a query parameter: use ${name} instead` }];
+      : [{ field, rule: "unknown_field", message: `is not a query parameter here; use ${name}` }];
   });
   if (wrong.length > 0) throw toViolationFailure(wrong);
   return params.map(([name, value]) =>
