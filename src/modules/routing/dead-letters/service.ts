@@ -3,7 +3,7 @@ import type { Context } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
+import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
 import { type DeadLetter, type DeadLetterState, partition, type Skipped } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
 import { deadLetterStore, type LetterPlace, type Removal, type Renewal, type Stats } from "./store.ts";
@@ -20,7 +20,7 @@ const depthShards = 16;
 /** What the use cases stand on. */
 export interface DeadLetterParts {
   readonly events: Pick<EventRecorder, "record">;
-  readonly pools: Pick<PoolDoor, "usable">;
+  readonly pools: Pick<PoolReader, "requirePool">;
   /** Tells the queue that a pool has work again; after the commit. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
   /** Asks the constraints of the pool about items that are put back. */
@@ -124,12 +124,12 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       state: DeadLetterState,
       page: Page,
     ): Promise<PageRows<DeadLetter>> {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       return deadLetterStore(context.sql).list(context.tenantId, poolId, state, page);
     },
 
     async getStats(context: Context, poolId: string): Promise<Stats> {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       return deadLetterStore(context.sql).stats(context.tenantId, poolId);
     },
 
@@ -138,7 +138,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       poolId: string,
       queueItemIds: readonly string[],
     ): Promise<{ retried: number; skipped: readonly Skipped[] }> {
-      const snapshot = await pools.usable(context, poolId);
+      const snapshot = await pools.requirePool(context, poolId);
       const { sql, tenantId, nowMs } = context;
       const renewal = renewalOf(snapshot, nowMs);
       const store = deadLetterStore(sql);
@@ -156,7 +156,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     },
 
     async retryAll(context: Context, poolId: string, itemsMax: number): Promise<RetriedAll> {
-      const snapshot = await pools.usable(context, poolId);
+      const snapshot = await pools.requirePool(context, poolId);
       const renewal = renewalOf(snapshot, context.nowMs);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
@@ -179,7 +179,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       release: boolean,
       reason: string,
     ): Promise<{ changed: number; skipped: readonly Skipped[] }> {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       const { sql, tenantId } = context;
       const store = deadLetterStore(sql);
       const found = await store.lock(tenantId, poolId, queueItemIds);
@@ -196,7 +196,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       poolId: string,
       { olderThan, includeQuarantined }: PurgeChoice,
     ): Promise<{ purged: number; remaining: number }> {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
       const removals: Removal[] = [{ state: "failed", failedBefore: olderThan }];

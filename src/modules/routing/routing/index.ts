@@ -57,7 +57,7 @@ export type Router = ReturnType<typeof createRouter>;
 export function createRouter(parts: Parts) {
   const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
   const assigning = createAssigning({ ...parts, leftovers: queues.leftovers, wake: queues.wake, pollMs });
-  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotForm);
+  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotCodec);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
     pools,

@@ -24,7 +24,7 @@ test("the admission keys of routed items are evaluated in slices of the event lo
     },
   };
   const routes = createRouteService({
-    pools: { usable: () => constrained } as never,
+    pools: { requirePool: () => constrained } as never,
     live: { view: () => ({ pool, live }), assigned: () => {} } as never,
     shares: { forCall: () => turns, forBackground: () => turns },
     acceptor: {

@@ -4,7 +4,7 @@ import { mayUseEnvironment } from "../../../platform/access/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { AdmissionRequest } from "../admission/index.ts";
-import type { PoolDoor, PoolSnapshot, Pools } from "../pools/index.ts";
+import type { PoolReader, PoolSnapshot, Pools } from "../pools/index.ts";
 import type { Acceptor, Parcel, Proposal } from "../queues/index.ts";
 import { type DecisionTime, decideInTime, runInTime, timeOfCall } from "./decisions/decision-budget.ts";
 import { SlicedDecision } from "./domain/decide.ts";
@@ -16,7 +16,7 @@ import type { QueueReservation } from "./queue-reservation.ts";
 import { type AskedItem, itemRow, outcomeOf, type Routed, settled, withVerdict } from "./route-outcome.ts";
 
 interface Parts {
-  readonly pools: PoolDoor & Pick<Pools, "poolsOf">;
+  readonly pools: PoolReader & Pick<Pools, "poolsOf">;
   readonly live: LivePools;
   readonly shares: EventLoopShares;
   readonly acceptor: Acceptor;
@@ -105,7 +105,7 @@ export function createRouteService(parts: Parts) {
 
   /** Decides, and makes sure that what was decided can be kept: at once where nothing has to be read for it. */
   function prepare(context: Context, asked: AskedItem, dryRun: boolean, time: DecisionTime): Routed | Promise<Routed> {
-    const found = asked.poolId === "" ? poolByRules(context, asked, time) : pools.usable(context, asked.poolId);
+    const found = asked.poolId === "" ? poolByRules(context, asked, time) : pools.requirePool(context, asked.poolId);
     return andThen(found, (snapshot) => {
       const decided = decideIn(snapshot, context, asked, dryRun, time);
       return dryRun ? decided : andThen(decided, (routed) => makeKeepable(routed, time));

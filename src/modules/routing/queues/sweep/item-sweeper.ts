@@ -3,7 +3,7 @@ import type { Database, Sql } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { groupKey, groupNamesOf, readGroups, saveGroups, vacated } from "../../admission/index.ts";
-import type { PoolDoor } from "../../pools/index.ts";
+import type { PoolReader } from "../../pools/index.ts";
 import type { Finish, Finishing } from "../completion/completion-service.ts";
 import { move } from "../transitions/item-transitions.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
@@ -14,7 +14,7 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly pools: Pick<PoolDoor, "snapshot">;
+  readonly pools: Pick<PoolReader, "snapshot">;
   readonly finishing: Finishing;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;

@@ -26,7 +26,7 @@ import {
   type KeyedItem,
   type Verdict,
 } from "../../admission/index.ts";
-import type { AdmissionConfig, PoolDoor, PoolSnapshot } from "../../pools/index.ts";
+import type { AdmissionConfig, PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import { explanationHandlers } from "../explanation/explanation-handler.ts";
 import { createAdmissionTaking } from "../intake/constrained-acceptor.ts";
 import { leaseWithinLimits } from "../leasing/limited-lease.ts";
@@ -47,8 +47,8 @@ export function admissionStage(db: Database) {
   const taking = createAdmissionTaking(db, () => {});
   const events = recordedEvents();
   const woken: string[] = [];
-  const pools: Pick<PoolDoor, "usable"> = {
-    async usable({ tenantId, principal }, poolId) {
+  const pools: Pick<PoolReader, "requirePool"> = {
+    async requirePool({ tenantId, principal }, poolId) {
       const found = snapshots.get(poolId);
       if (found?.pool.tenantId !== tenantId) throw notFound("pool");
       if (!mayUseEnvironment(principal, found.environmentKey)) throw fail("PERMISSION_DENIED");

@@ -6,7 +6,7 @@ import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue, type EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { PoolDoor, PoolId } from "../../pools/index.ts";
+import type { PoolId, PoolReader } from "../../pools/index.ts";
 import type { Leftovers } from "../../queues/index.ts";
 import { decideInTime, timeInBackground } from "../decisions/decision-budget.ts";
 import { placeReasons } from "../domain/assignment-retry.ts";
@@ -33,7 +33,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly shares: EventLoopShares;
-  readonly pools: PoolDoor;
+  readonly pools: PoolReader;
   readonly live: LivePools;
   readonly events: EventRecorder;
   /** What becomes of items that nobody in the pool takes. */
