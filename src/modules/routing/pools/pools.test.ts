@@ -17,8 +17,8 @@ const { db, events, handlers, newTenant, environmentId, createPool, createRecipi
   await createPoolFixture();
 
 async function update(choice: ContextChoice, poolId: string, change: object) {
-  const answer = perform(db, choice, handlers.pools.updatePool, UpdatePoolRequestSchema, { poolId, ...change });
-  return (await answer).pool!;
+  const response = perform(db, choice, handlers.pools.updatePool, UpdatePoolRequestSchema, { poolId, ...change });
+  return (await response).pool!;
 }
 async function get(choice: ContextChoice, poolId: string) {
   return (await perform(db, choice, handlers.pools.getPool, GetPoolRequestSchema, { poolId })).pool!;

@@ -7,9 +7,9 @@ import type { AdmissionRequest } from "../admission/index.ts";
 import type { PoolReader, PoolSnapshot, Pools } from "../pools/index.ts";
 import type { Acceptor, Parcel, Proposal } from "../queues/index.ts";
 import { type DecisionTime, decideInTime, runInTime, timeOfCall } from "./decisions/decision-budget.ts";
-import { SlicedDecision } from "./domain/decide.ts";
 import type { Decision } from "./domain/decision.ts";
-import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
+import { SlicedDecision } from "./domain/decision-engine.ts";
+import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./outcomes/live-pools.ts";
 import type { QueueReservation } from "./queue-reservation.ts";
@@ -74,7 +74,7 @@ export function createRouteService(parts: Parts) {
     asked: AskedItem,
     dryRun: boolean,
     time: DecisionTime,
-    passed: readonly TraceStepKept[] = [],
+    passed: readonly EvidenceTraceStep[] = [],
     hops = 0,
   ): Routed | Promise<Routed> {
     const { nowMs, tenantId } = context;
@@ -333,7 +333,7 @@ function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>
 
 function evidenceOf(
   decision: Decision,
-  passed: readonly TraceStepKept[],
+  passed: readonly EvidenceTraceStep[],
   dueAtMs: number | undefined,
   nowMs: number,
 ): Evidence {

@@ -25,8 +25,8 @@ async function get(choice: ContextChoice, recipientId: string) {
 }
 async function batch(choice: ContextChoice, poolId: string, recipients: object[]) {
   const request = { poolId, recipients };
-  const answer = perform(db, choice, handlers.batchCreateRecipients, BatchCreateRecipientsRequestSchema, request);
-  return (await answer).recipients;
+  const response = perform(db, choice, handlers.batchCreateRecipients, BatchCreateRecipientsRequestSchema, request);
+  return (await response).recipients;
 }
 async function list(choice: ContextChoice, poolId: string) {
   return perform(db, choice, handlers.listRecipients, ListRecipientsRequestSchema, { poolId });

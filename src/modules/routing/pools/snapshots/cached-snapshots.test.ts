@@ -67,7 +67,7 @@ test("the cache is bounded: the least recently used pool is evicted first", asyn
   for (const { tenantId, id } of [a, b]) await snapshot(tenantId, id);
   await snapshot(c.tenantId, c.id);
   assert.equal(queries.loads, 3);
-  assert.ok(!(snapshot(c.tenantId, c.id) instanceof Promise), "the newest is known");
+  assert.ok(!(snapshot(c.tenantId, c.id) instanceof Promise), "the newest is cached");
   assert.ok(snapshot(a.tenantId, a.id) instanceof Promise, "the oldest is not");
 });
 

@@ -123,9 +123,9 @@ test("when a change returns, the node that made it uses it for decisions", async
 
 test("after a change of a pool, only the changed recipients are read", async () => {
   const { tenantId, id } = await newPool();
-  const made = [];
-  for (let n = 0; n < 4; n++) made.push(await createRecipient({ tenantId }, id));
-  const [same, paused, removed, last] = made.map((recipient) => recipient.id);
+  const created = [];
+  for (let n = 0; n < 4; n++) created.push(await createRecipient({ tenantId }, id));
+  const [same, paused, removed, last] = created.map((recipient) => recipient.id);
   const { snapshot, poolsOf, refresh, announce, queries } = node();
   const before = (await snapshot(tenantId, id))!;
   const recipientId = paused!;
@@ -257,12 +257,12 @@ test("a snapshot is consistent even if changes are committed while it is read", 
 test("concurrent calls share one read", async () => {
   const { tenantId, id } = await newPool();
   const { snapshot, queries, announce } = node();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => snapshot(tenantId, id)));
-  assert.equal(new Set(answers).size, 1);
+  const results = await Promise.all(Array.from({ length: 20 }, () => snapshot(tenantId, id)));
+  assert.equal(new Set(results).size, 1);
   assert.deepEqual(queries, { revisions: 0, loads: 1 });
   announce(tenantId);
   const again = Array.from({ length: 20 }, () => snapshot(tenantId, id));
-  assert.ok(again.every((each) => each === answers[0]));
+  assert.ok(again.every((each) => each === results[0]));
   assert.deepEqual(queries, { revisions: 1, loads: 1 });
 });
 

@@ -68,8 +68,14 @@ export async function createPoolFixture() {
 
     async createRecipient(choice: ContextChoice, poolId: string, request: object = {}) {
       const named = { name: freshName(), ...request, poolId };
-      const made = await perform(db, choice, handlers.recipients.createRecipient, CreateRecipientRequestSchema, named);
-      return made.recipient!;
+      const response = await perform(
+        db,
+        choice,
+        handlers.recipients.createRecipient,
+        CreateRecipientRequestSchema,
+        named,
+      );
+      return response.recipient!;
     },
 
     async createRule(choice: ContextChoice, poolId: string, request: object = {}) {

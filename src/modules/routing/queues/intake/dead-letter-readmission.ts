@@ -6,8 +6,8 @@ import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import {
   type AdmissionRequest,
   admit,
-  displaces,
-  freshGroup,
+  canDisplace,
+  createEmptyGroup,
   type GroupName,
   type GroupState,
   groupKey,
@@ -80,7 +80,7 @@ async function lockRound(
   const asked = [...requests.values()].filter((request) => request !== "rejected");
   const named = asked.flatMap(({ refs }) => refs.map((ref): GroupName => ({ tenantId, ...ref })));
   const displacing = asked.flatMap(({ refs, config }) =>
-    refs.filter(({ kind }) => displaces(kind, config)).map((ref) => ({ tenantId, ...ref })),
+    refs.filter(({ kind }) => canDisplace(kind, config)).map((ref) => ({ tenantId, ...ref })),
   );
   const locked = [...named, ...(await groupsOfHolders(tx, displacing))];
   // Groups that exist are locked before new ones are inserted, as by those who let new items in.
@@ -88,7 +88,8 @@ async function lockRound(
   const fresh = new Map<string, OwnedGroup>();
   for (const name of named) {
     const key = groupKey(name);
-    if (!known.has(key)) fresh.set(key, { ...name, environmentId, poolId, state: freshGroup(name), stored: false });
+    if (!known.has(key))
+      fresh.set(key, { ...name, environmentId, poolId, state: createEmptyGroup(name), stored: false });
   }
   // A group that somebody else has made meanwhile is not locked.
   if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new Raced();

@@ -27,7 +27,7 @@ import { type Database, notFound, type Sql } from "../../../../platform/db/index
 import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { createMessageChecker } from "../../../../platform/validation/index.ts";
-import { handOutLimits } from "../../admission/index.ts";
+import { toLeaseLimits } from "../../admission/index.ts";
 import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import type { Finish, Finished, Finishing } from "../completion/completion-service.ts";
 import { getsWork, type Keep, type Leasing, type Offered } from "./lease-service.ts";
@@ -205,7 +205,7 @@ function workAsked(context: Context, request: LeaseItemsRequest, { pool, recipie
     tenantId: context.tenantId,
     poolId: pool.id,
     recipientId,
-    limits: handOutLimits(pool.config.admission),
+    limits: toLeaseLimits(pool.config.admission),
     environmentId: pool.environmentId,
     recipientIds: recipients.filter(getsWork).map(({ id }) => id),
     // What waits to be assigned by hand is nobody's before.

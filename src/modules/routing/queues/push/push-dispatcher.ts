@@ -5,7 +5,7 @@ import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { type Egress, EgressError } from "../../../../platform/egress/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue } from "../../../../platform/scheduling/index.ts";
-import { handOutLimits } from "../../admission/index.ts";
+import { toLeaseLimits } from "../../admission/index.ts";
 import type { PoolReader, PoolSnapshot, Recipient } from "../../pools/index.ts";
 import type { Finishing } from "../completion/completion-service.ts";
 import { type PushAnswer, pushVerdict } from "../domain/push-response.ts";
@@ -145,7 +145,7 @@ export function createPushing(parts: Parts): Pushing {
         tenantId,
         poolId,
         recipientId,
-        limits: handOutLimits(snapshot.pool.config.admission),
+        limits: toLeaseLimits(snapshot.pool.config.admission),
         environmentId: snapshot.pool.environmentId,
         recipientIds: [recipientId],
         unchosen: false,

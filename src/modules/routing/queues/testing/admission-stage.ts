@@ -22,8 +22,8 @@ import {
   createAdmissionKeys,
   createAdmissionRequests,
   type GroupRef,
-  handOutLimits,
   type KeyedItem,
+  toLeaseLimits,
   type Verdict,
 } from "../../admission/index.ts";
 import type { AdmissionConfig, PoolReader, PoolSnapshot } from "../../pools/index.ts";
@@ -91,7 +91,7 @@ export function admissionStage(db: Database) {
 
     /** Hands out as many of a pool's items as its limits allow; answers with their ids. */
     async handOut({ tenantId, poolId, environmentId }: StagedPool, count = 1) {
-      const limits = handOutLimits(snapshots.get(poolId)!.pool.config.admission) ?? {};
+      const limits = toLeaseLimits(snapshots.get(poolId)!.pool.config.admission) ?? {};
       const whose = { tenantId, poolId, environmentId, delivery: "pull" as const, recipientIds: [""] };
       const lease = { leaseS: 600, ageingMs: 60_000, stem: "0123456789abcdef", shard: 0 };
       const { rows } = await leaseWithinLimits(db, { ...whose, ...lease, limits, count }, { at: undefined });

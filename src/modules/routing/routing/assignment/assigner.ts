@@ -9,8 +9,8 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolId, PoolReader } from "../../pools/index.ts";
 import type { Leftovers } from "../../queues/index.ts";
 import { decideInTime, timeInBackground } from "../decisions/decision-budget.ts";
-import { placeReasons } from "../domain/assignment-retry.ts";
-import { SlicedDecision } from "../domain/decide.ts";
+import { capacityReasons } from "../domain/assignment-retry.ts";
+import { SlicedDecision } from "../domain/decision-engine.ts";
 import type { RoutableItem } from "../domain/item.ts";
 import type { LivePools } from "../outcomes/live-pools.ts";
 import { createAssignmentPage, snapshotName } from "./assignment-page.ts";
@@ -143,7 +143,7 @@ export function createAssigning(parts: Parts): Assigning {
     for (let page = 0; page < (forPlace ? pagesForPlace : 1) && after !== undefined; page++) {
       const snapshot = await pools.snapshot(tenantId, poolId);
       if (snapshot === undefined) return void places.delete(poolId);
-      const reasons = forPlace ? placeReasons : [];
+      const reasons = forPlace ? capacityReasons : [];
       const undecidedOnly = !isAssigned(snapshot.pool);
       const search = { after, limit: itemsPerPage, undecidedOnly, snapshot: snapshotName(snapshot), reasons };
       const searched = idle.beginSearch(poolId);

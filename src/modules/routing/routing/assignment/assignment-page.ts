@@ -3,7 +3,7 @@ import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import type { Leftovers } from "../../queues/index.ts";
-import { placeReasons, retryInS } from "../domain/assignment-retry.ts";
+import { capacityReasons, retryInS } from "../domain/assignment-retry.ts";
 import type { CompiledPool } from "../domain/compilation/compiled-pool.ts";
 import type { Decision } from "../domain/decision.ts";
 import type { LivePools, LiveView } from "../outcomes/live-pools.ts";
@@ -115,7 +115,7 @@ export function createAssignmentPage(
     notedAtMs = Number.POSITIVE_INFINITY;
     if (written.chosen.length > 0) await give(written.chosen, atMs);
     await postponeItems(db.sql, pool, written.postponed);
-    if (written.postponed.some(({ reason }) => placeReasons.includes(reason))) parts.itemWaits(tenantId, poolId);
+    if (written.postponed.some(({ reason }) => capacityReasons.includes(reason))) parts.itemWaits(tenantId, poolId);
     await releaseItems(db.sql, pool, written.released);
     await holdItems(db.sql, pool, written.held);
     if (written.canBeLeased) wake(tenantId, poolId);

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import type { PoolId, Pools } from "../../pools/index.ts";
 import { compilePool } from "../domain/compilation/compiled-pool.ts";
-import { replay } from "../domain/decide.ts";
+import { replay } from "../domain/decision-engine.ts";
 import type { Evidence } from "../domain/evidence.ts";
 import type { RoutableItem } from "../domain/item.ts";
 import { decisionStore, evidenceOf, type FoundDecision } from "./decision-store.ts";
