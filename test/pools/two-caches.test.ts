@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { CreatePoolRequestSchema, UpdatePoolRequestSchema } from "../../gen/service/api/pool_pb.ts";
-import { createPools, storedLoads, storedWork } from "../../src/modules/routing/pools/index.ts";
+import { createPools, hasQueuedWork, recipientLoadStore } from "../../src/modules/routing/pools/index.ts";
 import { createEnvironments } from "../../src/modules/tenancy/environments/index.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
@@ -22,7 +22,15 @@ async function startNode() {
   const changes = createTenantChanges(db, signals);
   await signals.start();
   await changes.start();
-  const pools = createPools({ db, changes, events, cursors, loads: storedLoads, hasWork: storedWork, urlRefusal });
+  const pools = createPools({
+    db,
+    changes,
+    events,
+    cursors,
+    loads: recipientLoadStore,
+    hasWork: hasQueuedWork,
+    urlRefusal,
+  });
   after(async () => {
     changes.stop();
     await signals.stop();

@@ -12,7 +12,7 @@ import type { EventRecorder } from "../operations/index.ts";
 import { createAdmission, createAdmissionKeys } from "./admission/index.ts";
 import { createAnomalies } from "./anomaly/index.ts";
 import { createDeadLetters } from "./dead-letters/index.ts";
-import { createPools, storedLoads, storedWork } from "./pools/index.ts";
+import { createPools, hasQueuedWork, recipientLoadStore } from "./pools/index.ts";
 import { createQueues } from "./queues/index.ts";
 import { createAcceptance, createLivePools, createOutcomeSink, createRouter } from "./routing/index.ts";
 
@@ -30,8 +30,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
   const pools = createPools({
     ...parts,
     db: parts.side,
-    loads: storedLoads,
-    hasWork: storedWork,
+    loads: recipientLoadStore,
+    hasWork: hasQueuedWork,
     urlRefusal: egress.urlRefusal,
   });
   const live = createLivePools(parts);

@@ -8,13 +8,13 @@ import {
   admit,
   type Candidate,
   constraintKinds,
-  freshGroup,
+  createEmptyGroup,
   type GroupRef,
   type GroupState,
   groupKey,
   type Verdict,
 } from "./domain/admission.ts";
-import { passAll } from "./domain/admission-passage.ts";
+import { admitOptimistically } from "./domain/optimistic-admission.ts";
 import { noRoom, type OwnedGroup, passGroups, readGroups, saveGroups } from "./group-store.ts";
 import { debounces, singletons } from "./testing/arbitrary-constraints.ts";
 
@@ -62,7 +62,7 @@ const groupsLeft: fc.Arbitrary<readonly GroupState[]> = fc
         concurrency: { inUse: fc.integer({ min: 0, max: 6 }), slots: fc.integer({ min: 1, max: 6 }) },
       }[ref.kind] as unknown as Record<string, fc.Arbitrary<never>>;
       return fc.option(
-        fc.record({ ...fields, clearedAtMs: cleared }).map((own) => ({ ...freshGroup(ref), ...own })),
+        fc.record({ ...fields, clearedAtMs: cleared }).map((own) => ({ ...createEmptyGroup(ref), ...own })),
         { freq: 2 },
       );
     }),
@@ -101,7 +101,7 @@ test("items pass without a look at their groups only where a look would have let
         where tenant_id = ${tenantId} and group_id = any(${ended})`;
       const before = await statesOf(tenantId);
 
-      const passage = passAll(batch);
+      const passage = admitOptimistically(batch);
       if (passage === undefined) return;
       // Whoever passes so ends nobody else's work.
       for (const { supersedes, cancels } of passage.verdicts) assert.deepEqual([supersedes, cancels], [[], ""]);
@@ -132,7 +132,7 @@ test("however many take from a group at once, none gets a place that another has
   const tenantId = freshTenant();
   const group = (itemId: string, state: Partial<GroupState>): OwnedGroup => {
     const ref = { kind: state.kind!, groupId: "g" };
-    return { tenantId, ...ref, ...places, stored: false, state: { ...freshGroup(ref), itemId, ...state } };
+    return { tenantId, ...ref, ...places, stored: false, state: { ...createEmptyGroup(ref), itemId, ...state } };
   };
   const many = Array.from({ length: 40 }, (_, nth) => `item ${nth}`);
   const singles = await Promise.all(

@@ -1,7 +1,7 @@
 import type { Pool } from "../pools/index.ts";
-import { type AdmissionConfig, type ConstraintKind, freshGroup, type GroupRef } from "./domain/admission.ts";
+import { type AdmissionConfig, type ConstraintKind, createEmptyGroup, type GroupRef } from "./domain/admission.ts";
 import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
-import { admissionRefs, handOutRefs } from "./domain/constraint-moment.ts";
+import { selectAdmissionRefs, selectLeaseRefs } from "./domain/constraint-stage.ts";
 import type { OwnedGroup } from "./group-store.ts";
 
 /** The group of an item for each kind of constraint; empty where the item has none. */
@@ -30,8 +30,8 @@ export function createAdmissionRequests(keys: AdmissionKeys) {
     const all = keys.refsOf(pool, item);
     if (all.length === 0) return undefined;
     const { tenantId, id: poolId, environmentId, config } = pool;
-    const refs = admissionRefs(all, config.admission);
-    const limits = handOutRefs(all, config.admission);
+    const refs = selectAdmissionRefs(all, config.admission);
+    const limits = selectLeaseRefs(all, config.admission);
     return {
       config: config.admission,
       refs,
@@ -43,7 +43,7 @@ export function createAdmissionRequests(keys: AdmissionKeys) {
         poolId,
         ...ref,
         stored: false,
-        state: { ...freshGroup(ref), slots: slotsOf(config, ref) },
+        state: { ...createEmptyGroup(ref), slots: slotsOf(config, ref) },
       })),
     };
   };

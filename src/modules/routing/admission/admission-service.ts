@@ -4,7 +4,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { PoolDoor } from "../pools/index.ts";
+import type { PoolReader } from "../pools/index.ts";
 import { admissionStore, type GroupRecord } from "./admission-store.ts";
 import type { GroupRef } from "./domain/admission.ts";
 import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
@@ -13,7 +13,7 @@ import { readGroupStates } from "./group-store.ts";
 
 /** What admission's use cases stand on. */
 export interface AdmissionParts {
-  readonly pools: Pick<PoolDoor, "usable">;
+  readonly pools: Pick<PoolReader, "requirePool">;
   readonly events: EventRecorder;
   readonly keys: AdmissionKeys;
   /** Has what is due in a pool go on at once; called after the commit. */
@@ -26,7 +26,7 @@ export type AdmissionService = ReturnType<typeof createAdmissionService>;
 /** Makes the use cases of admission. */
 export function createAdmissionService({ pools, events, keys, wake }: AdmissionParts) {
   async function getGroup(context: Context, poolId: string, ref: GroupRef): Promise<GroupRecord> {
-    await pools.usable(context, poolId);
+    await pools.requirePool(context, poolId);
     const group = await admissionStore(context.sql).find(context.tenantId, ref);
     if (group?.poolId !== poolId) throw notFound("admission group");
     return group;
@@ -43,7 +43,7 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
       notBeforeMs: number | undefined,
     ): Promise<Preview> {
       const { sql, tenantId, nowMs } = context;
-      const { pool } = await pools.usable(context, poolId);
+      const { pool } = await pools.requirePool(context, poolId);
       const refs = keys.refsOf(pool, item);
       const groups = await readGroupStates(sql, tenantId, refs);
       const candidate = { itemId: ulid(nowMs), refs, config: pool.config.admission, nowMs };

@@ -22,33 +22,33 @@ export {
   admitted,
   type Candidate,
   type ConstraintVerdict,
-  displaces,
+  canDisplace,
+  createSkippedVerdict,
   groupsToAdmit,
-  notAsked,
   type Verdict,
 } from "./domain/admission.ts";
+export { createAdmissionBackoff } from "./domain/admission-backoff.ts";
 export { type AdmissionKeys, createAdmissionKeys, type KeyedItem } from "./domain/admission-keys.ts";
-export { createAdmissionOutlook } from "./domain/admission-outlook.ts";
-export { passAll } from "./domain/admission-passage.ts";
-export { admissionRefs, type HandOutLimits, handOutLimits, handOutRefs } from "./domain/constraint-moment.ts";
+export { type LeaseLimits, selectAdmissionRefs, selectLeaseRefs, toLeaseLimits } from "./domain/constraint-stage.ts";
 export {
   type ConstraintKind,
   constraintKinds,
-  freshGroup,
+  createEmptyGroup,
   type GroupRef,
   type GroupState,
   groupKey,
   groupStatus,
-  vacated,
+  vacateGroup,
 } from "./domain/group.ts";
-export { releasePlaces } from "./domain/group-release.ts";
+export { releaseGroup } from "./domain/group-release.ts";
 export {
-  chooseForHandOut,
-  groupsAfterHandOut,
-  judgeHandOut,
+  evaluateLease,
+  groupsAfterLease,
   type LimitedItem,
   limitRefs,
-} from "./domain/hand-out.ts";
+  selectForLease,
+} from "./domain/lease-limits.ts";
+export { admitOptimistically } from "./domain/optimistic-admission.ts";
 export {
   type GroupName,
   groupNamesOf,

@@ -11,10 +11,10 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
-import { type Anomaly, wireActions } from "./domain/anomaly.ts";
+import { type Anomaly, toWireActions } from "./domain/anomaly.ts";
 import { anomalyStore } from "./store.ts";
 
-/** The operations of AnomalyService. */
+/** Handlers of AnomalyService. */
 export function anomalyHandlers(cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async listAnomalies(context, request) {
@@ -43,7 +43,7 @@ function fromAnomaly(anomaly: Anomaly): AnomalyMessage {
   const { detectedAt, ...rest } = anomaly;
   return create(AnomalySchema, {
     ...rest,
-    actions: wireActions(anomaly),
+    actions: toWireActions(anomaly),
     detectedAt: timestampFromDate(detectedAt),
   });
 }

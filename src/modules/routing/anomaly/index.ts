@@ -1,26 +1,29 @@
 /**
- * Anomalies: what stands out among the outcomes of pools and their recipients, and what is done about it.
+ * Detects anomalies in the outcomes of pools and recipients, and acts on them.
  *
- * window: a stretch of time, and what came of the work in it. baseline: the windows that tell what is usual.
- * finding: something that stands out in two of the last three windows. anomaly: a finding that was reported, with the
- * actions that were taken; the same is reported again only after a while.
+ * window: a time interval with the aggregated outcomes of that time. baseline: the windows that define normal
+ * behaviour. finding: a metric that is anomalous in two of the last three windows. anomaly: a reported finding with
+ * the actions taken; the same finding is reported again only after a cool-down.
  */
 import type { AnomalyService as Rpc } from "../../../../gen/service/api/anomaly_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 import { anomalyHandlers } from "./handler.ts";
-import { anomalyJobs, type JobParts } from "./jobs.ts";
+import { type AnomalyJobDependencies, anomalyJobs } from "./jobs.ts";
 
-export type { WatchedPools } from "./watching.ts";
+export type { MonitoredPools } from "./pool-monitor.ts";
 
-/** The door of the module. */
+/** The public API of the module. */
 export interface Anomalies {
   readonly handlers: Handlers<typeof Rpc>;
   readonly jobs: readonly JobKind[];
 }
 
-/** Makes the module. */
-export function createAnomalies({ cursors, ...parts }: JobParts & { readonly cursors: Cursors }): Anomalies {
+/** Creates the anomalies module. */
+export function createAnomalies({
+  cursors,
+  ...parts
+}: AnomalyJobDependencies & { readonly cursors: Cursors }): Anomalies {
   return { handlers: anomalyHandlers(cursors), jobs: anomalyJobs(parts) };
 }

@@ -3,9 +3,9 @@ import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Anomaly, AnomalyMetric } from "./domain/anomaly.ts";
-import type { PoolStanding, Topic } from "./domain/response.ts";
+import type { RecipientCounts, Topic } from "./domain/response.ts";
 
-/** Which anomalies a list shows; empty texts for all. */
+/** Filter of an anomaly list; empty strings select all. */
 export interface AnomalyFilter {
   readonly environmentMode: EnvironmentMode;
   readonly poolId: string;
@@ -13,13 +13,13 @@ export interface AnomalyFilter {
   readonly method: string;
 }
 
-/** The SQL of anomalies and of what is done about them. */
+/** SQL queries for anomalies and for the actions taken. */
 export function anomalyStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pool_id, recipient_id, method, metric, value, baseline, threshold, actions, detected_at`;
 
-  /** Those of pools in environments that a caller may work in. */
-  function usable(tenantId: TenantId, mode: EnvironmentMode): Fragment {
+  /** Restricts anomalies to pools in environments that the caller may use. */
+  function byEnvironment(tenantId: TenantId, mode: EnvironmentMode): Fragment {
     const production = sql`(select pools.id from pools
       join environments on environments.tenant_id = pools.tenant_id and environments.id = environment_id
       where pools.tenant_id = ${tenantId} and key = 'production')`;
@@ -57,14 +57,14 @@ export function anomalyStore(sql: Sql) {
 
     async find(tenantId: TenantId, id: string, mode: EnvironmentMode): Promise<Anomaly | undefined> {
       const [row] = await sql<Anomaly[]>`
-        select ${columns} from anomalies where tenant_id = ${tenantId} and id = ${id} ${usable(tenantId, mode)}`;
+        select ${columns} from anomalies where tenant_id = ${tenantId} and id = ${id} ${byEnvironment(tenantId, mode)}`;
       return row;
     },
 
     async list(tenantId: TenantId, filter: AnomalyFilter, page: Page): Promise<PageRows<Anomaly>> {
       const { environmentMode, poolId, recipientId, method } = filter;
       const where = sql`tenant_id = ${tenantId} ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`}`;
-      const conditions = sql`true ${usable(tenantId, environmentMode)}
+      const conditions = sql`true ${byEnvironment(tenantId, environmentMode)}
         ${recipientId === "" ? sql`` : sql`and recipient_id = ${recipientId}`}
         ${method === "" ? sql`` : sql`and method = ${method}`}`;
       const isFiltered = environmentMode !== "any" || recipientId !== "" || method !== "";
@@ -72,12 +72,12 @@ export function anomalyStore(sql: Sql) {
       return readKeyset<Anomaly>(sql, { ...selection, newestFirst: true }, page);
     },
 
-    /** Has whoever else looks at the pool's anomalies, or changes the pool, wait for the end of the transaction. */
+    /** Locks the pool; concurrent scans and changes of the pool wait until the transaction ends. */
     async lockPool(tenantId: TenantId, poolId: string): Promise<void> {
       await sql`select from pools where tenant_id = ${tenantId} and id = ${poolId} for update`;
     },
 
-    /** What was reported of a pool since a moment. */
+    /** Lists the topics reported for a pool since a time. */
     async reportedSince(tenantId: TenantId, poolId: string, since: Date): Promise<Topic[]> {
       return sql<{ recipientId: string; metric: AnomalyMetric }[]>`
         select distinct recipient_id, metric from anomalies
@@ -85,9 +85,9 @@ export function anomalyStore(sql: Sql) {
           and detected_at > ${since}`;
     },
 
-    /** How many recipients of a pool are active, and how many were paused because of an anomaly and still are. */
-    async standing(tenantId: TenantId, poolId: string): Promise<PoolStanding> {
-      const [row] = await sql<PoolStanding[]>`
+    /** Counts the active recipients of a pool, and those that an anomaly paused and that are still paused. */
+    async countRecipients(tenantId: TenantId, poolId: string): Promise<RecipientCounts> {
+      const [row] = await sql<RecipientCounts[]>`
         select count(*) filter (where status = 'active') as active, count(*) filter (where status = 'paused' and id in (
             select recipient_id from anomalies
             where tenant_id = ${tenantId} and pool_id = ${poolId} and 'auto_pause' = any(actions))) as auto_paused
@@ -95,7 +95,7 @@ export function anomalyStore(sql: Sql) {
       return row!;
     },
 
-    /** Has recipients come last until a moment, or longer where they already do. */
+    /** Deprioritizes recipients until a time; a later existing deadline is kept. */
     async deprioritize(
       tenantId: TenantId,
       poolId: string,
@@ -111,12 +111,12 @@ export function anomalyStore(sql: Sql) {
           deprioritized_until = greatest(recipient_states.deprioritized_until, excluded.deprioritized_until)`;
     },
 
-    /** Forgets anomalies that were seen before a moment, a bite at a time; answers how many. */
-    async forget(before: Date, limit: number): Promise<number> {
-      const gone = await sql`
+    /** Deletes a batch of anomalies detected before a time and returns their number. */
+    async deleteBefore(before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
         delete from anomalies where ctid = any(array(
           select ctid from anomalies where detected_at < ${before} limit ${limit}))`;
-      return gone.count;
+      return deleted.count;
     },
   };
 }

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../test/harness/context.ts";
 import { fc } from "../../../../test/harness/random.ts";
 import { emptyWindow, type Sums, type Window } from "./domain/window.ts";
-import { type ToldOutcome, watchedPools } from "./testing/watched-pool.ts";
+import { createOutcomeFixture, type OutcomeInput } from "./testing/outcome-fixture.ts";
 import { type WindowRow, windowStore } from "./window-store.ts";
 
 const db = await testDatabase();
-const { newPool, tell } = watchedPools(db);
+const { newPool, recordOutcomes } = createOutcomeFixture(db);
 const store = windowStore(db.sql);
 const startMs = Date.UTC(2030, 0, 15);
 const windowMs = 10_000;
@@ -18,29 +18,29 @@ function added({ count, sum, squares }: Sums, value: number | null): Sums {
     : { count: count + 1, sum: sum + value, squares: squares + value ** 2 };
 }
 
-/** A recipient's outcomes of one window, put together one after the other. */
-function windowOf(outcomes: readonly ToldOutcome[]): Window {
+/** Aggregates the outcomes of a recipient in one window. */
+function windowOf(outcomes: readonly OutcomeInput[]): Window {
   let [run, last] = [0, ""];
   let window = emptyWindow;
   for (const { status = "success", latencyMs = null, cost = null } of outcomes) {
-    const judged = status === "success" ? "good" : status === "failure" || status === "timeout" ? "bad" : "";
-    if (judged !== "") run = judged === "bad" ? run + 1 : 0;
+    const health = status === "success" ? "good" : status === "failure" || status === "timeout" ? "bad" : "";
+    if (health !== "") run = health === "bad" ? run + 1 : 0;
     window = {
       total: window.total + 1,
-      successes: window.successes + Number(judged === "good"),
-      failures: window.failures + Number(judged === "bad"),
+      successes: window.successes + Number(health === "good"),
+      failures: window.failures + Number(health === "bad"),
       latency: added(window.latency, latencyMs),
       cost: added(window.cost, cost),
       failureRun: Math.max(window.failureRun, run),
-      flips: window.flips + Number(judged !== "" && last !== "" && judged !== last),
+      flips: window.flips + Number(health !== "" && last !== "" && health !== last),
     };
-    if (judged !== "") last = judged;
+    if (health !== "") last = health;
   }
   return window;
 }
 
-/** What the rows should be: each recipient's windows, and the pool's, which knows no order. */
-function expectedRows(outcomes: readonly ToldOutcome[], windows: number): WindowRow[] {
+/** The expected rows: the windows of each recipient, and those of the pool, which have no sequence metrics. */
+function expectedRows(outcomes: readonly OutcomeInput[], windows: number): WindowRow[] {
   const rows: WindowRow[] = [];
   for (let slot = 0; slot < windows; slot++) {
     const from = startMs + slot * windowMs;
@@ -58,12 +58,12 @@ function sorted(rows: readonly WindowRow[]): WindowRow[] {
   return [...rows].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-test("the database's windows are what putting outcomes together one by one gives", async () => {
+test("windows computed by the database equal a reference implementation", async () => {
   const tenantId = freshTenant();
   const { recipientIds } = await newPool(tenantId, {}, 2);
   const outcome = fc.record({
     recipientId: fc.constantFrom("", ...recipientIds),
-    // Some before and after the three windows that are asked for, and some on their edges.
+    // Some outcomes are before and after the three requested windows, and some on their edges.
     stepMs: fc.constantFrom(0, 1, 250, 999, 3000),
     status: fc.constantFrom("success", "success", "failure", "timeout", "declined", "cancelled"),
     latencyMs: fc.option(fc.integer({ min: 0, max: 5000 })),
@@ -77,7 +77,7 @@ test("the database's windows are what putting outcomes together one by one gives
         atMs += stepMs;
         return { ...rest, atMs };
       });
-      await tell(tenantId, poolId, outcomes);
+      await recordOutcomes(tenantId, poolId, outcomes);
       const rows = await store.windows({ tenantId, poolId }, startMs, windowMs, 3, {
         recipientsMax: 100,
         outcomesMax: 100,
@@ -88,11 +88,11 @@ test("the database's windows are what putting outcomes together one by one gives
   );
 });
 
-test("the largest numbers that an outcome may tell do no harm", async () => {
+test("the largest possible values of an outcome do not overflow", async () => {
   const tenantId = freshTenant();
   const { poolId } = await newPool(tenantId, {}, 0);
   const huge = { recipientId: "r", latencyMs: 1.7e308, cost: -1.7e308 };
-  await tell(tenantId, poolId, [
+  await recordOutcomes(tenantId, poolId, [
     { ...huge, atMs: startMs },
     { ...huge, atMs: startMs + 1 },
   ]);
@@ -106,13 +106,13 @@ test("the largest numbers that an outcome may tell do no harm", async () => {
   );
 });
 
-test("of many recipients those that did most are told, and the whole pool always", async () => {
+test("the busiest recipients are returned, and always the whole pool", async () => {
   const tenantId = freshTenant();
   const { poolId, recipientIds } = await newPool(tenantId, {}, 3);
   const outcomes = recipientIds.flatMap((recipientId, n) =>
     Array.from({ length: 3 - n }, (_, at) => ({ recipientId, atMs: startMs + at })),
   );
-  await tell(tenantId, poolId, outcomes);
+  await recordOutcomes(tenantId, poolId, outcomes);
   const rows = await store.windows({ tenantId, poolId }, startMs, windowMs, 1, { recipientsMax: 2, outcomesMax: 9 });
   assert.deepEqual(
     sorted(rows).map(({ recipientId, total }) => [recipientId, total]),
@@ -124,11 +124,11 @@ test("of many recipients those that did most are told, and the whole pool always
   );
 });
 
-test("of a window with too many outcomes the last ones stand for all, and how many there were is told", async () => {
+test("a window with too many outcomes uses the latest ones and the exact total", async () => {
   const tenantId = freshTenant();
   const { poolId } = await newPool(tenantId, {}, 0);
   const outcomes = Array.from({ length: 8 }, (_, n) => ({ recipientId: "r", atMs: startMs + n, latencyMs: n }));
-  await tell(tenantId, poolId, outcomes);
+  await recordOutcomes(tenantId, poolId, outcomes);
   const read = async (outcomesMax: number) => {
     const bounds = { recipientsMax: 1, outcomesMax };
     const rows = sorted(await store.windows({ tenantId, poolId }, startMs, windowMs, 1, bounds));
@@ -144,11 +144,11 @@ test("of a window with too many outcomes the last ones stand for all, and how ma
   ]);
 });
 
-test("pools are watched page by page: those that had outcomes lately and are not told to leave it", async () => {
+test("pools with recent outcomes and enabled detection are listed page by page", async () => {
   const tenantId = freshTenant();
   const at = async (config: object, ageS: number) => {
     const { poolId } = await newPool(tenantId, config, 0);
-    await tell(tenantId, poolId, [{ recipientId: "", atMs: startMs - ageS * 1000 }]);
+    await recordOutcomes(tenantId, poolId, [{ recipientId: "", atMs: startMs - ageS * 1000 }]);
     return poolId;
   };
   const daysS = 86_400;

@@ -2,20 +2,20 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { Window } from "./domain/window.ts";
 
-/** A pool whose outcomes may be watched. */
-export interface WatchablePool {
+/** A reference to a pool. */
+export interface PoolRef {
   readonly tenantId: TenantId;
   readonly poolId: string;
 }
 
-/** One window of a recipient, or of the whole pool when the id is empty; only windows in which something came in. */
+/** A window with outcomes, of a recipient or of the whole pool if the id is empty. */
 export interface WindowRow extends Window {
   readonly recipientId: string;
-  /** How many windows after the first one. */
+  /** The number of windows after the first one. */
   readonly slot: number;
 }
 
-/** How much of a window is read at most. */
+/** Maximum amount of data read per window. */
 export interface ReadBounds {
   readonly recipientsMax: number;
   readonly outcomesMax: number;
@@ -24,20 +24,18 @@ export interface ReadBounds {
 type FlatRow = Omit<WindowRow, "latency" | "cost"> &
   Record<`${"latency" | "cost"}${"Count" | "Sum" | "Squares"}`, number>;
 
-/** The SQL of windows. */
+/** SQL queries for windows. */
 export function windowStore(sql: Sql) {
   const sumsOf = (column: "latency" | "cost") => sql`
     count(${sql(column)}) as ${sql(`${column}_count`)}, coalesce(sum(${sql(column)}), 0) as ${sql(`${column}_sum`)},
     coalesce(sum(${sql(column)} * ${sql(column)}), 0) as ${sql(`${column}_squares`)}`;
   return {
-    /** Pools that come after one, are not told to leave it, and had outcomes within a day or within their own windows. */
-    async poolsAfter(
-      last: WatchablePool | undefined,
-      now: Date,
-      windows: number,
-      limit: number,
-    ): Promise<WatchablePool[]> {
-      return sql<WatchablePool[]>`
+    /**
+     * Lists pools after a given one that have detection enabled and had outcomes within a day or within their
+     * windows.
+     */
+    async poolsAfter(last: PoolRef | undefined, now: Date, windows: number, limit: number): Promise<PoolRef[]> {
+      return sql<PoolRef[]>`
         select tenant_id, id as pool_id from pools
         where (tenant_id, id) > (${last?.tenantId ?? ""}, ${last?.poolId ?? ""}) and status in ('active', 'draining')
           and (config->'anomaly'->>'enabled')::boolean is distinct from false
@@ -49,12 +47,12 @@ export function windowStore(sql: Sql) {
     },
 
     /**
-     * What came of a pool's work in so many windows from a moment on: the whole pool, and its recipients that did most.
-     * Failures and timeouts count as failures; what was declined or cancelled is only counted. Of a window with more
-     * outcomes than a bound the last ones stand for all, save for how many there were.
+     * Aggregates a number of consecutive windows, for the whole pool and for its busiest recipients. Failures and
+     * timeouts count as failures; declined and cancelled outcomes count only in the total. If a window has more
+     * outcomes than the bound, its statistics use the latest ones; its total remains exact.
      */
     async windows(
-      { tenantId, poolId }: WatchablePool,
+      { tenantId, poolId }: PoolRef,
       fromMs: number,
       windowMs: number,
       count: number,
@@ -65,10 +63,10 @@ export function windowStore(sql: Sql) {
       const inSlot = sql`tenant_id = ${tenantId} and pool_id = ${poolId}
         and recorded_at >= ${from} + slot * ${length} and recorded_at < ${from} + (slot + 1) * ${length}`;
       const rows = await sql<FlatRow[]>`
-        with told as (
+        with observed as (
           select slot, each.* from generate_series(0, ${count}::int - 1) as slot cross join lateral (
             select recipient_id, recorded_at, decision_id,
-              -- Nothing is lost by the bound, and squares stay within what a number holds.
+              -- The clamp keeps the sums of squares within the range of a double.
               case when latency_ms is not null then least(latency_ms, 1e15) end as latency,
               case when cost is not null then least(greatest(cost, -1e15), 1e15) end as cost,
               case status when 'success' then false when 'failure' then true when 'timeout' then true end as failed
@@ -76,19 +74,19 @@ export function windowStore(sql: Sql) {
         ), sums as (
           select recipient_id, slot, count(*) as total, count(*) filter (where not failed) as successes,
             count(*) filter (where failed) as failures, ${sumsOf("latency")}, ${sumsOf("cost")}
-          from told group by 1, 2
+          from observed group by 1, 2
         ), busiest as (
           select recipient_id from sums where recipient_id <> ''
           group by 1 order by sum(total) desc, 1 limit ${recipientsMax}
         ), turns as (
           select recipient_id, slot, failed, failed <> lag(failed) over own as flipped,
             count(*) filter (where not failed) over own as successes_so_far
-          from told where failed is not null and recipient_id in (select recipient_id from busiest)
+          from observed where failed is not null and recipient_id in (select recipient_id from busiest)
           window own as (partition by recipient_id, slot order by recorded_at, decision_id)
         ), runs as (
           select recipient_id, slot, sum(flips)::int as flips, max(failures)::int as failure_run
           from (
-            -- Failures with as many successes before them are in one row.
+            -- Failures with the same number of preceding successes form one run.
             select recipient_id, slot, count(*) filter (where failed) as failures, count(*) filter (where flipped) as flips
             from turns group by recipient_id, slot, successes_so_far) one
           group by 1, 2

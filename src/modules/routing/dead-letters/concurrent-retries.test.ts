@@ -12,7 +12,7 @@ import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
-import { createPools, storedLoads, storedWork } from "../pools/index.ts";
+import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
 import { deadLettersOver } from "./testing/pool-of-letters.ts";
 
 const callers = 32;
@@ -23,8 +23,8 @@ const pools = createPools({
   changes: announcedChanges().changes,
   events: recordedEvents(),
   cursors: createCursors(randomBytes(32)),
-  loads: storedLoads,
-  hasWork: storedWork,
+  loads: recipientLoadStore,
+  hasWork: hasQueuedWork,
   urlRefusal,
 });
 const { handlers, newPool, newLetters, newLetter, depthOf, ...module } = deadLettersOver(db, pools);

@@ -4,7 +4,7 @@ import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
+import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
 import { type DeadLetter, type DeadLetterState, partition, type Skipped } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
 import { deadLetterStore, type LetterPlace, type Removal, type Renewal, type Stats } from "./store.ts";
@@ -21,7 +21,7 @@ const depthShards = 16;
 /** What the use cases stand on. */
 export interface DeadLetterParts {
   readonly events: Pick<EventRecorder, "record">;
-  readonly pools: Pick<PoolDoor, "usable">;
+  readonly pools: Pick<PoolReader, "requirePool">;
   /** Tells the queue that a pool has work again; after the commit. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
   /** Asks the constraints of the pool about items that are put back. */
@@ -145,7 +145,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
 
   /** The pool, if its constraints are still those that were prepared for; has it prepared again if not. */
   async function unchanged(context: Context, { snapshot }: { readonly snapshot: PoolSnapshot }): Promise<PoolSnapshot> {
-    const current = await pools.usable(context, snapshot.pool.id);
+    const current = await pools.requirePool(context, snapshot.pool.id);
     if (!isDeepStrictEqual(current.pool.config.admission, snapshot.pool.config.admission)) throw new PrepareAgain();
     return current;
   }
@@ -157,18 +157,18 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       state: DeadLetterState,
       page: Page,
     ): Promise<PageRows<DeadLetter>> {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       return deadLetterStore(context.sql).list(context.tenantId, poolId, state, page);
     },
 
     async getStats(context: Context, poolId: string): Promise<Stats> {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       return deadLetterStore(context.sql).stats(context.tenantId, poolId);
     },
 
     /** Finds the groups of named letters, before the transaction that puts them back. */
     async prepareRetry(context: Context, poolId: string, queueItemIds: readonly string[]): Promise<RetryPlan> {
-      const snapshot = await pools.usable(context, poolId);
+      const snapshot = await pools.requirePool(context, poolId);
       if (!readmission().concerns(snapshot)) return { snapshot, readmission: undefined };
       return { snapshot, readmission: await readmission().prepare(context.sql, snapshot, queueItemIds) };
     },
@@ -197,7 +197,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
 
     /** Finds the groups of the oldest letters behind a place, before the transaction that puts them back. */
     async prepareRetryAll(context: Context, poolId: string, from: LettersLooked = noneLooked): Promise<RetryAllPlan> {
-      const snapshot = await pools.usable(context, poolId);
+      const snapshot = await pools.requirePool(context, poolId);
       if (!readmission().concerns(snapshot)) return { snapshot, page: undefined };
       const { sql, tenantId } = context;
       const letters = await deadLetterStore(sql).oldestRetryable(tenantId, poolId, from.after, constrainedMax);
@@ -235,7 +235,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       release: boolean,
       reason: string,
     ): Promise<{ changed: number; skipped: readonly Skipped[] }> {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       const { sql, tenantId } = context;
       const store = deadLetterStore(sql);
       const found = await store.lock(tenantId, poolId, queueItemIds);
@@ -252,7 +252,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       poolId: string,
       { olderThan, includeQuarantined }: PurgeChoice,
     ): Promise<{ purged: number; remaining: number }> {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
       const removals: Removal[] = [{ state: "failed", failedBefore: olderThan }];

@@ -3,7 +3,7 @@ import { type PoolConfig as PoolConfigMessage, PoolConfigSchema } from "../../..
 import type { PoolSettings } from "./domain/config-settings.ts";
 import type { PoolConfig } from "./domain/pool-config.ts";
 
-/** What a message sets of a config. Its fields have the same names; a list without items sets nothing. */
+/** Converts a message to settings. Field names are equal on both sides; an empty list sets nothing. */
 export function toSettings(message: PoolConfigMessage): PoolSettings {
   const { anomaly, ...settings } = plain(message) as PoolSettings;
   if (anomaly?.actions === undefined) return { ...settings, ...(anomaly && { anomaly }) };
@@ -11,13 +11,13 @@ export function toSettings(message: PoolConfigMessage): PoolSettings {
   return { ...settings, anomaly: { ...anomaly, actions: actions as PoolConfig["anomaly"]["actions"] } };
 }
 
-/** A config as a message, every field set. */
+/** Converts a config to a message with every field set. */
 export function fromConfig(config: PoolConfig): PoolConfigMessage {
   const actions = config.anomaly.actions.map((action) => action.replace("_", "-"));
   return create(PoolConfigSchema, { ...config, anomaly: { ...config.anomaly, actions } } as never);
 }
 
-/** The fields of a message that are set, and those of the messages within. */
+/** Keeps the fields that are set, recursively. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

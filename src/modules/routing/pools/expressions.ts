@@ -3,10 +3,10 @@ import type { PoolSettings } from "./domain/config-settings.ts";
 import type { PoolConfig } from "./domain/pool-config.ts";
 import { ruleVariables } from "./domain/rule.ts";
 
-/** What the key of an admission constraint may name. */
+/** Variables available to the key of an admission constraint. */
 const admissionVariables: CelVariables = { item: "map", pool: "map" };
 
-/** Refuses a config with a text that is no expression. Steps are named by their place where they were set. */
+/** Rejects a config that contains an invalid expression. Fallback steps are reported by their index in the request. */
 export function checkConfigExpressions({ selection, admission }: PoolConfig, { fallback }: PoolSettings): void {
   if (selection.hashKey !== "") checkExpression("config.selection.hash_key", selection.hashKey, { item: "map" });
   for (const [index, { condition }] of (fallback?.steps ?? []).entries()) {

@@ -1,25 +1,26 @@
 /**
- * Pools: who takes work, and by which rules.
+ * Pools group the recipients of work and hold the rules that route items to them.
  *
- * pool: a group of recipients with a strategy. recipient: someone or something that takes work, in one pool.
- * rule: what a pool does with items that meet a condition. snapshot: a pool as decisions see it, kept in memory.
- * revision: raised by every change of a pool, its recipients or its rules; nodes read again only what was raised.
+ * pool: a group of recipients with a strategy. recipient: a worker or endpoint of one pool that receives work.
+ * rule: an action that a pool applies to items that match a condition. snapshot: an immutable view of a pool that
+ * decisions use, cached in memory. revision: a counter that every change of a pool, its recipients or its rules
+ * increments; nodes reload only pools whose revision changed.
  */
 
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, TenantChanges } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolSnapshot } from "./domain/snapshot.ts";
-import { type Caller, createPoolAccess, usable } from "./pool-access.ts";
+import { type Caller, createPoolAccess, requireUsablePool } from "./pool-access.ts";
 import { poolHandlers } from "./pool-handler.ts";
 import { createPoolService } from "./pool-service.ts";
 import { recipientHandlers } from "./recipients/recipient-handler.ts";
 import { createRecipientService } from "./recipients/recipient-service.ts";
 import { ruleHandlers } from "./rules/rule-handler.ts";
 import { createRuleService } from "./rules/rule-service.ts";
-import { partBody, snapshotFrom, snapshotHead, snapshotParts } from "./snapshots/snapshot-form.ts";
+import { decodeSnapshot, encodeChunk, encodeSnapshotHead, listChunks } from "./snapshots/snapshot-codec.ts";
 import { createSnapshots, type Snapshots } from "./snapshots/snapshots.ts";
-import type { HasWork, RecipientLoads } from "./work-store.ts";
+import type { HasWork, RecipientLoadReader } from "./work-store.ts";
 
 export type { Pool, PoolId, PoolStatus } from "./domain/pool.ts";
 export type { AdmissionConfig, AnomalyConfig, FallbackStep, PoolConfig } from "./domain/pool-config.ts";
@@ -27,40 +28,42 @@ export type { DeliveryMode, Recipient, RecipientId, RecipientLoad, RecipientStat
 export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export type { PoolSnapshot, TenantPools } from "./domain/snapshot.ts";
 export type { Strategy } from "./domain/strategy.ts";
-export type { RecipientPart } from "./snapshots/recipient-parts.ts";
-export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-form.ts";
-export { type HasWork, type RecipientLoads, storedLoads, storedWork } from "./work-store.ts";
+export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
+export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
+export { type HasWork, hasQueuedWork, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
 interface Parts {
   readonly db: Database;
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly cursors: Cursors;
-  readonly loads: RecipientLoads;
+  readonly loads: RecipientLoadReader;
   readonly hasWork: HasWork;
-  /** Why an address may not be sent to; undefined when it may. */
+  /** Returns the reason why a URL must not be called, or undefined if it may be called. */
   readonly urlRefusal: (url: string) => string | undefined;
 }
 
-/** How other modules come by pools. */
-export interface PoolDoor extends Snapshots {
-  /** The pool that a caller names: NOT_FOUND when there is none, PERMISSION_DENIED outside of its environments. */
-  usable(caller: Caller, poolId: string): PoolSnapshot | Promise<PoolSnapshot>;
+/** Read access to pools for other modules. */
+export interface PoolReader extends Snapshots {
+  /** Returns a pool. Throws NOT_FOUND if it does not exist and PERMISSION_DENIED if its environment is off limits. */
+  requirePool(caller: Caller, poolId: string): PoolSnapshot | Promise<PoolSnapshot>;
 }
 
-/** The module. */
+/** The pools module. */
 export type Pools = ReturnType<typeof createPools>;
 
-/** Makes the module. */
+/** Creates the pools module. */
 export function createPools({ db, changes, events, cursors, loads, hasWork, urlRefusal }: Parts) {
   const snapshots = createSnapshots({ db, changes });
   const access = createPoolAccess(changes, snapshots);
   const recipients = createRecipientService({ access, events, urlRefusal });
-  const door: PoolDoor = {
+  const reader: PoolReader = {
     ...snapshots,
-    usable(caller, poolId) {
+    requirePool(caller, poolId) {
       const found = snapshots.snapshot(caller.tenantId, poolId);
-      return found instanceof Promise ? found.then((pool) => usable(caller, pool)) : usable(caller, found);
+      return found instanceof Promise
+        ? found.then((pool) => requireUsablePool(caller, pool))
+        : requireUsablePool(caller, found);
     },
   };
   return {
@@ -69,10 +72,10 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
       recipients: recipientHandlers(recipients, loads, cursors),
       rules: ruleHandlers(createRuleService({ access, events }), cursors),
     },
-    ...door,
-    /** Pauses active recipients of a pool in the transaction of background work; answers with their ids. */
+    ...reader,
+    /** Pauses active recipients in the transaction of a background job and returns their ids. */
     pauseRecipients: recipients.pauseRecipients,
-    /** How snapshots are stored for replays, and restored. */
-    snapshotForm: { head: snapshotHead, parts: snapshotParts, partBody, restore: snapshotFrom },
+    /** Encodes snapshots for storage and decodes them for replays. */
+    snapshotCodec: { encodeHead: encodeSnapshotHead, chunks: listChunks, encodeChunk, decode: decodeSnapshot },
   };
 }

@@ -7,17 +7,17 @@ import type { PoolId, StoredPool } from "./domain/pool.ts";
 import { poolStore } from "./pool-store.ts";
 import type { Snapshots } from "./snapshots/snapshots.ts";
 
-/** Who asks. */
+/** The tenant and principal of a request. */
 export type Caller = Pick<Context, "tenantId" | "principal">;
 
-/** How the use cases come by a pool: only one that the caller may work with. */
+/** Access to pools that checks the permissions of the caller. */
 export type PoolAccess = ReturnType<typeof createPoolAccess>;
 
 /** Creates the access to pools. */
 export function createPoolAccess(changes: TenantChanges, snapshots: Pick<Snapshots, "refresh">) {
   /**
-   * Tells every node, after the commit, that a pool changed. The call is answered once this node decides by the change,
-   * so that whoever made it sees it in effect.
+   * Publishes a change of a pool to all nodes after the commit. The call returns only after this node has refreshed
+   * its snapshot, so the caller sees its own change.
    */
   async function announce({ sql, tenantId, afterCommit }: EventContext, poolId: PoolId): Promise<void> {
     await changes.record(sql, tenantId);
@@ -30,17 +30,17 @@ export function createPoolAccess(changes: TenantChanges, snapshots: Pick<Snapsho
   return {
     announce,
 
-    /** A pool to be looked at. */
+    /** Reads a pool. */
     async read(context: Context, poolId: string): Promise<StoredPool> {
-      return usable(context, await poolStore(context.sql).find(context.tenantId, poolId));
+      return requireUsablePool(context, await poolStore(context.sql).find(context.tenantId, poolId));
     },
 
     /**
-     * A pool that is about to be changed, or something of it. Others who want to change it wait for the end of the
-     * transaction, so that what is counted and merged here is still so when it is written.
+     * Locks a pool for a change of the pool or its members. Concurrent changes wait until the transaction ends, so
+     * counts and merges made here stay valid.
      */
     async change(context: Context, poolId: string): Promise<StoredPool> {
-      const pool = usable(context, await poolStore(context.sql).raiseRevision(context.tenantId, poolId));
+      const pool = requireUsablePool(context, await poolStore(context.sql).raiseRevision(context.tenantId, poolId));
       if (pool.status === "archived") {
         throw fail("FAILED_PRECONDITION", { public: "The pool is archived and cannot be changed." });
       }
@@ -50,15 +50,18 @@ export function createPoolAccess(changes: TenantChanges, snapshots: Pick<Snapsho
   };
 }
 
-/** A pool that there is and that the caller may work with; throws otherwise. */
-export function usable<P extends { readonly environmentKey: string }>(context: Caller, pool: P | undefined): P {
+/** Returns the pool if it exists and the caller may use its environment; throws otherwise. */
+export function requireUsablePool<P extends { readonly environmentKey: string }>(
+  context: Caller,
+  pool: P | undefined,
+): P {
   if (pool === undefined) throw notFound("pool");
-  refuseEnvironment(context, pool.environmentKey);
+  requireEnvironmentAccess(context, pool.environmentKey);
   return pool;
 }
 
-/** Refuses an environment that the caller may not work in. */
-export function refuseEnvironment({ principal }: Caller, key: string): void {
+/** Throws PERMISSION_DENIED if the caller may not use the environment. */
+export function requireEnvironmentAccess({ principal }: Caller, key: string): void {
   if (mayUseEnvironment(principal, key)) return;
-  throw fail("PERMISSION_DENIED", { public: `The caller may not work in the environment ${key}.` });
+  throw fail("PERMISSION_DENIED", { public: `The caller has no access to the environment ${key}.` });
 }

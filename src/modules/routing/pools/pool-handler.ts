@@ -22,7 +22,7 @@ import type { Strategy } from "./domain/strategy.ts";
 import type { PoolService } from "./pool-service.ts";
 import { poolStore } from "./pool-store.ts";
 
-/** The operations of PoolService. */
+/** Handlers of PoolService. */
 export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createPool(context, { name, description, strategy, status, environmentId, config }) {
@@ -68,7 +68,7 @@ export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<t
     async listPools(context, request) {
       const { tenantId, principal, operation, sql } = context;
       const { environmentId } = request;
-      await service.checkListed(context, environmentId);
+      await service.checkEnvironment(context, environmentId);
       const filter = {
         environmentMode: principal.environmentMode,
         status: nameOf(statuses, request.status),

@@ -13,10 +13,10 @@ import {
   resetSettings,
 } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, StoredPool } from "./domain/pool.ts";
-import { redirectPath } from "./domain/redirect-cycle.ts";
+import { findRedirectPath } from "./domain/redirect-cycle.ts";
 import type { Strategy } from "./domain/strategy.ts";
 import { checkConfigExpressions } from "./expressions.ts";
-import { type PoolAccess, refuseEnvironment } from "./pool-access.ts";
+import { type PoolAccess, requireEnvironmentAccess } from "./pool-access.ts";
 import { poolStore } from "./pool-store.ts";
 import { lockRedirects } from "./redirect-store.ts";
 import type { HasWork } from "./work-store.ts";
@@ -27,15 +27,15 @@ interface Parts {
   readonly hasWork: HasWork;
 }
 
-/** The use cases of pools. */
+/** Operations on pools. */
 export type PoolService = ReturnType<typeof createPoolService>;
 
-/** Makes the use cases of pools. */
+/** Creates the pool service. */
 export function createPoolService({ access, events, hasWork }: Parts) {
   async function environmentOf(context: Context, environmentId: string) {
     const environment = await poolStore(context.sql).environment(context.tenantId, environmentId);
     if (environment === undefined) throw notFound("environment");
-    refuseEnvironment(context, environment.key);
+    requireEnvironmentAccess(context, environment.key);
     return environment;
   }
 
@@ -64,7 +64,9 @@ export function createPoolService({ access, events, hasWork }: Parts) {
       const { sql, tenantId, nowMs } = context;
       const environment = await environmentOf(context, input.environmentId);
       if (environment.status !== "active") {
-        throw fail("FAILED_PRECONDITION", { public: `The environment ${environment.key} is not in use.` });
+        throw fail("FAILED_PRECONDITION", {
+          public: `The environment ${environment.key} is disabled: enable it or choose another one.`,
+        });
       }
       const id = ulid(nowMs) as PoolId;
       await checkConfig(context, { id, environmentId: environment.id }, input.settings, input.strategy);
@@ -89,9 +91,9 @@ export function createPoolService({ access, events, hasWork }: Parts) {
         return unchangedRecord(await access.read(context, poolId), expectedVersion, "pool");
       }
       const current = await access.change(context, poolId);
-      const kept = resetConfig.length === 0 ? current.settings : resetSettings(current.settings, resetConfig);
-      const wanted = settings === undefined ? kept : mergeSettings(kept, settings);
-      // What is left alone stays, also where it names a pool that has gone since.
+      const base = resetConfig.length === 0 ? current.settings : resetSettings(current.settings, resetConfig);
+      const wanted = settings === undefined ? base : mergeSettings(base, settings);
+      // Unchanged settings are not validated again: they may refer to a pool that has been archived since.
       if (wanted !== current.settings) await checkConfig(context, current, wanted, fields.strategy ?? current.strategy);
       const changed = await poolStore(sql).update(
         tenantId,
@@ -109,7 +111,6 @@ export function createPoolService({ access, events, hasWork }: Parts) {
     async setPoolEnabled(context: Context, poolId: string, enabled: boolean): Promise<StoredPool> {
       const status = enabled ? "active" : "disabled";
       const pool = await access.read(context, poolId);
-      // Switching on what is on changes nothing.
       if (pool.status === status) return pool;
       const changed = await setStatus(context, pool, status);
       await events.record(context, enabled ? "pool.enabled" : "pool.disabled", pool.id, { name: pool.name });
@@ -119,28 +120,27 @@ export function createPoolService({ access, events, hasWork }: Parts) {
     async deletePool(context: Context, poolId: string): Promise<StoredPool> {
       const { sql, tenantId } = context;
       const pool = await access.read(context, poolId);
-      // Archiving again changes nothing.
       if (pool.status === "archived") return pool;
       const archived = await setStatus(context, pool, "archived");
       if (await hasWork(sql, tenantId, pool.id)) {
         throw fail("FAILED_PRECONDITION", {
-          public: "Items wait in the pool or are being worked on: drain its queue first.",
+          public: "The pool still has queued or leased items: drain its queue first.",
         });
       }
       await events.record(context, "pool.archived", pool.id, { name: pool.name });
       return archived;
     },
 
-    /** Refuses a list of an environment that the caller has not got. */
-    async checkListed(context: Context, environmentId: string): Promise<void> {
+    /** Rejects an environment that does not exist or that the caller may not use; empty means no environment. */
+    async checkEnvironment(context: Context, environmentId: string): Promise<void> {
       if (environmentId !== "") await environmentOf(context, environmentId);
     },
   };
 }
 
 /**
- * Refuses to send items to a pool that is not there, is archived, works in another environment, is the same, or sends
- * items on to this one: they would go round in a circle.
+ * Rejects a redirect to the same pool, to a pool that is missing, archived or in another environment, and to a pool
+ * that leads back to this one.
  */
 export async function checkRedirect(
   { sql, tenantId }: Context,
@@ -151,12 +151,12 @@ export async function checkRedirect(
   if (poolId === from.id) throw invalid(field, "pool", "must name another pool");
   const found = await poolStore(sql).find(tenantId, poolId);
   if (found === undefined || found.status === "archived" || found.environmentId !== from.environmentId) {
-    throw invalid(field, "pool", "names no pool of the same environment");
+    throw invalid(field, "pool", "must be the id of a pool in the same environment that is not archived");
   }
   const redirects = await lockRedirects(sql, tenantId);
-  const back = redirectPath(redirects, found.id, from.id);
+  const back = findRedirectPath(redirects, found.id, from.id);
   if (back === undefined) return;
   const names = new Map<string, string>(redirects.map(({ fromId, fromName }) => [fromId, fromName]));
-  const circle = [from.id, ...back].map((id, at) => (id === from.id ? "this pool" : (names.get(id) ?? `pool ${at}`)));
-  throw invalid(field, "redirect_cycle", `must not lead back to this pool: ${circle.join(" → ")}`);
+  const cycle = [from.id, ...back].map((id, at) => (id === from.id ? "this pool" : (names.get(id) ?? `pool ${at}`)));
+  throw invalid(field, "redirect_cycle", `must not lead back to this pool: ${cycle.join(" → ")}`);
 }

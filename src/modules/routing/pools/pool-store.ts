@@ -4,30 +4,30 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import { effectiveConfig, type PoolSettings } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, PoolMembers, PoolStatus, StoredPool } from "./domain/pool.ts";
 
-/** How many ids of each kind a single pool shows, and how many each pool of a list. */
-const idsOfOne = 1000;
-const idsInList = 50;
+/** Maximum number of member ids returned for a single pool, and for each pool of a list. */
+const idsPerPool = 1000;
+const idsPerListedPool = 50;
 
-/** An environment as pools need to know it. */
+/** The environment of a pool. */
 export interface PoolEnvironment {
   readonly id: string;
   readonly key: string;
   readonly status: "active" | "disabled";
 }
 
-/** Which pools a list shows. */
+/** Filter of a pool list. */
 export interface PoolFilter {
   readonly environmentMode: EnvironmentMode;
-  /** All but archived ones when undefined. */
+  /** Undefined selects all pools that are not archived. */
   readonly status: PoolStatus | undefined;
-  /** Empty for all. */
+  /** Empty selects all environments. */
   readonly environmentId: string;
 }
 
 type Row = Omit<StoredPool, "config">;
 type ListedRow = Row & PoolMembers;
 
-/** The SQL of pools. An archived one keeps its row, and its name is free again. */
+/** SQL queries for pools. An archived pool keeps its row but releases its name. */
 export function poolStore(sql: Sql) {
   const environmentField = (field: string) => sql`
     (select ${sql(field)} from environments e where e.tenant_id = pools.tenant_id and e.id = pools.environment_id)`;
@@ -57,7 +57,7 @@ export function poolStore(sql: Sql) {
       return one(await sql<Row[]>`select ${columns} from pools where tenant_id = ${tenantId} and id = ${id}`);
     },
 
-    /** Pools that are not archived, in the order of their ids. */
+    /** Lists pools that are not archived, ordered by id. */
     async findMany(tenantId: TenantId, ids: readonly PoolId[]): Promise<StoredPool[]> {
       const rows = await sql<Row[]>`
         select ${columns} from pools
@@ -65,7 +65,7 @@ export function poolStore(sql: Sql) {
       return rows.map(toPool);
     },
 
-    /** Notes that the pool or something of it changes; whoever changes it next waits until this is committed. */
+    /** Increments the revision and locks the pool; concurrent changes wait for the commit. */
     async raiseRevision(tenantId: TenantId, id: string): Promise<StoredPool | undefined> {
       return one(
         await sql<Row[]>`
@@ -73,7 +73,7 @@ export function poolStore(sql: Sql) {
       );
     },
 
-    /** The fields that are undefined stay as they are; a version that is given must still be the current one. */
+    /** Updates the fields that are defined. A given version must match the current one. */
     async update(
       tenantId: TenantId,
       id: PoolId,
@@ -97,7 +97,7 @@ export function poolStore(sql: Sql) {
 
     async membersOf(tenantId: TenantId, id: PoolId): Promise<PoolMembers> {
       const [row] = await sql<PoolMembers[]>`
-        select ${members(idsOfOne)} from pools where tenant_id = ${tenantId} and id = ${id}`;
+        select ${members(idsPerPool)} from pools where tenant_id = ${tenantId} and id = ${id}`;
       return row!;
     },
 
@@ -107,20 +107,20 @@ export function poolStore(sql: Sql) {
       page: Page,
     ): Promise<PageRows<StoredPool & PoolMembers>> {
       const production = sql`(select id from environments where tenant_id = ${tenantId} and key = 'production')`;
-      const usable = {
+      const byEnvironment = {
         any: sql``,
         production_only: sql`and environment_id in ${production}`,
         non_production_only: sql`and environment_id not in ${production}`,
       }[environmentMode];
-      const where = sql`tenant_id = ${tenantId} ${usable}
+      const where = sql`tenant_id = ${tenantId} ${byEnvironment}
         ${status === undefined ? sql`and status <> 'archived'` : sql`and status = ${status}`}
         ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}`;
-      const selection = { columns: sql`${columns}, ${members(idsInList)}`, table: "pools", where };
+      const selection = { columns: sql`${columns}, ${members(idsPerListedPool)}`, table: "pools", where };
       const { rows, total } = await readKeyset<ListedRow>(sql, selection, page);
       return { rows: rows.map(toPool), total };
     },
 
-    /** An environment that there still is, by its id, or production for none. */
+    /** Finds an environment that is not deleted; an empty id selects production. */
     async environment(tenantId: TenantId, id: string): Promise<PoolEnvironment | undefined> {
       const [row] = await sql<PoolEnvironment[]>`
         select id, key, status from environments

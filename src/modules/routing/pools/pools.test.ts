@@ -11,14 +11,14 @@ import {
 import { type ContextChoice, failsWith, perform } from "../../../../test/harness/context.ts";
 import { classifyDatabaseError } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import { poolBench } from "./testing/pool-bench.ts";
+import { createPoolFixture } from "./testing/pool-fixture.ts";
 
 const { db, events, handlers, newTenant, environmentId, createPool, createRecipient, createRule, putItem } =
-  await poolBench();
+  await createPoolFixture();
 
 async function update(choice: ContextChoice, poolId: string, change: object) {
-  const answer = perform(db, choice, handlers.pools.updatePool, UpdatePoolRequestSchema, { poolId, ...change });
-  return (await answer).pool!;
+  const response = perform(db, choice, handlers.pools.updatePool, UpdatePoolRequestSchema, { poolId, ...change });
+  return (await response).pool!;
 }
 async function get(choice: ContextChoice, poolId: string) {
   return (await perform(db, choice, handlers.pools.getPool, GetPoolRequestSchema, { poolId })).pool!;
@@ -35,7 +35,7 @@ async function list(choice: ContextChoice, request = {}) {
 }
 const eventOf = (subject: string) => events.recorded.findLast((event) => event.subject === subject)!;
 
-test("a new pool is active in production, chooses by weight and shows every default of its config", async () => {
+test("a new pool is active in production, chooses by weight and returns all config defaults", async () => {
   const tenantId = await newTenant();
   const pool = await createPool({ tenantId }, { name: "sales" });
   assert.equal(pool.environmentId, await environmentId(tenantId, "production"));
@@ -53,7 +53,7 @@ test("a new pool is active in production, chooses by weight and shows every defa
   });
 });
 
-test("a pool shows whom it has and how many", async () => {
+test("a pool returns the ids and counts of its members", async () => {
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId });
   const first = await createRecipient({ tenantId }, id);
@@ -65,7 +65,7 @@ test("a pool shows whom it has and how many", async () => {
   }
 });
 
-test("a name is taken in its environment only, and free again once its pool is archived", async () => {
+test("a name is unique within its environment and free again after its pool is archived", async () => {
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId }, { name: "one" });
   const again = () => createPool({ tenantId }, { name: "one" });
@@ -75,7 +75,7 @@ test("a name is taken in its environment only, and free again once its pool is a
   await again();
 });
 
-test("a pool of another tenant, and one that there is not, is not found whatever is asked of it", async () => {
+test("a pool of another tenant and an unknown pool are not found by any operation", async () => {
   const { id } = await createPool({ tenantId: await newTenant() });
   const choice = { tenantId: await newTenant() };
   const none = failsWith("NOT_FOUND", /^No such pool\.$/);
@@ -87,7 +87,7 @@ test("a pool of another tenant, and one that there is not, is not found whatever
   }
 });
 
-test("an environment of another tenant is not found; one that is not in use takes no new pools", async () => {
+test("an environment of another tenant is not found; a disabled one accepts no new pools", async () => {
   const tenantId = await newTenant();
   const foreign = await environmentId(await newTenant(), "staging");
   await assert.rejects(createPool({ tenantId }, { environmentId: foreign }), failsWith("NOT_FOUND", /environment/));
@@ -100,7 +100,7 @@ test("an environment of another tenant is not found; one that is not in use take
   );
 });
 
-test("an update changes what is present and nothing else; of the config, each field for itself", async () => {
+test("an update changes only the fields present, and each config field separately", async () => {
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId }, { description: "first", config: { lease: { durationS: 90 } } });
   const changed = await update({ tenantId }, id, {
@@ -119,18 +119,18 @@ test("an update changes what is present and nothing else; of the config, each fi
   assert.equal(reset.config!.admission!.singleton, undefined);
 });
 
-test("a list of a config stays until another takes its place or it is reset", async () => {
+test("a list in a config stays until it is replaced or reset", async () => {
   const tenantId = await newTenant();
   const config = { fallback: { steps: [{ afterS: 5 }] }, anomaly: { methods: ["iqr"] } };
   const { id } = await createPool({ tenantId }, { config });
   const other = { fallback: { onNoMatch: "reject" }, anomaly: { enabled: false } };
-  const kept = await update({ tenantId }, id, { config: other });
-  assert.deepEqual([kept.config!.fallback!.steps.length, kept.config!.anomaly!.methods], [1, ["iqr"]]);
+  const updated = await update({ tenantId }, id, { config: other });
+  assert.deepEqual([updated.config!.fallback!.steps.length, updated.config!.anomaly!.methods], [1, ["iqr"]]);
   const reset = await update({ tenantId }, id, { resetConfig: ["fallback.steps"] });
   assert.deepEqual([reset.config!.fallback!.steps, reset.config!.fallback!.onNoMatch], [[], "reject"]);
 });
 
-test("changes of different parts of a config at the same time are all kept", async () => {
+test("concurrent changes of different config sections are all applied", async () => {
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId });
   await Promise.all([
@@ -143,7 +143,7 @@ test("changes of different parts of a config at the same time are all kept", asy
   assert.equal(recordVersion, 4n);
 });
 
-test("an update of a version that has passed is refused, and says which one is current", async () => {
+test("an update of an outdated version is rejected and reports the current version", async () => {
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId });
   await update({ tenantId }, id, { description: "second", recordVersion: 1n });
@@ -154,7 +154,7 @@ test("an update of a version that has passed is refused, and says which one is c
   assert.equal((await get({ tenantId }, id)).recordVersion, 2n);
 });
 
-test("a config with expressions that are none is refused, with the field and the place", async () => {
+test("a config with an invalid expression is rejected with its field and position", async () => {
   const tenantId = await newTenant();
   const refusals: [config: object, field: RegExp][] = [
     [{ selection: { hashKey: "item.key +" } }, /^config\.selection\.hash_key: line 1, column \d+: /],
@@ -189,12 +189,12 @@ test("items are redirected to another pool of the same environment only", async 
   }
   const other = await createPool({ tenantId });
   assert.equal((await redirect(other.id)).config!.fallback!.redirectPoolId, other.id);
-  // What it names may go; other changes are possible all the same.
+  // The target may be archived; other changes stay possible.
   await remove({ tenantId }, other.id);
   assert.equal((await update({ tenantId }, id, { description: "still" })).description, "still");
 });
 
-test("a pool is switched off and on; switching on what is on changes nothing", async () => {
+test("a pool can be disabled and enabled; enabling an active pool changes nothing", async () => {
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId });
   assert.equal((await setEnabled({ tenantId }, id, false)).status, Status.DISABLED);
@@ -206,7 +206,7 @@ test("a pool is switched off and on; switching on what is on changes nothing", a
   assert.equal(events.recorded.length, recorded);
 });
 
-test("an archived pool can still be looked up, and nothing of it can be changed", async () => {
+test("an archived pool can be read but not changed", async () => {
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId });
   const archived = await remove({ tenantId }, id);
@@ -220,7 +220,7 @@ test("an archived pool can still be looked up, and nothing of it can be changed"
   await assert.rejects(createRule({ tenantId }, id), refused);
 });
 
-test("a pool with items that wait or are worked on is not archived", async () => {
+test("a pool with queued or leased items cannot be archived", async () => {
   const tenantId = await newTenant();
   for (const state of ["pending", "held", "ready", "leased"]) {
     const { id } = await createPool({ tenantId });
@@ -233,19 +233,19 @@ test("a pool with items that wait or are worked on is not archived", async () =>
   }
 });
 
-test("a list shows the caller's own pools by status and environment, archived ones only when asked for", async () => {
+test("a list filters the caller's pools by status and environment; archived ones only on request", async () => {
   const tenantId = await newTenant();
   await createPool({ tenantId: await newTenant() });
   const staging = await environmentId(tenantId, "staging");
   const one = await createPool({ tenantId });
   const off = await createPool({ tenantId }, { status: Status.DISABLED });
   const staged = await createPool({ tenantId }, { environmentId: staging });
-  const gone = await createPool({ tenantId });
-  await remove({ tenantId }, gone.id);
+  const archived = await createPool({ tenantId });
+  await remove({ tenantId }, archived.id);
   const ids = async (request: object) => (await list({ tenantId }, request)).pools.map(({ id }) => id);
   assert.deepEqual(await ids({}), [one.id, off.id, staged.id]);
   assert.deepEqual(await ids({ status: Status.DISABLED }), [off.id]);
-  assert.deepEqual(await ids({ status: Status.ARCHIVED }), [gone.id]);
+  assert.deepEqual(await ids({ status: Status.ARCHIVED }), [archived.id]);
   assert.deepEqual(await ids({ environmentId: staging }), [staged.id]);
   const first = await list({ tenantId }, { pageSize: 2 });
   const second = await list({ tenantId }, { pageSize: 2, pageToken: first.nextPageToken });
@@ -260,7 +260,7 @@ test("a list shows the caller's own pools by status and environment, archived on
   );
 });
 
-test("a caller bound to some environments sees and touches no pools of others", async () => {
+test("a caller restricted to some environments cannot read or change pools of others", async () => {
   const tenantId = await newTenant();
   const production = await environmentId(tenantId, "production");
   const staging = await environmentId(tenantId, "staging");

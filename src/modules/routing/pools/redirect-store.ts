@@ -1,14 +1,14 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 
-/** That one pool can send items on to another, by its fallback or by a rule. */
+/** One pool can redirect items to another, through its fallback or a rule. */
 export interface Redirect {
   readonly fromId: string;
   readonly fromName: string;
   readonly toId: string;
 }
 
-/** All redirects of a tenant. Others who want to change some wait for the end of the transaction. */
+/** Lists all redirects of a tenant. Concurrent changes of redirects wait until the transaction ends. */
 export async function lockRedirects(tx: Sql, tenantId: TenantId): Promise<Redirect[]> {
   const [, redirects] = await Promise.all([
     tx`select pg_advisory_xact_lock(hashtextextended(${tenantId}, 13))`,

@@ -3,10 +3,10 @@ import type { Sql } from "../../../platform/db/index.ts";
 import type { PoolId } from "./domain/pool.ts";
 import type { RecipientId, RecipientLoad } from "./domain/recipient.ts";
 
-/** Tells what recipients work on now, and what their work taught about them. */
-export interface RecipientLoads {
-  /** By recipient; one that never had work may be left out. */
-  of(
+/** Reads the current load of recipients and the state learned from their outcomes. */
+export interface RecipientLoadReader {
+  /** Returns loads by recipient. Recipients that never had work may be missing. */
+  readLoads(
     sql: Sql,
     tenantId: TenantId,
     poolId: PoolId,
@@ -14,12 +14,12 @@ export interface RecipientLoads {
   ): Promise<ReadonlyMap<RecipientId, RecipientLoad>>;
 }
 
-/** Whether items wait in a pool or are being worked on. */
+/** Returns whether a pool has queued or leased items. */
 export type HasWork = (sql: Sql, tenantId: TenantId, poolId: PoolId) => Promise<boolean>;
 
-/** The loads as the queue's tables have them. */
-export const storedLoads: RecipientLoads = {
-  async of(sql, tenantId, poolId, recipientIds) {
+/** Reads loads from the tables of the queue. */
+export const recipientLoadStore: RecipientLoadReader = {
+  async readLoads(sql, tenantId, poolId, recipientIds) {
     const rows = await sql<(RecipientLoad & { id: RecipientId })[]>`
       select wanted.id, s.last_assigned_at, s.ejected_until, s.deprioritized_until,
         (select count(*)::int from queue_items q where q.tenant_id = ${tenantId} and q.pool_id = ${poolId}
@@ -31,8 +31,8 @@ export const storedLoads: RecipientLoads = {
   },
 };
 
-/** Whether a pool has work, as the queue's tables have it. */
-export const storedWork: HasWork = async (sql, tenantId, poolId) => {
+/** Checks the tables of the queue for items of a pool. */
+export const hasQueuedWork: HasWork = async (sql, tenantId, poolId) => {
   const [row] = await sql<{ found: boolean }[]>`
     select
       exists (select from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId}

@@ -16,7 +16,7 @@ import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
-import type { PoolDoor } from "../pools/index.ts";
+import type { PoolReader } from "../pools/index.ts";
 import { createFinishing } from "./completion/completion-service.ts";
 import { createFollowers, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
@@ -48,7 +48,7 @@ interface Parts {
   readonly signals: Signals;
   readonly cursors: Cursors;
   readonly events: EventRecorder;
-  readonly pools: PoolDoor;
+  readonly pools: PoolReader;
   readonly deadLetters: Pick<DeadLetters, "bury" | "forget">;
   readonly outcomes: OutcomeSink;
   readonly acceptable: Acceptable;

@@ -25,14 +25,14 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
-import type { PoolDoor } from "../pools/index.ts";
+import type { PoolReader } from "../pools/index.ts";
 import { fromAssignment } from "./assignment-message.ts";
 import { type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
 import type { QueueService } from "./queue-service.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 
 /** The operations of QueueService. */
-export function queueHandlers(service: QueueService, pools: PoolDoor, cursors: Cursors): Handlers<typeof Rpc> {
+export function queueHandlers(service: QueueService, pools: PoolReader, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async listQueues(context, request) {
       const { sql, tenantId, principal, nowMs } = context;
@@ -80,7 +80,7 @@ export function queueHandlers(service: QueueService, pools: PoolDoor, cursors: C
     async listQueueItems(context, request) {
       const { sql, tenantId } = context;
       const { poolId, state, recipientId } = request;
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       if (state !== "" && !itemStates.some((each) => each === state)) {
         throw invalid("state", "in", `must be one of ${itemStates.join(", ")}`);
       }

@@ -3,7 +3,7 @@ import { fail, invalid } from "../../../errors/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
-import type { PoolDoor } from "../pools/index.ts";
+import type { PoolReader } from "../pools/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { move, moveUncounted } from "./transitions/item-transitions.ts";
@@ -11,7 +11,7 @@ import { addCounts, type CountChange, shardCount } from "./transitions/queue-cou
 import type { Move } from "./transitions/transition-store.ts";
 
 interface Parts {
-  readonly pools: PoolDoor;
+  readonly pools: PoolReader;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
 }
@@ -30,7 +30,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
   }
 
   async function setPaused(context: Context, poolId: string, paused: boolean, reason: string): Promise<QueueStatus> {
-    await pools.usable(context, poolId);
+    await pools.requirePool(context, poolId);
     const { sql, tenantId, nowMs, principal } = context;
     await queueStore(sql).setPaused(tenantId, poolId, { paused, at: new Date(nowMs), by: principal.subject, reason });
     await events.record(context, paused ? "queue.paused" : "queue.resumed", poolId, { reason });
@@ -39,7 +39,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
   }
 
   async function itemOf(context: Context, poolId: string, id: string): Promise<QueueItem> {
-    await pools.usable(context, poolId);
+    await pools.requirePool(context, poolId);
     const item = await queueStore(context.sql).findItem(context.tenantId, poolId, id);
     if (item === undefined) throw notFound("queue item");
     return item;
@@ -59,7 +59,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
 
   return {
     statusOf: async (context: Context, poolId: string) => {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       return statusOf(context, poolId);
     },
     itemOf,
@@ -72,7 +72,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
      * run one after the other, so that each finds what the one before has left.
      */
     async drainQueue(context: Context, poolId: string, max: number, reason: string) {
-      await pools.usable(context, poolId);
+      await pools.requirePool(context, poolId);
       const { sql, tenantId, nowMs } = context;
       const store = queueStore(sql);
       const woken = new Set<string>();
@@ -112,7 +112,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
 
     /** Gives a waiting item to a recipient of its pool. What holds it still does. */
     async assignItem(context: Context, poolId: string, id: string, recipientId: string): Promise<QueueItem> {
-      const { pool, recipients } = await pools.usable(context, poolId);
+      const { pool, recipients } = await pools.requirePool(context, poolId);
       const recipient = recipients.find((each) => each.id === recipientId);
       if (recipient === undefined) throw notFound("recipient");
       if (recipient.delivery.mode === "decision_only") {

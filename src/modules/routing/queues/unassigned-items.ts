@@ -4,7 +4,7 @@ import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, retryRaces } from "../admission/index.ts";
 import type { DeadLetters, Placement, RefusedItem } from "../dead-letters/index.ts";
-import type { PoolDoor, PoolSnapshot } from "../pools/index.ts";
+import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
 import {
   type AdmissionOf,
   type AdmissionRequests,
@@ -18,7 +18,7 @@ import { groupsOfItems, type Move, type Moved } from "./transitions/transition-s
 
 interface Parts {
   readonly db: Database;
-  readonly pools: Pick<PoolDoor, "snapshot">;
+  readonly pools: Pick<PoolReader, "snapshot">;
   readonly shares: EventLoopShares;
   readonly admissionOf: AdmissionOf;
   readonly deadLetters: Pick<DeadLetters, "bury">;

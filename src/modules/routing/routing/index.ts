@@ -18,7 +18,7 @@ import type { Queues } from "../queues/index.ts";
 import { createAssigning } from "./assignment/assigner.ts";
 import { createDecisionService } from "./decisions/decision-service.ts";
 import { createSnapshotKeeping } from "./decisions/snapshot-archive.ts";
-import { placeReasons } from "./domain/assignment-retry.ts";
+import { capacityReasons } from "./domain/assignment-retry.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./outcomes/live-pools.ts";
 import { outcomeHandlers } from "./outcomes/outcome-handler.ts";
@@ -57,7 +57,7 @@ export type Router = ReturnType<typeof createRouter>;
 export function createRouter(parts: Parts) {
   const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
   const assigning = createAssigning({ ...parts, leftovers: queues.leftovers, wake: queues.wake, pollMs });
-  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotForm);
+  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotCodec);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
     pools,
@@ -67,7 +67,7 @@ export function createRouter(parts: Parts) {
     expect: queues.expect,
     onUnassigned({ tenantId, snapshot, decision, view }) {
       // A place that became free before the item was committed woke nobody.
-      const waitsForPlace = placeReasons.includes(decision.reason);
+      const waitsForPlace = capacityReasons.includes(decision.reason);
       const missedPlace = waitsForPlace && !view.live.isFull;
       if (missedPlace || decision.reason === "decided_later") assigning.itemReady(tenantId, snapshot.pool.id);
       else if (waitsForPlace) assigning.itemWaits(tenantId, snapshot.pool.id);

@@ -4,7 +4,7 @@ import type { AdmissionRequest, Verdict } from "../admission/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import type { DecisionRow, ItemRow, Parcel } from "../queues/index.ts";
 import type { Decision } from "./domain/decision.ts";
-import { type Evidence, keptEvidence, type TraceStepKept } from "./domain/evidence.ts";
+import { compactEvidence, type Evidence, type EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import type { LiveView } from "./outcomes/live-pools.ts";
 import type { QueueReservation } from "./queue-reservation.ts";
@@ -54,7 +54,7 @@ export function withVerdict(routed: Routed, verdict: Verdict | undefined, nowMs:
   if (verdict === undefined) return routed;
   const { decision, evidence } = routed;
   const { status, constraint, existingItemId } = verdict;
-  const step: TraceStepKept = {
+  const step: EvidenceTraceStep = {
     step: "admission",
     result: status,
     ...(constraint !== undefined && { id: constraint }),
@@ -171,7 +171,7 @@ export function settled(routed: Routed, nowMs: number): Parcel["rows"][number] {
     recipientId,
     snapshotDigest: digest,
     seed,
-    evidenceJson: JSON.stringify(keptEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority })),
+    evidenceJson: JSON.stringify(compactEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority })),
   };
   return {
     decision: row,

@@ -21,7 +21,7 @@ function routingWith(parts: Partial<Parts>) {
   const live = new LivePool(pool);
   const turns = { isOver: () => false, next: async () => {} };
   const routes = createRouteService({
-    pools: { usable: () => constrained } as never,
+    pools: { requirePool: () => constrained } as never,
     live: { view: () => ({ pool, live }), assigned: () => {}, released: () => {} } as never,
     shares: { forCall: () => turns, forBackground: () => turns },
     acceptor: acceptorThat(async () => "accepted"),

@@ -5,19 +5,19 @@ import { mayBeCommitted } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { AdmissionRequest } from "../admission/index.ts";
-import type { PoolDoor, PoolSnapshot, Pools } from "../pools/index.ts";
+import type { PoolReader, PoolSnapshot, Pools } from "../pools/index.ts";
 import type { Acceptor, Parcel, Proposal } from "../queues/index.ts";
 import { type DecisionTime, decideInTime, runInTime, timeOfCall } from "./decisions/decision-budget.ts";
-import { SlicedDecision } from "./domain/decide.ts";
 import type { Decision } from "./domain/decision.ts";
-import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
+import { SlicedDecision } from "./domain/decision-engine.ts";
+import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./outcomes/live-pools.ts";
 import type { QueueReservation } from "./queue-reservation.ts";
 import { type AskedItem, itemRow, outcomeOf, type Routed, settled, withVerdict } from "./route-outcome.ts";
 
 interface Parts {
-  readonly pools: PoolDoor & Pick<Pools, "poolsOf">;
+  readonly pools: PoolReader & Pick<Pools, "poolsOf">;
   readonly live: LivePools;
   readonly shares: EventLoopShares;
   readonly acceptor: Acceptor;
@@ -75,7 +75,7 @@ export function createRouteService(parts: Parts) {
     asked: AskedItem,
     dryRun: boolean,
     time: DecisionTime,
-    passed: readonly TraceStepKept[] = [],
+    passed: readonly EvidenceTraceStep[] = [],
     hops = 0,
   ): Routed | Promise<Routed> {
     const { nowMs, tenantId } = context;
@@ -106,7 +106,7 @@ export function createRouteService(parts: Parts) {
 
   /** Decides, and makes sure that what was decided can be kept: at once where nothing has to be read for it. */
   function prepare(context: Context, asked: AskedItem, dryRun: boolean, time: DecisionTime): Routed | Promise<Routed> {
-    const found = asked.poolId === "" ? poolByRules(context, asked, time) : pools.usable(context, asked.poolId);
+    const found = asked.poolId === "" ? poolByRules(context, asked, time) : pools.requirePool(context, asked.poolId);
     return andThen(found, (snapshot) => {
       const decided = decideIn(snapshot, context, asked, dryRun, time);
       return dryRun ? decided : andThen(decided, (routed) => makeKeepable(routed, time));
@@ -332,7 +332,7 @@ function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>
 
 function evidenceOf(
   decision: Decision,
-  passed: readonly TraceStepKept[],
+  passed: readonly EvidenceTraceStep[],
   dueAtMs: number | undefined,
   nowMs: number,
 ): Evidence {

@@ -27,7 +27,7 @@ import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
 import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
-import type { TraceStepKept } from "./domain/evidence.ts";
+import type { EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import { type AskedItem, outcomeOf, type Routed } from "./route-outcome.ts";
 import type { RouteResult, RouteService } from "./route-service.ts";
@@ -189,7 +189,7 @@ function fromRouted(routed: Routed, nowMs: number, dryRun: boolean): DecisionMes
   };
 }
 
-function fromStep({ step, id = "", result, detail = "" }: TraceStepKept): TraceStep {
+function fromStep({ step, id = "", result, detail = "" }: EvidenceTraceStep): TraceStep {
   return { $typeName: "service.api.TraceStep", step, id, result, detail };
 }
 

@@ -24,7 +24,7 @@ const concurrency = (key: string, scope: "pool" | "environment" | "tenant"): Adm
 });
 const groupOf = (pool: KeyedPool, item = itemWith()) => keys.refsOf(pool, item)[0]!.groupId;
 
-test("an item falls into one group for each constraint of its pool, in the order in which they are asked", () => {
+test("an item has one group per constraint of its pool, in the order of evaluation", () => {
   const pool = poolWith({
     concurrency: { key: "item.key", limit: 1, scope: "pool" },
     throttle: { key: "item.key", limit: 1, periodS: 1, burst: 0, cost: 1, onLimit: "delay" },
@@ -43,13 +43,8 @@ test("an item falls into one group for each constraint of its pool, in the order
 
 describe("a key", () => {
   const same: [name: string, key: string, a: Partial<KeyedItem>, b: Partial<KeyedItem>][] = [
-    ["of what differs elsewhere", "item.key", { priority: 1 }, { priority: 2 }],
-    [
-      "of a whole number, however it is written",
-      "item.attributes.n",
-      { attributes: { n: 1 } },
-      { attributes: { n: 1.0 } },
-    ],
+    ["of items that differ in other fields", "item.key", { priority: 1 }, { priority: 2 }],
+    ["of an integer in any notation", "item.attributes.n", { attributes: { n: 1 } }, { attributes: { n: 1.0 } }],
     ["without an expression", "", { key: "a" }, { key: "b" }],
   ];
   for (const [name, key, a, b] of same) {
@@ -64,7 +59,7 @@ describe("a key", () => {
     ["a number and its text", "item.attributes.n", { attributes: { n: 1 } }, { attributes: { n: "1" } }],
     ["a boolean and its text", "item.attributes.n", { attributes: { n: true } }, { attributes: { n: "true" } }],
     ["an empty text and none", "item.attributes.n", { attributes: { n: "" } }, { attributes: { n: [] } }],
-    ["lists cut differently", "[item.type, item.key]", { type: "a", key: "b,c" }, { type: "a,b", key: "c" }],
+    ["lists with different boundaries", "[item.type, item.key]", { type: "a", key: "b,c" }, { type: "a,b", key: "c" }],
     ["lists in another order", "[item.type, item.key]", { type: "a", key: "b" }, { type: "b", key: "a" }],
     ["attributes", "item.attributes.customer", { attributes: { customer: "a" } }, { attributes: { customer: "b" } }],
     ["priorities", "item.priority", { priority: 1 }, { priority: 2 }],
@@ -76,14 +71,14 @@ describe("a key", () => {
     });
   }
 
-  test("may name the item's requirements and the pool, as they are named on the wire", () => {
+  test("can use the requirements of the item and the pool by their wire names", () => {
     const key =
       "[item.requirements.skills.french, item.requirements.recipient_id, pool.name, pool.id, pool.environment_id]";
     assert.match(groupOf(poolWith(singleton(key))), /^[0-9a-f]{32}$/);
     assert.throws(() => groupOf(poolWith(singleton("item.payload"))), failsWith("INVALID_ARGUMENT"));
   });
 
-  test("of any text falls into the same group every time, and into another for any other text", () => {
+  test("of equal texts gives the same group, and of different texts different groups", () => {
     const pool = poolWith(singleton("item.key"));
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => {
@@ -94,8 +89,8 @@ describe("a key", () => {
   });
 });
 
-describe("groups are apart", () => {
-  const apart: [name: string, a: KeyedPool, b: KeyedPool][] = [
+describe("groups are separate", () => {
+  const separate: [name: string, a: KeyedPool, b: KeyedPool][] = [
     ["in two pools", poolWith(singleton("1")), poolWith(singleton("1"), { id: "p2" as PoolId })],
     ["in two tenants", poolWith(singleton("1")), poolWith(singleton("1"), { tenantId: "t2" as TenantId })],
     [
@@ -105,9 +100,9 @@ describe("groups are apart", () => {
     ],
     ["in two scopes", poolWith(concurrency("1", "pool")), poolWith(concurrency("1", "environment"))],
   ];
-  for (const [name, a, b] of apart) test(name, () => assert.notEqual(groupOf(a), groupOf(b)));
+  for (const [name, a, b] of separate) test(name, () => assert.notEqual(groupOf(a), groupOf(b)));
 
-  test("but the pools of an environment, or of a tenant, share those of that scope", () => {
+  test("but pools of one environment or tenant share the groups of that scope", () => {
     const other = { id: "p2" as PoolId, name: "other" };
     for (const scope of ["environment", "tenant"] as const) {
       assert.equal(groupOf(poolWith(concurrency("1", scope))), groupOf(poolWith(concurrency("1", scope), other)));
@@ -119,14 +114,14 @@ describe("groups are apart", () => {
     );
   });
 
-  test("under two secrets: who knows a key cannot tell its group", () => {
+  test("under two secrets: a known key does not reveal its group", () => {
     const others = createAdmissionKeys(Buffer.alloc(32, 8));
     const pool = poolWith(singleton("item.key"));
     assert.notDeepEqual(others.refsOf(pool, itemWith()), keys.refsOf(pool, itemWith()));
   });
 });
 
-describe("an item that a key cannot be made from is refused; the constraint is named and no value is", () => {
+describe("an item without a valid key is rejected with the constraint and without item values", () => {
   const hidden = "hidden-4711";
   const attributes = { customer: hidden, nested: { a: hidden }, none: null, list: [hidden, { a: 1 }] };
   const broken = [
@@ -146,7 +141,7 @@ describe("an item that a key cannot be made from is refused; the constraint is n
         (error) => {
           assert.ok(error instanceof Failure && error.code === "INVALID_ARGUMENT");
           assert.match(error.message, /singleton/);
-          // The engine's own words would be logged as the cause, and they may hold the value.
+          // The cause would be logged, and the message of the engine may contain the value.
           assert.equal(error.cause, undefined);
           assert.ok(![error.stack, JSON.stringify(error)].join().includes(hidden));
           return true;

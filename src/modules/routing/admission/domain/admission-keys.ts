@@ -4,10 +4,10 @@ import { type CelExpression, type CelVariables, compileCel } from "../../../../p
 import type { Pool } from "../../pools/index.ts";
 import { type ConstraintKind, constraintKinds, type GroupRef } from "./group.ts";
 
-/** What keys may name. */
+/** Variables available to keys. */
 const admissionKeyVariables: CelVariables = { item: "map", pool: "map" };
 
-/** What keys are made from: an item without its payload. */
+/** The item fields from which keys are computed; the payload is excluded. */
 export interface KeyedItem {
   readonly type: string;
   readonly key: string;
@@ -20,52 +20,52 @@ export interface KeyedItem {
   readonly priority: number;
 }
 
-/** The pool that keys see, and whose constraints they belong to. */
+/** The pool fields that keys and constraints use. */
 export type KeyedPool = Pick<Pool, "tenantId" | "id" | "name" | "environmentId"> & {
   readonly config: Pick<Pool["config"], "admission">;
 };
 
-/** Finds the groups that items fall into. */
+/** Computes the constraint groups of items. */
 export interface AdmissionKeys {
   /**
-   * The groups of an item, one for each constraint of the pool, in the order in which they are asked.
-   * Throws INVALID_ARGUMENT for an item that a key cannot be made from; what the key holds is never told.
+   * Returns the groups of an item, one per constraint of the pool, in the order of evaluation. Throws
+   * INVALID_ARGUMENT if a key cannot be computed; the error never contains item values.
    */
   refsOf(pool: KeyedPool, item: KeyedItem): readonly GroupRef[];
 }
 
 interface Constraint {
   readonly kind: ConstraintKind;
-  /** What the key is unique in. */
+  /** The scope in which the key is unique. */
   readonly scopeId: string;
-  /** Undefined: all items of the scope share one group. */
+  /** Undefined if all items of the scope share one group. */
   readonly key: CelExpression | undefined;
 }
 
 const tenantKeysMax = 10_000;
 
-/** Makes the finder; the secret belongs to the installation and each tenant's own is derived from it. */
+/** Creates the key computation. The secret belongs to the installation; the key of each tenant is derived from it. */
 export function createAdmissionKeys(secret: Buffer): AdmissionKeys {
-  // Key objects, because bare bytes are turned into one on every call, at many times the cost of the HMAC.
+  // Key objects are cached because creating one per call costs many times the HMAC.
   const tenantKeys = new Map<string, KeyObject>();
-  // A pool's snapshot is immutable, and its configuration with it: its keys are compiled once and go when it goes.
+  // A pool snapshot is immutable: its keys are compiled once and collected with it.
   const compiled = new WeakMap<object, readonly Constraint[]>();
 
   function tenantKey(tenantId: string): KeyObject {
     const known = tenantKeys.get(tenantId);
     if (known !== undefined) return known;
     if (tenantKeys.size >= tenantKeysMax) tenantKeys.clear();
-    const made = createSecretKey(createHmac("sha256", secret).update(tenantId).digest());
-    tenantKeys.set(tenantId, made);
-    return made;
+    const created = createSecretKey(createHmac("sha256", secret).update(tenantId).digest());
+    tenantKeys.set(tenantId, created);
+    return created;
   }
 
   function constraintsOf(pool: KeyedPool): readonly Constraint[] {
     const known = compiled.get(pool);
     if (known !== undefined) return known;
-    const made = constraintKinds.flatMap((kind) => constraintOf(pool, kind) ?? []);
-    compiled.set(pool, made);
-    return made;
+    const created = constraintKinds.flatMap((kind) => constraintOf(pool, kind) ?? []);
+    compiled.set(pool, created);
+    return created;
   }
 
   return {
@@ -86,7 +86,7 @@ export function createAdmissionKeys(secret: Buffer): AdmissionKeys {
   };
 }
 
-/** The item as keys see it: named as on the wire. */
+/** Converts the item to its wire names for keys. */
 function celItem({ type, key, attributes, requirements, priority }: KeyedItem): object {
   const { skills, recipientId, excludedRecipientIds } = requirements;
   return {
@@ -114,13 +114,14 @@ function compiledKey(kind: ConstraintKind, source: string): CelExpression {
   try {
     return compileCel(source, admissionKeyVariables);
   } catch {
-    throw unusableKey(kind, "it is no valid expression");
+    throw unusableKey(kind, "the expression is invalid");
   }
 }
 
 function keyText(kind: ConstraintKind, key: CelExpression, values: Readonly<Record<string, unknown>>): string {
   const text = textOf(evaluated(kind, key, values));
-  if (text === undefined) throw unusableKey(kind, "it is neither a text, a number, a boolean nor a list of these");
+  if (text === undefined)
+    throw unusableKey(kind, "the result must be a string, a number, a boolean or a list of these");
   return text;
 }
 
@@ -128,12 +129,12 @@ function evaluated(kind: ConstraintKind, key: CelExpression, values: Readonly<Re
   try {
     return key.evaluate(values);
   } catch {
-    // The engine's own words may hold what the item holds, and errors are logged.
-    throw unusableKey(kind, "it cannot be evaluated for this item");
+    // Errors are logged, and the message of the engine may contain item values.
+    throw unusableKey(kind, "the expression failed for this item");
   }
 }
 
-/** One spelling for one value, as JSON; undefined for what cannot be a key. */
+/** Encodes a value unambiguously as JSON; undefined if it cannot be a key. */
 function textOf(value: unknown): string | undefined {
   if (Array.isArray(value)) {
     const texts = value.map(textOf);
@@ -146,5 +147,5 @@ function textOf(value: unknown): string | undefined {
 }
 
 function unusableKey(kind: ConstraintKind, why: string) {
-  return fail("INVALID_ARGUMENT", { public: `The key of the pool's ${kind} constraint gives no group: ${why}.` });
+  return fail("INVALID_ARGUMENT", { public: `The key of the pool's ${kind} constraint has no valid result: ${why}.` });
 }

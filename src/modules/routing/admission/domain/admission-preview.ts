@@ -1,23 +1,23 @@
-import { admit, type Candidate, type GroupState, notAsked, type Verdict } from "./admission.ts";
-import { handOutLimits, handOutRefs } from "./constraint-moment.ts";
-import { judgeHandOut } from "./hand-out.ts";
+import { admit, type Candidate, createSkippedVerdict, type GroupState, type Verdict } from "./admission.ts";
+import { selectLeaseRefs, toLeaseLimits } from "./constraint-stage.ts";
+import { evaluateLease } from "./lease-limits.ts";
 
-/** What would become of an item: held when it is let in, but could not be handed out now. */
+/** The predicted verdict of an item; held if it would be admitted but could not be leased now. */
 export type Preview = Omit<Verdict, "status" | "holdReason"> & { readonly status: Verdict["status"] | "held" };
 
 /**
- * Says what would become of an item now: first whether it is let in, and then whether its groups have room to hand it
- * out. Hand-out is not asked about an item that waits for its own time first.
+ * Predicts the verdict of an item: first its admission, then whether its groups have room to lease it. Lease limits
+ * are skipped for an item that is scheduled for later.
  */
 export function preview(candidate: Candidate, groups: ReadonlyMap<string, GroupState>, later: boolean): Preview {
   const { refs, config, nowMs } = candidate;
   const { verdict } = admit(candidate, groups);
-  const ahead = handOutRefs(refs, config);
-  const limits = handOutLimits(config);
+  const leaseRefs = selectLeaseRefs(refs, config);
+  const limits = toLeaseLimits(config);
   if (verdict.status !== "admitted" || later || limits === undefined) {
-    return { ...verdict, perConstraint: [...verdict.perConstraint, ...ahead.map(notAsked)] };
+    return { ...verdict, perConstraint: [...verdict.perConstraint, ...leaseRefs.map(createSkippedVerdict)] };
   }
-  const { heldBy, verdicts } = judgeHandOut(ahead, limits, groups, nowMs);
+  const { heldBy, verdicts } = evaluateLease(leaseRefs, limits, groups, nowMs);
   const perConstraint = [...verdict.perConstraint, ...verdicts];
   if (heldBy === undefined) return { ...verdict, perConstraint };
   const { ref, notBeforeMs } = heldBy;

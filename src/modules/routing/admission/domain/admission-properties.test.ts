@@ -8,15 +8,15 @@ import {
   admit,
   type Candidate,
   constraintKinds,
-  freshGroup,
+  createEmptyGroup,
   type GroupState,
   groupKey,
   groupStatus,
 } from "./admission.ts";
-import { handOutRefs } from "./constraint-moment.ts";
+import { selectLeaseRefs } from "./constraint-stage.ts";
 import { remainingIn } from "./constraints.ts";
-import { chooseForHandOut, groupsAfterHandOut, judgeHandOut, limitRefs } from "./hand-out.ts";
-import { takeTurn } from "./throttle.ts";
+import { evaluateLease, groupsAfterLease, limitRefs, selectForLease } from "./lease-limits.ts";
+import { consumeTokens } from "./throttle.ts";
 
 const start = 1_800_000_000_000;
 const refs = constraintKinds.map((kind) => ({ kind, groupId: kind }));
@@ -60,7 +60,7 @@ const states: fc.Arbitrary<ReadonlyMap<string, GroupState>> = fc
           })
           .map(
             ({ since, until, tat, cleared, ...rest }): GroupState => ({
-              ...freshGroup(ref),
+              ...createEmptyGroup(ref),
               ...rest,
               sinceMs: since === undefined ? undefined : start + since,
               untilMs: until === undefined ? undefined : start + until,
@@ -76,31 +76,31 @@ const states: fc.Arbitrary<ReadonlyMap<string, GroupState>> = fc
 const candidates = configs.map((config): Candidate => ({ itemId: "new", refs, config, nowMs: start }));
 const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2500 })), { minLength: 1, maxLength: 120 });
 
-/** The moments at which items come, from the gaps between them. */
+/** Arrival times from the gaps between items. */
 function moments(between: readonly number[]): number[] {
   let atMs = start;
   return between.map((gapMs) => (atMs += gapMs));
 }
 
-/** The most of what passes within one period, wherever it begins. */
+/** The maximum number of times within any period. */
 function mostWithin(times: readonly number[], periodMs: number): number {
   const sorted = times.toSorted((a, b) => a - b);
   return Math.max(0, ...sorted.map((from, i) => sorted.slice(i).filter((at) => at < from + periodMs).length));
 }
 
-test("a throttle lets no more than limit and burst pass in any period, whether it rejects or delays", () => {
+test("a throttle passes at most limit + burst in any period, whether it rejects or delays", () => {
   fc.assert(
     fc.property(throttles, gaps, (throttle, between) => {
       let tatMs = 0;
       const passed: number[] = [];
       for (const nowMs of moments(between)) {
-        const turn = takeTurn(throttle, tatMs, nowMs);
+        const turn = consumeTokens(throttle, tatMs, nowMs);
         if (throttle.onLimit === "reject" && turn.conformsAtMs > nowMs) continue;
         tatMs = turn.tatMs;
         passed.push(turn.conformsAtMs);
       }
       const tokens = mostWithin(passed, throttle.periodS * 1000) * throttle.cost;
-      // One item alone may cost more than a burst holds; it is let through when everything before it is paid for.
+      // One item may cost more than the burst; it passes when all earlier items are paid for.
       const bound = throttle.limit + Math.max(throttle.burst, throttle.cost - 1);
       assert.ok(tokens <= bound, `${tokens} tokens within a period`);
     }),
@@ -108,36 +108,36 @@ test("a throttle lets no more than limit and burst pass in any period, whether i
   );
 });
 
-test("a throttle at a high rate keeps to its limit to the last item, in spite of rounding", () => {
+test("a throttle at a high rate keeps its limit exactly, despite rounding", () => {
   for (const limit of [7, 999, 1001, 30_000]) {
     const throttle = { key: "", limit, periodS: 1, burst: 0, cost: 1, onLimit: "reject" as const };
     let tatMs = 0;
     let passed = 0;
     for (let nowMs = start; nowMs < start + 1000; nowMs++) {
-      for (let turn = takeTurn(throttle, tatMs, nowMs); turn.conformsAtMs <= nowMs; ) {
+      for (let turn = consumeTokens(throttle, tatMs, nowMs); turn.conformsAtMs <= nowMs; ) {
         tatMs = turn.tatMs;
         passed++;
-        turn = takeTurn(throttle, tatMs, nowMs);
+        turn = consumeTokens(throttle, tatMs, nowMs);
       }
     }
     assert.ok(passed <= limit && passed >= limit * 0.98, `${passed} of ${limit}`);
   }
 });
 
-test("whom a throttle delays goes on in the order of arrival, never before it came, and never later than need be", () => {
+test("delayed items continue in order of arrival, never before they arrived and never later than necessary", () => {
   fc.assert(
     fc.property(throttles, gaps, (throttle, between) => {
       let tatMs = 0;
       let last = 0;
       for (const nowMs of moments(between)) {
-        const { conformsAtMs, tatMs: next, nextAtMs } = takeTurn(throttle, tatMs, nowMs);
+        const { conformsAtMs, tatMs: next, nextAtMs } = consumeTokens(throttle, tatMs, nowMs);
         assert.ok(conformsAtMs >= last && conformsAtMs >= nowMs);
-        // Had it come a millisecond before its turn it would have had to wait, and at its turn it would not.
+        // A millisecond before its time the item would have had to wait, and at its time it would not.
         if (conformsAtMs > nowMs) {
-          assert.equal(takeTurn(throttle, tatMs, conformsAtMs).conformsAtMs, conformsAtMs);
-          assert.ok(takeTurn(throttle, tatMs, conformsAtMs - 1).conformsAtMs > conformsAtMs - 1);
+          assert.equal(consumeTokens(throttle, tatMs, conformsAtMs).conformsAtMs, conformsAtMs);
+          assert.ok(consumeTokens(throttle, tatMs, conformsAtMs - 1).conformsAtMs > conformsAtMs - 1);
         }
-        assert.equal(takeTurn(throttle, next, nowMs).conformsAtMs, Math.max(nowMs, nextAtMs));
+        assert.equal(consumeTokens(throttle, next, nowMs).conformsAtMs, Math.max(nowMs, nextAtMs));
         tatMs = next;
         last = conformsAtMs;
       }
@@ -145,7 +145,7 @@ test("whom a throttle delays goes on in the order of arrival, never before it ca
   );
 });
 
-test("debounce: of each window the last item goes on, and none waits longer than the longest delay", () => {
+test("debounce: the last item of each window continues, and none waits longer than the maximum delay", () => {
   const debounces = fc.record({ periodS: fc.integer({ min: 1, max: 3 }), extraS: fc.integer({ min: 0, max: 5 }) });
   fc.assert(
     fc.property(debounces, gaps, ({ periodS, extraS }, between) => {
@@ -160,10 +160,10 @@ test("debounce: of each window the last item goes on, and none waits longer than
       const superseded = new Set(items.flatMap(({ supersedes }) => supersedes));
       let first: number | undefined;
       for (const [i, { itemId, nowMs, dueAtMs, supersedes }] of items.entries()) {
-        assert.ok(supersedes.length === 0 || supersedes[0] === items[i - 1]!.itemId, "only who waits is replaced");
+        assert.ok(supersedes.length === 0 || supersedes[0] === items[i - 1]!.itemId, "only a waiting item is replaced");
         if (supersedes.length === 0) first = nowMs;
         assert.equal(dueAtMs, Math.min(nowMs + periodS * 1000, first! + config.debounce.maxDelayS * 1000));
-        // Who is not replaced goes on, and nobody who comes after that is in its window.
+        // An item that is not replaced continues, and no later item is in its window.
         const after = items[i + 1];
         assert.equal(superseded.has(itemId), after !== undefined && after.nowMs < dueAtMs);
       }
@@ -171,7 +171,7 @@ test("debounce: of each window the last item goes on, and none waits longer than
   );
 });
 
-test("concurrency hands out no place above the limit in force, however the limit moves and items end", () => {
+test("concurrency never grants slots above the current limit, however the limit changes and items end", () => {
   const step = fc.oneof(
     fc.record({ limit: fc.integer({ min: 1, max: 6 }) }),
     fc.constant("end" as const),
@@ -191,7 +191,7 @@ test("concurrency hands out no place above the limit in force, however the limit
           groups.set(groupKey(ref), { ...groups.get(groupKey(ref))!, inUse: working });
         } else {
           const limits = { concurrency: { key: "", limit, scope: "pool" as const } };
-          const { heldBy, next } = judgeHandOut([ref], limits, groups, start);
+          const { heldBy, next } = evaluateLease([ref], limits, groups, start);
           assert.equal(heldBy === undefined, working < limit);
           if (heldBy === undefined) working++;
           for (const state of next) groups.set(groupKey(ref), state);
@@ -202,7 +202,7 @@ test("concurrency hands out no place above the limit in force, however the limit
   );
 });
 
-test("of many candidates those are chosen, in their order, that could be handed out one after the other", () => {
+test("the selected candidates are those that could be leased one after the other, in order", () => {
   const items = fc.array(fc.record({ throttle: fc.nat(2), concurrency: fc.nat(2) }), { maxLength: 30 });
   fc.assert(
     fc.property(configs, items, fc.integer({ min: 1, max: 20 }), (config, picks, count) => {
@@ -211,28 +211,28 @@ test("of many candidates those are chosen, in their order, that could be handed 
         throttleGroup: throttle === 0 ? "" : `t${throttle}`,
         concurrencyGroup: concurrency === 0 ? "" : `c${concurrency}`,
       }));
-      const { ids } = chooseForHandOut(candidates, config, new Map(), count, start);
+      const { ids } = selectForLease(candidates, config, new Map(), count, start);
       const chosen = candidates.filter(({ id }) => ids.includes(id));
       assert.deepEqual(
         chosen.map(({ id }) => id),
         ids,
       );
       assert.ok(ids.length <= count);
-      const after = groupsAfterHandOut(chosen, config, new Map(), start);
+      const after = groupsAfterLease(chosen, config, new Map(), start);
       for (const { kind, inUse } of after.values()) {
         if (kind === "concurrency") assert.ok(inUse <= config.concurrency!.limit);
       }
-      // Whoever was passed over would still have to wait.
+      // A skipped candidate would still have to wait.
       if (ids.length === count) return;
       for (const item of candidates.filter(({ id }) => !ids.includes(id))) {
-        assert.notEqual(judgeHandOut(limitRefs(item), config, after, start).heldBy, undefined);
+        assert.notEqual(evaluateLease(limitRefs(item), config, after, start).heldBy, undefined);
       }
     }),
     { numRuns: 500 },
   );
 });
 
-test("whoever is refused changes nothing: no group, no other item", () => {
+test("a rejected item changes no group and no other item", () => {
   fc.assert(
     fc.property(candidates, states, (candidate, groups) => {
       const { verdict, next } = admit(candidate, groups);
@@ -243,7 +243,7 @@ test("whoever is refused changes nothing: no group, no other item", () => {
   );
 });
 
-test("evaluating takes nothing: asked a thousand times, the same groups give the same verdict as the one that counts", () => {
+test("evaluation has no side effects: repeated evaluations of the same groups give the same verdict", () => {
   fc.assert(
     fc.property(candidates, states, (candidate, groups) => {
       const before = structuredClone(groups);
@@ -254,7 +254,7 @@ test("evaluating takes nothing: asked a thousand times, the same groups give the
   );
 });
 
-test("the verdict fits what the constraints said, and only those that were passed change their groups", () => {
+test("the verdict matches the rulings, and only constraints that passed change their groups", () => {
   const consistent = ({ verdict, next }: Admission) => {
     const last = verdict.perConstraint.filter(({ ruling }) => ruling !== "not_asked").at(-1);
     const status = {
@@ -287,11 +287,11 @@ test("the verdict fits what the constraints said, and only those that were passe
   );
 });
 
-test("who is in the queue is never refused: what has no room is held, and nothing is taken for it", () => {
+test("a queued item is never rejected: without room it is held, and nothing is consumed", () => {
   fc.assert(
     fc.property(candidates, states, ({ config, nowMs }, groups) => {
       const limited = refs.filter(({ kind }) => kind === "throttle" || kind === "concurrency");
-      const { heldBy, next, verdicts } = judgeHandOut(limited, config, groups, nowMs);
+      const { heldBy, next, verdicts } = evaluateLease(limited, config, groups, nowMs);
       assert.equal(
         heldBy === undefined,
         verdicts.every(({ ruling }) => ruling === "admit"),
@@ -302,16 +302,16 @@ test("who is in the queue is never refused: what has no room is held, and nothin
   );
 });
 
-test("a group's status says what the next item will find", () => {
+test("the status of a group predicts the verdict on the next item", () => {
   fc.assert(
     fc.property(candidates, states, (candidate, groups) => {
-      // What groups look like once an item of the same configuration has passed them.
+      // The groups after an item of the same configuration has passed.
       const { next, verdict } = admit(candidate, groups);
       const { config, nowMs } = candidate;
-      const handedOut = judgeHandOut(handOutRefs(refs, config), config, groups, nowMs);
+      const handedOut = evaluateLease(selectLeaseRefs(refs, config), config, groups, nowMs);
       for (const group of handedOut.next) {
         const { kind } = group;
-        const again = judgeHandOut([{ kind, groupId: kind }], config, new Map([[groupKey(group), group]]), nowMs);
+        const again = evaluateLease([{ kind, groupId: kind }], config, new Map([[groupKey(group), group]]), nowMs);
         const status = groupStatus(group, nowMs);
         assert.equal(
           status === "saturated" || status === "cooling",

@@ -6,7 +6,7 @@ import {
   type Candidate,
   type ConstraintKind,
   constraintKinds,
-  freshGroup,
+  createEmptyGroup,
   type GroupState,
   groupKey,
   groupStatus,
@@ -20,13 +20,13 @@ const all: Required<AdmissionConfig> = {
   concurrency: { key: "", limit: 2, scope: "pool" },
 };
 
-/** Groups that remember what was let in, as the queue does. */
+/** Stores groups after each admission, like the queue. */
 function ledger(config: AdmissionConfig, begin: readonly Partial<GroupState>[] = []) {
   const groups = new Map<string, GroupState>();
   const keep = (states: readonly GroupState[]) => {
     for (const state of states) groups.set(groupKey(state), state);
   };
-  keep(begin.map((state) => ({ ...freshGroup({ kind: state.kind!, groupId: state.kind! }), ...state })));
+  keep(begin.map((state) => ({ ...createEmptyGroup({ kind: state.kind!, groupId: state.kind! }), ...state })));
   const candidate = (itemId: string, atMs: number, changed: AdmissionConfig): Candidate => ({
     itemId,
     refs: constraintKinds.map((kind) => ({ kind, groupId: kind })),
@@ -50,21 +50,21 @@ function ledger(config: AdmissionConfig, begin: readonly Partial<GroupState>[] =
 const rulings = ({ perConstraint }: ReturnType<typeof admit>["verdict"]) =>
   perConstraint.map(({ kind, ruling }) => `${kind} ${ruling}`);
 
-test("a pool without constraints lets everything in and keeps no groups", () => {
+test("a pool without constraints admits everything and has no groups", () => {
   const { groups, ...pool } = ledger({});
   const verdict = pool.admit("a");
   assert.deepEqual([verdict.status, verdict.constraint], ["admitted", undefined]);
   assert.equal(groups.size, 0);
 });
 
-test("a constraint that the item has no group for does not concern it", () => {
+test("a constraint without a group does not apply to the item", () => {
   const { verdict, next } = admit({ itemId: "a", refs: [], config: all, nowMs: now }, new Map());
   assert.deepEqual([verdict.status, verdict.perConstraint, next], ["admitted", [], []]);
 });
 
 describe("singleton", () => {
   const modes = [
-    // The mode, whether the holder is worked on, and what becomes of the second item and of the first.
+    // The mode, whether the holder is running, and the results for the second and the first item.
     ["skip", false, "deduplicated", { existingItemId: "a", supersedes: [], cancels: "" }],
     ["skip", true, "deduplicated", { existingItemId: "a", supersedes: [], cancels: "" }],
     ["replace_pending", false, "admitted", { existingItemId: "", supersedes: ["a"], cancels: "" }],
@@ -73,7 +73,7 @@ describe("singleton", () => {
     ["cancel_running", true, "admitted", { existingItemId: "", supersedes: [], cancels: "a" }],
   ] as const;
   for (const [mode, started, status, shown] of modes) {
-    test(`${mode}, while the holder ${started ? "is worked on" : "waits"}: the next item is ${status}`, () => {
+    test(`${mode}, while the holder ${started ? "is running" : "waits"}: the next item is ${status}`, () => {
       const pool = ledger({ singleton: { ...all.singleton, mode } });
       assert.equal(pool.admit("a").status, "admitted");
       pool.change("singleton", { itemStarted: started });
@@ -86,7 +86,7 @@ describe("singleton", () => {
     });
   }
 
-  test("a holder that does not end gives up its place when its time runs out, to the millisecond, and keeps its work", () => {
+  test("a holder that does not end loses its slot exactly when its time is up and keeps running", () => {
     const pool = ledger({ singleton: all.singleton });
     pool.admit("a");
     assert.equal(pool.admit("b", 59_999).status, "deduplicated");
@@ -94,7 +94,7 @@ describe("singleton", () => {
     assert.deepEqual([verdict.status, verdict.supersedes, verdict.cancels], ["admitted", [], ""]);
   });
 
-  test("an item that has the place already is let in with it", () => {
+  test("an item that already holds the slot is admitted", () => {
     const pool = ledger({ singleton: all.singleton });
     pool.admit("a");
     assert.equal(pool.admit("a", 1).status, "admitted");
@@ -102,14 +102,14 @@ describe("singleton", () => {
 });
 
 describe("debounce", () => {
-  test("each item replaces the one that waits, and the window is put off up to its longest delay", () => {
+  test("each item replaces the waiting one, and the window is extended up to the maximum delay", () => {
     const pool = ledger({ debounce: all.debounce });
     const steps: [item: string, atMs: number, dueMs: number, supersedes: string[]][] = [
       ["a", 0, 5000, []],
       ["b", 4000, 9000, ["a"]],
       ["c", 8000, 12_000, ["b"]],
       ["d", 11_999, 12_000, ["c"]],
-      // The window ended; nobody has come by yet to let d go on, and it goes on all the same.
+      // The window has ended; d is due even though no sweep has released it yet.
       ["e", 12_000, 17_000, []],
     ];
     for (const [item, atMs, dueMs, supersedes] of steps) {
@@ -120,14 +120,14 @@ describe("debounce", () => {
     }
   });
 
-  test("a longest delay that was shortened meanwhile ends the window at once, never in the past", () => {
+  test("a shortened maximum delay ends the window immediately, never in the past", () => {
     const pool = ledger({ debounce: all.debounce });
     pool.admit("a");
     const shortened = { debounce: { ...all.debounce, periodS: 1, maxDelayS: 1 } };
     assert.equal(pool.admit("b", 3000, shortened).dueAtMs, now + 3000);
   });
 
-  test("an item that has gone on is not replaced any more", () => {
+  test("an item released from its window is not replaced", () => {
     const pool = ledger({ debounce: all.debounce });
     pool.admit("a");
     pool.change("debounce", { itemStarted: true });
@@ -138,14 +138,14 @@ describe("debounce", () => {
 describe("throttle that rejects", () => {
   const rejecting = { ...all.throttle, onLimit: "reject" as const };
 
-  test("a burst passes at once, and so does the next one a period later", () => {
+  test("a burst passes immediately, and so does the next one a period later", () => {
     const pool = ledger({ throttle: { ...rejecting, burst: 2 } });
     const burst = (atMs: number) => ["a", "b", "c", "d"].map((item) => pool.admit(item, atMs).status);
     assert.deepEqual(burst(0), ["admitted", "admitted", "admitted", "rejected"]);
     assert.deepEqual(burst(1000), ["admitted", "admitted", "admitted", "rejected"]);
   });
 
-  test("a rejected item takes nothing and is told when to come again; then it is let in", () => {
+  test("a rejected item consumes nothing and gets a retry time, at which it is admitted", () => {
     const pool = ledger({ throttle: rejecting });
     pool.admit("a");
     const before = pool.group("throttle");
@@ -156,7 +156,7 @@ describe("throttle that rejects", () => {
     assert.equal(pool.admit("b", 333).status, "admitted");
   });
 
-  test("an item that costs more takes more of the rate; one that costs more than a burst holds still passes", () => {
+  test("an item with a higher cost uses more of the rate; one above the burst still passes", () => {
     const costly = ledger({ throttle: { ...rejecting, limit: 10, burst: 3, cost: 2 } });
     assert.deepEqual(
       ["a", "b", "c"].map((item) => costly.admit(item).status),
@@ -167,13 +167,13 @@ describe("throttle that rejects", () => {
     assert.equal(huge.admit("b").retryAfterMs, 1000);
   });
 
-  test("behind a debounce it is not asked on the way in: there it delays", () => {
+  test("behind a debounce it is not evaluated on admission: there it delays", () => {
     const pool = ledger({ debounce: all.debounce, throttle: rejecting }, [{ kind: "throttle", tatMs: now + 5400 }]);
     assert.deepEqual(rulings(pool.admit("a")), ["debounce debounce"]);
   });
 });
 
-test("a throttle that delays and a concurrency limit take nothing when an item comes in", () => {
+test("a delaying throttle and a concurrency limit consume nothing on admission", () => {
   const pool = ledger({ throttle: all.throttle, concurrency: all.concurrency });
   for (const item of ["a", "b", "c", "d"]) {
     const verdict = pool.admit(item);
@@ -182,13 +182,13 @@ test("a throttle that delays and a concurrency limit take nothing when an item c
   assert.equal(pool.groups.size, 0);
 });
 
-test("constraints are asked in their order, and one that stops the item ends the asking", () => {
+test("constraints are evaluated in order, and the first one that stops the item ends the evaluation", () => {
   const pool = ledger(all);
   assert.deepEqual(rulings(pool.admit("a")), ["singleton admit", "debounce debounce"]);
   assert.deepEqual(rulings(pool.admit("b", 1)), ["singleton deduplicate", "debounce not_asked"]);
 });
 
-test("one item may take two places at once: of a singleton's holder and of whoever waits in its debounce window", () => {
+test("one item may replace two others: the holder of a singleton and the item that waits in its debounce window", () => {
   const config = { singleton: { ...all.singleton, mode: "replace_pending" as const }, debounce: all.debounce };
   const pool = ledger(config, [
     { kind: "singleton", itemId: "a", untilMs: now + 1000 },
@@ -198,7 +198,7 @@ test("one item may take two places at once: of a singleton's holder and of whoev
   assert.deepEqual(pool.admit("d").supersedes, ["c"]);
 });
 
-test("what would have been replaced or cancelled is left alone when a later constraint rejects the item", () => {
+test("no item is replaced or cancelled if a later constraint rejects the new item", () => {
   for (const itemStarted of [false, true]) {
     const config = {
       singleton: { ...all.singleton, mode: "cancel_running" as const },
@@ -215,7 +215,7 @@ test("what would have been replaced or cancelled is left alone when a later cons
   }
 });
 
-test("a group that an operator ended is a fresh one to the next item, which brings it back into use", () => {
+test("a cleared group is empty for the next item, which puts it into use again", () => {
   const clearedAtMs = now;
   const used: Partial<GroupState>[] = [
     { kind: "singleton", itemId: "x", untilMs: now + 9000, clearedAtMs },
@@ -234,24 +234,24 @@ test("a group that an operator ended is a fresh one to the next item, which brin
 
 describe("a group's status", () => {
   const cases: [when: string, shown: string, state: Partial<GroupState> & { kind: ConstraintKind }][] = [
-    ["a singleton whose place is free", "open", { kind: "singleton" }],
-    ["one whose place is taken", "saturated", { kind: "singleton", itemId: "a", untilMs: now + 1 }],
-    ["one whose holder ran out of time", "expired", { kind: "singleton", itemId: "a", untilMs: now }],
-    ["a debounce in which nothing waits", "open", { kind: "debounce" }],
-    ["one in its window", "cooling", { kind: "debounce", itemId: "a", untilMs: now + 1 }],
-    ["one whose window has ended", "expired", { kind: "debounce", itemId: "a", untilMs: now }],
-    ["a throttle that has the next wait", "cooling", { kind: "throttle", tatMs: now + 500, untilMs: now + 1 }],
-    ["one with some of its burst left", "open", { kind: "throttle", tatMs: now + 500, untilMs: now }],
-    ["one that has recovered", "expired", { kind: "throttle", tatMs: now, untilMs: now - 500 }],
-    ["a concurrency with a free place", "open", { kind: "concurrency", slots: 2, inUse: 1 }],
-    ["one without", "saturated", { kind: "concurrency", slots: 2, inUse: 2 }],
-    ["one above a limit that was lowered", "saturated", { kind: "concurrency", slots: 1, inUse: 2 }],
-    ["a singleton that was cleared", "cleared", { kind: "singleton", clearedAtMs: now - 1 }],
-    ["a throttle that was cleared", "cleared", { kind: "throttle", clearedAtMs: now - 1 }],
+    ["a singleton with a free slot", "open", { kind: "singleton" }],
+    ["a singleton with a holder", "saturated", { kind: "singleton", itemId: "a", untilMs: now + 1 }],
+    ["a singleton with an expired holder", "expired", { kind: "singleton", itemId: "a", untilMs: now }],
+    ["a debounce without a waiting item", "open", { kind: "debounce" }],
+    ["a debounce in its window", "cooling", { kind: "debounce", itemId: "a", untilMs: now + 1 }],
+    ["a debounce after its window", "expired", { kind: "debounce", itemId: "a", untilMs: now }],
+    ["a throttle without a token", "cooling", { kind: "throttle", tatMs: now + 500, untilMs: now + 1 }],
+    ["a throttle with some burst left", "open", { kind: "throttle", tatMs: now + 500, untilMs: now }],
+    ["a throttle that has recovered", "expired", { kind: "throttle", tatMs: now, untilMs: now - 500 }],
+    ["a concurrency group with a free slot", "open", { kind: "concurrency", slots: 2, inUse: 1 }],
+    ["a concurrency group without a free slot", "saturated", { kind: "concurrency", slots: 2, inUse: 2 }],
+    ["a concurrency group above a lowered limit", "saturated", { kind: "concurrency", slots: 1, inUse: 2 }],
+    ["a cleared singleton", "cleared", { kind: "singleton", clearedAtMs: now - 1 }],
+    ["a cleared throttle", "cleared", { kind: "throttle", clearedAtMs: now - 1 }],
   ];
   for (const [when, shown, state] of cases) {
     test(`${when} is ${shown}`, () => {
-      assert.equal(groupStatus({ ...freshGroup({ kind: state.kind, groupId: "g" }), ...state }, now), shown);
+      assert.equal(groupStatus({ ...createEmptyGroup({ kind: state.kind, groupId: "g" }), ...state }, now), shown);
     });
   }
 });

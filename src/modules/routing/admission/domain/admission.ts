@@ -1,7 +1,7 @@
 import { unreachable } from "../../../../errors/index.ts";
 import type { AdmissionConfig } from "../../pools/index.ts";
-import { admissionRefs } from "./constraint-moment.ts";
-import { type Judgement, judge, type Ruling, remainingIn } from "./constraints.ts";
+import { selectAdmissionRefs } from "./constraint-stage.ts";
+import { type ConstraintResult, evaluateConstraint, type Ruling, remainingIn } from "./constraints.ts";
 import { type ConstraintKind, type GroupRef, type GroupState, groupOf } from "./group.ts";
 
 export type { AdmissionConfig } from "../../pools/index.ts";
@@ -9,7 +9,7 @@ export type { Ruling } from "./constraints.ts";
 export {
   type ConstraintKind,
   constraintKinds,
-  freshGroup,
+  createEmptyGroup,
   type GroupRef,
   type GroupState,
   type GroupStatus,
@@ -17,80 +17,80 @@ export {
   groupStatus,
 } from "./group.ts";
 
-/** An item that asks to be let in. */
+/** An item to be admitted. */
 export interface Candidate {
   readonly itemId: string;
-  /** The groups that it falls into; a constraint without one does not concern it. */
+  /** The groups of the item; constraints without a group do not apply. */
   readonly refs: readonly GroupRef[];
   readonly config: AdmissionConfig;
   readonly nowMs: number;
 }
 
-/** What holds an item that was let in; empty for one that can be handed out. */
+/** Why an admitted item is held; empty if it can be leased. */
 export type AdmissionHold = "" | "debounce";
 
-/** What one constraint says; not_asked: another has decided before, or is to be waited for first. */
+/** The verdict of one constraint; not_asked: an earlier constraint decided. */
 export interface ConstraintVerdict extends GroupRef {
   readonly ruling: Ruling | "not_asked";
   readonly notBeforeMs: number | undefined;
-  /** How many places or tokens would be left; undefined where that is no number. */
+  /** Remaining slots or tokens; undefined if not applicable. */
   readonly remaining: number | undefined;
 }
 
-/** What becomes of an item. */
+/** The verdict on an item. */
 export interface Verdict {
-  /** debounced: let in, and held until its window ends. */
+  /** debounced: admitted, and held until its window ends. */
   readonly status: "admitted" | "deduplicated" | "debounced" | "rejected";
-  /** The constraint that decided; undefined for an item that just passes. */
+  /** The constraint that decided; undefined if all passed. */
   readonly constraint: ConstraintKind | undefined;
-  /** When an item that is held goes on. */
+  /** When a held item continues. */
   readonly dueAtMs: number | undefined;
-  /** How long until it goes on, or until a rejected one would be let in. */
+  /** Time until a held item continues, or until a rejected one would be admitted. */
   readonly retryAfterMs: number | undefined;
-  /** deduplicated: the item that has the place. */
+  /** deduplicated: the item that holds the slot. */
   readonly existingItemId: string;
-  /** Items that wait, and whose place this one takes: they are superseded, and this one is their survivor. */
+  /** Waiting items that this one supersedes. */
   readonly supersedes: readonly string[];
-  /** The item whose work is to be ended because this one takes its place; empty for none. */
+  /** The running item to cancel because this one replaces it; empty for none. */
   readonly cancels: string;
   readonly holdReason: AdmissionHold;
-  /** What each constraint says, in the order in which they are asked. */
+  /** The verdict of each constraint, in the order of evaluation. */
   readonly perConstraint: readonly ConstraintVerdict[];
 }
 
-/** A verdict, and the groups that it changes as they are then; keep them with the item, or drop both. */
+/** A verdict and the changed groups; store both together with the item, or neither. */
 export interface Admission {
   readonly verdict: Verdict;
   readonly next: readonly GroupState[];
 }
 
 /**
- * Evaluates an item against the groups as they are; a group that is not among them is a fresh one. Nothing is taken
- * here: the caller keeps `next` together with the item or drops it. All or nothing: an item that any constraint refuses
- * changes no group. What limits hand-out only is not asked here: see hand-out.ts.
+ * Evaluates an item against its groups; a missing group is empty. Nothing is stored: the caller stores `next`
+ * together with the item or discards it. An item that any constraint rejects changes no group. Lease limits are not
+ * evaluated here: see lease-limits.ts.
  */
 export function admit({ itemId, refs, config, nowMs }: Candidate, groups: ReadonlyMap<string, GroupState>): Admission {
-  const subject = { itemId, nowMs, letIn: false };
+  const subject = { itemId, nowMs, isQueued: false };
   const perConstraint: ConstraintVerdict[] = [];
   const next: GroupState[] = [];
   const supersedes = new Set<string>();
   let cancels = "";
-  let decided: { readonly kind: ConstraintKind; readonly judgement: Judgement } | undefined;
+  let decided: { readonly kind: ConstraintKind; readonly result: ConstraintResult } | undefined;
 
-  for (const ref of admissionRefs(refs, config)) {
+  for (const ref of selectAdmissionRefs(refs, config)) {
     if (decided !== undefined) {
-      perConstraint.push(notAsked(ref));
+      perConstraint.push(createSkippedVerdict(ref));
       continue;
     }
     const { kind } = ref;
-    const judgement = judge(kind, config, groupOf(groups, ref), subject)!;
-    const { ruling, otherItemId, notBeforeMs } = judgement;
-    const remaining = remainingIn(judgement.next, config, nowMs);
+    const result = evaluateConstraint(kind, config, groupOf(groups, ref), subject)!;
+    const { ruling, otherItemId, notBeforeMs } = result;
+    const remaining = remainingIn(result.next, config, nowMs);
     perConstraint.push({ ...ref, ruling, notBeforeMs, remaining });
-    next.push(judgement.next);
+    next.push(result.next);
     if (ruling === "cancel_running") cancels = otherItemId;
     else if (ruling === "replace" || ruling === "debounce") supersedes.add(otherItemId);
-    if (waitsOrRefused(ruling)) decided = { kind, judgement };
+    if (stopsItem(ruling)) decided = { kind, result };
   }
   supersedes.delete("");
 
@@ -108,44 +108,49 @@ export function admit({ itemId, refs, config, nowMs }: Candidate, groups: Readon
     },
     next,
   };
-  return decided === undefined ? passes : stopped(passes, decided.kind, decided.judgement, nowMs);
+  return decided === undefined ? passes : toStoppedAdmission(passes, decided.kind, decided.result, nowMs);
 }
 
-/** The verdict for an item that no constraint is asked about on its way in. */
+/** The verdict on an item without admission constraints. */
 export const admitted: Verdict = admit({ itemId: "", refs: [], config: {}, nowMs: 0 }, new Map()).verdict;
 
-/** What a constraint says that is not asked. */
-export function notAsked(ref: GroupRef): ConstraintVerdict {
+/** Creates the verdict of a constraint that is not evaluated. */
+export function createSkippedVerdict(ref: GroupRef): ConstraintVerdict {
   return { ...ref, ruling: "not_asked", notBeforeMs: undefined, remaining: undefined };
 }
 
-/** The groups that letting an item in looks at and may change. */
+/** Returns the groups that the admission of an item reads and may change. */
 export function groupsToAdmit({ refs, config }: Pick<Candidate, "refs" | "config">): readonly GroupRef[] {
-  return admissionRefs(refs, config);
+  return selectAdmissionRefs(refs, config);
 }
 
-/** Whether a constraint may give the place of one item to another; others only let in or hold back. */
-export function displaces(kind: ConstraintKind, { singleton }: AdmissionConfig): boolean {
+/** Returns whether a constraint may replace one item by another. */
+export function canDisplace(kind: ConstraintKind, { singleton }: AdmissionConfig): boolean {
   return kind === "debounce" || (kind === "singleton" && singleton?.mode !== "skip");
 }
 
-function waitsOrRefused(ruling: Ruling): boolean {
+function stopsItem(ruling: Ruling): boolean {
   return ruling !== "admit" && ruling !== "replace" && ruling !== "cancel_running";
 }
 
-/** What becomes of an item that a constraint has wait, or refuses. */
-function stopped({ verdict, next }: Admission, kind: ConstraintKind, judgement: Judgement, nowMs: number): Admission {
-  const { ruling, notBeforeMs } = judgement;
+/** Returns the admission of an item that a constraint holds or rejects. */
+function toStoppedAdmission(
+  { verdict, next }: Admission,
+  kind: ConstraintKind,
+  result: ConstraintResult,
+  nowMs: number,
+): Admission {
+  const { ruling, notBeforeMs } = result;
   const retryAfterMs = notBeforeMs === undefined ? undefined : notBeforeMs - nowMs;
-  const told = { ...verdict, constraint: kind, retryAfterMs };
-  const refused = { ...told, supersedes: [], cancels: "" };
+  const decided = { ...verdict, constraint: kind, retryAfterMs };
+  const rejected = { ...decided, supersedes: [], cancels: "" };
   switch (ruling) {
     case "debounce":
-      return { verdict: { ...told, status: "debounced", dueAtMs: notBeforeMs, holdReason: "debounce" }, next };
+      return { verdict: { ...decided, status: "debounced", dueAtMs: notBeforeMs, holdReason: "debounce" }, next };
     case "deduplicate":
-      return { verdict: { ...refused, status: "deduplicated", existingItemId: judgement.otherItemId }, next: [] };
+      return { verdict: { ...rejected, status: "deduplicated", existingItemId: result.otherItemId }, next: [] };
     case "reject":
-      return { verdict: { ...refused, status: "rejected" }, next: [] };
+      return { verdict: { ...rejected, status: "rejected" }, next: [] };
     case "admit":
     case "hold":
     case "replace":

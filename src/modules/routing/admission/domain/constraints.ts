@@ -1,54 +1,54 @@
 import { unreachable } from "../../../../errors/index.ts";
 import type { AdmissionConfig } from "../../pools/index.ts";
 import type { ConstraintKind, GroupState } from "./group.ts";
-import { takeTurn, tokensLeft } from "./throttle.ts";
+import { consumeTokens, tokensLeft } from "./throttle.ts";
 
 /**
- * What a constraint says of an item. admit: it passes. replace, cancel_running: it passes and takes another's place.
- * debounce, hold: it waits. deduplicate, reject: it is not let in.
+ * The ruling of a constraint. admit: the item passes. replace, cancel_running: it passes and replaces another item.
+ * debounce, hold: it waits. deduplicate, reject: it is not admitted.
  */
 export type Ruling = "admit" | "replace" | "cancel_running" | "debounce" | "hold" | "deduplicate" | "reject";
 
-/** A constraint's ruling, and its group as it is once the item is let in. */
-export interface Judgement {
+/** The ruling of a constraint, and the state of its group after the item is admitted. */
+export interface ConstraintResult {
   readonly ruling: Ruling;
   readonly next: GroupState;
-  /** The item that has the place, or whose place is taken. */
+  /** The item that holds the slot, or that is replaced. */
   readonly otherItemId: string;
-  /** When it lets the item go on, or would let it in; undefined when nobody can tell. */
+  /** When the item may continue or would be admitted; undefined if unknown. */
   readonly notBeforeMs: number | undefined;
 }
 
-/** The item that a constraint is asked about. */
+/** The item under evaluation. */
 export interface Subject {
   readonly itemId: string;
   readonly nowMs: number;
-  /** It is in the queue already: a throttle has it wait, and never rejects it. */
-  readonly letIn: boolean;
+  /** The item is already in the queue: a throttle delays it and never rejects it. */
+  readonly isQueued: boolean;
 }
 
-/** Asks one constraint; undefined when the pool does not have it. */
-export function judge(
+/** Evaluates one constraint; undefined if the pool does not have it. */
+export function evaluateConstraint(
   kind: ConstraintKind,
   config: AdmissionConfig,
   group: GroupState,
   subject: Subject,
-): Judgement | undefined {
+): ConstraintResult | undefined {
   switch (kind) {
     case "singleton":
-      return config.singleton && judgeSingleton(config.singleton, group, subject);
+      return config.singleton && evaluateSingleton(config.singleton, group, subject);
     case "debounce":
-      return config.debounce && judgeDebounce(config.debounce, group, subject);
+      return config.debounce && evaluateDebounce(config.debounce, group, subject);
     case "throttle":
-      return config.throttle && judgeThrottle(config.throttle, group, subject);
+      return config.throttle && evaluateThrottle(config.throttle, group, subject);
     case "concurrency":
-      return config.concurrency && judgeConcurrency(config.concurrency, group);
+      return config.concurrency && evaluateConcurrency(config.concurrency, group);
     default:
       return unreachable(kind);
   }
 }
 
-/** How many places or tokens a group has left; undefined where that is no number. */
+/** Returns the remaining slots or tokens of a group; undefined if not applicable. */
 export function remainingIn(group: GroupState, config: AdmissionConfig, nowMs: number): number | undefined {
   switch (group.kind) {
     case "singleton":
@@ -66,32 +66,33 @@ export function remainingIn(group: GroupState, config: AdmissionConfig, nowMs: n
 
 type Constraint<K extends ConstraintKind> = NonNullable<AdmissionConfig[K]>;
 
-function judgeSingleton(
+function evaluateSingleton(
   { mode, ttlS }: Constraint<"singleton">,
   group: GroupState,
   { itemId, nowMs }: Subject,
-): Judgement {
+): ConstraintResult {
   const taken = { ...group, itemId, itemStarted: false, untilMs: nowMs + ttlS * 1000 };
-  const outcome = (ruling: Ruling, otherItemId = "", next: GroupState = taken): Judgement => ({
+  const outcome = (ruling: Ruling, otherItemId = "", next: GroupState = taken): ConstraintResult => ({
     ruling,
     next,
     otherItemId,
     notBeforeMs: undefined,
   });
   const holder = group.itemId;
-  // A holder that never ends must not shut the group for good: after its time it keeps its work but not the place.
+  // A holder that never ends must not block the group forever: when its time is up it keeps running but loses the
+  // slot.
   if (holder === "" || holder === itemId || (group.untilMs ?? 0) <= nowMs) return outcome("admit");
   if (mode === "skip") return outcome("deduplicate", holder, group);
   if (!group.itemStarted) return outcome("replace", holder);
   return mode === "cancel_running" ? outcome("cancel_running", holder) : outcome("deduplicate", holder, group);
 }
 
-function judgeDebounce(
+function evaluateDebounce(
   { periodS, maxDelayS }: Constraint<"debounce">,
   group: GroupState,
   { itemId, nowMs }: Subject,
-): Judgement {
-  // What has waited to the end of its window goes on, even when nobody has come by to let it: this is a new window.
+): ConstraintResult {
+  // An item whose window has ended is due even if no sweep has released it yet; this item starts a new window.
   const another = group.itemId !== "" && group.itemId !== itemId;
   const waits = another && !group.itemStarted && (group.untilMs ?? 0) > nowMs;
   const sinceMs = waits ? (group.sinceMs ?? nowMs) : nowMs;
@@ -104,20 +105,24 @@ function judgeDebounce(
   };
 }
 
-function judgeThrottle(throttle: Constraint<"throttle">, group: GroupState, { nowMs, letIn }: Subject): Judgement {
-  const turn = takeTurn(throttle, group.tatMs, nowMs);
-  const conforms = turn.conformsAtMs <= nowMs;
-  const refused = !conforms && throttle.onLimit === "reject" && !letIn;
-  const next = refused ? group : { ...group, tatMs: turn.tatMs, untilMs: turn.nextAtMs };
+function evaluateThrottle(
+  throttle: Constraint<"throttle">,
+  group: GroupState,
+  { nowMs, isQueued }: Subject,
+): ConstraintResult {
+  const grant = consumeTokens(throttle, group.tatMs, nowMs);
+  const conforms = grant.conformsAtMs <= nowMs;
+  const refused = !conforms && throttle.onLimit === "reject" && !isQueued;
+  const next = refused ? group : { ...group, tatMs: grant.tatMs, untilMs: grant.nextAtMs };
   return {
     ruling: conforms ? "admit" : refused ? "reject" : "hold",
     next,
     otherItemId: "",
-    notBeforeMs: conforms ? undefined : turn.conformsAtMs,
+    notBeforeMs: conforms ? undefined : grant.conformsAtMs,
   };
 }
 
-function judgeConcurrency({ limit }: Constraint<"concurrency">, group: GroupState): Judgement {
+function evaluateConcurrency({ limit }: Constraint<"concurrency">, group: GroupState): ConstraintResult {
   const free = group.inUse < limit;
   const inUse = free ? group.inUse + 1 : group.inUse;
   return {

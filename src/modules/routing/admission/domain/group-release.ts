@@ -1,23 +1,23 @@
 import { unreachable } from "../../../../errors/index.ts";
-import { type GroupState, vacated } from "./group.ts";
+import { type GroupState, vacateGroup } from "./group.ts";
 
-/** An item that leaves a group, or only its place in it. */
-export interface Leaving {
+/** The release of an item from its groups. */
+export interface ItemRelease {
   readonly itemId: string;
-  /** It is over, whichever way. */
+  /** The item has ended, with any outcome. */
   readonly ended: boolean;
-  /** It had a place in the concurrency group and gives it back. */
+  /** The item frees its slot in the concurrency group. */
   readonly slotFreed: boolean;
 }
 
-/** A group without what an item had of it; the very same state when it had nothing. */
-export function releasePlaces(state: GroupState, { itemId, ended, slotFreed }: Leaving): GroupState {
+/** Returns a group without the item; the same object if nothing changes. */
+export function releaseGroup(state: GroupState, { itemId, ended, slotFreed }: ItemRelease): GroupState {
   switch (state.kind) {
     case "singleton":
     case "debounce":
-      // Another may have taken the place since.
+      // Another item may hold the slot by now.
       if (!ended || state.itemId !== itemId) return state;
-      return vacated(state);
+      return vacateGroup(state);
     case "throttle":
       return state;
     case "concurrency":

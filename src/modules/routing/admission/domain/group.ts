@@ -1,48 +1,48 @@
 import { unreachable } from "../../../../errors/index.ts";
 
-/** What an item may be held back by, in the order in which it is asked. */
+/** The constraints of items, in the order of evaluation. */
 export const constraintKinds = ["singleton", "debounce", "throttle", "concurrency"] as const;
 
 /** One of the four constraints. */
 export type ConstraintKind = (typeof constraintKinds)[number];
 
-/** Names a group: all items for which a constraint's key comes to the same. */
+/** A reference to a group: all items with an equal key of one constraint. */
 export interface GroupRef {
   readonly kind: ConstraintKind;
-  /** A keyed digest of the key, which itself is never kept. */
+  /** A keyed digest of the key; the key itself is never stored. */
   readonly groupId: string;
 }
 
-/** What a group remembers. Each kind uses only its own fields. */
+/** The state of a group. Each kind uses only its own fields. */
 export interface GroupState extends GroupRef {
-  /** singleton: the item that has the place. debounce: the item that waits. Empty: none, or one that has ended. */
+  /** singleton: the item that holds the slot. debounce: the waiting item. Empty for none. */
   readonly itemId: string;
-  /** singleton: the item is being worked on. debounce: the item has gone on. */
+  /** singleton: the item is running. debounce: the item was released from the window. */
   readonly itemStarted: boolean;
-  /** debounce: when the first item of the window came. */
+  /** debounce: when the first item of the window arrived. */
   readonly sinceMs: number | undefined;
-  /** singleton: when the place is given up. debounce: when the window ends. throttle: when the next item conforms. */
+  /** singleton: when the slot expires. debounce: when the window ends. throttle: when the next item conforms. */
   readonly untilMs: number | undefined;
   /** throttle: the theoretical arrival time. */
   readonly tatMs: number;
-  /** concurrency: how many places there are, as last seen in a pool's configuration. */
+  /** concurrency: the number of slots in the latest pool configuration. */
   readonly slots: number;
-  /** concurrency: how many of them are taken, by items that were handed out. */
+  /** concurrency: the number of slots used by leased items. */
   readonly inUse: number;
-  /** When an operator ended it; undefined again once an item uses it. */
+  /** When an operator cleared the group; undefined again once an item uses it. */
   readonly clearedAtMs: number | undefined;
 }
 
-/** Where a group stands. */
+/** The status of a group. */
 export type GroupStatus = "open" | "saturated" | "cooling" | "expired" | "cleared";
 
-/** What a group is looked up by. */
+/** Returns the lookup key of a group. */
 export function groupKey({ kind, groupId }: GroupRef): string {
   return `${kind}:${groupId}`;
 }
 
-/** A group that nothing is known of. */
-export function freshGroup({ kind, groupId }: GroupRef): GroupState {
+/** Creates an empty group. */
+export function createEmptyGroup({ kind, groupId }: GroupRef): GroupState {
   return {
     kind,
     groupId,
@@ -57,21 +57,21 @@ export function freshGroup({ kind, groupId }: GroupRef): GroupState {
   };
 }
 
-/** A group as the next item finds it: one that an operator ended is a fresh one. */
+/** Returns the group as the next item finds it; a cleared group is empty. */
 export function groupOf(groups: ReadonlyMap<string, GroupState>, ref: GroupRef): GroupState {
   const known = groups.get(groupKey(ref));
-  return known === undefined || known.clearedAtMs !== undefined ? freshGroup(ref) : known;
+  return known === undefined || known.clearedAtMs !== undefined ? createEmptyGroup(ref) : known;
 }
 
-/** A singleton or debounce group in which no item has the place or waits any more. */
-export function vacated(group: GroupState): GroupState {
+/** Returns a singleton or debounce group without its item. */
+export function vacateGroup(group: GroupState): GroupState {
   return { ...group, itemId: "", itemStarted: false, sinceMs: undefined, untilMs: undefined };
 }
 
 /**
- * Where a group stands now.
- * open: the next item passes, or can be handed out. saturated: its places are taken until an item ends. cooling: it holds back until a known
- * time. expired: its time has run out by itself, and it is forgotten some time later. cleared: an operator ended it.
+ * Returns the current status of a group.
+ * open: the next item passes or can be leased. saturated: all slots are taken until an item ends. cooling: items
+ * wait until a known time. expired: its time is over, and it is deleted later. cleared: an operator cleared it.
  */
 export function groupStatus(state: GroupState, nowMs: number): GroupStatus {
   if (state.clearedAtMs !== undefined) return "cleared";

@@ -2,26 +2,26 @@ import type { AdmissionConfig } from "../../pools/index.ts";
 
 type Throttle = NonNullable<AdmissionConfig["throttle"]>;
 
-/** What a throttle says of one more item. */
-export interface ThrottleTurn {
+/** The effect of one more item on a throttle. */
+export interface TokenGrant {
   /** When the item conforms: now, or later. */
   readonly conformsAtMs: number;
-  /** The theoretical arrival time once the item is counted. */
+  /** The theoretical arrival time after the item is counted. */
   readonly tatMs: number;
-  /** When the one after it would conform. */
+  /** When the next item would conform. */
   readonly nextAtMs: number;
 }
 
-// Sums of such fractions are exact in a double until the year 2109, however many items are added up.
+// Sums of these fractions are exact in a double until the year 2109, for any number of items.
 const fraction = 2048;
 
 /**
- * The generic cell rate algorithm: `limit` tokens a period, evenly spread, and `burst` more at once.
+ * Generic cell rate algorithm (GCRA): `limit` tokens per period, evenly spread, plus a burst of `burst`.
  *
- * In any period no more than limit + burst tokens are taken: the time a token takes is rounded up, and times are compared
- * in whole milliseconds. An item that costs more than a burst holds passes when all before it are paid for.
+ * No period grants more than limit + burst tokens: the time per token is rounded up, and times are compared in
+ * whole milliseconds. An item that costs more than a burst passes when all earlier items are paid for.
  */
-export function takeTurn(throttle: Throttle, tatMs: number, nowMs: number): ThrottleTurn {
+export function consumeTokens(throttle: Throttle, tatMs: number, nowMs: number): TokenGrant {
   const tokenMs = timeOfToken(throttle);
   const creditMs = Math.max(0, 1 + throttle.burst - throttle.cost) * tokenMs;
   const conformsAtMs = Math.max(nowMs, Math.floor(tatMs - creditMs));
@@ -29,11 +29,11 @@ export function takeTurn(throttle: Throttle, tatMs: number, nowMs: number): Thro
   return { conformsAtMs, tatMs: next, nextAtMs: Math.floor(next - creditMs) };
 }
 
-/** How many tokens can be taken at once now. */
+/** Returns how many tokens can be taken immediately. */
 export function tokensLeft(throttle: Throttle, tatMs: number, nowMs: number): number {
   const tokenMs = timeOfToken(throttle);
   const owedMs = Math.max(0, tatMs - nowMs);
-  // Less than a millisecond short counts as there, as it does for takeTurn.
+  // A shortfall of less than a millisecond is ignored, as in consumeTokens.
   return Math.max(0, Math.floor(((1 + throttle.burst) * tokenMs - owedMs + (1 - 1 / fraction)) / tokenMs));
 }
 

@@ -1,33 +1,33 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-/** How an anomaly is told. */
+/** A detection method. */
 export type AnomalyMethod = "zscore" | "iqr" | "rate_change" | "pattern";
 
-/** What stands out. */
+/** A monitored metric. */
 export type AnomalyMetric = "latency_ms" | "success_rate" | "cost" | "throughput" | "failure_run" | "alternation";
 
-/** What may be done about it. */
+/** An action taken on an anomaly. */
 export type AnomalyAction = "alert" | "auto_pause" | "deprioritize" | "log";
 
-/** Something that stands out. */
+/** An anomalous metric. */
 export interface Finding {
   readonly method: AnomalyMethod;
   readonly metric: AnomalyMetric;
-  /** What the metric was in the last window that stands out. */
+  /** The value in the latest anomalous window. */
   readonly value: number;
-  /** What it was in the windows before. */
+  /** The normal value, from the baseline windows. */
   readonly baseline: number;
-  /** Beyond which value it stands out. */
+  /** The limit beyond which a value is anomalous. */
   readonly threshold: number;
 }
 
-/** A finding about a recipient, or about the pool as a whole when the id is empty. */
-export interface PlacedFinding extends Finding {
+/** A finding for a recipient, or for the whole pool if the id is empty. */
+export interface ScopedFinding extends Finding {
   readonly recipientId: string;
 }
 
-/** A finding that was kept, and what was done about it. */
-export interface Anomaly extends PlacedFinding {
+/** A stored finding with the actions taken. */
+export interface Anomaly extends ScopedFinding {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly poolId: string;
@@ -35,7 +35,7 @@ export interface Anomaly extends PlacedFinding {
   readonly detectedAt: Date;
 }
 
-/** What was done, as the wire names it. */
-export function wireActions({ actions }: Pick<Anomaly, "actions">): string[] {
+/** Converts actions to their wire names. */
+export function toWireActions({ actions }: Pick<Anomaly, "actions">): string[] {
   return actions.map((action) => (action === "auto_pause" ? "auto-pause" : action));
 }

@@ -1,55 +1,57 @@
 import type { Finding } from "./anomaly.ts";
-import { byVote, type Look, sumOf } from "./look.ts";
-import { judged, type Window } from "./window.ts";
+import { type Comparison, findByVote, sumOf } from "./comparison.ts";
+import { countHealthOutcomes, type Window } from "./window.ts";
 
-/** How rarely a run of failures may come by chance before it stands out. */
+/** Maximum probability of a failure run that is considered anomalous. */
 const runChance = 1e-4;
 const runMin = 5;
 
-/** How many outcomes it takes to see that they alternate, and which share of them must differ from the one before. */
+/** Minimum number of outcomes for alternation, and the minimum share of outcomes that differ from the previous one. */
 const alternationMin = 15;
 const alternationShare = 0.9;
-/** Whoever did so before does nothing new. */
+/** A recipient whose baseline alternates this often is not anomalous. */
 const usualShareMax = 0.75;
 
 /**
- * Patterns in what follows what.
+ * Finds patterns in the sequence of outcomes.
  *
- * failure_run: so many failures in a row that, going by the usual share of failures, it happens once in 10,000 times.
- * alternation: success and failure take turns, at least nine times out of ten.
+ * failure_run: consecutive failures with a probability of at most 1 in 10,000 at the baseline failure rate.
+ * alternation: success and failure alternate in at least 90 % of outcomes.
  */
-export function findPatterns(look: Look): Finding[] {
-  return sumOf(look.baseline, judged) < look.samplesMin ? [] : [...failureRuns(look), ...alternations(look)];
+export function findPatterns(comparison: Comparison): Finding[] {
+  return sumOf(comparison.baseline, countHealthOutcomes) < comparison.samplesMin
+    ? []
+    : [...failureRuns(comparison), ...alternations(comparison)];
 }
 
-function failureRuns(look: Look): Finding[] {
-  const failures = sumOf(look.baseline, (window) => window.failures);
-  // One success and one failure more: nobody fails never, or always.
-  const failureShare = (failures + 1) / (sumOf(look.baseline, judged) + 2);
+function failureRuns(comparison: Comparison): Finding[] {
+  const failures = sumOf(comparison.baseline, (window) => window.failures);
+  // Add one success and one failure (Laplace smoothing), so the rate is never 0 or 1.
+  const failureShare = (failures + 1) / (sumOf(comparison.baseline, countHealthOutcomes) + 2);
   const threshold = Math.max(runMin, Math.ceil(Math.log(runChance) / Math.log(failureShare)));
-  const baseline = look.baseline.reduce((longest, { failureRun }) => Math.max(longest, failureRun), 0);
-  const finding = byVote(look, ({ failureRun: value }) => ({
+  const baseline = comparison.baseline.reduce((longest, { failureRun }) => Math.max(longest, failureRun), 0);
+  const finding = findByVote(comparison, ({ failureRun: value }) => ({
     value,
     baseline,
     threshold,
-    standsOut: value >= threshold,
+    isAnomalous: value >= threshold,
   }));
   return finding === undefined ? [] : [{ method: "pattern", metric: "failure_run", ...finding }];
 }
 
-function alternations(look: Look): Finding[] {
-  const turns = sumOf(look.baseline, turnsOf);
-  const baseline = turns === 0 ? 0 : sumOf(look.baseline, (window) => window.flips) / turns;
+function alternations(comparison: Comparison): Finding[] {
+  const transitions = sumOf(comparison.baseline, countTransitions);
+  const baseline = transitions === 0 ? 0 : sumOf(comparison.baseline, (window) => window.flips) / transitions;
   if (baseline >= usualShareMax) return [];
-  const finding = byVote(look, (window) => {
-    if (judged(window) < alternationMin) return undefined;
-    const value = window.flips / turnsOf(window);
-    return { value, baseline, threshold: alternationShare, standsOut: value >= alternationShare };
+  const finding = findByVote(comparison, (window) => {
+    if (countHealthOutcomes(window) < alternationMin) return undefined;
+    const value = window.flips / countTransitions(window);
+    return { value, baseline, threshold: alternationShare, isAnomalous: value >= alternationShare };
   });
   return finding === undefined ? [] : [{ method: "pattern", metric: "alternation", ...finding }];
 }
 
-/** How often one outcome of a window could have differed from the one before. */
-function turnsOf(window: Window): number {
-  return Math.max(0, judged(window) - 1);
+/** Returns the number of pairs of consecutive outcomes in a window. */
+function countTransitions(window: Window): number {
+  return Math.max(0, countHealthOutcomes(window) - 1);
 }

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
 import type { AnomalyAction } from "./anomaly.ts";
-import { actionsTaken, pausesLeft, worthReporting } from "./response.ts";
+import { countAllowedPauses, selectActions, selectReportable } from "./response.ts";
 
-test("of several findings about the same the first is reported, and none that was reported lately", () => {
+test("only the first finding of a topic is reported, and none that was reported recently", () => {
   const findings = [
     { recipientId: "a", metric: "latency_ms", method: "zscore" },
     { recipientId: "a", metric: "latency_ms", method: "iqr" },
@@ -12,32 +12,32 @@ test("of several findings about the same the first is reported, and none that wa
     { recipientId: "b", metric: "latency_ms", method: "iqr" },
     { recipientId: "", metric: "latency_ms", method: "iqr" },
   ] as const;
-  const told = worthReporting(findings, [{ recipientId: "b", metric: "latency_ms" }]);
-  assert.deepEqual(told, [findings[0], findings[2], findings[4]]);
+  const reported = selectReportable(findings, [{ recipientId: "b", metric: "latency_ms" }]);
+  assert.deepEqual(reported, [findings[0], findings[2], findings[4]]);
 });
 
-test("never is more than half of a pool paused, however often it is asked", () => {
+test("never more than half of a pool is paused, however often pauses are requested", () => {
   fc.assert(
     fc.property(fc.nat(200), fc.array(fc.nat(5), { maxLength: 30 }), (size, resumed) => {
       let autoPaused = 0;
       for (const back of resumed) {
-        autoPaused += pausesLeft({ active: size - autoPaused, autoPaused });
+        autoPaused += countAllowedPauses({ active: size - autoPaused, autoPaused });
         assert.ok(autoPaused <= size / 2);
         autoPaused = Math.max(0, autoPaused - back);
       }
     }),
   );
   assert.deepEqual(
-    [0, 1, 2, 3, 10].map((active) => pausesLeft({ active, autoPaused: 0 })),
+    [0, 1, 2, 3, 10].map((active) => countAllowedPauses({ active, autoPaused: 0 })),
     [0, 0, 1, 1, 5],
   );
-  assert.equal(pausesLeft({ active: 2, autoPaused: 5 }), 0);
+  assert.equal(countAllowedPauses({ active: 2, autoPaused: 5 }), 0);
 });
 
-test("what is done about a pool as a whole stops nobody, and a pause that was not made is not claimed", () => {
+test("a finding of a whole pool pauses no recipient, and a pause that did not happen is not reported", () => {
   const all: AnomalyAction[] = ["alert", "auto_pause", "deprioritize", "log"];
-  assert.deepEqual(actionsTaken(all, { recipientId: "" }, new Set(["a"])), ["alert", "log"]);
-  assert.deepEqual(actionsTaken(all, { recipientId: "a" }, new Set(["a"])), all);
-  assert.deepEqual(actionsTaken(all, { recipientId: "b" }, new Set(["a"])), ["alert", "deprioritize", "log"]);
-  assert.deepEqual(actionsTaken(["log"], { recipientId: "a" }, new Set(["a"])), ["log"]);
+  assert.deepEqual(selectActions(all, { recipientId: "" }, new Set(["a"])), ["alert", "log"]);
+  assert.deepEqual(selectActions(all, { recipientId: "a" }, new Set(["a"])), all);
+  assert.deepEqual(selectActions(all, { recipientId: "b" }, new Set(["a"])), ["alert", "deprioritize", "log"]);
+  assert.deepEqual(selectActions(["log"], { recipientId: "a" }, new Set(["a"])), ["log"]);
 });

@@ -1,37 +1,36 @@
 import { unreachable } from "../../../../errors/index.ts";
-import type { AnomalyAction, PlacedFinding } from "./anomaly.ts";
+import type { AnomalyAction, ScopedFinding } from "./anomaly.ts";
 
-/** What a finding is about, for telling whether it was reported lately. */
-export type Topic = Pick<PlacedFinding, "recipientId" | "metric">;
+/** The subject of a finding, used to suppress repeated reports. */
+export type Topic = Pick<ScopedFinding, "recipientId" | "metric">;
 
-/** One word for a topic. */
 function topicKey({ recipientId, metric }: Topic): string {
   return `${recipientId}/${metric}`;
 }
 
-/** The findings to report: the first of each recipient and metric, unless that was reported lately. */
-export function worthReporting<F extends Topic>(findings: readonly F[], reportedLately: readonly Topic[]): F[] {
-  const told = new Set(reportedLately.map(topicKey));
-  // Adding leaves the set as large as it was when the topic is in it already.
-  return findings.filter((finding) => told.size < told.add(topicKey(finding)).size);
+/** Selects the first finding of each topic, except topics that were reported recently. */
+export function selectReportable<F extends Topic>(findings: readonly F[], recentTopics: readonly Topic[]): F[] {
+  const topics = new Set(recentTopics.map(topicKey));
+  // Adding a known topic does not grow the set.
+  return findings.filter((finding) => topics.size < topics.add(topicKey(finding)).size);
 }
 
-/** How a pool's recipients stand. */
-export interface PoolStanding {
+/** Recipient counts of a pool. */
+export interface RecipientCounts {
   readonly active: number;
-  /** Those that were paused because of an anomaly, and still are. */
+  /** Recipients that an anomaly paused and that are still paused. */
   readonly autoPaused: number;
 }
 
-/** How many more recipients may be paused: never more than half of those that would be active without it. */
-export function pausesLeft({ active, autoPaused }: PoolStanding): number {
+/** Returns how many more recipients may be paused: at most half of those that would be active otherwise. */
+export function countAllowedPauses({ active, autoPaused }: RecipientCounts): number {
   return Math.max(0, Math.floor((active + autoPaused) / 2) - autoPaused);
 }
 
-/** What is done about a finding: all that the pool's config says, as far as it can be. */
-export function actionsTaken(
+/** Selects the configured actions that apply to a finding. */
+export function selectActions(
   wanted: readonly AnomalyAction[],
-  { recipientId }: Pick<PlacedFinding, "recipientId">,
+  { recipientId }: Pick<ScopedFinding, "recipientId">,
   paused: ReadonlySet<string>,
 ): AnomalyAction[] {
   return wanted.filter((action) => {

@@ -10,14 +10,14 @@ function near(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) <= 1e-6 * Math.max(1, Math.abs(expected)), `${actual} is not ${expected}`);
 }
 
-/** The value at a place between the sorted values, counted from 0. */
+/** The interpolated value at a position of the sorted values, counted from 0. */
 function at(sorted: readonly number[], place: number): number {
   const whole = Math.trunc(place);
   if (whole === place) return sorted[whole]!;
   return sorted[whole]! * (whole + 1 - place) + sorted[whole + 1]! * (place - whole);
 }
 
-test("known values come out", () => {
+test("known values are computed correctly", () => {
   assert.equal(mean([1, 2, 6]), 3);
   near(standardDeviation([2, 4, 4, 4, 5, 5, 7, 9]), Math.sqrt(32 / 7));
   assert.deepEqual([quantile([1, 2, 3, 4], 0.25), quantile([1, 2, 3, 4], 0.75), median([5, 1, 3])], [1.75, 3.25, 3]);
@@ -25,7 +25,7 @@ test("known values come out", () => {
   assert.deepEqual([standardDeviation([7]), medianAbsoluteDeviation([7]), quantile([7], 0.75)], [0, 0, 7]);
 });
 
-test("the standard deviation is what the differences of all pairs say", () => {
+test("the standard deviation equals its formula over the differences of all pairs", () => {
   fc.assert(
     fc.property(values, (given) => {
       const n = given.length;
@@ -36,7 +36,7 @@ test("the standard deviation is what the differences of all pairs say", () => {
   );
 });
 
-test("quantiles lie where counting places in the sorted values puts them, whatever the order", () => {
+test("quantiles equal the interpolated sorted values, whatever the input order", () => {
   fc.assert(
     fc.property(values, fc.constantFrom(0, 0.25, 0.5, 0.75, 1), (given, share) => {
       const sorted = [...given].sort((a, b) => a - b);
@@ -46,7 +46,7 @@ test("quantiles lie where counting places in the sorted values puts them, whatev
   );
 });
 
-test("the median deviation is the median of the distances, and moves with scale but not with place", () => {
+test("the median absolute deviation equals its definition, scales with the values and ignores shifts", () => {
   fc.assert(
     fc.property(values, value, fc.integer({ min: 1, max: 50 }), (given, shift, scale) => {
       const middle = at(

@@ -1,19 +1,19 @@
-/** What came of the work in one stretch of time, for a recipient or for a whole pool. */
+/** The aggregated outcomes of one time interval, for a recipient or a whole pool. */
 export interface Window {
-  /** All outcomes, those that say nothing about health (declined, cancelled) too. */
+  /** All outcomes, including those that say nothing about health (declined, cancelled). */
   readonly total: number;
   readonly successes: number;
   /** Failures and timeouts. */
   readonly failures: number;
   readonly latency: Sums;
   readonly cost: Sums;
-  /** The most failures in a row. */
+  /** The longest run of consecutive failures. */
   readonly failureRun: number;
-  /** How often a success followed a failure or the other way round. */
+  /** How often a success followed a failure or vice versa. */
   readonly flips: number;
 }
 
-/** What is left of the values that outcomes told: enough for their mean and how far they lie from it. */
+/** Sums from which the mean and the variance are computed. */
 export interface Sums {
   readonly count: number;
   readonly sum: number;
@@ -22,7 +22,7 @@ export interface Sums {
 
 const noSums: Sums = { count: 0, sum: 0, squares: 0 };
 
-/** A window in which nothing came in. */
+/** A window without outcomes. */
 export const emptyWindow: Window = {
   total: 0,
   successes: 0,
@@ -33,25 +33,25 @@ export const emptyWindow: Window = {
   flips: 0,
 };
 
-/** How many windows tell what is usual, and how many after them are held against it. */
+/** Number of baseline windows, and of the recent windows that are compared with them. */
 export const baselineWindows = 24;
 export const recentWindows = 3;
 
-/** All windows that a look needs. */
+/** Number of windows that detection needs. */
 export const windowsNeeded = baselineWindows + recentWindows;
 
-/** A metric that has a value in each window. */
+/** A metric with a value in each window. */
 export type MeasuredMetric = "latency_ms" | "success_rate" | "cost";
 
-/** The value of a metric in a window: the mean of what its outcomes told. */
+/** The value of a metric in a window: the mean over its outcomes. */
 export interface Sample {
   readonly value: number;
   readonly count: number;
-  /** The sum of the squares of how far the outcomes lie from the mean. */
+  /** Sum of squared deviations from the mean. */
   readonly scatter: number;
 }
 
-/** The sample of a metric in a window; undefined when nothing told it. */
+/** Returns the sample of a metric in a window; undefined without data. */
 export function sampleOf(metric: MeasuredMetric, window: Window): Sample | undefined {
   const { count, sum, squares } = sumsOf[metric](window);
   if (count === 0) return undefined;
@@ -60,12 +60,12 @@ export function sampleOf(metric: MeasuredMetric, window: Window): Sample | undef
 
 const sumsOf: Record<MeasuredMetric, (window: Window) => Sums> = {
   latency_ms: ({ latency }) => latency,
-  // A success is a one and a failure a zero.
-  success_rate: (window) => ({ count: judged(window), sum: window.successes, squares: window.successes }),
+  // A success counts as 1, a failure as 0.
+  success_rate: (window) => ({ count: countHealthOutcomes(window), sum: window.successes, squares: window.successes }),
   cost: ({ cost }) => cost,
 };
 
-/** How many outcomes of a window say something about health. */
-export function judged({ successes, failures }: Window): number {
+/** Counts the outcomes of a window that say something about health. */
+export function countHealthOutcomes({ successes, failures }: Window): number {
   return successes + failures;
 }

@@ -4,7 +4,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import type { PoolDoor } from "../../pools/index.ts";
+import type { PoolReader } from "../../pools/index.ts";
 import { createDeadLetters, type NewDeadLetter } from "../index.ts";
 
 /** A queue item to be made; whatever is left out is as with one that has just failed for good. */
@@ -17,7 +17,7 @@ interface ItemChoice {
 }
 
 /** The module over a database, with pools that the database has, and a clock and wakes that the test can see. */
-export function deadLettersOver(db: Database, pools: Pick<PoolDoor, "usable">) {
+export function deadLettersOver(db: Database, pools: Pick<PoolReader, "requirePool">) {
   const events = recordedEvents();
   const woken: string[] = [];
   const clock = { at: Date.UTC(2030, 0, 15), now: () => clock.at };

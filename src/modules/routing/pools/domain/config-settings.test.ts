@@ -12,7 +12,7 @@ import {
 const brokenFields = (settings: PoolSettings) =>
   configViolations(effectiveConfig(settings, "priority")).map(({ field }) => field);
 
-test("what is not set has its default, and no constraint holds that was not asked for", () => {
+test("unset fields have defaults, and constraints are absent unless set", () => {
   const config = effectiveConfig({}, "weighted_random");
   assert.deepEqual(config.selection, { hashKey: "", choiceCount: 2, slowStartS: 60 });
   assert.deepEqual(config.fallback, { steps: [], onNoMatch: "queue", redirectPoolId: "" });
@@ -25,7 +25,7 @@ test("what is not set has its default, and no constraint holds that was not aske
   assert.deepEqual(configViolations(config), []);
 });
 
-test("what is set stands beside the defaults of its section", () => {
+test("set fields are combined with the defaults of their section", () => {
   const config = effectiveConfig(
     { lease: { durationS: 120 }, admission: { throttle: { key: "'a'", limit: 3 } } },
     "priority",
@@ -36,7 +36,7 @@ test("what is set stands beside the defaults of its section", () => {
   });
 });
 
-test("steps of the fallback come in the order of their time, and follow the pool's strategy unless they name one", () => {
+test("fallback steps are ordered by time and inherit the pool's strategy unless they set one", () => {
   const steps = [
     { afterS: 60, condition: "", strategy: "manual" },
     { afterS: 5, condition: "true", strategy: "" },
@@ -47,7 +47,7 @@ test("steps of the fallback come in the order of their time, and follow the pool
   ]);
 });
 
-test("a change touches the fields that it names and no others; a list takes the place of the one before", () => {
+test("a change updates only its own fields; a list is replaced", () => {
   const before: PoolSettings = {
     lease: { durationS: 120, heartbeatS: 20 },
     anomaly: { methods: ["zscore", "iqr"] },
@@ -65,10 +65,10 @@ test("a change touches the fields that it names and no others; a list takes the 
     admission: { singleton: { key: "'a'", ttlS: 9, mode: "skip" } },
     itemEvents: true,
   });
-  assert.deepEqual(before.lease, { durationS: 120, heartbeatS: 20 }, "what was there is not written to");
+  assert.deepEqual(before.lease, { durationS: 120, heartbeatS: 20 }, "the input is not modified");
 });
 
-test("parts that are reset get their defaults back: a section, a field of one, a constraint", () => {
+test("reset restores the defaults of a section, a field or a constraint", () => {
   const before: PoolSettings = {
     lease: { durationS: 120, heartbeatS: 20 },
     fallback: { steps: [{ afterS: 1, condition: "", strategy: "" }], onNoMatch: "reject" },
@@ -81,17 +81,17 @@ test("parts that are reset get their defaults back: a section, a field of one, a
   assert.deepEqual(resetSettings(before, ["lease.heartbeat_s"]).lease, { durationS: 120 });
 });
 
-test("a part that no config has is refused by its place in the list, also where every object has such a name", () => {
+test("an unknown path is rejected by its index, including names that every object has", () => {
   for (const path of ["moon", "lease.moon", "item_events.x", "constructor", "lease.constructor", "__proto__"]) {
     assert.throws(
       () => resetSettings({}, ["lease", path]),
-      failsWith("INVALID_ARGUMENT", /^reset_config\[1\]: names no part/),
+      failsWith("INVALID_ARGUMENT", /^reset_config\[1\]: must be a section or field/),
       path,
     );
   }
 });
 
-test("fields that contradict each other are named", () => {
+test("contradicting fields are reported", () => {
   assert.deepEqual(brokenFields({ lease: { heartbeatS: 30 } }), ["config.lease.heartbeat_s"]);
   assert.deepEqual(brokenFields({ retry: { maxMs: 10 } }), ["config.retry.max_ms"]);
   assert.deepEqual(brokenFields({ fallback: { onNoMatch: "redirect_pool" } }), ["config.fallback.redirect_pool_id"]);
@@ -105,7 +105,7 @@ test("fields that contradict each other are named", () => {
   assert.deepEqual(brokenFields({ admission: { throttle: { ...throttle, cost: 3 } } }), []);
 });
 
-test("what a constraint cannot do without is asked for", () => {
+test("missing required fields of a constraint are reported", () => {
   const fields = brokenFields({ admission: { singleton: {}, debounce: {}, throttle: {}, concurrency: {} } });
   assert.deepEqual(fields, [
     "config.admission.singleton.key",

@@ -4,10 +4,12 @@ import type { Strategy } from "./strategy.ts";
 
 type Constraint<K extends keyof AdmissionConfig> = Partial<NonNullable<AdmissionConfig[K]>>;
 
-/** What was set of a pool's config; the rest has its defaults, also those that come with a later version. */
+/** The explicitly set part of a pool config. Everything else follows the defaults, including future ones. */
 export interface PoolSettings {
   readonly selection?: Partial<PoolConfig["selection"]>;
-  readonly fallback?: Partial<Omit<PoolConfig["fallback"], "steps">> & { readonly steps?: readonly SetStep[] };
+  readonly fallback?: Partial<Omit<PoolConfig["fallback"], "steps">> & {
+    readonly steps?: readonly FallbackStepSetting[];
+  };
   readonly queue?: Partial<PoolConfig["queue"]>;
   readonly lease?: Partial<PoolConfig["lease"]>;
   readonly retry?: Partial<PoolConfig["retry"]>;
@@ -18,8 +20,8 @@ export interface PoolSettings {
   readonly itemEvents?: boolean;
 }
 
-/** A step of the fallback as it was set; without a strategy it follows the pool's. */
-type SetStep = Omit<FallbackStep, "strategy"> & { readonly strategy: Strategy | "" };
+/** A fallback step as it was set; an empty strategy inherits the strategy of the pool. */
+type FallbackStepSetting = Omit<FallbackStep, "strategy"> & { readonly strategy: Strategy | "" };
 
 const defaults: Omit<PoolConfig, "admission"> = {
   selection: { hashKey: "", choiceCount: 2, slowStartS: 60 },
@@ -43,7 +45,7 @@ const defaults: Omit<PoolConfig, "admission"> = {
   itemEvents: false,
 };
 
-// What must be set has a value here that configViolations refuses.
+// Required fields have a default here that configViolations rejects.
 const constraintDefaults: Required<AdmissionConfig> = {
   singleton: { key: "", mode: "skip", ttlS: 86_400 },
   debounce: { key: "", periodS: 5, maxDelayS: 60, take: "last" },
@@ -51,7 +53,7 @@ const constraintDefaults: Required<AdmissionConfig> = {
   concurrency: { key: "", limit: 0, scope: "pool" },
 };
 
-/** The config in force: what was set, and the defaults of the rest. */
+/** Returns the settings with defaults filled in. */
 export function effectiveConfig(settings: PoolSettings, strategy: Strategy): PoolConfig {
   const steps = (settings.fallback?.steps ?? []).map((step) => ({ ...step, strategy: step.strategy || strategy }));
   return {
@@ -68,7 +70,7 @@ export function effectiveConfig(settings: PoolSettings, strategy: Strategy): Poo
   };
 }
 
-/** A lease that is shortened is renewed in time also where nobody says how often. */
+/** Derives a heartbeat below the lease duration if only a short duration is set. */
 function effectiveLease({
   durationS = defaults.lease.durationS,
   heartbeatS = durationS > defaults.lease.heartbeatS
@@ -87,17 +89,17 @@ function effectiveAdmission({ singleton, debounce, throttle, concurrency }: NonN
   };
 }
 
-/** Settings with a change laid over them: sections are merged, field by field, and lists are replaced. */
+/** Merges a change into settings: sections field by field; lists are replaced. */
 export function mergeSettings(settings: PoolSettings, change: PoolSettings): PoolSettings {
-  return merged(settings, change) as PoolSettings;
+  return merge(settings, change) as PoolSettings;
 }
 
 type Section = Readonly<Record<string, unknown>>;
 
-function merged(base: unknown, change: unknown): unknown {
+function merge(base: unknown, change: unknown): unknown {
   if (!isSection(base) || !isSection(change)) return change;
   const result: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(change)) result[name] = merged(base[name], value);
+  for (const [name, value] of Object.entries(change)) result[name] = merge(base[name], value);
   return result;
 }
 
@@ -105,14 +107,18 @@ function isSection(value: unknown): value is Section {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Settings without the parts that a list of paths (`fallback.steps`, `admission`) names; refuses a path that there is not. */
+/** Removes the settings at the given paths (`fallback.steps`, `admission`); rejects an unknown path. */
 export function resetSettings(settings: PoolSettings, paths: readonly string[]): PoolSettings {
   const result: Record<string, unknown> = { ...settings };
   for (const [index, path] of paths.entries()) {
     const [name, field] = path.split(".").map(camelCase) as [string, string | undefined];
-    const section = known(name);
+    const section = defaultOf(name);
     if (section === undefined || (field !== undefined && !(isSection(section) && Object.hasOwn(section, field)))) {
-      throw invalid(`reset_config[${index}]`, "config_path", "names no part of the config");
+      throw invalid(
+        `reset_config[${index}]`,
+        "config_path",
+        "must be a section or field of the config (for example: lease or fallback.steps)",
+      );
     }
     const { [field ?? ""]: _, ...rest } = (result[name] ?? {}) as Section;
     if (field === undefined || Object.keys(rest).length === 0) delete result[name];
@@ -121,7 +127,7 @@ export function resetSettings(settings: PoolSettings, paths: readonly string[]):
   return result;
 }
 
-function known(name: string): unknown {
+function defaultOf(name: string): unknown {
   const all: Section = { ...defaults, admission: constraintDefaults };
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
@@ -130,7 +136,7 @@ function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What is wrong with a config beyond the bounds of its single fields. */
+/** Returns violations that involve several fields of a config; single fields are validated by the schema. */
 export function configViolations({ fallback, lease, retry, admission }: PoolConfig): Violation[] {
   const { debounce, throttle } = admission;
   const wrong: [broken: boolean, field: string, rule: string, message: string][] = [
@@ -145,9 +151,9 @@ export function configViolations({ fallback, lease, retry, admission }: PoolConf
       fallback.onNoMatch === "redirect_pool" && fallback.redirectPoolId === "",
       "fallback.redirect_pool_id",
       "required",
-      "is required where fallback.on_no_match is redirect_pool",
+      "is required when fallback.on_no_match is redirect_pool",
     ],
-    ...missingOf(admission).map(
+    ...missingFields(admission).map(
       (field) => [true, `admission.${field}`, "required", "is required"] as (typeof wrong)[number],
     ),
     [
@@ -160,7 +166,7 @@ export function configViolations({ fallback, lease, retry, admission }: PoolConf
       throttle !== undefined && throttle.limit > 0 && throttle.cost > throttle.limit + throttle.burst,
       "admission.throttle.cost",
       "at_most",
-      "must be at most the limit and the burst together: no item could ever pass",
+      "must be at most limit + burst; otherwise no item could pass",
     ],
   ];
   return wrong.flatMap(([broken, field, rule, message]) =>
@@ -168,7 +174,7 @@ export function configViolations({ fallback, lease, retry, admission }: PoolConf
   );
 }
 
-function missingOf({ singleton, debounce, throttle, concurrency }: AdmissionConfig): string[] {
+function missingFields({ singleton, debounce, throttle, concurrency }: AdmissionConfig): string[] {
   const missing: string[] = [];
   for (const [kind, constraint] of Object.entries({ singleton, debounce, throttle, concurrency })) {
     if (constraint?.key === "") missing.push(`${kind}.key`);

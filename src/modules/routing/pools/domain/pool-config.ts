@@ -1,17 +1,17 @@
 import type { Strategy } from "./strategy.ts";
 
-/** Everything that steers a pool besides its strategy, with every default filled in. */
+/** The complete configuration of a pool, apart from its strategy, with all defaults filled in. */
 export interface PoolConfig {
   readonly selection: {
-    /** CEL over item; what sticky_hash hashes. Empty: the item's key. */
+    /** CEL expression over item that sticky_hash hashes. Empty: the key of the item. */
     readonly hashKey: string;
-    /** How many random recipients least_loaded compares. */
+    /** Number of random recipients that least_loaded compares. */
     readonly choiceCount: number;
-    /** How long a recipient that became available works up to its full weight. */
+    /** Time in which a newly available recipient ramps up to its full weight. */
     readonly slowStartS: number;
   };
   readonly fallback: {
-    /** What is tried in addition once an item has waited this long without a recipient; in order of afterS. */
+    /** Additional attempts for items that have waited without a recipient, ordered by afterS. */
     readonly steps: readonly FallbackStep[];
     readonly onNoMatch: "queue" | "reject" | "redirect_pool";
     readonly redirectPoolId: string;
@@ -19,7 +19,7 @@ export interface PoolConfig {
   readonly queue: {
     readonly maxDepth: number;
     readonly ttlS: number;
-    /** How many seconds of waiting one point of priority is worth. */
+    /** Seconds of waiting that raise the priority by one point. */
     readonly ageingS: number;
   };
   readonly lease: { readonly durationS: number; readonly heartbeatS: number };
@@ -28,31 +28,34 @@ export interface PoolConfig {
     readonly initialMs: number;
     readonly factor: number;
     readonly maxMs: number;
-    /** The share of a wait that is left to chance, 0 to 1. */
+    /** Random share of a delay, 0 to 1. */
     readonly jitter: number;
   };
   readonly dlq: { readonly maxRetries: number; readonly retentionDays: number };
   readonly outlier: {
-    /** 0 switches ejection off. */
+    /** 0 disables ejection. */
     readonly consecutiveFailures: number;
     readonly ejectS: number;
     readonly maxEjectedPct: number;
   };
   readonly admission: AdmissionConfig;
   readonly anomaly: AnomalyConfig;
-  /** Whether each item's own steps (route.decided, queue.item.*) are put on the event log; dead letters always are. */
+  /** Whether item events (route.decided, queue.item.*) are recorded. Dead letters are always recorded. */
   readonly itemEvents: boolean;
 }
 
-/** One step of a timed fallback: whom the condition lets in, and how one of them is chosen. */
+/** One step of a timed fallback: which recipients it admits, and how one of them is chosen. */
 export interface FallbackStep {
   readonly afterS: number;
-  /** CEL over item, recipient, pool and now; it replaces what rules and `requirements.skills` require. Empty: everyone. */
+  /**
+   * CEL over item, recipient, pool and now. It replaces the requirements of rules and `requirements.skills`. Empty:
+   * admits all.
+   */
   readonly condition: string;
   readonly strategy: Strategy;
 }
 
-/** The constraints that an item must pass on its way in; each may be absent. Keys are CEL over item and pool. */
+/** The admission constraints of a pool; each is optional. Keys are CEL over item and pool. */
 export interface AdmissionConfig {
   readonly singleton?: {
     readonly key: string;
@@ -80,7 +83,7 @@ export interface AdmissionConfig {
   };
 }
 
-/** How outcomes are watched, and what is done about what stands out. */
+/** Configuration of anomaly detection and of the actions it takes. */
 export interface AnomalyConfig {
   readonly enabled: boolean;
   readonly methods: readonly ("zscore" | "iqr" | "rate_change" | "pattern")[];

@@ -7,10 +7,10 @@ import type { Strategy } from "./strategy.ts";
 /** A pool's id. */
 export type PoolId = string & { readonly __id: "pool" };
 
-/** Where a pool stands: active takes items; draining works off what it has; disabled does neither; archived is gone. */
+/** active: accepts items. draining: finishes queued items. disabled: neither. archived: deleted. */
 export type PoolStatus = "active" | "disabled" | "draining" | "archived";
 
-/** A group of recipients, with the rules and the strategy by which work reaches them. */
+/** A group of recipients with the strategy that selects one of them. */
 export interface Pool extends Stamps {
   readonly tenantId: TenantId;
   readonly id: PoolId;
@@ -22,17 +22,17 @@ export interface Pool extends Stamps {
   readonly config: PoolConfig;
 }
 
-/** A pool with what only this module keeps of it. */
+/** A pool with the fields that only this module uses. */
 export interface StoredPool extends Pool {
   readonly environmentKey: string;
   readonly environmentMode: "live" | "sandbox";
-  /** What of the config was set; the rest are defaults. */
+  /** The explicitly set part of the config. */
   readonly settings: PoolSettings;
-  /** Raised by every change of the pool, its recipients or its rules. */
+  /** Incremented by every change of the pool, its recipients or its rules. */
   readonly revision: number;
 }
 
-/** Who belongs to a pool: the first ids of each kind, and how many there are in all. */
+/** The first ids of the recipients and rules of a pool, and their total counts. */
 export interface PoolMembers {
   readonly recipientIds: readonly string[];
   readonly ruleIds: readonly string[];
@@ -40,9 +40,9 @@ export interface PoolMembers {
   readonly ruleCount: number;
 }
 
-/** What is asked for a new pool. */
+/** Input of createPool. */
 export interface NewPool {
-  /** Empty for production. */
+  /** Empty selects production. */
   readonly environmentId: string;
   readonly name: string;
   readonly description: string;
@@ -51,13 +51,13 @@ export interface NewPool {
   readonly settings: PoolSettings;
 }
 
-/** What an update may change. */
+/** Input of updatePool; undefined fields are unchanged. */
 export interface PoolChange {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly strategy?: Strategy | undefined;
   readonly status?: PoolStatus | undefined;
   readonly settings?: PoolSettings | undefined;
-  /** Paths of the config that get their defaults back, before the settings are laid over it. */
+  /** Config paths to reset to their defaults before the settings are merged. */
   readonly resetConfig?: readonly string[] | undefined;
 }

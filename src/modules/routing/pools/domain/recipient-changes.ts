@@ -1,9 +1,9 @@
 import type { Recipient } from "./recipient.ts";
 
-/** A recipient as it is now, or the note that it was removed. */
+/** The current state of a recipient, or a removed recipient. */
 type RecipientChange = Omit<Recipient, "status"> & { readonly status: Recipient["status"] | "removed" };
 
-/** Applies changes to recipients that are sorted by id. Recipients without a change stay the same objects. */
+/** Applies changes to recipients that are sorted by id. Unchanged recipients stay the same objects. */
 export function mergeChanges(before: readonly Recipient[], changes: readonly RecipientChange[]): readonly Recipient[] {
   if (changes.length === 0) return before;
   const changed = new Map(changes.map((change) => [change.id, change]));

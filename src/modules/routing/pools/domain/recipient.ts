@@ -6,40 +6,40 @@ import type { PoolId } from "./pool.ts";
 /** A recipient's id. */
 export type RecipientId = string & { readonly __id: "recipient" };
 
-/** Where a recipient stands as its owner set it. Ejection comes from outcomes and ends by itself; it is no status here. */
+/** The status set by the owner. Ejection is derived from outcomes, ends by itself and is not a status. */
 export type RecipientStatus = "active" | "paused" | "draining" | "offline";
 
-/** How work reaches a recipient: it fetches it, it is sent it, or it is only named. */
+/** pull: the recipient fetches work. push: work is sent to it. decision_only: the decision only names it. */
 export type DeliveryMode = "pull" | "push" | "decision_only";
 
-/** Someone or something that takes work. */
+/** A worker or endpoint of a pool that receives work. */
 export interface Recipient extends Stamps {
   readonly tenantId: TenantId;
   readonly id: RecipientId;
   readonly poolId: PoolId;
   readonly name: string;
   readonly status: RecipientStatus;
-  /** Its share among others; 0 excludes it. */
+  /** Relative share of items; 0 excludes the recipient. */
   readonly weight: number;
-  /** How many items it works on at once; 0 means no bound. */
+  /** Maximum number of items in flight; 0 means unlimited. */
   readonly capacity: number;
-  /** Lower is taken first. */
+  /** Lower values come first. */
   readonly priority: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly skills: Readonly<Record<string, number>>;
-  /** What an item costs here, until outcomes tell. */
+  /** Declared cost of an item, used until outcomes report the real cost. */
   readonly cost: number;
   readonly delivery: {
     readonly mode: DeliveryMode;
     readonly url: string;
-    /** Name of the secret that signs what is pushed. */
+    /** Name of the secret that signs pushed items. */
     readonly secretRef: string;
   };
-  /** Since when its owner lets it be chosen; slow start counts from here. */
+  /** When the recipient last became active; slow start begins here. */
   readonly availableSince: Date;
 }
 
-/** What its work taught about a recipient, and what it works on now. */
+/** The current load of a recipient and the state derived from its outcomes. */
 export interface RecipientLoad {
   readonly inFlight: number;
   readonly lastAssignedAt: Date | null;
@@ -47,7 +47,7 @@ export interface RecipientLoad {
   readonly deprioritizedUntil: Date | null;
 }
 
-/** The load of a recipient that never had any work. */
+/** The load of a recipient that never had work. */
 export const noLoad: RecipientLoad = {
   inFlight: 0,
   lastAssignedAt: null,
@@ -55,31 +55,31 @@ export const noLoad: RecipientLoad = {
   deprioritizedUntil: null,
 };
 
-/** Whether a recipient is left out now because it kept failing. One that gets no work anyway is not ejected. */
+/** Whether an active recipient is currently excluded because of repeated failures. */
 export function isEjected({ status }: Recipient, { ejectedUntil }: RecipientLoad, nowMs: number): boolean {
   return status === "active" && ejectedUntil !== null && ejectedUntil.getTime() > nowMs;
 }
 
-/** What is asked for a new recipient. */
+/** Input of createRecipient. */
 export type NewRecipient = Pick<
   Recipient,
   "name" | "status" | "weight" | "capacity" | "priority" | "attributes" | "skills" | "cost" | "delivery"
 >;
 
-/** What an update may change. */
+/** Input of updateRecipient; undefined fields are unchanged. */
 export interface RecipientChange extends Partial<Omit<NewRecipient, "delivery">> {
   readonly delivery?: Partial<Recipient["delivery"]>;
 }
 
-/** How many recipients a pool may have. */
+/** Maximum number of recipients in a pool. */
 export const recipientsMax = 50_000;
 
 const attributesBytesMax = 16_384;
 
-/** Refuses what no single field's rules tell: attributes that are too large, a push that leads nowhere. */
+/** Checks rules that the schema cannot express: the size of attributes and the push URL. */
 export function checkRecipient(
   { attributes, delivery }: Pick<NewRecipient, "attributes" | "delivery">,
-  /** Why a URL can never be called. */
+  /** Returns the reason why a URL must not be called, or undefined. */
   urlRefusal: (url: string) => string | undefined,
   path = "",
 ): void {
@@ -87,14 +87,14 @@ export function checkRecipient(
     throw invalid(`${path}attributes`, "max_bytes", `must have at most ${attributesBytesMax} bytes as JSON`);
   }
   if (delivery.mode === "push" && delivery.url === "") {
-    throw invalid(`${path}delivery.url`, "required", "is required where delivery.mode is MODE_PUSH");
+    throw invalid(`${path}delivery.url`, "required", "is required when delivery.mode is MODE_PUSH");
   }
   const refusal = delivery.url === "" ? undefined : urlRefusal(delivery.url);
   if (refusal !== undefined) throw invalid(`${path}delivery.url`, "url", refusal);
 }
 
-/** The index of the first recipient whose name one before it has; -1 when all have their own. */
-export function repeatedName(recipients: readonly Pick<NewRecipient, "name">[]): number {
+/** Returns the index of the first recipient with a name used before in the list, or -1. */
+export function findRepeatedName(recipients: readonly Pick<NewRecipient, "name">[]): number {
   const names = new Set<string>();
   return recipients.findIndex(({ name }) => names.size === names.add(name).size);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { redirectPath } from "./redirect-cycle.ts";
+import { findRedirectPath } from "./redirect-cycle.ts";
 
 const edges = [
   ["a", "b"],
@@ -10,12 +10,12 @@ const edges = [
   ["x", "y"],
 ].map(([fromId, toId]) => ({ fromId: fromId!, toId: toId! }));
 
-test("a way over any number of redirects is found, and named pool by pool", () => {
-  assert.deepEqual(redirectPath(edges, "a", "d"), ["a", "b", "c", "d"]);
-  assert.deepEqual(redirectPath(edges, "a", "a"), ["a"]);
+test("a path over any number of redirects is found and listed pool by pool", () => {
+  assert.deepEqual(findRedirectPath(edges, "a", "d"), ["a", "b", "c", "d"]);
+  assert.deepEqual(findRedirectPath(edges, "a", "a"), ["a"]);
 });
 
-test("where no redirects lead there is no way, also among pools that lead back to each other", () => {
-  assert.equal(redirectPath(edges, "a", "x"), undefined);
-  assert.equal(redirectPath(edges, "d", "a"), undefined);
+test("no path is found to an unreachable pool, even if the redirects contain a cycle", () => {
+  assert.equal(findRedirectPath(edges, "a", "x"), undefined);
+  assert.equal(findRedirectPath(edges, "d", "a"), undefined);
 });

@@ -1,11 +1,11 @@
-/** That one pool can send items on to another. */
+/** A redirect between two pools. */
 interface Edge {
   readonly fromId: string;
   readonly toId: string;
 }
 
-/** The pools on a way from one pool to another, both included; undefined when no redirects lead there. */
-export function redirectPath(edges: readonly Edge[], fromId: string, toId: string): readonly string[] | undefined {
+/** Returns the pools on a path from one pool to another, both included; undefined if there is no path. */
+export function findRedirectPath(edges: readonly Edge[], fromId: string, toId: string): readonly string[] | undefined {
   const targets = Map.groupBy(edges, (edge) => edge.fromId);
   const paths: string[][] = [[fromId]];
   const seen = new Set([fromId]);

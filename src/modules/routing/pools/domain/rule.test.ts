@@ -48,7 +48,7 @@ test("an action has its type and the one field that belongs to it", () => {
   for (const [input, action] of cases) assert.deepEqual(toAction({ ...empty, ...input }), action);
 });
 
-test("a field that an action needs, or that belongs to another, is named", () => {
+test("a missing field and a field of another action type are reported", () => {
   assert.deepEqual(brokenFields({ type: "route" }), ["action.recipient_id"]);
   assert.deepEqual(brokenFields({ type: "set_priority" }), ["action.priority"]);
   assert.deepEqual(brokenFields({ type: "redirect_pool", recipientId: "r" }), [
@@ -68,14 +68,14 @@ test("a field that an action needs, or that belongs to another, is named", () =>
   ]);
 });
 
-test("only actions that look at one recipient after the other know a recipient", () => {
+test("only actions that evaluate each recipient may use the recipient variable", () => {
   for (const type of ["require", "prefer"] as const) assert.ok("recipient" in conditionVariables(type));
   for (const type of ["route", "hold", "reject", "set_priority", "redirect_pool", "assign_experiment"] as const) {
     assert.deepEqual(Object.keys(conditionVariables(type)), ["item", "pool", "now"]);
   }
 });
 
-test("rules stand by priority, of equals by creation, then by id", () => {
+test("rules are ordered by priority, then creation time, then id", () => {
   const at = (priority: number, createdMs: number, id: string) =>
     positionOf({ priority, createdAt: new Date(createdMs), id: id as RuleId });
   const inOrder = [

@@ -9,9 +9,9 @@ import type { RecipientId } from "./recipient.ts";
 export type RuleId = string & { readonly __id: "rule" };
 
 /**
- * What a rule does when its condition holds.
- * route: to this recipient and nobody else. require: only recipients for whom the condition holds.
- * prefer: those for whom it holds go first. The others act on the item alone.
+ * The effect of a rule whose condition holds.
+ * route: only this recipient. require: only recipients for which the condition holds. prefer: recipients for which
+ * the condition holds come first. All other actions apply to the item.
  */
 export type RuleAction =
   | { readonly type: "route"; readonly recipientId: RecipientId }
@@ -23,15 +23,15 @@ export type RuleAction =
   | { readonly type: "reject"; readonly reason: string }
   | { readonly type: "assign_experiment"; readonly experimentKey: string };
 
-/** One rule of a pool. */
+/** A rule of a pool. */
 export interface Rule extends Stamps {
   readonly tenantId: TenantId;
   readonly id: RuleId;
   readonly poolId: PoolId;
   readonly name: string;
-  /** Lower first; ties by creation, then id. */
+  /** Lower values apply first; ties are broken by creation time, then id. */
   readonly priority: number;
-  /** CEL over item, recipient, pool and now; empty always holds. */
+  /** CEL over item, recipient, pool and now. An empty condition always holds. */
   readonly condition: string;
   readonly enabled: boolean;
   readonly stopOnMatch: boolean;
@@ -39,31 +39,31 @@ export interface Rule extends Stamps {
   readonly action: RuleAction;
 }
 
-/** What is asked for a new rule. */
+/** Input of createRule. */
 export type NewRule = Pick<Rule, "name" | "priority" | "condition" | "enabled" | "stopOnMatch" | "onError" | "action">;
 
-/** What an update may change. */
+/** Input of updateRule; undefined fields are unchanged. */
 export type RuleChange = Partial<NewRule>;
 
-/** How many rules a pool may have. */
+/** Maximum number of rules in a pool. */
 export const rulesMax = 500;
 
-/** What conditions may name. */
+/** Variables available to conditions. */
 export const ruleVariables: CelVariables = { item: "map", recipient: "map", pool: "map", now: "timestamp" };
 
 const { recipient: _, ...itemVariables } = ruleVariables;
 
-/** What the condition of an action may name: only require and prefer look at one recipient after the other. */
+/** Returns the variables available to the condition of an action. Only require and prefer evaluate each recipient. */
 export function conditionVariables(type: RuleAction["type"]): CelVariables {
   return type === "require" || type === "prefer" ? ruleVariables : itemVariables;
 }
 
-/** Where a rule stands among those of its pool, as a text: that of a rule which applies later is greater. */
+/** Returns a string that sorts rules in the order in which they apply. */
 export function positionOf({ priority, createdAt, id }: Pick<Rule, "priority" | "createdAt" | "id">): string {
   return `${String(priority + 2 ** 31).padStart(10, "0")} ${createdAt.toISOString()} ${id}`;
 }
 
-/** An action as it is asked for: fields that its type does not take are empty. */
+/** An action as requested; fields that its type does not use are empty. */
 export interface ActionInput {
   readonly type: string;
   readonly recipientId: string;
@@ -85,7 +85,7 @@ const fieldNames: Readonly<Record<ActionField, string>> = {
   experimentKey: "experiment_key",
 };
 
-/** The one field that each type of action takes. */
+/** The field that each action type uses. */
 const fieldOf: Readonly<Record<RuleAction["type"], ActionField | undefined>> = {
   route: "recipientId",
   require: undefined,
@@ -97,23 +97,23 @@ const fieldOf: Readonly<Record<RuleAction["type"], ActionField | undefined>> = {
   assign_experiment: "experimentKey",
 };
 
-/** Makes an action of what was asked for; refuses one whose field is missing, or that has another type's. */
+/** Converts the input to an action. Rejects a missing field and fields of other types. */
 export function toAction(input: ActionInput): RuleAction {
   const type = input.type as RuleAction["type"];
   const own = fieldOf[type];
   const violations: Violation[] = [];
   for (const field of Object.keys(fieldNames) as ActionField[]) {
     const given = field === "priority" ? input.priority !== undefined : Boolean(input[field]);
-    // A refusal may go without a reason.
+    // The reason of a reject action is optional.
     const problem =
       field !== own
-        ? given && "does not belong to this type of action"
-        : !given && field !== "reason" && "is required for this type of action";
+        ? given && `does not apply to a ${type} action`
+        : !given && field !== "reason" && `is required for a ${type} action`;
     if (problem) violations.push({ field: `action.${fieldNames[field]}`, rule: `action.${type}`, message: problem });
   }
   if (violations.length > 0) {
-    const told = violations.map(({ field, message }) => `${field}: ${message}`).join("; ");
-    throw fail("INVALID_ARGUMENT", { public: told, violations });
+    const message = violations.map((violation) => `${violation.field}: ${violation.message}`).join("; ");
+    throw fail("INVALID_ARGUMENT", { public: message, violations });
   }
   return (own === undefined ? { type } : { type, [own]: input[own] }) as RuleAction;
 }

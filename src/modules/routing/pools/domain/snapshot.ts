@@ -3,27 +3,27 @@ import type { Pool, PoolId } from "./pool.ts";
 import type { Recipient } from "./recipient.ts";
 import type { Rule } from "./rule.ts";
 
-/** A pool as decisions see it: immutable, and named by the digest of all it holds. */
+/** An immutable view of a pool that decisions use, identified by the digest of its content. */
 export interface PoolSnapshot {
   readonly pool: Pool;
-  /** The key of the pool's environment: what callers that are bound to some environments are held against. */
+  /** The key of the environment, used to check the access of callers. */
   readonly environmentKey: string;
-  /** Whether work in the pool's environment is real. */
+  /** Whether the environment is live or a sandbox. */
   readonly environmentMode: "live" | "sandbox";
-  /** By id, removed ones left out. */
+  /** Ordered by id, without removed recipients. */
   readonly recipients: readonly Recipient[];
-  /** Enabled ones, in the order in which they apply. */
+  /** Enabled rules in the order in which they apply. */
   readonly rules: readonly Rule[];
-  /** SHA-256 over what a decision depends on, as 64 hex digits. */
+  /** SHA-256 of everything a decision depends on, as 64 hex digits. */
   readonly digest: string;
 }
 
-/** All pools of a tenant that take items, as one node knows them, in the order of their creation. */
+/** The active pools of a tenant as one node knows them, in the order of creation. */
 export interface TenantPools {
   readonly pools: ReadonlyMap<PoolId, PoolSnapshot>;
 }
 
-/** A record without the fields that no decision depends on. */
+/** Removes the fields that no decision depends on. */
 export function withoutStamps<R extends Stamps>({ createdAt: _c, updatedAt: _u, recordVersion: _v, ...rest }: R) {
   return rest;
 }

@@ -1,4 +1,4 @@
-/** How a pool chooses among the recipients that may take an item. */
+/** The method by which a pool chooses among eligible recipients. */
 export type Strategy =
   | "weighted_random"
   | "round_robin"

@@ -11,9 +11,9 @@ import type { AfterCommit } from "../../../../chain/call.ts";
 import { runAfterCommit } from "../../../../chain/execute.ts";
 import { classifyDatabaseError } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { poolBench } from "../testing/pool-bench.ts";
+import { createPoolFixture } from "../testing/pool-fixture.ts";
 
-const { db, events, pools, handlers: all, newTenant, createPool, createRecipient } = await poolBench();
+const { db, events, pools, handlers: all, newTenant, createPool, createRecipient } = await createPoolFixture();
 const handlers = all.recipients;
 
 async function newPool() {
@@ -25,15 +25,15 @@ async function get(choice: ContextChoice, recipientId: string) {
 }
 async function batch(choice: ContextChoice, poolId: string, recipients: object[]) {
   const request = { poolId, recipients };
-  const answer = perform(db, choice, handlers.batchCreateRecipients, BatchCreateRecipientsRequestSchema, request);
-  return (await answer).recipients;
+  const response = perform(db, choice, handlers.batchCreateRecipients, BatchCreateRecipientsRequestSchema, request);
+  return (await response).recipients;
 }
 async function list(choice: ContextChoice, poolId: string) {
   return perform(db, choice, handlers.listRecipients, ListRecipientsRequestSchema, { poolId });
 }
 const eventOf = (subject: string) => events.recorded.findLast((event) => event.subject === subject)!;
 
-test("background work pauses those of a pool who are active, and tells of each", async () => {
+test("a background job pauses the active recipients of a pool and records an event for each", async () => {
   const { tenantId, poolId } = await newPool();
   const other = await createPool({ tenantId });
   const active = await createRecipient({ tenantId }, poolId);
@@ -42,7 +42,7 @@ test("background work pauses those of a pool who are active, and tells of each",
   const elsewhere = await createRecipient({ tenantId }, other.id);
   const before = (await pools.snapshot(tenantId, poolId))!;
   const ids = [active.id, offline.id, elsewhere.id, ulid(Date.now())];
-  const pausing = async () => {
+  const pauseAll = async () => {
     const actions: AfterCommit[] = [];
     const afterCommit = (action: AfterCommit) => void actions.push(action);
     const paused = await db.transaction((sql) =>
@@ -51,7 +51,7 @@ test("background work pauses those of a pool who are active, and tells of each",
     await runAfterCommit(actions);
     return paused;
   };
-  assert.deepEqual(await pausing(), [active.id]);
+  assert.deepEqual(await pauseAll(), [active.id]);
   const after = (await pools.snapshot(tenantId, poolId))!;
   assert.deepEqual(
     after.recipients.map(({ status }) => status),
@@ -65,12 +65,12 @@ test("background work pauses those of a pool who are active, and tells of each",
     subject: active.id,
     data: { pool_id: poolId },
   });
-  const told = events.recorded.length;
-  assert.deepEqual(await pausing(), []);
-  assert.equal(events.recorded.length, told);
+  const count = events.recorded.length;
+  assert.deepEqual(await pauseAll(), []);
+  assert.equal(events.recorded.length, count);
 });
 
-test("a thousand recipients are added at once, in the order given, with an event each", async () => {
+test("a thousand recipients are added in one call, in the given order, with an event each", async () => {
   const { tenantId, poolId } = await newPool();
   const names = Array.from({ length: 1000 }, (_, n) => `agent ${n}`);
   const created = await batch(
@@ -95,7 +95,7 @@ test("a thousand recipients are added at once, in the order given, with an event
   );
 });
 
-test("of many recipients all are added or none", async () => {
+test("a batch of recipients is added completely or not at all", async () => {
   const { tenantId, poolId } = await newPool();
   await createRecipient({ tenantId }, poolId, { name: "taken" });
   await assert.rejects(
@@ -109,7 +109,7 @@ test("of many recipients all are added or none", async () => {
   assert.equal((await list({ tenantId }, poolId)).totalSize, 1);
 });
 
-test("a pool takes 50,000 recipients and no more", async () => {
+test("a pool can have at most 50,000 recipients", async () => {
   const { tenantId, poolId } = await newPool();
   await db.sql`
     insert into recipients (tenant_id, id, pool_id, name, status, weight, capacity, priority, delivery, available_since,

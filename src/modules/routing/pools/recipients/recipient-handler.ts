@@ -30,18 +30,18 @@ import {
   type RecipientLoad,
   type RecipientStatus,
 } from "../domain/recipient.ts";
-import type { RecipientLoads } from "../work-store.ts";
+import type { RecipientLoadReader } from "../work-store.ts";
 import type { RecipientService } from "./recipient-service.ts";
 import { recipientStore } from "./recipient-store.ts";
 
-/** The operations of RecipientService. */
+/** Handlers of RecipientService. */
 export function recipientHandlers(
   service: RecipientService,
-  loads: RecipientLoads,
+  loads: RecipientLoadReader,
   cursors: Cursors,
 ): Handlers<typeof Rpc> {
   async function withLoad({ sql, tenantId, nowMs }: Context, recipient: Recipient): Promise<RecipientMessage> {
-    const found = await loads.of(sql, tenantId, recipient.poolId, [recipient.id]);
+    const found = await loads.readLoads(sql, tenantId, recipient.poolId, [recipient.id]);
     return fromRecipient(recipient, found.get(recipient.id) ?? noLoad, nowMs);
   }
 
@@ -66,7 +66,7 @@ export function recipientHandlers(
 
     async listRecipients(context, request) {
       const { tenantId, operation, sql, nowMs } = context;
-      const poolId = await service.poolToList(context, request.poolId);
+      const poolId = await service.requirePoolId(context, request.poolId);
       const status = nameOf(allStatuses, request.status);
       const page = await readPage(
         cursors,
@@ -75,7 +75,7 @@ export function recipientHandlers(
         (recipient: Recipient) => recipient.id,
         (wanted) => recipientStore(sql).list(tenantId, { poolId, status, now: new Date(nowMs) }, wanted),
       );
-      const found = await loads.of(
+      const found = await loads.readLoads(
         sql,
         tenantId,
         poolId,
@@ -171,14 +171,14 @@ function fromRecipient(recipient: Recipient, load: RecipientLoad, nowMs: number)
     delivery: { ...recipient.delivery, mode: modes[recipient.delivery.mode] },
     inFlight: load.inFlight,
     lastAssignedAt: optionalTime(load.lastAssignedAt),
-    ejectedUntil: optionalTime(ahead(load.ejectedUntil, nowMs)),
-    deprioritizedUntil: optionalTime(ahead(load.deprioritizedUntil, nowMs)),
+    ejectedUntil: optionalTime(futureOnly(load.ejectedUntil, nowMs)),
+    deprioritizedUntil: optionalTime(futureOnly(load.deprioritizedUntil, nowMs)),
     availableSince: timestampFromDate(recipient.availableSince),
     ...stampFields(recipient),
   });
 }
 
-/** A time that is still to come. */
-function ahead(time: Date | null, nowMs: number): Date | null {
+/** Returns the time if it is in the future, and null otherwise. */
+function futureOnly(time: Date | null, nowMs: number): Date | null {
   return time !== null && time.getTime() > nowMs ? time : null;
 }

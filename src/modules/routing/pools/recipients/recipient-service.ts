@@ -7,13 +7,13 @@ import type { EventContext, EventRecorder } from "../../../operations/index.ts";
 import type { PoolId } from "../domain/pool.ts";
 import {
   checkRecipient,
+  findRepeatedName,
   type NewRecipient,
   type Recipient,
   type RecipientChange,
   type RecipientId,
   type RecipientStatus,
   recipientsMax,
-  repeatedName,
 } from "../domain/recipient.ts";
 import type { PoolAccess } from "../pool-access.ts";
 import { poolStore } from "../pool-store.ts";
@@ -22,14 +22,14 @@ import { recipientStore } from "./recipient-store.ts";
 interface Parts {
   readonly access: PoolAccess;
   readonly events: EventRecorder;
-  /** Why a URL can never be called; undefined when it might be. */
+  /** Returns the reason why a URL must not be called, or undefined if it may be called. */
   readonly urlRefusal: (url: string) => string | undefined;
 }
 
-/** The use cases of recipients. */
+/** Operations on recipients. */
 export type RecipientService = ReturnType<typeof createRecipientService>;
 
-/** Makes the use cases of recipients. */
+/** Creates the recipient service. */
 export function createRecipientService({ access, events, urlRefusal }: Parts) {
   async function find({ sql, tenantId }: Context, id: string): Promise<Recipient> {
     const recipient = await recipientStore(sql).find(tenantId, id);
@@ -48,7 +48,7 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     const pool = await access.change(context, poolId);
     const store = recipientStore(sql);
     if ((await store.count(tenantId, pool.id)) + recipients.length > recipientsMax) {
-      throw fail("FAILED_PRECONDITION", { public: `A pool has at most ${recipientsMax} recipients.` });
+      throw fail("FAILED_PRECONDITION", { public: `A pool can have at most ${recipientsMax} recipients.` });
     }
     const named = recipients.map((recipient) => ({ ...recipient, id: ulid(nowMs) as RecipientId }));
     return store.insert(tenantId, pool, named, new Date(nowMs));
@@ -63,10 +63,14 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     const { sql, nowMs } = context;
     const { poolId } = await find(context, id);
     const pool = await access.change(context, poolId);
-    // Read again: nobody else changes it from here on.
+    // Read again under the lock of the pool.
     const current = await find(context, id);
-    const wanted = { ...current, ...present(fields), delivery: { ...current.delivery, ...present(delivery ?? {}) } };
-    // What is left alone stays.
+    const wanted = {
+      ...current,
+      ...definedFields(fields),
+      delivery: { ...current.delivery, ...definedFields(delivery ?? {}) },
+    };
+    // Unchanged fields are not validated again.
     if (fields.attributes !== undefined || delivery !== undefined) checkRecipient(wanted, urlRefusal);
     const now = new Date(nowMs);
     const becomesAvailable = wanted.status === "active" && current.status !== "active";
@@ -89,7 +93,6 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     event: "recipient.paused" | "recipient.resumed",
   ): Promise<Recipient> {
     const current = await getRecipient(context, id);
-    // Pausing what is paused changes nothing.
     if (current.status === status) return current;
     const changed = await change(context, id, { status });
     await events.record(context, event, changed.id, { pool_id: changed.poolId });
@@ -113,17 +116,17 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       inputs: readonly NewRecipient[],
     ): Promise<Recipient[]> {
       for (const [index, input] of inputs.entries()) checkRecipient(input, urlRefusal, `recipients[${index}].`);
-      const repeated = repeatedName(inputs);
-      if (repeated >= 0) throw invalid(`recipients[${repeated}].name`, "unique", "stands in the list twice");
+      const repeated = findRepeatedName(inputs);
+      if (repeated >= 0) throw invalid(`recipients[${repeated}].name`, "unique", "must be unique within the request");
       const created = await add(context, poolId, inputs);
       const { sql, nowMs, afterCommit } = context;
-      const told = created.map(({ tenantId, id, poolId: pool_id, name }) => ({
+      const entries = created.map(({ tenantId, id, poolId: pool_id, name }) => ({
         tenantId,
         type: "recipient.created" as const,
         subject: id,
         data: { pool_id, name },
       }));
-      afterCommit((await events.recordMany(sql, told, nowMs)).wake);
+      afterCommit((await events.recordMany(sql, entries, nowMs)).wake);
       return created;
     },
 
@@ -146,10 +149,7 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     pauseRecipient: (context: Context, id: string) => setStatus(context, id, "paused", "recipient.paused"),
     resumeRecipient: (context: Context, id: string) => setStatus(context, id, "active", "recipient.resumed"),
 
-    /**
-     * Pauses those of a pool's recipients that are active, in the transaction of background work; answers with their
-     * ids.
-     */
+    /** Pauses the active ones of the given recipients in the transaction of a background job and returns their ids. */
     async pauseRecipients(
       context: EventContext,
       poolId: string,
@@ -161,13 +161,13 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       const paused = await recipientStore(sql).pauseActive(tenantId, pool, recipientIds, new Date(nowMs));
       if (paused.length === 0) return [];
       await access.announce(context, pool.id);
-      const told = paused.map((subject) => ({
+      const entries = paused.map((subject) => ({
         tenantId,
         type: "recipient.paused" as const,
         subject,
         data: { pool_id: pool.id },
       }));
-      afterCommit((await events.recordMany(sql, told, nowMs)).wake);
+      afterCommit((await events.recordMany(sql, entries, nowMs)).wake);
       return paused;
     },
 
@@ -181,14 +181,14 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       return removed;
     },
 
-    /** The pool whose recipients are to be listed. */
-    async poolToList(context: Context, poolId: string): Promise<PoolId> {
+    /** Returns the id of a pool that the caller may read. */
+    async requirePoolId(context: Context, poolId: string): Promise<PoolId> {
       return (await access.read(context, poolId)).id;
     },
   };
 }
 
-/** A change without the fields that it leaves alone. */
-function present<T extends object>(change: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+/** Removes undefined fields from a change. */
+function definedFields<T extends object>(change: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
 }

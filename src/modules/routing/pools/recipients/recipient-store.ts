@@ -4,40 +4,40 @@ import { type Page, type PageRows, readKeyset } from "../../../../platform/pagin
 import type { PoolId, StoredPool } from "../domain/pool.ts";
 import { type NewRecipient, type Recipient, type RecipientId, recipientsMax } from "../domain/recipient.ts";
 
-/** Which recipients of a pool a list shows. */
+/** Filter of a recipient list. */
 export interface RecipientFilter {
   readonly poolId: PoolId;
-  /** All when undefined; whoever is ejected is not active meanwhile. */
+  /** Undefined selects all. "active" excludes ejected recipients. */
   readonly status: Recipient["status"] | "ejected" | undefined;
   readonly now: Date;
 }
 
-/** What of a recipient is written. */
-type Written = NewRecipient & Pick<Recipient, "availableSince">;
+/** The editable columns of a recipient. */
+type EditableRecipient = NewRecipient & Pick<Recipient, "availableSince">;
 
-/** A recipient's row, which outlives the recipient. */
+/** A row of the recipients table, which also holds removed recipients. */
 export type RecipientRow = Omit<Recipient, "status"> & { readonly status: Recipient["status"] | "removed" };
 
-/** A pool and the revision that a change of its recipients belongs to. */
+/** A pool and its revision after the change. */
 type ChangedPool = Pick<StoredPool, "id" | "revision">;
 
 /**
- * The SQL of recipients. A removed recipient keeps its row and is only found by `changedSince`.
- * Every write stores the revision of the pool that it belongs to.
+ * SQL queries for recipients. A removed recipient keeps its row, which only `changedSince` returns. Every write
+ * stores the revision of the pool.
  */
 export function recipientStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pool_id, name, status, weight, capacity, priority, attributes, skills, cost, delivery, available_since,
     created_at, updated_at, record_version`;
   return {
-    /** Adds recipients in one statement; answers with them in the order given. */
+    /** Inserts recipients in one statement and returns them in the given order. */
     async insert(
       tenantId: TenantId,
       pool: ChangedPool,
       recipients: readonly (NewRecipient & { id: RecipientId })[],
       now: Date,
     ) {
-      // Ids rise in the order given.
+      // Ids ascend in the given order.
       return sql<Recipient[]>`
         with added as (
           insert into recipients (tenant_id, id, pool_id, name, status, weight, capacity, priority, attributes, skills, cost,
@@ -57,11 +57,11 @@ export function recipientStore(sql: Sql) {
       return row;
     },
 
-    /** Writes all that an owner may change; a version that is given must still be the current one. */
+    /** Updates all editable fields. A given version must match the current one. */
     async update(
       { tenantId, id }: Pick<Recipient, "tenantId" | "id">,
       pool: ChangedPool,
-      recipient: Written,
+      recipient: EditableRecipient,
       expectedVersion: number | undefined,
       now: Date,
     ): Promise<Recipient | undefined> {
@@ -78,7 +78,7 @@ export function recipientStore(sql: Sql) {
       return row;
     },
 
-    /** Pauses those of a pool's recipients that are active; answers with their ids. */
+    /** Pauses the active ones of the given recipients and returns their ids. */
     async pauseActive(
       tenantId: TenantId,
       pool: ChangedPool,
@@ -110,7 +110,7 @@ export function recipientStore(sql: Sql) {
       return row!.count;
     },
 
-    /** All recipients of pools, in the order of their ids. */
+    /** Lists the recipients of pools, ordered by id. */
     async ofPools(tenantId: TenantId, poolIds: readonly PoolId[]): Promise<Recipient[]> {
       if (poolIds.length === 0) return [];
       return sql<Recipient[]>`
@@ -119,7 +119,7 @@ export function recipientStore(sql: Sql) {
         order by id limit ${poolIds.length * recipientsMax}`;
     },
 
-    /** The recipients of pools that changed after the given revisions, removed ones included. */
+    /** Lists the recipients that changed after the given revisions, including removed ones. */
     async changedSince(tenantId: TenantId, pools: readonly ChangedPool[]): Promise<RecipientRow[]> {
       if (pools.length === 0) return [];
       return sql<RecipientRow[]>`
@@ -134,7 +134,7 @@ export function recipientStore(sql: Sql) {
       const ejected = sql`(
         select from recipient_states s where s.tenant_id = recipients.tenant_id and s.pool_id = recipients.pool_id
           and s.recipient_id = recipients.id and s.ejected_until > ${now})`;
-      const standing =
+      const statusFilter =
         status === "ejected"
           ? sql`and status = 'active' and exists ${ejected}`
           : status === "active"
@@ -142,7 +142,7 @@ export function recipientStore(sql: Sql) {
             : status === undefined
               ? sql``
               : sql`and status = ${status}`;
-      const where = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and status <> 'removed' ${standing}`;
+      const where = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and status <> 'removed' ${statusFilter}`;
       return readKeyset<Recipient>(sql, { columns, table: "recipients", where }, page);
     },
   };

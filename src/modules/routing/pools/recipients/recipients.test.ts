@@ -16,9 +16,18 @@ import { type ContextChoice, failsWith, perform } from "../../../../../test/harn
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { classifyDatabaseError } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { poolBench } from "../testing/pool-bench.ts";
+import { createPoolFixture } from "../testing/pool-fixture.ts";
 
-const { db, events, handlers: all, newTenant, environmentId, createPool, createRecipient, putItem } = await poolBench();
+const {
+  db,
+  events,
+  handlers: all,
+  newTenant,
+  environmentId,
+  createPool,
+  createRecipient,
+  putItem,
+} = await createPoolFixture();
 const handlers = all.recipients;
 
 async function newPool() {
@@ -45,20 +54,26 @@ async function remove(choice: ContextChoice, recipientId: string) {
 }
 async function batch(choice: ContextChoice, poolId: string, recipients: object[]) {
   const request = { poolId, recipients };
-  const answer = perform(db, choice, handlers.batchCreateRecipients, BatchCreateRecipientsRequestSchema, request);
-  return (await answer).recipients;
+  const response = perform(db, choice, handlers.batchCreateRecipients, BatchCreateRecipientsRequestSchema, request);
+  return (await response).recipients;
 }
 async function list(choice: ContextChoice, poolId: string, request: object = {}) {
   return perform(db, choice, handlers.listRecipients, ListRecipientsRequestSchema, { poolId, ...request });
 }
-async function learn(tenantId: TenantId, poolId: string, recipientId: string, ejectedUntil: Date | null, at: Date) {
+async function insertState(
+  tenantId: TenantId,
+  poolId: string,
+  recipientId: string,
+  ejectedUntil: Date | null,
+  at: Date,
+) {
   await db.sql`
     insert into recipient_states (tenant_id, pool_id, recipient_id, ejected_until, last_assigned_at, updated_at)
     values (${tenantId}, ${poolId}, ${recipientId}, ${ejectedUntil}, ${at}, ${at})`;
 }
 const eventOf = (subject: string) => events.recorded.findLast((event) => event.subject === subject)!;
 
-test("a new recipient gets work: weight 100, no bound, fetched by itself, and nothing under way", async () => {
+test("a new recipient is active with weight 100, unlimited capacity, pull delivery and nothing in flight", async () => {
   const { tenantId, poolId } = await newPool();
   const recipient = await createRecipient({ tenantId }, poolId, { name: "ada" });
   assert.deepEqual(
@@ -77,7 +92,7 @@ test("a new recipient gets work: weight 100, no bound, fetched by itself, and no
   });
 });
 
-test("a recipient keeps what it is given, zero included", async () => {
+test("a recipient stores all given values, including zero", async () => {
   const { tenantId, poolId } = await newPool();
   const given = {
     weight: 0,
@@ -96,7 +111,7 @@ test("a recipient keeps what it is given, zero included", async () => {
   for (const [field, value] of Object.entries(delivery)) assert.equal(read.delivery![field as never], value, field);
 });
 
-test("a push that leads nowhere, holds credentials or is no URL is refused; so are attributes without end", async () => {
+test("a push without a URL, with credentials or with an invalid URL is rejected, and so are oversized attributes", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRecipient({ tenantId }, poolId);
   const refusals: [object, RegExp][] = [
@@ -118,7 +133,7 @@ test("a push that leads nowhere, holds credentials or is no URL is refused; so a
   assert.equal((await list({ tenantId }, poolId)).totalSize, 1);
 });
 
-test("an update changes what is present and nothing else; of the delivery, each field for itself", async () => {
+test("an update changes only the fields present, and each delivery field separately", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRecipient({ tenantId }, poolId, {
     skills: { french: 1 },
@@ -138,7 +153,7 @@ test("an update changes what is present and nothing else; of the delivery, each 
   );
 });
 
-test("updates of different fields at the same time are all kept", async () => {
+test("concurrent updates of different fields are all applied", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRecipient({ tenantId }, poolId);
   await Promise.all([
@@ -151,7 +166,7 @@ test("updates of different fields at the same time are all kept", async () => {
   assert.deepEqual([weight, capacity, delivery!.url, delivery!.secretRef], [7, 8, "https://example.com/", "signing"]);
 });
 
-test("pausing leaves what is under way; resuming starts slowly again; either again changes nothing", async () => {
+test("pausing keeps items in flight; resuming restarts slow start; repeating either changes nothing", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRecipient({ tenantId, nowMs: Date.parse("2025-01-01T00:00:00Z") }, poolId);
   await putItem(tenantId, poolId, ulid(Date.now()), "leased", id);
@@ -167,7 +182,7 @@ test("pausing leaves what is under way; resuming starts slowly again; either aga
   assert.deepEqual(types, ["recipient.created", "recipient.paused", "recipient.resumed"]);
 });
 
-test("whoever comes back from draining or being offline starts slowly too", async () => {
+test("a recipient that returns from draining or offline restarts slow start too", async () => {
   const { tenantId, poolId } = await newPool();
   const at = (nowMs: number) => ({ tenantId, nowMs });
   const { id } = await createRecipient(at(1000), poolId);
@@ -179,13 +194,13 @@ test("whoever comes back from draining or being offline starts slowly too", asyn
   }
 });
 
-test("who is ejected is shown so until the time is over; who is paused is paused", async () => {
+test("an ejected recipient is reported as ejected until its time ends; a paused one as paused", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRecipient({ tenantId }, poolId);
   const quiet = await createRecipient({ tenantId }, poolId);
   const nowMs = Date.now();
   const until = new Date(nowMs + 30_000);
-  await learn(tenantId, poolId, id, until, new Date(nowMs));
+  await insertState(tenantId, poolId, id, until, new Date(nowMs));
   const ejected = await get({ tenantId, nowMs }, id);
   assert.deepEqual([ejected.status, timestampDate(ejected.ejectedUntil!)], [Status.EJECTED, until]);
   assert.deepEqual(timestampDate(ejected.lastAssignedAt!), new Date(nowMs));
@@ -202,7 +217,7 @@ test("who is ejected is shown so until the time is over; who is paused is paused
   assert.equal((await pause({ tenantId, nowMs }, id)).status, Status.PAUSED);
 });
 
-test("a removed recipient is gone from its pool, and its name is free again", async () => {
+test("a removed recipient is not found, and its name is free again", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRecipient({ tenantId }, poolId, { name: "ada" });
   await assert.rejects(
@@ -219,32 +234,32 @@ test("a removed recipient is gone from its pool, and its name is free again", as
   await createRecipient({ tenantId }, poolId, { name: "ada" });
 });
 
-test("a recipient of another tenant is not found, whatever is asked of it", async () => {
+test("a recipient of another tenant is not found by any operation", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRecipient({ tenantId }, poolId);
   const choice = { tenantId: await newTenant() };
   const none = failsWith("NOT_FOUND");
-  for (const ask of [get, pause, resume, remove]) await assert.rejects(ask(choice, id), none);
+  for (const call of [get, pause, resume, remove]) await assert.rejects(call(choice, id), none);
   await assert.rejects(update(choice, id, { weight: 1 }), none);
   await assert.rejects(createRecipient(choice, poolId), none);
   await assert.rejects(batch(choice, poolId, [{ name: "x" }]), none);
   await assert.rejects(list(choice, poolId), none);
 });
 
-test("a caller bound to production touches no recipients of other environments", async () => {
+test("a caller restricted to production cannot access recipients of other environments", async () => {
   const tenantId = await newTenant();
   const pool = await createPool({ tenantId }, { environmentId: await environmentId(tenantId, "staging") });
   const { id } = await createRecipient({ tenantId }, pool.id);
   const choice = { tenantId, environmentMode: "production_only" } as const;
   const denied = failsWith("PERMISSION_DENIED");
-  for (const ask of [get, pause, resume, remove]) await assert.rejects(ask(choice, id), denied);
+  for (const call of [get, pause, resume, remove]) await assert.rejects(call(choice, id), denied);
   await assert.rejects(update(choice, id, { weight: 1 }), denied);
   await assert.rejects(batch(choice, pool.id, [{ name: "x" }]), denied);
   await assert.rejects(list(choice, pool.id), denied);
   assert.equal((await get({ tenantId }, id)).recordVersion, 1n);
 });
 
-test("pages of a pool's recipients follow each other, and a cursor is good for its own pool and status", async () => {
+test("pages of recipients are consecutive, and a cursor is valid only for its pool and status", async () => {
   const { tenantId, poolId } = await newPool();
   const created = await batch({ tenantId }, poolId, [{ name: "a" }, { name: "b" }, { name: "c" }]);
   const first = await list({ tenantId }, poolId, { pageSize: 2 });

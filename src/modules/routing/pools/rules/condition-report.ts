@@ -6,26 +6,30 @@ import {
   evaluateCondition,
 } from "../../../../platform/cel/index.ts";
 
-/** What there is to say about a condition. */
+/** The result of analyzing a condition. */
 export interface ConditionReport {
   readonly errors: readonly CelError[];
   readonly variables: readonly string[];
   readonly paths: readonly string[];
-  /** Empty when it could not be told. */
+  /** Empty if the type is unknown. */
   readonly resultType: string;
-  /** Whether it holds for the sample, when there is one. */
+  /** Whether the condition holds for the sample, if one was given. */
   readonly result?: boolean;
-  /** Why that cannot be told. */
+  /** Why the evaluation on the sample failed. */
   readonly evaluationError?: CelError;
 }
 
-/** What a condition is tried on. */
+/** Values on which a condition is evaluated. */
 export type Sample = Readonly<Record<string, unknown>>;
 
-/** Looks at a condition as a rule's author would: what is wrong with it, what it reads, whether it holds. */
-export function reportOn(condition: string, variables: CelVariables, sample: Sample | undefined): ConditionReport {
+/** Analyzes a condition: its errors, the variables it reads, and its result for a sample. */
+export function analyzeCondition(
+  condition: string,
+  variables: CelVariables,
+  sample: Sample | undefined,
+): ConditionReport {
   // An empty condition always holds.
-  const { expression, errors } = compiled(condition === "" ? "true" : condition, variables);
+  const { expression, errors } = compileCondition(condition === "" ? "true" : condition, variables);
   const known = {
     errors,
     variables: expression?.variables ?? [],
@@ -40,8 +44,8 @@ export function reportOn(condition: string, variables: CelVariables, sample: Sam
   }
 }
 
-/** An expression that gives something else than a condition must is known all the same, with what is wrong about it. */
-function compiled(source: string, variables: CelVariables): { expression?: CelExpression; errors: CelError[] } {
+/** Compiles a condition. An expression that is valid but not boolean is returned together with its error. */
+function compileCondition(source: string, variables: CelVariables): { expression?: CelExpression; errors: CelError[] } {
   let expression: CelExpression;
   try {
     expression = compileCel(source, variables);

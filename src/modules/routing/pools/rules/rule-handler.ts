@@ -19,10 +19,10 @@ import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { pageOf, readPage } from "../../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, stampFields } from "../../../../platform/records/index.ts";
 import { conditionVariables, positionOf, type Rule, type RuleAction, ruleVariables, toAction } from "../domain/rule.ts";
-import { reportOn, type Sample } from "./condition-report.ts";
+import { analyzeCondition, type Sample } from "./condition-report.ts";
 import type { RuleService } from "./rule-service.ts";
 
-/** The operations of RuleService. */
+/** Handlers of RuleService. */
 export function ruleHandlers(service: RuleService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createRule(context, request) {
@@ -75,7 +75,7 @@ export function ruleHandlers(service: RuleService, cursors: Cursors): Handlers<t
 
     async validateRule({ nowMs }, { condition, actionType, sample }) {
       const variables = actionType === "" ? ruleVariables : conditionVariables(actionType as RuleAction["type"]);
-      const report = reportOn(condition, variables, sample && toSample(sample, nowMs));
+      const report = analyzeCondition(condition, variables, sample && toSample(sample, nowMs));
       return create(ValidateRuleResponseSchema, {
         ...report,
         valid: report.errors.length === 0,

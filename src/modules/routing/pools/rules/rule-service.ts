@@ -25,10 +25,10 @@ interface Parts {
   readonly events: EventRecorder;
 }
 
-/** The use cases of rules. */
+/** Operations on rules. */
 export type RuleService = ReturnType<typeof createRuleService>;
 
-/** Makes the use cases of rules. */
+/** Creates the rule service. */
 export function createRuleService({ access, events }: Parts) {
   async function find({ sql, tenantId }: Context, id: string): Promise<Rule> {
     const rule = await ruleStore(sql).find(tenantId, id);
@@ -50,7 +50,7 @@ export function createRuleService({ access, events }: Parts) {
       await checkReferences(context, pool, input.action);
       const store = ruleStore(sql);
       if ((await store.count(tenantId, pool.id)) >= rulesMax) {
-        throw fail("FAILED_PRECONDITION", { public: `A pool has at most ${rulesMax} rules.` });
+        throw fail("FAILED_PRECONDITION", { public: `A pool can have at most ${rulesMax} rules: delete one first.` });
       }
       const id = ulid(nowMs) as RuleId;
       const created = await store.insert({ ...input, tenantId, id, poolId: pool.id }, new Date(nowMs));
@@ -61,7 +61,7 @@ export function createRuleService({ access, events }: Parts) {
 
     getRule,
 
-    /** All rules of a pool, in the order in which they apply. */
+    /** Lists all rules of a pool in the order in which they apply. */
     async listRules(context: Context, poolId: string): Promise<Rule[]> {
       const pool = await access.read(context, poolId);
       return ruleStore(context.sql).ofPool(context.tenantId, pool.id);
@@ -76,11 +76,11 @@ export function createRuleService({ access, events }: Parts) {
       const { sql, nowMs } = context;
       if (isEmptyChange(change)) return unchangedRecord(await getRule(context, id), expectedVersion, "rule");
       const pool = await access.change(context, (await find(context, id)).poolId);
-      // Read again: nobody else changes it from here on.
+      // Read again under the lock of the pool.
       const current = await find(context, id);
       const wanted = { ...current };
       for (const field of changedFields(change)) Object.assign(wanted, { [field]: change[field as keyof RuleChange] });
-      // What is left alone stays, also where it names somebody who has gone since.
+      // Unchanged fields are not validated again: they may name a recipient or pool that no longer exists.
       if (change.condition !== undefined || change.action !== undefined) checkRuleCondition(wanted);
       if (change.action !== undefined) await checkReferences(context, pool, change.action);
       const changed = await ruleStore(sql).update(current, wanted, expectedVersion, new Date(nowMs));
@@ -103,16 +103,17 @@ export function createRuleService({ access, events }: Parts) {
   };
 }
 
-/** Refuses a condition that is none, or that names what its action does not know. */
+/** Rejects an invalid condition and variables that the action does not provide. */
 function checkRuleCondition({ condition, action }: NewRule): void {
   checkCondition("condition", condition, conditionVariables(action.type));
 }
 
-/** Refuses an action that names what is not there. */
+/** Rejects an action that refers to a missing pool or recipient. */
 async function checkReferences(context: Context, pool: StoredPool, action: RuleAction): Promise<void> {
   if (action.type === "redirect_pool") await checkRedirect(context, pool, action.poolId, "action.pool_id");
   if (action.type === "route") {
     const found = await recipientStore(context.sql).find(context.tenantId, action.recipientId);
-    if (found?.poolId !== pool.id) throw invalid("action.recipient_id", "recipient", "names no recipient of the pool");
+    if (found?.poolId !== pool.id)
+      throw invalid("action.recipient_id", "recipient", "must be the id of a recipient of the same pool");
   }
 }

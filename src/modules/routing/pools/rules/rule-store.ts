@@ -3,7 +3,7 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import type { PoolId } from "../domain/pool.ts";
 import { type NewRule, type Rule, type RuleId, rulesMax } from "../domain/rule.ts";
 
-/** The SQL of rules. */
+/** SQL queries for rules. */
 export function ruleStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pool_id, name, priority, condition, enabled, stop_on_match, on_error, action,
@@ -24,7 +24,7 @@ export function ruleStore(sql: Sql) {
       return row;
     },
 
-    /** Writes all that an owner may change; a version that is given must still be the current one. */
+    /** Updates all editable fields. A given version must match the current one. */
     async update(
       { tenantId, id }: Pick<Rule, "tenantId" | "id">,
       rule: NewRule,
@@ -54,14 +54,14 @@ export function ruleStore(sql: Sql) {
       return row!.count;
     },
 
-    /** All rules of a pool, of which there are few, in the order in which they apply. */
+    /** Lists all rules of a pool in the order in which they apply. */
     async ofPool(tenantId: TenantId, poolId: PoolId): Promise<Rule[]> {
       return sql<Rule[]>`
         select ${columns} from rules where tenant_id = ${tenantId} and pool_id = ${poolId}
         order by priority, created_at, id limit ${rulesMax}`;
     },
 
-    /** Of pools, the rules that apply, in the order in which they do. */
+    /** Lists the enabled rules of pools in the order in which they apply. */
     async enabledOfPools(tenantId: TenantId, poolIds: readonly PoolId[]): Promise<Rule[]> {
       return sql<Rule[]>`
         select ${columns} from rules

@@ -13,7 +13,7 @@ import {
 import { type ContextChoice, failsWith, perform } from "../../../../../test/harness/context.ts";
 import { Failure } from "../../../../errors/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { poolBench } from "../testing/pool-bench.ts";
+import { createPoolFixture } from "../testing/pool-fixture.ts";
 
 const {
   db,
@@ -24,7 +24,7 @@ const {
   createPool,
   createRecipient,
   createRule,
-} = await poolBench();
+} = await createPoolFixture();
 const handlers = all.rules;
 
 async function newPool() {
@@ -44,12 +44,12 @@ async function list(choice: ContextChoice, poolId: string, request: object = {})
   return perform(db, choice, handlers.listRules, ListRulesRequestSchema, { poolId, ...request });
 }
 async function validate(condition: string, request: object = {}) {
-  const asked = { condition, ...request };
-  return perform(db, {}, handlers.validateRule, ValidateRuleRequestSchema, asked);
+  const body = { condition, ...request };
+  return perform(db, {}, handlers.validateRule, ValidateRuleRequestSchema, body);
 }
 const eventOf = (subject: string) => events.recorded.findLast((event) => event.subject === subject)!;
 
-test("a new rule applies to everything, at priority 100, and ends the matter unless it says otherwise", async () => {
+test("a new rule matches everything at priority 100 and stops further rules by default", async () => {
   const { tenantId, poolId } = await newPool();
   const rule = await createRule({ tenantId }, poolId, { name: "all", action: { type: "hold", holdS: 5 } });
   assert.deepEqual(
@@ -66,7 +66,7 @@ test("a new rule applies to everything, at priority 100, and ends the matter unl
   });
 });
 
-test("a condition that is none is refused with its place, and nothing is changed", async () => {
+test("an invalid condition is rejected with its position, and nothing changes", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRule({ tenantId }, poolId, { condition: "item.priority > 1" });
   for (const condition of ["item.priority >", "1 + 1", "nobody.knows", "1 +\n  @"]) {
@@ -89,7 +89,7 @@ test("a condition that is none is refused with its place, and nothing is changed
   assert.equal((await list({ tenantId }, poolId)).totalSize, 1);
 });
 
-test("only who requires or prefers may look at recipients, also when the action changes later", async () => {
+test("only require and prefer rules may use recipients, even if the action changes later", async () => {
   const { tenantId, poolId } = await newPool();
   const condition = "recipient.skills.french >= 3";
   const { id } = await createRule({ tenantId }, poolId, { condition, action: { type: "prefer" } });
@@ -103,21 +103,21 @@ test("a rule routes to a recipient of its own pool only", async () => {
   const { tenantId, poolId } = await newPool();
   const other = await createPool({ tenantId });
   const foreign = await newPool();
-  const strangers = [
+  const foreignRecipients = [
     await createRecipient({ tenantId }, other.id),
     await createRecipient({ tenantId: foreign.tenantId }, foreign.poolId),
     { id: ulid(Date.now()) },
   ];
-  for (const { id: recipientId } of strangers) {
+  for (const { id: recipientId } of foreignRecipients) {
     await assert.rejects(
       createRule({ tenantId }, poolId, { action: { type: "route", recipientId } }),
-      failsWith("INVALID_ARGUMENT", /^action\.recipient_id: names no recipient of the pool$/),
+      failsWith("INVALID_ARGUMENT", /^action\.recipient_id: must be the id of a recipient of the same pool$/),
     );
   }
   const { id: recipientId } = await createRecipient({ tenantId }, poolId);
   const { id, action } = await createRule({ tenantId }, poolId, { action: { type: "route", recipientId } });
   assert.equal(action!.recipientId, recipientId);
-  // Whom it names may go; the rule can be switched off all the same.
+  // The recipient may be deleted; the rule can still be disabled.
   await perform(db, { tenantId }, all.recipients.deleteRecipient, DeleteRecipientRequestSchema, { recipientId });
   assert.equal((await update({ tenantId }, id, { enabled: false })).enabled, false);
 });
@@ -137,7 +137,7 @@ test("a rule redirects to another pool of the same environment only", async () =
   assert.equal(rule.action!.poolId, other.id);
 });
 
-test("an update changes what is present and nothing else, and refuses a version that has passed", async () => {
+test("an update changes only the fields present and rejects an outdated version", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRule({ tenantId }, poolId, { condition: "item.key == 'a'", onError: "reject" });
   const changed = await update({ tenantId }, id, { priority: 0, stopOnMatch: false, condition: "", recordVersion: 1n });
@@ -152,7 +152,7 @@ test("an update changes what is present and nothing else, and refuses a version 
   );
 });
 
-test("a deleted rule is gone", async () => {
+test("a deleted rule is not found", async () => {
   const { tenantId, poolId } = await newPool();
   const rule = await createRule({ tenantId }, poolId);
   assert.deepEqual(await remove({ tenantId }, rule.id), rule);
@@ -178,7 +178,7 @@ test("rules are listed in the order in which they apply, page by page", async ()
   assert.deepEqual(seen, [first.id, usual.id, usualToo.id, late.id]);
 });
 
-test("a pool takes 500 rules and no more", async () => {
+test("a pool can have at most 500 rules", async () => {
   const { tenantId, poolId } = await newPool();
   await db.sql`
     insert into rules (tenant_id, id, pool_id, name, priority, on_error, action, created_at, updated_at)
@@ -188,7 +188,7 @@ test("a pool takes 500 rules and no more", async () => {
   await assert.rejects(createRule({ tenantId }, poolId), failsWith("FAILED_PRECONDITION", /at most 500/));
 });
 
-test("a rule of another tenant is not found; one of a forbidden environment is not touched", async () => {
+test("a rule of another tenant is not found; access to one in a forbidden environment is denied", async () => {
   const tenantId = await newTenant();
   const pool = await createPool({ tenantId }, { environmentId: await environmentId(tenantId, "staging") });
   const { id } = await createRule({ tenantId }, pool.id);
@@ -206,14 +206,14 @@ test("a rule of another tenant is not found; one of a forbidden environment is n
   assert.equal((await get({ tenantId }, id)).recordVersion, 1n);
 });
 
-test("rules of a pool that is switched off can be changed", async () => {
+test("rules of a disabled pool can be changed", async () => {
   const { tenantId, poolId } = await newPool();
   const { id } = await createRule({ tenantId }, poolId);
   await perform(db, { tenantId }, all.pools.setPoolEnabled, SetPoolEnabledRequestSchema, { poolId, enabled: false });
   assert.equal((await update({ tenantId }, id, { name: "new" })).name, "new");
 });
 
-test("validation tells what a condition looks at and what it gives", async () => {
+test("validation reports the variables and the result type of a condition", async () => {
   const report = await validate(
     "item.attributes.region == recipient.region && now > timestamp('2024-01-01T00:00:00Z')",
   );
@@ -225,7 +225,7 @@ test("validation tells what a condition looks at and what it gives", async () =>
   assert.deepEqual([empty.valid, empty.resultType, empty.result], [true, "bool", true]);
 });
 
-test("validation says where a condition goes wrong, and what kind of mistake it is", async () => {
+test("validation reports the position and the kind of an error", async () => {
   const cases: [condition: string, kind: string, line: number, column: number][] = [
     ["item.x ==", "syntax", 1, 10],
     ["true &&\n nobody", "type", 2, 2],
@@ -243,7 +243,7 @@ test("validation says where a condition goes wrong, and what kind of mistake it 
   assert.equal((await validate("recipient.x == 1", { actionType: "require" })).valid, true);
 });
 
-test("validation tries a condition on a sample, and tells the result or why there is none", async () => {
+test("validation evaluates a condition on a sample and reports the result or the error", async () => {
   const sample = {
     item: { attributes: { region: "eu", size: 3 } },
     recipient: { region: "eu" },

@@ -8,30 +8,30 @@ import { poolStore } from "../pool-store.ts";
 import { recipientStore } from "../recipients/recipient-store.ts";
 import { ruleStore } from "../rules/rule-store.ts";
 
-/** A pool and all of it that decisions look at, read at one moment. */
+/** A pool with all state that decisions depend on, read in one database snapshot. */
 export interface LoadedPool {
   readonly pool: StoredPool;
   readonly recipients: readonly Recipient[];
-  /** Enabled ones, in the order in which they apply. */
+  /** Enabled rules in the order in which they apply. */
   readonly rules: readonly Rule[];
 }
 
-/** A pool's id and the revision that it is at. */
+/** A pool id and its current revision. */
 export interface PoolRevision {
   readonly id: PoolId;
   readonly revision: number;
 }
 
-/** What is known of a pool: its recipients as they were at a revision. */
+/** The recipients of a pool at a known revision. */
 export interface KnownPool {
   readonly recipients: readonly Recipient[];
   readonly revision: number;
 }
 
-/** Looks up what is known of a pool from an earlier read. */
+/** Returns the state of a pool from an earlier read. */
 export type KnownPools = (poolId: PoolId) => KnownPool | undefined;
 
-/** The SQL of snapshots. Archived pools are not found. */
+/** SQL queries for snapshots. Archived pools are not found. */
 export function snapshotStore(db: Database) {
   return {
     async revision(tenantId: TenantId, id: PoolId): Promise<number | undefined> {
@@ -40,14 +40,14 @@ export function snapshotStore(db: Database) {
       return row?.revision;
     },
 
-    /** The pools that take items, oldest first. */
+    /** Lists the active pools, oldest first. */
     async activeRevisions(tenantId: TenantId, max: number): Promise<PoolRevision[]> {
       return db.sql<PoolRevision[]>`
         select id, revision from pools where tenant_id = ${tenantId} and status = 'active' order by id limit ${max}`;
     },
 
     /**
-     * Reads pools in one database snapshot, ordered by id. Of a known pool only the recipients that changed since are
+     * Loads pools in one database snapshot, ordered by id. For a known pool, only recipients that changed since are
      * read; the others stay the same objects.
      */
     async load(tenantId: TenantId, ids: readonly PoolId[], knownPools: KnownPools): Promise<LoadedPool[]> {

@@ -12,14 +12,14 @@ import { until } from "../../../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { PoolSnapshot } from "../domain/snapshot.ts";
-import { countingNode } from "../testing/counting-node.ts";
-import { poolBench } from "../testing/pool-bench.ts";
+import { createCountingNode } from "../testing/counting-node.ts";
+import { createPoolFixture } from "../testing/pool-fixture.ts";
 import { createSnapshots } from "./snapshots.ts";
 
-const bench = await poolBench();
-const { db, pools, handlers, changes, newTenant, environmentId, createPool, createRecipient, createRule } = bench;
+const fixture = await createPoolFixture();
+const { db, pools, handlers, changes, newTenant, environmentId, createPool, createRecipient, createRule } = fixture;
 
-const node = () => countingNode(db);
+const node = () => createCountingNode(db);
 
 async function newPool() {
   const tenantId = await newTenant();
@@ -33,24 +33,24 @@ async function setEnabled(tenantId: TenantId, poolId: string, enabled: boolean) 
   await perform(db, { tenantId }, handlers.pools.setPoolEnabled, SetPoolEnabledRequestSchema, { poolId, enabled });
 }
 
-test("a pool is read once and then given without waiting", async () => {
+test("a pool is read once and then returned synchronously", async () => {
   const { tenantId, id } = await newPool();
-  const { snapshot, asked } = node();
+  const { snapshot, queries } = node();
   const first = snapshot(tenantId, id);
   assert.ok(first instanceof Promise);
   const read = await first;
   assert.equal(read!.pool.id, id);
   assert.equal(snapshot(tenantId, id), read);
-  assert.deepEqual(asked, { revisions: 0, loads: 1 });
+  assert.deepEqual(queries, { revisions: 0, loads: 1 });
 });
 
-test("a snapshot holds the pool, its environment, those who are not removed and the rules that apply, in order", async () => {
+test("a snapshot holds the pool, its environment, the recipients that are not removed and the enabled rules in order", async () => {
   const tenantId = await newTenant();
   const staging = await environmentId(tenantId, "staging");
   const { id } = await createPool({ tenantId }, { environmentId: staging });
   const paused = await createRecipient({ tenantId }, id);
-  const gone = await createRecipient({ tenantId }, id);
-  await db.sql`update recipients set status = 'removed' where tenant_id = ${tenantId} and id = ${gone.id}`;
+  const removed = await createRecipient({ tenantId }, id);
+  await db.sql`update recipients set status = 'removed' where tenant_id = ${tenantId} and id = ${removed.id}`;
   const second = await createRule({ tenantId }, id, { priority: 7 });
   const first = await createRule({ tenantId }, id, { priority: 3 });
   await createRule({ tenantId }, id, { enabled: false });
@@ -80,19 +80,19 @@ test("a snapshot holds the pool, its environment, those who are not removed and 
   ]);
 });
 
-test("when something else of the tenant changed, the pool is not read again", async () => {
+test("an unrelated change of the tenant does not reload the pool", async () => {
   const { tenantId, id } = await newPool();
-  const { snapshot, refresh, asked, announce } = node();
+  const { snapshot, refresh, queries, announce } = node();
   const read = await snapshot(tenantId, id);
   for (let n = 1; n <= 3; n++) {
     announce(tenantId);
     await refresh(tenantId, id as never);
     assert.equal(snapshot(tenantId, id), read);
-    assert.deepEqual(asked, { revisions: n, loads: 1 });
+    assert.deepEqual(queries, { revisions: n, loads: 1 });
   }
 });
 
-test("when a change is answered, the node that made it decides by it", async () => {
+test("when a change returns, the node that made it uses it for decisions", async () => {
   const { tenantId, id } = await newPool();
   const choice = { tenantId };
   const { id: recipientId } = await createRecipient(choice, id);
@@ -121,12 +121,12 @@ test("when a change is answered, the node that made it decides by it", async () 
   }
 });
 
-test("of a pool that changed only the recipients that did are read again", async () => {
+test("after a change of a pool, only the changed recipients are read", async () => {
   const { tenantId, id } = await newPool();
-  const made = [];
-  for (let n = 0; n < 4; n++) made.push(await createRecipient({ tenantId }, id));
-  const [same, paused, removed, last] = made.map((recipient) => recipient.id);
-  const { snapshot, poolsOf, refresh, announce, asked } = node();
+  const created = [];
+  for (let n = 0; n < 4; n++) created.push(await createRecipient({ tenantId }, id));
+  const [same, paused, removed, last] = created.map((recipient) => recipient.id);
+  const { snapshot, poolsOf, refresh, announce, queries } = node();
   const before = (await snapshot(tenantId, id))!;
   const recipientId = paused!;
   await perform(db, { tenantId }, handlers.recipients.pauseRecipient, PauseRecipientRequestSchema, { recipientId });
@@ -148,17 +148,17 @@ test("of a pool that changed only the recipients that did are read again", async
   );
   assert.equal(after.recipients[0], before.recipients[0], "the same object");
   assert.equal(after.recipients[2], before.recipients[3], "the same object");
-  assert.deepEqual(after, await node().snapshot(tenantId, id), "no other than what is read as a whole");
+  assert.deepEqual(after, await node().snapshot(tenantId, id), "equals a full read");
   assert.equal((await poolsOf(tenantId)).pools.get(id as never), after);
-  assert.equal(asked.loads, 2);
+  assert.equal(queries.loads, 2);
 });
 
-test("after a change elsewhere, calls get the last snapshot while the next one is read", async () => {
+test("after a change on another node, calls get the previous snapshot while the new one is loaded", async () => {
   const { tenantId, id } = await newPool();
   const other = node();
   const known = await other.snapshot(tenantId, id);
   await describe(tenantId, id, "new");
-  assert.equal(other.snapshot(tenantId, id), known, "not told yet");
+  assert.equal(other.snapshot(tenantId, id), known, "not announced yet");
   other.announce(tenantId);
   const held = other.hold();
   assert.equal(other.snapshot(tenantId, id), known, "no call waits for the read");
@@ -167,10 +167,10 @@ test("after a change elsewhere, calls get the last snapshot while the next one i
   held.release();
   await until(() => other.snapshot(tenantId, id) !== known);
   assert.equal((await other.snapshot(tenantId, id))!.pool.description, "new");
-  assert.deepEqual(other.asked, { revisions: 1, loads: 2 });
+  assert.deepEqual(other.queries, { revisions: 1, loads: 2 });
 });
 
-test("the last snapshot serves for at most a second after the first change that it lacks", async () => {
+test("the previous snapshot is used for at most a second after the first change it lacks", async () => {
   const { tenantId, id } = await newPool();
   const { snapshot, announce, clock, hold } = node();
   const known = await snapshot(tenantId, id);
@@ -183,12 +183,12 @@ test("the last snapshot serves for at most a second after the first change that 
   assert.equal(snapshot(tenantId, id), known);
   clock.nowMs += 1;
   const waiting = snapshot(tenantId, id);
-  assert.ok(waiting instanceof Promise, "a further change does not lengthen it");
+  assert.ok(waiting instanceof Promise, "a further change does not extend the second");
   held.release();
   assert.equal((await waiting)!.pool.description, "new");
 });
 
-test("a change that nobody asked about for long is read before the next decision", async () => {
+test("a change that was announced long ago is loaded before the next decision", async () => {
   const { tenantId, id } = await newPool();
   const { snapshot, announce, clock } = node();
   await snapshot(tenantId, id);
@@ -198,22 +198,22 @@ test("a change that nobody asked about for long is read before the next decision
   assert.equal((await snapshot(tenantId, id))!.pool.description, "new");
 });
 
-test("while changes of other nodes are not known, the revision is looked up every time", async () => {
+test("while changes of other nodes are unknown, every call looks up the revision", async () => {
   const { tenantId, id } = await newPool();
-  const { snapshot, standing, asked } = node();
+  const { snapshot, standing, queries } = node();
   const read = await snapshot(tenantId, id);
   standing.fresh = false;
   assert.equal(await snapshot(tenantId, id), read);
   await describe(tenantId, id, "new");
   assert.equal((await snapshot(tenantId, id))!.pool.description, "new");
-  assert.deepEqual(asked, { revisions: 2, loads: 2 });
+  assert.deepEqual(queries, { revisions: 2, loads: 2 });
   standing.fresh = true;
-  assert.ok(snapshot(tenantId, id) instanceof Promise, "what was read meanwhile is looked up once more");
+  assert.ok(snapshot(tenantId, id) instanceof Promise, "a result read meanwhile is verified once more");
 });
 
-test("what was read before a change and arrives after it never replaces what is newer", async () => {
+test("a read that started before a change and ends after it never replaces a newer snapshot", async () => {
   const { tenantId, id } = await newPool();
-  const { snapshot, hold, announce, asked } = node();
+  const { snapshot, hold, announce, queries } = node();
   const held = hold();
   const early = snapshot(tenantId, id);
   await held.read;
@@ -223,12 +223,12 @@ test("what was read before a change and arrives after it never replaces what is 
   held.release();
   assert.equal((await early)!.pool.description, "");
   const now = snapshot(tenantId, id);
-  assert.ok(!(now instanceof Promise), "what came late did not take the place of what is newer");
+  assert.ok(!(now instanceof Promise), "the late result did not replace the newer one");
   assert.equal(now!.pool.description, "new");
-  assert.equal(asked.loads, 2);
+  assert.equal(queries.loads, 2);
 });
 
-test("all that a snapshot holds was so at one moment, whatever is committed while it is read", async () => {
+test("a snapshot is consistent even if changes are committed while it is read", async () => {
   const { tenantId, id } = await newPool();
   const meanwhile: Database = {
     ...db,
@@ -239,7 +239,7 @@ test("all that a snapshot holds was so at one moment, whatever is committed whil
             const query = () => Reflect.apply(target as never, self, args);
             if (!String(args[0]).includes("from recipients\n")) return query();
             return (async () => {
-              // On the same connection, so that the pool has been read by then.
+              // This statement uses the same connection, so the pool has been read when it returns.
               await tx`select 1`;
               await createRecipient({ tenantId }, id);
               return query();
@@ -254,25 +254,25 @@ test("all that a snapshot holds was so at one moment, whatever is committed whil
   assert.equal((await node().snapshot(tenantId, id))!.recipients.length, 1);
 });
 
-test("many who ask at once are served by one read", async () => {
+test("concurrent calls share one read", async () => {
   const { tenantId, id } = await newPool();
-  const { snapshot, asked, announce } = node();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => snapshot(tenantId, id)));
-  assert.equal(new Set(answers).size, 1);
-  assert.deepEqual(asked, { revisions: 0, loads: 1 });
+  const { snapshot, queries, announce } = node();
+  const results = await Promise.all(Array.from({ length: 20 }, () => snapshot(tenantId, id)));
+  assert.equal(new Set(results).size, 1);
+  assert.deepEqual(queries, { revisions: 0, loads: 1 });
   announce(tenantId);
   const again = Array.from({ length: 20 }, () => snapshot(tenantId, id));
-  assert.ok(again.every((each) => each === answers[0]));
-  assert.deepEqual(asked, { revisions: 1, loads: 1 });
+  assert.ok(again.every((each) => each === results[0]));
+  assert.deepEqual(queries, { revisions: 1, loads: 1 });
 });
 
-test("a pool of another tenant, an archived one and one that there is not are none, also when they are known", async () => {
+test("a pool of another tenant, an archived pool and an unknown pool are not returned, even from the cache", async () => {
   const { tenantId, id } = await newPool();
-  const stranger = await newTenant();
+  const otherTenant = await newTenant();
   const { snapshot, refresh, announce } = node();
   assert.notEqual(await snapshot(tenantId, id), undefined);
-  assert.equal(await snapshot(stranger, id), undefined);
-  assert.notEqual(snapshot(tenantId, id), undefined, "the owner's stays known");
+  assert.equal(await snapshot(otherTenant, id), undefined);
+  assert.notEqual(snapshot(tenantId, id), undefined, "the owner's snapshot stays cached");
   assert.ok(!(snapshot(tenantId, id) instanceof Promise));
   assert.equal(await snapshot(tenantId, "no id at all"), undefined);
   await db.sql`update pools set status = 'archived', revision = revision + 1 where tenant_id = ${tenantId} and id = ${id}`;
@@ -281,7 +281,7 @@ test("a pool of another tenant, an archived one and one that there is not are no
   assert.equal(await snapshot(tenantId, id), undefined);
 });
 
-test("a read that fails is told to who asked, and the next one reads again", async () => {
+test("a failed read rejects its callers, and the next call reads again", async () => {
   const { tenantId, id } = await newPool();
   let broken = true;
   const failing: Database = {
@@ -294,7 +294,7 @@ test("a read that fails is told to who asked, and the next one reads again", asy
   assert.equal((await snapshot(tenantId, id))!.pool.id, id);
 });
 
-test("a change is announced when it is committed, and not when it is rolled back", async () => {
+test("a change is announced on commit and not on rollback", async () => {
   const { tenantId, id } = await newPool();
   const announced: string[] = [];
   const stop = changes.onChange((tenant) => announced.push(tenant));
@@ -312,14 +312,17 @@ test("a change is announced when it is committed, and not when it is rolled back
   stop();
 });
 
-test("the pool that a caller names must be there, and in an environment that the caller may use", async () => {
+test("a requested pool must exist in an environment that the caller may use", async () => {
   const { tenantId, id } = await newPool();
   const caller = (environmentMode: "any" | "production_only" | "non_production_only") => ({
     tenantId,
     principal: { environmentMode } as never,
   });
-  assert.equal((await pools.usable(caller("production_only"), id)).pool.id, id);
-  assert.equal((await pools.usable(caller("any"), id)).pool.id, id);
-  await assert.rejects(async () => pools.usable(caller("non_production_only"), id), failsWith("PERMISSION_DENIED"));
-  await assert.rejects(async () => pools.usable(caller("any"), "none"), failsWith("NOT_FOUND"));
+  assert.equal((await pools.requirePool(caller("production_only"), id)).pool.id, id);
+  assert.equal((await pools.requirePool(caller("any"), id)).pool.id, id);
+  await assert.rejects(
+    async () => pools.requirePool(caller("non_production_only"), id),
+    failsWith("PERMISSION_DENIED"),
+  );
+  await assert.rejects(async () => pools.requirePool(caller("any"), "none"), failsWith("NOT_FOUND"));
 });

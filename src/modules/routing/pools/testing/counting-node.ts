@@ -2,20 +2,20 @@ import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { createSnapshots } from "../snapshots/snapshots.ts";
 
-/** A node's cache of snapshots, with counts of what it asks the database; the test announces changes to it. */
-export function countingNode(db: Database, recordsMax?: number) {
-  const asked = { revisions: 0, loads: 0 };
+/** Creates the snapshot cache of a node that counts its database reads; the test announces changes to it. */
+export function createCountingNode(db: Database, recordsMax?: number) {
+  const queries = { revisions: 0, loads: 0 };
   const next: { before?: () => Promise<unknown>; after?: () => Promise<unknown> } = {};
   const counted: Database = {
     ...db,
     sql: new Proxy(db.sql, {
       apply(target, self, args) {
-        asked.revisions++;
+        queries.revisions++;
         return Reflect.apply(target as never, self, args);
       },
     }),
     async transaction(work) {
-      asked.loads++;
+      queries.loads++;
       const { before, after } = next;
       next.before = next.after = undefined;
       await before?.();
@@ -34,16 +34,16 @@ export function countingNode(db: Database, recordsMax?: number) {
   });
   return {
     ...snapshots,
-    asked,
+    queries,
     standing,
-    /** Set by the test. */
+    /** The clock of the node, set by the test. */
     clock,
     announce: own.published,
-    /** Has the next load wait for something before it begins. */
+    /** Delays the next load until the given promise resolves. */
     beforeLoad: (wait: () => Promise<unknown>) => {
       next.before = wait;
     },
-    /** Holds the next load back after it has read. */
+    /** Blocks the next load after it has read. */
     hold() {
       const read = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();

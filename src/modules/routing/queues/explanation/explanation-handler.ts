@@ -9,7 +9,7 @@ import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { fromConstraint, type GroupRef, readGroupStates } from "../../admission/index.ts";
-import type { PoolDoor } from "../../pools/index.ts";
+import type { PoolReader } from "../../pools/index.ts";
 import { fromAssignment } from "../assignment-message.ts";
 import { type Explanation, explain } from "./explanation.ts";
 import { type AdmittedItem, countAhead, findAdmittedItem } from "./explanation-store.ts";
@@ -22,7 +22,7 @@ interface ItemExplanation extends Explanation {
 
 /** Creates the handler of AdmissionService/ExplainAdmission. */
 export function explanationHandlers(
-  pools: Pick<PoolDoor, "usable">,
+  pools: Pick<PoolReader, "requirePool">,
 ): Pick<Handlers<typeof AdmissionService>, "explainAdmission"> {
   return {
     async explainAdmission(context, { poolId, queueItemId }) {
@@ -33,13 +33,13 @@ export function explanationHandlers(
 }
 
 async function explainItem(
-  pools: Pick<PoolDoor, "usable">,
+  pools: Pick<PoolReader, "requirePool">,
   context: Context,
   poolId: string,
   itemId: string,
 ): Promise<ItemExplanation> {
   const { sql, tenantId, nowMs } = context;
-  const { pool } = await pools.usable(context, poolId);
+  const { pool } = await pools.requirePool(context, poolId);
   const item = await findAdmittedItem(sql, tenantId, poolId, itemId);
   if (item === undefined) throw notFound("queue item");
   const refs = refsOf(item);

@@ -1,13 +1,13 @@
 import {
   type AdmissionConfig,
-  admissionRefs,
   type ConstraintVerdict,
+  createSkippedVerdict,
+  evaluateLease,
   type GroupRef,
   type GroupState,
-  handOutLimits,
-  handOutRefs,
-  judgeHandOut,
-  notAsked,
+  selectAdmissionRefs,
+  selectLeaseRefs,
+  toLeaseLimits,
 } from "../../admission/index.ts";
 import { type HoldReason, type ItemState, waitingStates } from "../domain/queue-item.ts";
 
@@ -41,21 +41,21 @@ export function explain(
   const waits = waitingStates.some((each) => each === state);
   if (!waits && state !== "leased") return { constraint: undefined, notBeforeMs: undefined, verdicts: [] };
   const debounce = waits && holdReason === "debounce" ? refs.find(({ kind }) => kind === "debounce") : undefined;
-  const passed = admissionRefs(refs, config).map(
+  const passed = selectAdmissionRefs(refs, config).map(
     (ref): ConstraintVerdict =>
       ref.kind === debounce?.kind
         ? { ...ref, ruling: "debounce", notBeforeMs: dueAtMs, remaining: undefined }
         : { ...ref, ruling: "admit", notBeforeMs: undefined, remaining: undefined },
   );
-  const ahead = handOutRefs(refs, config);
-  const limits = handOutLimits(config);
+  const ahead = selectLeaseRefs(refs, config);
+  const limits = toLeaseLimits(config);
   if (state === "leased" || limits === undefined) {
-    const verdicts = ahead.map((ref): ConstraintVerdict => ({ ...notAsked(ref), ruling: "admit" }));
+    const verdicts = ahead.map((ref): ConstraintVerdict => ({ ...createSkippedVerdict(ref), ruling: "admit" }));
     return { constraint: debounce, notBeforeMs: waits ? dueAtMs : undefined, verdicts: [...passed, ...verdicts] };
   }
   if (state !== "ready") {
-    return { constraint: debounce, notBeforeMs: dueAtMs, verdicts: [...passed, ...ahead.map(notAsked)] };
+    return { constraint: debounce, notBeforeMs: dueAtMs, verdicts: [...passed, ...ahead.map(createSkippedVerdict)] };
   }
-  const { heldBy, verdicts } = judgeHandOut(ahead, limits, groups, nowMs);
+  const { heldBy, verdicts } = evaluateLease(ahead, limits, groups, nowMs);
   return { constraint: heldBy?.ref, notBeforeMs: heldBy?.notBeforeMs, verdicts: [...passed, ...verdicts] };
 }

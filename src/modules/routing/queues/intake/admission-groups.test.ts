@@ -6,8 +6,8 @@ import { fc } from "../../../../../test/harness/random.ts";
 import { readRows } from "../../../../../test/harness/rows.ts";
 import {
   type ConstraintKind,
+  createEmptyGroup,
   forgetGroupsJob,
-  freshGroup,
   type GroupState,
   groupStatus,
 } from "../../admission/index.ts";
@@ -140,7 +140,7 @@ describe("groups", () => {
     });
     const states = fc.sample(shape, 400).map(
       ({ kind: of, until, tat, cleared, ...rest }, n): GroupState => ({
-        ...freshGroup({ kind: of, groupId: `g${n}` }),
+        ...createEmptyGroup({ kind: of, groupId: `g${n}` }),
         ...rest,
         untilMs: until === undefined ? undefined : nowMs + until,
         tatMs: tat === undefined ? 0 : nowMs + tat,

@@ -2,9 +2,10 @@ import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import {
   admit,
+  admitOptimistically,
   type Candidate,
-  createAdmissionOutlook,
-  displaces,
+  canDisplace,
+  createAdmissionBackoff,
   type GroupName,
   type GroupState,
   groupKey,
@@ -13,7 +14,6 @@ import {
   isRace,
   noRoom,
   type OwnedGroup,
-  passAll,
   passGroups,
   Raced,
   readGroups,
@@ -36,22 +36,22 @@ export interface AdmissionTaking {
 
 /** Makes it. */
 export function createAdmissionTaking(db: Database, wake: (tenantId: string, poolId: string) => void): AdmissionTaking {
-  const outlook = createAdmissionOutlook();
+  const backoff = createAdmissionBackoff();
 
   /** Lets all of them in without a look at their groups first; says whether that was possible, and nothing is kept if not. */
   async function pass(proposals: readonly Proposal[], shard: number): Promise<boolean> {
     const pools = poolsOf(proposals);
-    if (!outlook.isFair(pools)) return false;
+    if (!backoff.shouldTry(pools)) return false;
     const passing = passingOf(proposals);
     if (passing === undefined) return false;
     try {
       await passIn(db, passing, shard);
-      outlook.passed(pools);
+      backoff.recordSuccess(pools);
       return true;
     } catch (error) {
       if (isRace(error)) return false;
       if (!noRoom(error)) throw error;
-      outlook.failed(pools);
+      backoff.recordFailure(pools);
       return false;
     }
   }
@@ -88,7 +88,7 @@ function passingOf(proposals: readonly Proposal[]): Passing | undefined {
       candidates.push({ itemId: id, refs, config, nowMs });
     }
   }
-  const passage = passAll(candidates);
+  const passage = admitOptimistically(candidates);
   if (passage === undefined) return undefined;
   let nth = 0;
   const parcels = proposals.map(({ items, settle }) =>
@@ -191,7 +191,7 @@ function namesIn(proposals: readonly Proposal[]): { named: GroupName[]; displaci
       for (const { kind, groupId } of groupsToAdmit(admission)) {
         const name = { tenantId, kind, groupId };
         named.push(name);
-        if (displaces(kind, admission.config)) displacing.push(name);
+        if (canDisplace(kind, admission.config)) displacing.push(name);
       }
     }
   }

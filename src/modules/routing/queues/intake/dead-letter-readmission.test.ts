@@ -100,7 +100,7 @@ async function retriesWith(
     platformTenantId: () => "",
     wake: () => {},
     readmission: () => readmission,
-    pools: { usable: async () => snapshotNow() },
+    pools: { requirePool: async () => snapshotNow() },
   });
   const letters = ids.map((queueItemId) => ({
     poolId,

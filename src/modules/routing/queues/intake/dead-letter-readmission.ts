@@ -6,8 +6,8 @@ import type { EventLoopShares, TimeSlices } from "../../../../platform/schedulin
 import {
   type AdmissionRequest,
   admit,
-  displaces,
-  freshGroup,
+  canDisplace,
+  createEmptyGroup,
   type GroupName,
   type GroupState,
   groupKey,
@@ -18,7 +18,7 @@ import {
   type OwnedGroup,
   Raced,
   readGroups,
-  releasePlaces,
+  releaseGroup,
   retryRaces,
   saveGroups,
 } from "../../admission/index.ts";
@@ -113,7 +113,7 @@ export async function lockRound(
   const asked = [...requests.values()].filter((request) => request !== "rejected");
   const named = asked.flatMap(({ refs }) => refs.map((ref): GroupName => ({ tenantId, ...ref })));
   const displacing = asked.flatMap(({ refs, config }) =>
-    refs.filter(({ kind }) => displaces(kind, config)).map((ref) => ({ tenantId, ...ref })),
+    refs.filter(({ kind }) => canDisplace(kind, config)).map((ref) => ({ tenantId, ...ref })),
   );
   const locked = [...named, ...leaving, ...(await groupsOfHolders(tx, displacing))];
   // Groups that exist are locked before new ones are inserted, as by those who let new items in.
@@ -121,7 +121,8 @@ export async function lockRound(
   const fresh = new Map<string, OwnedGroup>();
   for (const name of named) {
     const key = groupKey(name);
-    if (!known.has(key)) fresh.set(key, { ...name, environmentId, poolId, state: freshGroup(name), stored: false });
+    if (!known.has(key))
+      fresh.set(key, { ...name, environmentId, poolId, state: createEmptyGroup(name), stored: false });
   }
   // A group that somebody else has made meanwhile is not locked.
   if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new Raced();
@@ -167,7 +168,7 @@ export async function lockRound(
         if (!lockedKeys.has(groupKey(name))) throw new Raced();
         const state = states.get(groupKey(name));
         if (state === undefined) continue;
-        const next = releasePlaces(state, { itemId, ended: true, slotFreed: false });
+        const next = releaseGroup(state, { itemId, ended: true, slotFreed: false });
         if (next !== state) change(next);
       }
     },

@@ -30,7 +30,7 @@ test("retries that name letters in opposite orders and leases at the same time n
     platformTenantId: () => "",
     wake: () => {},
     readmission: () => createReadmission(stage.admissionOf, createEventLoopShares()),
-    pools: { usable: async () => ({ ...snapshot, pool: { ...snapshot.pool, config } }) as PoolSnapshot },
+    pools: { requirePool: async () => ({ ...snapshot, pool: { ...snapshot.pool, config } }) as PoolSnapshot },
   });
   const ids: string[] = [];
   for (let nth = 0; nth < 12; nth++) ids.push((await stage.enqueue(pool, { key: `first ${nth}` })).id);

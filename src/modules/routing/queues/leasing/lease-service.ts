@@ -10,7 +10,7 @@ import {
   type Sql,
 } from "../../../../platform/db/index.ts";
 import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
-import type { HandOutLimits } from "../../admission/index.ts";
+import type { LeaseLimits } from "../../admission/index.ts";
 import type { Recipient } from "../../pools/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import {
@@ -32,7 +32,7 @@ export interface WorkAsked {
   /** Whose items; "" for any of the pool's. */
   readonly recipientId: string;
   /** What limits the pool's hand-out besides capacity; undefined when nothing does. */
-  readonly limits: HandOutLimits | undefined;
+  readonly limits: LeaseLimits | undefined;
   readonly environmentId: string;
   /** The recipients of the pool that get work, for a worker that serves all of them. */
   readonly recipientIds: readonly string[];
@@ -167,7 +167,7 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
 
   function takeWithinLimits(
     asked: WorkAsked,
-    limits: HandOutLimits,
+    limits: LeaseLimits,
     count: number,
     walk: GroupWalk,
     ids?: readonly string[],
@@ -180,7 +180,7 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
   /** Leases for one worker when it is the pool's turn. A worker that goes away before gets nothing. */
   function takeInTurn(
     asked: WorkAsked,
-    limits: HandOutLimits,
+    limits: LeaseLimits,
     walk: GroupWalk,
     ids: readonly string[] | undefined,
     keep?: Keep,

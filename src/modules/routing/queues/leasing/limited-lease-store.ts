@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { HandOutLimits, LimitedItem } from "../../admission/index.ts";
+import type { LeaseLimits, LimitedItem } from "../../admission/index.ts";
 import { goesOn, isReady, type LeaseScope } from "./lease-store.ts";
 
 /** Where a walk over the groups of a pool stands. */
@@ -87,7 +87,7 @@ export async function candidatesByGroup(
 }
 
 /** What a pool's settings say of its limits; what they leave out has its default. */
-export type LimitSettings = { readonly [K in keyof HandOutLimits]?: object };
+export type LimitSettings = { readonly [K in keyof LeaseLimits]?: object };
 
 /** The database's time, and a pool's limits as they are now: what a node knows of them may be some moments old. */
 export async function limitsNow(

@@ -1,10 +1,9 @@
 import type { Connections, Sql } from "../../../../platform/db/index.ts";
 import {
-  chooseForHandOut,
-  freshGroup,
+  createEmptyGroup,
   groupKey,
-  groupsAfterHandOut,
-  type HandOutLimits,
+  groupsAfterLease,
+  type LeaseLimits,
   type LimitedItem,
   limitRefs,
   type OwnedGroup,
@@ -12,6 +11,7 @@ import {
   readGroups,
   retryRaces,
   saveGroups,
+  selectForLease,
 } from "../../admission/index.ts";
 import { type LeaseAsked, type LeasedRow, leaseItems, lockPlaces } from "./lease-store.ts";
 import {
@@ -32,7 +32,7 @@ export interface Lease {
 
 /** A lease from a pool whose throttle or concurrency constraint limits hand-out. */
 export interface LimitedLease extends LeaseAsked {
-  readonly limits: HandOutLimits;
+  readonly limits: LeaseLimits;
   readonly environmentId: string;
 }
 
@@ -107,13 +107,13 @@ async function leaseIn(tx: Sql, asked: LimitedLease, candidates: readonly Limite
   const { nowMs } = now;
   const limits = limitsInForce(asked.limits, now.settings);
   const groups = new Map([...owned].map(([key, { state }]) => [key, state]));
-  const { ids, againAtMs } = chooseForHandOut(candidates, limits, groups, count, nowMs);
+  const { ids, againAtMs } = selectForLease(candidates, limits, groups, count, nowMs);
   const againInMs = againAtMs === undefined ? undefined : Math.max(againMsMin, againAtMs - nowMs);
   if (ids.length === 0) return { rows: [], againInMs };
   const takesPlaces = limits.concurrency !== undefined;
   const afterwards = (taken: ReadonlySet<string>): OwnedGroup[] => {
     const items = candidates.filter(({ id }) => taken.has(id));
-    return [...groupsAfterHandOut(items, limits, groups, nowMs).values()].map((state) => {
+    return [...groupsAfterLease(items, limits, groups, nowMs).values()].map((state) => {
       const { kind, groupId } = state;
       const fresh = { tenantId, kind, groupId, environmentId, poolId, stored: false };
       return { ...(owned.get(groupKey(state)) ?? fresh), state };
@@ -140,7 +140,7 @@ async function leaseIn(tx: Sql, asked: LimitedLease, candidates: readonly Limite
 }
 
 function unused(group: OwnedGroup): OwnedGroup {
-  return { ...group, state: freshGroup(group) };
+  return { ...group, state: createEmptyGroup(group) };
 }
 
 /** The earlier of two times, where there are any. */
@@ -149,7 +149,7 @@ export function earlier(a: number | undefined, b: number | undefined): number | 
 }
 
 /** The limits that a node knows, with the values that are in force now. */
-function limitsInForce(known: HandOutLimits, settings: LimitSettings | undefined): HandOutLimits {
+function limitsInForce(known: LeaseLimits, settings: LimitSettings | undefined): LeaseLimits {
   if (settings === undefined) return known;
   const { throttle, concurrency } = known;
   return {

@@ -27,8 +27,8 @@ import { type Database, notFound, type Sql } from "../../../../platform/db/index
 import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { createMessageChecker } from "../../../../platform/validation/index.ts";
-import { handOutLimits } from "../../admission/index.ts";
-import type { PoolDoor, PoolSnapshot } from "../../pools/index.ts";
+import { toLeaseLimits } from "../../admission/index.ts";
+import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import type { Finish, Finished, Finishing } from "../completion/completion-service.ts";
 import { getsWork, type Keep, type Leasing, type Offered } from "./lease-service.ts";
 import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
@@ -42,7 +42,7 @@ export type Acceptable = (
 
 interface Parts {
   readonly db: Database;
-  readonly pools: PoolDoor;
+  readonly pools: PoolReader;
   readonly leasing: Leasing;
   readonly finishing: Finishing;
   /** Which items a recipient who asks may take, of those that nobody was chosen for. */
@@ -130,7 +130,7 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
   return {
     leaseItems: {
       async grouped(context: Context, request: LeaseItemsRequest, keyed) {
-        const snapshot = await pools.usable(context, request.poolId);
+        const snapshot = await pools.requirePool(context, request.poolId);
         const asked = workAsked(context, request, snapshot);
         const answer = (rows: readonly LeasedRow[]) =>
           create(LeaseItemsResponseSchema, { items: rows.map((row) => fromRow(row, snapshot)) });
@@ -142,7 +142,7 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
 
     heartbeatItem: {
       async grouped(context: Context, request: HeartbeatItemRequest, keyed) {
-        const { pool } = await pools.usable(context, request.poolId);
+        const { pool } = await pools.requirePool(context, request.poolId);
         const { queueItemId: id, poolId, leaseToken: token, leaseS } = request;
         const { tenantId } = context;
         const renew = async (sql: Sql) => {
@@ -159,7 +159,7 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
 
     completeItem: {
       async grouped(context: Context, request: CompleteItemRequest, keyed) {
-        const snapshot = await pools.usable(context, request.poolId);
+        const snapshot = await pools.requirePool(context, request.poolId);
         const { cost, score } = request;
         const done = { ...finishOf(context, snapshot, request), failure: undefined, cost, score };
         return finish([done], keyed, ([result]) =>
@@ -170,7 +170,7 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
 
     failItem: {
       async grouped(context: Context, request: FailItemRequest, keyed) {
-        const snapshot = await pools.usable(context, request.poolId);
+        const snapshot = await pools.requirePool(context, request.poolId);
         const failed = { ...finishOf(context, snapshot, request), failure: failureOf(request) };
         return finish([failed], keyed, ([result]) => create(FailItemResponseSchema, { result: only(request, result) }));
       },
@@ -178,7 +178,7 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
 
     completeItems: {
       async grouped(context: Context, request: CompleteItemsRequest, keyed) {
-        const snapshot = await pools.usable(context, request.poolId);
+        const snapshot = await pools.requirePool(context, request.poolId);
         const toFinish = (item: LeasedRef) => ({ ...finishOf(context, snapshot, item), failure: undefined });
         return finishEach(request.items, toFinish, keyed, (results) =>
           create(CompleteItemsResponseSchema, { results }),
@@ -188,7 +188,7 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
 
     failItems: {
       async grouped(context: Context, request: FailItemsRequest, keyed) {
-        const snapshot = await pools.usable(context, request.poolId);
+        const snapshot = await pools.requirePool(context, request.poolId);
         const failure = failureOf(request);
         const toFinish = (item: LeasedRef) => ({ ...finishOf(context, snapshot, item), failure });
         return finishEach(request.items, toFinish, keyed, (results) => create(FailItemsResponseSchema, { results }));
@@ -205,7 +205,7 @@ function workAsked(context: Context, request: LeaseItemsRequest, { pool, recipie
     tenantId: context.tenantId,
     poolId: pool.id,
     recipientId,
-    limits: handOutLimits(pool.config.admission),
+    limits: toLeaseLimits(pool.config.admission),
     environmentId: pool.environmentId,
     recipientIds: recipients.filter(getsWork).map(({ id }) => id),
     // What waits to be assigned by hand is nobody's before.

@@ -5,8 +5,8 @@ import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { type Egress, EgressError } from "../../../../platform/egress/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue } from "../../../../platform/scheduling/index.ts";
-import { handOutLimits } from "../../admission/index.ts";
-import type { PoolDoor, PoolSnapshot, Recipient } from "../../pools/index.ts";
+import { toLeaseLimits } from "../../admission/index.ts";
+import type { PoolReader, PoolSnapshot, Recipient } from "../../pools/index.ts";
 import type { Finishing } from "../completion/completion-service.ts";
 import { type PushAnswer, pushVerdict } from "../domain/push-response.ts";
 import { getsWork, type Leasing, queueTopicPrefix } from "../leasing/lease-service.ts";
@@ -19,7 +19,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly signals: Signals;
-  readonly pools: Pick<PoolDoor, "snapshot">;
+  readonly pools: Pick<PoolReader, "snapshot">;
   readonly leasing: Leasing;
   readonly finishing: Finishing;
   readonly egress: Egress;
@@ -145,7 +145,7 @@ export function createPushing(parts: Parts): Pushing {
         tenantId,
         poolId,
         recipientId,
-        limits: handOutLimits(snapshot.pool.config.admission),
+        limits: toLeaseLimits(snapshot.pool.config.admission),
         environmentId: snapshot.pool.environmentId,
         recipientIds: [recipientId],
         unchosen: false,

@@ -2,8 +2,8 @@ import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import { groupKey, groupNamesOf, readGroups, saveGroups, vacated } from "../../admission/index.ts";
-import type { PoolDoor } from "../../pools/index.ts";
+import { groupKey, groupNamesOf, readGroups, saveGroups, vacateGroup } from "../../admission/index.ts";
+import type { PoolReader } from "../../pools/index.ts";
 import type { Finish, Finishing } from "../completion/completion-service.ts";
 import { move } from "../transitions/item-transitions.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
@@ -14,7 +14,7 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly pools: Pick<PoolDoor, "snapshot">;
+  readonly pools: Pick<PoolReader, "snapshot">;
   readonly finishing: Finishing;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
@@ -85,7 +85,7 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
     const ready = await store.leaveWindows(tx, items);
     const left = ready.flatMap(({ id, debounceGroup }) => {
       const group = owned.get(groupKey({ kind, groupId: debounceGroup }));
-      return group?.state.itemId === id ? [{ ...group, state: vacated(group.state) }] : [];
+      return group?.state.itemId === id ? [{ ...group, state: vacateGroup(group.state) }] : [];
     });
     await saveGroups(tx, left, clock.now());
     return ready;

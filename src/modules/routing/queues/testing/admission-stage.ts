@@ -22,11 +22,11 @@ import {
   createAdmissionKeys,
   createAdmissionRequests,
   type GroupRef,
-  handOutLimits,
   type KeyedItem,
+  toLeaseLimits,
   type Verdict,
 } from "../../admission/index.ts";
-import type { AdmissionConfig, PoolDoor, PoolSnapshot } from "../../pools/index.ts";
+import type { AdmissionConfig, PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import { explanationHandlers } from "../explanation/explanation-handler.ts";
 import { createAdmissionTaking } from "../intake/constrained-acceptor.ts";
 import { leaseWithinLimits } from "../leasing/limited-lease.ts";
@@ -47,8 +47,8 @@ export function admissionStage(db: Database) {
   const taking = createAdmissionTaking(db, () => {});
   const events = recordedEvents();
   const woken: string[] = [];
-  const pools: Pick<PoolDoor, "usable"> = {
-    async usable({ tenantId, principal }, poolId) {
+  const pools: Pick<PoolReader, "requirePool"> = {
+    async requirePool({ tenantId, principal }, poolId) {
       const found = snapshots.get(poolId);
       if (found?.pool.tenantId !== tenantId) throw notFound("pool");
       if (!mayUseEnvironment(principal, found.environmentKey)) throw fail("PERMISSION_DENIED");
@@ -93,7 +93,7 @@ export function admissionStage(db: Database) {
 
     /** Hands out as many of a pool's items as its limits allow; answers with their ids. */
     async handOut({ tenantId, poolId, environmentId }: StagedPool, count = 1) {
-      const limits = handOutLimits(snapshots.get(poolId)!.pool.config.admission) ?? {};
+      const limits = toLeaseLimits(snapshots.get(poolId)!.pool.config.admission) ?? {};
       const whose = { tenantId, poolId, environmentId, delivery: "pull" as const, recipientIds: [""] };
       const lease = { leaseS: 600, ageingMs: 60_000, stem: "0123456789abcdef", shard: 0 };
       const { rows } = await leaseWithinLimits(db, { ...whose, ...lease, limits, count }, { at: undefined });

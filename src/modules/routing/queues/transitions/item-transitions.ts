@@ -5,7 +5,7 @@ import {
   groupNamesOf,
   type OwnedGroup,
   readGroups,
-  releasePlaces,
+  releaseGroup,
   saveGroups,
 } from "../../admission/index.ts";
 import { waitingStates } from "../domain/queue-item.ts";
@@ -87,7 +87,7 @@ async function giveBack(
     for (const name of groupNamesOf(item)) {
       const group = groups.get(groupKey(name));
       if (group === undefined) continue;
-      const state = releasePlaces(group.state, { itemId: item.id, ended, slotFreed: item.hadSlot });
+      const state = releaseGroup(group.state, { itemId: item.id, ended, slotFreed: item.hadSlot });
       if (state === group.state) continue;
       const next = { ...group, state };
       groups.set(groupKey(name), next);

@@ -8,7 +8,7 @@ import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import { placeReasons } from "../domain/assignment-retry.ts";
+import { capacityReasons } from "../domain/assignment-retry.ts";
 import { poolOf } from "../domain/testing/fixtures.ts";
 import { createLivePools, type LivePools } from "../outcomes/live-pools.ts";
 import { type Assigning, createAssigning } from "./assigner.ts";
@@ -329,7 +329,7 @@ test("a place that nobody who waits can use leads to a few looks and not to ever
   }
   const reasons = await db.sql`
     select distinct assign_reason from queue_items where tenant_id = ${stage.tenantId} and id = any(${ids}::text[])`;
-  assert.ok(reasons.length === 1 && placeReasons.includes(reasons[0]!.assignReason), JSON.stringify(reasons));
+  assert.ok(reasons.length === 1 && capacityReasons.includes(reasons[0]!.assignReason), JSON.stringify(reasons));
 });
 
 /** A clock by which a turn is over after two or three decisions. */

@@ -6,11 +6,11 @@ import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue, type EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { PoolDoor, PoolId } from "../../pools/index.ts";
+import type { PoolId, PoolReader } from "../../pools/index.ts";
 import type { Leftovers } from "../../queues/index.ts";
 import { decideInTime, timeInBackground } from "../decisions/decision-budget.ts";
-import { placeReasons } from "../domain/assignment-retry.ts";
-import { SlicedDecision } from "../domain/decide.ts";
+import { capacityReasons } from "../domain/assignment-retry.ts";
+import { SlicedDecision } from "../domain/decision-engine.ts";
 import type { RoutableItem } from "../domain/item.ts";
 import type { LivePools } from "../outcomes/live-pools.ts";
 import { createAssignmentPage, snapshotName } from "./assignment-page.ts";
@@ -33,7 +33,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly shares: EventLoopShares;
-  readonly pools: PoolDoor;
+  readonly pools: PoolReader;
   readonly live: LivePools;
   readonly events: EventRecorder;
   /** What becomes of items that nobody in the pool takes. */
@@ -195,7 +195,7 @@ export function createAssigning(parts: Parts): Assigning {
   ): Promise<Looked> {
     const { tenantId, poolId } = pool;
     const untilMs = performance.now() + turnMs;
-    const reasons = forPlace ? placeReasons : [];
+    const reasons = forPlace ? capacityReasons : [];
     let { after, looked }: { after: QueuePlace | undefined; looked: number } = from;
     let placeIsLeft = false;
     while (after !== undefined && looked < (forPlace ? itemsForPlace : itemsPerPage)) {

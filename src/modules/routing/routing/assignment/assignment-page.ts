@@ -3,7 +3,7 @@ import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import type { Leftovers } from "../../queues/index.ts";
-import { placeReasons, retryInS } from "../domain/assignment-retry.ts";
+import { capacityReasons, retryInS } from "../domain/assignment-retry.ts";
 import type { CompiledPool } from "../domain/compilation/compiled-pool.ts";
 import type { Decision } from "../domain/decision.ts";
 import type { LivePools, LiveView } from "../outcomes/live-pools.ts";
@@ -142,7 +142,7 @@ export function createAssignmentPage(
 }
 
 function waitsForPlace(reason: string | null): boolean {
-  return reason !== null && placeReasons.includes(reason);
+  return reason !== null && capacityReasons.includes(reason);
 }
 
 function append<Key>(lists: Map<Key, string[]>, key: Key, id: string): void {

@@ -3,10 +3,10 @@ import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import type { OfferedItem } from "../../queues/index.ts";
+import { checkAcceptance } from "../domain/acceptance.ts";
 import { retryInS } from "../domain/assignment-retry.ts";
 import { Evaluation } from "../domain/evaluation.ts";
 import type { RoutableItem } from "../domain/item.ts";
-import { mayAccept } from "../domain/may-accept.ts";
 import type { LivePools } from "../outcomes/live-pools.ts";
 
 /** How long one look at waiting items may take. */
@@ -54,7 +54,7 @@ export function createAcceptance({ live, clock, shares }: Parts) {
       for (;;) {
         if (turns.isOver()) await turns.next();
         evaluation.resume(turns.isOver);
-        const acceptance = mayAccept(pool, moment, item, recipientId, at, evaluation);
+        const acceptance = checkAcceptance(pool, moment, item, recipientId, at, evaluation);
         if (acceptance?.may === true) open.push(id);
         else if (acceptance?.reason === "rules_too_costly") noteCostly(id);
         if (acceptance !== undefined) break;

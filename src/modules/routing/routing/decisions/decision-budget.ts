@@ -1,6 +1,6 @@
 import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
-import type { SlicedDecision } from "../domain/decide.ts";
 import type { Decision } from "../domain/decision.ts";
+import type { SlicedDecision } from "../domain/decision-engine.ts";
 
 /** What one call, or one round in the background, spends on its decisions. */
 export interface DecisionTime {

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import type { PoolId, Pools } from "../../pools/index.ts";
 import { compilePool } from "../domain/compilation/compiled-pool.ts";
-import { replay } from "../domain/decide.ts";
+import { replay } from "../domain/decision-engine.ts";
 import type { Evidence } from "../domain/evidence.ts";
 import type { RoutableItem } from "../domain/item.ts";
 import { decisionStore, evidenceOf, type FoundDecision } from "./decision-store.ts";
@@ -15,7 +15,7 @@ import { snapshotStore } from "./snapshot-store.ts";
 export type DecisionService = ReturnType<typeof createDecisionService>;
 
 /** Makes them. */
-export function createDecisionService(pools: Pick<Pools, "snapshotForm" | "snapshot">) {
+export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snapshot">) {
   async function find({ sql, tenantId, principal }: Context, id: string): Promise<FoundDecision> {
     const stored = await decisionStore(sql).find(tenantId, id);
     if (stored === undefined) throw notFound("decision");
@@ -40,7 +40,7 @@ export function createDecisionService(pools: Pick<Pools, "snapshotForm" | "snaps
       const evidence = evidenceOf(stored);
       const requirements = stored.requirements as unknown as RoutableItem["requirements"];
       const item: RoutableItem = { type, key, attributes, requirements, priority };
-      const snapshot = pools.snapshotForm.restore(body);
+      const snapshot = pools.snapshotCodec.decode(body);
       const at = { nowMs: evidence.nowMs, seed, waitedS: 0 };
       const again = replay(compilePool(snapshot), item, at, evidence.observed);
       const differences = [

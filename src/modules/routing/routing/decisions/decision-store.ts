@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
-import { type Evidence, type KeptEvidence, wholeEvidence } from "../domain/evidence.ts";
+import { type CompactEvidence, type Evidence, expandEvidence } from "../domain/evidence.ts";
 
 /** A decision as it is kept. */
 export interface StoredDecision {
@@ -18,7 +18,7 @@ export interface StoredDecision {
   readonly recipientId: string;
   readonly snapshotDigest: Buffer;
   readonly seed: number;
-  readonly evidence: KeptEvidence;
+  readonly evidence: CompactEvidence;
   /** Whether work was put on a queue for it. */
   readonly queued: boolean;
 }
@@ -31,7 +31,7 @@ export interface FoundDecision extends StoredDecision {
 
 /** All that is known of a decision, also what its row tells otherwise. */
 export function evidenceOf({ id, outcome, recipientId, priority, evidence }: StoredDecision): Evidence {
-  return wholeEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority });
+  return expandEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority });
 }
 
 /** What is listed. */

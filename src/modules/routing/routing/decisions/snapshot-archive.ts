@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { PoolSnapshot, Pools, RecipientPart } from "../../pools/index.ts";
+import type { PoolSnapshot, Pools, RecipientChunk } from "../../pools/index.ts";
 import { snapshotStore } from "./snapshot-store.ts";
 
 /** Stores what decisions are made from, so that they can be replayed. */
@@ -16,20 +16,20 @@ const againMs = 12 * 3_600_000;
 const partsAtOnce = 8;
 
 /** Creates the storage of snapshots. Most calls only look up the snapshot in memory. */
-export function createSnapshotKeeping(sql: Sql, clock: Clock, form: Pools["snapshotForm"]): SnapshotKeeping {
+export function createSnapshotKeeping(sql: Sql, clock: Clock, codec: Pools["snapshotCodec"]): SnapshotKeeping {
   const store = snapshotStore(sql);
   const keptAtMs = new Map<string, number>();
   // A key that is put together anew for each call costs more than all the rest of it.
   const freshUntilMs = new WeakMap<PoolSnapshot, number>();
-  const partFreshUntilMs = new WeakMap<RecipientPart, number>();
+  const partFreshUntilMs = new WeakMap<RecipientChunk, number>();
   const writing = new Map<string, Promise<void>>();
 
   /** Writes the parts that are not stored yet: of a pool that changed, the few in which something did. */
   async function writeParts(snapshot: PoolSnapshot, nowMs: number): Promise<void> {
-    const missing = form.parts(snapshot).filter((part) => nowMs >= (partFreshUntilMs.get(part) ?? 0));
+    const missing = codec.chunks(snapshot).filter((part) => nowMs >= (partFreshUntilMs.get(part) ?? 0));
     for (let from = 0; from < missing.length; from += partsAtOnce) {
       const parts = missing.slice(from, from + partsAtOnce);
-      const rows = parts.map((part) => ({ digest: part.digest, recipients: JSON.stringify(form.partBody(part)) }));
+      const rows = parts.map((part) => ({ digest: part.digest, recipients: JSON.stringify(codec.encodeChunk(part)) }));
       await store.keepParts(snapshot.pool.tenantId, rows, new Date(nowMs));
       for (const part of parts) partFreshUntilMs.set(part, nowMs + againMs);
     }
@@ -38,7 +38,7 @@ export function createSnapshotKeeping(sql: Sql, clock: Clock, form: Pools["snaps
   async function write(key: string, snapshot: PoolSnapshot): Promise<void> {
     const nowMs = clock.now();
     await writeParts(snapshot, nowMs);
-    await store.keep(snapshot.pool.tenantId, snapshot.digest, form.head(snapshot), new Date(nowMs));
+    await store.keep(snapshot.pool.tenantId, snapshot.digest, codec.encodeHead(snapshot), new Date(nowMs));
     if (keptAtMs.size >= knownMax) keptAtMs.clear();
     keptAtMs.set(key, nowMs);
   }

@@ -1,24 +1,24 @@
 import type { DeliveryMode, PoolId, RecipientId, RuleId } from "../../pools/index.ts";
-import type { Observed } from "./facts/survey-record.ts";
+import type { Observation } from "./facts/observation.ts";
 
-/** When a decision is made and what its chance is drawn from. */
+/** The time and the random seed of a decision. */
 export interface DecisionPoint {
   readonly nowMs: number;
-  /** A whole number of up to 53 bits: the only source of chance. */
+  /** An integer of up to 53 bits: the only source of randomness. */
   readonly seed: number;
-  /** How long the item has waited so far. */
+  /** How long the item has waited. */
   readonly waitedS: number;
-  /** Work that conditions may do, in steps of CEL; as much as any decision may unless set. */
+  /** Limit of CEL steps for conditions; undefined for the default. */
   readonly stepsMax?: number | undefined;
 }
 
 /**
- * What a decision comes to. queued: nobody can take it now. no_match: the same, in a pool that does not want it to wait.
- * redirected: another pool is to decide.
+ * The outcome of a decision. queued: no recipient is available now. no_match: as queued, in a pool that does not
+ * queue such items. redirected: another pool decides.
  */
 export type DecisionOutcome = "routed" | "queued" | "held" | "rejected" | "redirected" | "no_match";
 
-/** Why, as a word that does not change. */
+/** The reason of a decision, as a stable code. */
 export type DecisionReason =
   | "chosen"
   | "named_by_rule"
@@ -28,63 +28,63 @@ export type DecisionReason =
   | "rule_reject"
   | "rule_redirect"
   | "rule_error"
-  | NobodyReason;
+  | NoMatchReason;
 
-/** Why nobody takes an item now. */
-export type NobodyReason =
+/** Why no recipient takes an item. */
+export type NoMatchReason =
   /** No recipient is active with a weight above 0. */
   | "no_recipients"
-  /** Nobody has the skills, or all who do are excluded. */
+  /** No recipient has the skills, or all that do are excluded. */
   | "requirements_unmet"
   | "rules_exclude_all"
   | "all_at_capacity"
   | "all_ejected"
-  /** Some are at capacity and some are ejected. */
+  /** Some recipients are at capacity and some are ejected. */
   | "none_available"
-  /** The one that the item or a rule names is not there, paused, or not let in. */
+  /** The recipient named by the item or a rule is missing, paused or excluded. */
   | "recipient_not_eligible"
-  /** The one that the item or a rule names is at capacity or ejected. */
+  /** The recipient named by the item or a rule is at capacity or ejected. */
   | "recipient_unavailable"
-  /** first_accept: whoever asks first takes it. */
+  /** first_accept: the first worker to request it takes the item. */
   | "awaiting_acceptance"
-  /** manual: somebody has to name a recipient. */
+  /** manual: the item waits for an explicit assignment. */
   | "awaiting_assignment"
-  /** Conditions took more work than one decision may do. */
+  /** Conditions exceeded the work limit of a decision. */
   | "rules_too_costly"
-  /** The call had no time left for the item's rules: they are applied in the background. */
+  /** The call ran out of time; rules are evaluated in the background. */
   | "decided_later";
 
-/** One step that led to a decision; never a value of the item. */
+/** One step of a decision; never contains item values. */
 export interface TraceStep {
   readonly step: "eligibility" | "requirement" | "rule" | "strategy" | "fallback" | "omitted";
-  /** The rule or the recipient that it is about. */
+  /** The rule or recipient of the step. */
   readonly id?: string;
   readonly result: string;
   readonly detail?: string;
 }
 
-/** Who takes an item, and why. */
+/** A decision and its reasons. */
 export interface Decision {
   readonly outcome: DecisionOutcome;
-  /** Empty unless it is routed. */
+  /** Empty unless the outcome is routed. */
   readonly recipientId: RecipientId | "";
-  /** How the work reaches the recipient; empty unless it is routed. */
+  /** How the item reaches the recipient; empty unless the outcome is routed. */
   readonly deliveryMode: DeliveryMode | "";
-  /** In the order in which they applied. */
+  /** In the order in which the rules applied. */
   readonly matchedRuleIds: readonly RuleId[];
-  /** The item's, or what the last set_priority made of it. */
+  /** The priority of the item, or the one from the last set_priority rule. */
   readonly priority: number;
-  /** For how many more seconds a held item is held; 0 unless it is. */
+  /** Remaining hold time in seconds; 0 unless the outcome is held. */
   readonly holdS: number;
-  /** Empty unless it is redirected. */
+  /** Empty unless the outcome is redirected. */
   readonly redirectPoolId: PoolId | "";
   readonly reason: DecisionReason;
-  /** What a rejecting rule has to say to the caller; empty otherwise. */
+  /** The message of a rejecting rule for the caller; empty otherwise. */
   readonly message: string;
   readonly experimentKeys: readonly string[];
-  /** In how many seconds the next step of the fallback is due, when nobody takes it before; 0 when none is left. */
+  /** Seconds until the next fallback step is due; 0 if none is left. */
   readonly nextStepInS: number;
   readonly trace: readonly TraceStep[];
-  /** What the decision saw of the moment; with the snapshot, the item and the point, enough to make it again. */
-  readonly observed: Observed;
+  /** The live state that the decision read. With the snapshot, the item and the point it suffices for a replay. */
+  readonly observed: Observation;
 }

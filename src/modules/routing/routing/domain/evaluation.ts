@@ -1,31 +1,31 @@
 import { type CelExpression, evaluateCondition, type WorkMeter } from "../../../../platform/cel/index.ts";
 import type { CompiledPool } from "./compilation/compiled-pool.ts";
 import {
-  type AnswerRow,
   type Condition,
-  DOES_NOT,
+  DOES_NOT_HOLD,
   FAILED,
   HOLDS,
+  type ResultRow,
   UNKNOWN,
   type Verdict,
 } from "./compilation/condition.ts";
 import type { DecisionPoint } from "./decision.ts";
 import type { RoutableItem } from "./item.ts";
 
-/** Work that the conditions of one decision may do, in steps of CEL; remembered answers cost nothing. */
+/** Limit of CEL steps for the conditions of one decision; cached results cost nothing. */
 const stepsMax = 250_000;
-/** What an evaluation costs besides the steps that CEL counts. */
+/** The overhead of an evaluation in CEL steps. */
 const stepsPerEvaluation = 10;
-/** How much work is done between two looks at the slice's time. */
-const stepsPerLook = 500;
+/** The number of steps between two checks of the time slice. */
+const stepsPerCheck = 500;
 
-/** A condition together with its answers for the item in hand. */
-export interface Question {
+/** A condition with its cached results for the current item. */
+export interface BoundCondition {
   readonly condition: Condition;
-  readonly row: AnswerRow;
+  readonly row: ResultRow;
 }
 
-/** What conditions see. */
+/** Variables of conditions. */
 interface Values extends Readonly<Record<string, unknown>> {
   readonly item: object;
   readonly pool: object;
@@ -33,111 +33,111 @@ interface Values extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Evaluates conditions for one item, each for each recipient at most once, within what a decision may cost.
+ * Evaluates conditions for one item, at most once per recipient and within the work limit of a decision.
  *
- * An evaluation can pause: from then on every new answer is FAILED, and whoever asked starts over after `resume`. All answers
- * are remembered, so starting over costs little and comes to the same result.
+ * An evaluation can pause: every further result is FAILED, and the caller starts over after `resume`. Results are
+ * cached, so starting over is cheap and gives the same result.
  */
 export class Evaluation {
-  /** Conditions took more work than a decision may do. */
+  /** Conditions exceeded the work limit. */
   exhausted = false;
-  /** The slice of the event loop is used up. */
+  /** The time slice ended. */
   paused = false;
   readonly #pool: CompiledPool;
   readonly #item: RoutableItem;
   readonly #nowMs: number;
   readonly #stepsMax: number;
-  readonly #work: WorkMeter;
-  // Made when first used: most decisions ask nothing.
+  readonly #meter: WorkMeter;
+  // Created on first use: most decisions evaluate no condition.
   #verdicts: Map<Condition, Verdict> | undefined;
-  #questions: Map<Condition, Question> | undefined;
+  #bound: Map<Condition, BoundCondition> | undefined;
   #values: Map<CelExpression, unknown> | undefined;
   #sliceIsOver: (() => boolean) | undefined;
-  #lookAtSteps = stepsPerLook;
+  #checkAtSteps = stepsPerCheck;
   #celItem: object | undefined;
-  #alone: Values | undefined;
+  #itemValues: Values | undefined;
   #withRecipient: (Values & { recipient: object }) | undefined;
 
-  /** `steps`: work that was done for the same decision before. */
+  /** `steps`: work done before for the same decision. */
   constructor(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, steps = 0) {
-    this.#work = { steps };
+    this.#meter = { steps };
     this.#pool = pool;
     this.#item = item;
     this.#nowMs = at.nowMs;
     this.#stepsMax = at.stepsMax ?? stepsMax;
   }
 
-  /** No new answer can be had: whatever is decided from here on does not count. */
+  /** No further result is available; results from here on are invalid. */
   get stopped(): boolean {
     return this.exhausted || this.paused;
   }
 
   /** Work done so far. */
   get steps(): number {
-    return this.#work.steps;
+    return this.#meter.steps;
   }
 
-  /** Goes on until the slice is over; at least one condition is evaluated in each slice. */
+  /** Continues until the slice ends; each slice evaluates at least one condition. */
   resume(sliceIsOver: () => boolean): void {
     this.paused = false;
     this.#sliceIsOver = sliceIsOver;
-    this.#lookAtSteps = this.#work.steps + stepsPerLook;
+    this.#checkAtSteps = this.#meter.steps + stepsPerCheck;
   }
 
-  /** What conditions and hash keys see of the item. */
+  /** The item as seen by conditions and hash keys. */
   get item(): object {
     this.#celItem ??= celItem(this.#item);
     return this.#celItem;
   }
 
-  question(condition: Condition): Question {
-    let question = this.#questions?.get(condition);
-    if (question === undefined) {
-      question = { condition, row: condition.rowFor(this.item) };
-      this.#questions ??= new Map();
-      this.#questions.set(condition, question);
+  bind(condition: Condition): BoundCondition {
+    let bound = this.#bound?.get(condition);
+    if (bound === undefined) {
+      bound = { condition, row: condition.rowFor(this.item) };
+      this.#bound ??= new Map();
+      this.#bound.set(condition, bound);
     }
-    return question;
+    return bound;
   }
 
-  /** The verdict without a recipient: FAILED for a condition that cannot be told without one. */
-  alone({ condition, row }: Question): Verdict {
+  /** Returns the result without a recipient; FAILED if the condition needs one. */
+  evaluateWithoutRecipient({ condition, row }: BoundCondition): Verdict {
     if (row.withoutRecipient !== UNKNOWN) return row.withoutRecipient;
-    const verdict = this.#evaluate(condition, this.#valuesAlone());
+    const verdict = this.#evaluate(condition, this.#valuesForItem());
     if (!this.stopped) row.withoutRecipient = verdict;
     return verdict;
   }
 
-  /** The verdict on a condition that names no recipient. */
-  ofItem(condition: Condition): Verdict {
+  /** Returns the result of a condition that does not use the recipient. */
+  evaluateForItem(condition: Condition): Verdict {
     const known = this.#verdicts?.get(condition);
     if (known !== undefined) return known;
-    const verdict = this.#evaluate(condition, this.#valuesAlone());
+    const verdict = this.#evaluate(condition, this.#valuesForItem());
     if (this.stopped) return verdict;
     this.#verdicts ??= new Map();
     this.#verdicts.set(condition, verdict);
     return verdict;
   }
 
-  /** The verdict for one recipient. */
-  of({ condition, row }: Question, index: number): Verdict {
+  /** Returns the result for one recipient. */
+  evaluateForRecipient({ condition, row }: BoundCondition, index: number): Verdict {
     const known = row.get(index);
     if (known !== UNKNOWN) return known;
-    this.#withRecipient ??= { ...this.#valuesAlone(), recipient: {} };
+    this.#withRecipient ??= { ...this.#valuesForItem(), recipient: {} };
     this.#withRecipient.recipient = this.#pool.celRecipient(index);
     const verdict = this.#evaluate(condition, this.#withRecipient);
     if (!this.stopped) row.set(index, verdict);
     return verdict;
   }
 
-  /** The value of an expression over the item alone; undefined when it fails. */
+  /** Returns the value of an expression over the item; undefined if it fails. */
   valueOf(expression: CelExpression): unknown {
     this.#values ??= new Map();
     if (this.#values.has(expression)) return this.#values.get(expression);
-    if (!this.#mayEvaluate()) return undefined;
+    if (!this.#canEvaluate()) return undefined;
     let value: unknown;
     try {
-      value = expression.evaluate({ item: this.item }, this.#work);
+      value = expression.evaluate({ item: this.item }, this.#meter);
     } catch {
       value = undefined;
     }
@@ -145,40 +145,40 @@ export class Evaluation {
     return value;
   }
 
-  #valuesAlone(): Values {
-    this.#alone ??= { item: this.item, pool: this.#pool.celPool, now: new Date(this.#nowMs) };
-    return this.#alone;
+  #valuesForItem(): Values {
+    this.#itemValues ??= { item: this.item, pool: this.#pool.celPool, now: new Date(this.#nowMs) };
+    return this.#itemValues;
   }
 
   #evaluate({ expression }: Condition, values: Values): Verdict {
-    if (expression === undefined || !this.#mayEvaluate()) return FAILED;
+    if (expression === undefined || !this.#canEvaluate()) return FAILED;
     try {
-      return evaluateCondition(expression, values, this.#work) ? HOLDS : DOES_NOT;
+      return evaluateCondition(expression, values, this.#meter) ? HOLDS : DOES_NOT_HOLD;
     } catch {
       return FAILED;
     }
   }
 
-  #mayEvaluate(): boolean {
+  #canEvaluate(): boolean {
     if (this.stopped) return false;
-    const work = this.#work;
-    if (work.steps >= this.#stepsMax) {
+    const meter = this.#meter;
+    if (meter.steps >= this.#stepsMax) {
       this.exhausted = true;
       return false;
     }
-    if (work.steps >= this.#lookAtSteps) {
-      this.#lookAtSteps = work.steps + stepsPerLook;
+    if (meter.steps >= this.#checkAtSteps) {
+      this.#checkAtSteps = meter.steps + stepsPerCheck;
       if (this.#sliceIsOver?.() === true) {
         this.paused = true;
         return false;
       }
     }
-    work.steps += stepsPerEvaluation;
+    meter.steps += stepsPerEvaluation;
     return true;
   }
 }
 
-/** The item as conditions see it: named as on the wire. */
+/** Converts the item to its wire names for conditions. */
 function celItem({ type, key, attributes, requirements, priority }: RoutableItem): object {
   return {
     type,

@@ -1,19 +1,19 @@
 import type { Decision, TraceStep } from "./decision.ts";
-import type { Observed } from "./facts/survey-record.ts";
+import type { Observation } from "./facts/observation.ts";
 
-/** What is known of a decision besides its outcome: enough to show it, and to make it again. */
+/** Details of a decision that are needed to show and replay it. */
 export interface Evidence {
   readonly reason: string;
-  /** What the rule that rejected the item has to say. */
+  /** The message of the rule that rejected the item. */
   readonly message: string;
   readonly ruleIds: readonly string[];
   readonly experimentKeys: readonly string[];
-  readonly trace: readonly TraceStepKept[];
-  readonly observed: Observed;
-  /** What the rules and the strategy came to, before admission. */
+  readonly trace: readonly EvidenceTraceStep[];
+  readonly observed: Observation;
+  /** The result of rules and strategy, before admission. */
   readonly decided: Decided;
   readonly nowMs: number;
-  /** The item that this one would have been a double of; empty for none. */
+  /** The item that this one duplicates; empty for none. */
   readonly existingItemId: string;
   readonly dueAtMs: number | undefined;
 }
@@ -24,26 +24,32 @@ interface Decided {
   readonly priority: number;
 }
 
-/** A step of a trace; admission and redirects add theirs to those of the decision. */
-export type TraceStepKept = Omit<TraceStep, "step"> & { readonly step: TraceStep["step"] | "admission" | "redirect" };
+/** A trace step, including those of admission and redirects. */
+export type EvidenceTraceStep = Omit<TraceStep, "step"> & {
+  readonly step: TraceStep["step"] | "admission" | "redirect";
+};
 
-/** What the rest of a decision's row tells. */
-interface Told {
-  /** When its id was made. */
+/** The columns of a decision from which evidence is expanded. */
+interface DecisionRow {
+  /** The creation time of the decision id. */
   readonly madeAtMs: number;
   readonly outcome: string;
   readonly recipientId: string;
   readonly priority: number;
 }
 
-/** Evidence as it is kept: without what is empty, and without what the rest of the row tells. */
-export type KeptEvidence = Pick<Evidence, "reason" | "trace" | "observed"> & Partial<Evidence>;
+/** Stored evidence, without empty fields and without values that other columns hold. */
+export type CompactEvidence = Pick<Evidence, "reason" | "trace" | "observed"> & Partial<Evidence>;
 
-/** What is kept of evidence. */
-export function keptEvidence(evidence: Evidence, { madeAtMs, outcome, recipientId, priority }: Told): KeptEvidence {
+/** Removes fields that expandEvidence can restore. */
+export function compactEvidence(
+  evidence: Evidence,
+  { madeAtMs, outcome, recipientId, priority }: DecisionRow,
+): CompactEvidence {
   const { reason, message, ruleIds, experimentKeys, trace, observed, decided, nowMs, existingItemId, dueAtMs } =
     evidence;
-  const told = decided.outcome === outcome && decided.recipientId === recipientId && decided.priority === priority;
+  const isRedundant =
+    decided.outcome === outcome && decided.recipientId === recipientId && decided.priority === priority;
   return {
     reason,
     message: message || undefined,
@@ -51,15 +57,18 @@ export function keptEvidence(evidence: Evidence, { madeAtMs, outcome, recipientI
     experimentKeys: experimentKeys.length === 0 ? undefined : experimentKeys,
     trace,
     observed,
-    decided: told ? undefined : decided,
+    decided: isRedundant ? undefined : decided,
     nowMs: nowMs === madeAtMs ? undefined : nowMs,
     existingItemId: existingItemId || undefined,
     dueAtMs,
-  } as KeptEvidence;
+  } as CompactEvidence;
 }
 
-/** The evidence that something was kept of. */
-export function wholeEvidence(kept: KeptEvidence, { madeAtMs, outcome, recipientId, priority }: Told): Evidence {
+/** Restores the fields that compactEvidence removed. */
+export function expandEvidence(
+  compact: CompactEvidence,
+  { madeAtMs, outcome, recipientId, priority }: DecisionRow,
+): Evidence {
   return {
     message: "",
     ruleIds: [],
@@ -68,6 +77,6 @@ export function wholeEvidence(kept: KeptEvidence, { madeAtMs, outcome, recipient
     nowMs: madeAtMs,
     existingItemId: "",
     dueAtMs: undefined,
-    ...kept,
+    ...compact,
   };
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FallbackStep } from "../../pools/index.ts";
-import { decide } from "./decide.ts";
+import { checkAcceptance } from "./acceptance.ts";
+import { decide } from "./decision-engine.ts";
 import { LivePool } from "./facts/live-pool.ts";
 import type { RoutableItem } from "./item.ts";
-import { mayAccept } from "./may-accept.ts";
 import { at, type ConfigParts, itemOf, nowMs, poolOf, type RuleParts } from "./testing/fixtures.ts";
 
 const gold: RuleParts = { condition: "recipient.attributes.tier == 'gold'", action: { type: "require" } };
@@ -23,7 +23,7 @@ const step = (
   strategy,
 });
 
-/** Who takes an item, by how long it has waited, while gold is busy. */
+/** The recipient of an item by its waiting time, while gold is busy. */
 function after(
   fallback: ConfigParts["fallback"],
   waitedS: number,
@@ -50,7 +50,7 @@ test("a step applies once the item has waited that long, and not before", () => 
   );
 });
 
-test("steps that are due are tried in order, and only when the pool's own way finds nobody", () => {
+test("due steps are tried in order, and only if the strategy of the pool finds no recipient", () => {
   assert.equal(after(widening, 1000).recipientId, "silver");
   const noSilver = itemOf({ requirements: { excludedRecipientIds: ["silver"] } });
   assert.equal(after(widening, 59, noSilver).outcome, "queued");
@@ -59,7 +59,7 @@ test("steps that are due are tried in order, and only when the pool's own way fi
   assert.equal(decide(pool, new LivePool(pool), itemOf(), at(1, { waitedS: 1000 })).recipientId, "gold");
 });
 
-test("on_no_match has its say when no step is left to come", () => {
+test("on_no_match applies when no step is left", () => {
   const fallback = { steps: [step(30, "recipient.id == 'nobody'")], onNoMatch: "reject" as const };
   assert.deepEqual([after(fallback, 0).outcome, after(fallback, 0).nextStepInS], ["queued", 30]);
   assert.deepEqual([after(fallback, 30).outcome, after(fallback, 30).nextStepInS], ["no_match", 0]);
@@ -82,7 +82,7 @@ test("a step's condition replaces what rules require and the skills that the ite
   assert.equal(after({ steps: [step(0, "recipient.attributes.tier == 'tin'")] }, 0, latin).recipientId, "tin");
 });
 
-test("a step leaves it at whom the item names and excludes by id", () => {
+test("a step respects the recipients that the item names and excludes by id", () => {
   const anyone = { steps: [step(0)] };
   assert.equal(after(anyone, 0, itemOf({ requirements: { recipientId: "gold" } })).outcome, "queued");
   assert.equal(after(anyone, 0, itemOf({ requirements: { recipientId: "tin" } })).recipientId, "tin");
@@ -90,7 +90,7 @@ test("a step leaves it at whom the item names and excludes by id", () => {
   assert.equal(after(anyone, 0, excluded).recipientId, "tin");
 });
 
-test("a step that looks at skills itself may ask for less of them", () => {
+test("the condition of a step may require lower skills", () => {
   const german = itemOf({ requirements: { skills: { german: 4 } } });
   const less = {
     steps: [step(0, "'german' in recipient.skills && recipient.skills.german >= item.requirements.skills.german - 1")],
@@ -100,12 +100,12 @@ test("a step that looks at skills itself may ask for less of them", () => {
   assert.equal(after(less, 0, excluded).outcome, "queued");
 });
 
-test("a step whose condition fails lets nobody in", () => {
+test("a step whose condition fails admits no recipient", () => {
   assert.equal(after({ steps: [step(0, "item.attributes.absent == recipient.id")] }, 0).outcome, "queued");
   assert.equal(after({ steps: [step(0, "no expression")] }, 0).outcome, "queued");
 });
 
-test("items of first_accept and manual are given to someone when a step says so", () => {
+test("items of first_accept and manual are assigned by a step with another strategy", () => {
   for (const strategy of ["first_accept", "manual"] as const) {
     assert.equal(after({ steps: [step(30, "recipient.id == 'tin'")] }, 29, itemOf(), strategy).outcome, "queued");
     assert.equal(after({ steps: [step(30, "recipient.id == 'tin'")] }, 30, itemOf(), strategy).recipientId, "tin");
@@ -114,7 +114,7 @@ test("items of first_accept and manual are given to someone when a step says so"
   }
 });
 
-test("each step chooses in its own way", () => {
+test("each step uses its own strategy", () => {
   const cheap = { steps: [step(0, "recipient.attributes.tier != 'gold'", "priority")] };
   const pool = poolOf({
     recipients: [...recipients, { id: "first", attributes: { tier: "tin" }, priority: 1 }],
@@ -126,7 +126,7 @@ test("each step chooses in its own way", () => {
   for (let nth = 0; nth < 30; nth++) assert.equal(decide(pool, live, itemOf(), at(nth)).recipientId, "first");
 });
 
-test("a worker may have what rules and due steps let it have, while it has room", () => {
+test("a worker may accept what rules and due steps allow, while it has capacity", () => {
   const pool = poolOf({
     strategy: "first_accept",
     recipients,
@@ -135,12 +135,12 @@ test("a worker may have what rules and due steps let it have, while it has room"
   });
   const live = new LivePool(pool);
   const may = (recipientId: string, waitedS = 0, item = itemOf()) =>
-    mayAccept(pool, live, item, recipientId, at(1, { waitedS }));
+    checkAcceptance(pool, live, item, recipientId, at(1, { waitedS }));
   assert.deepEqual(may("gold"), { may: true });
   assert.deepEqual(may("silver"), { may: false, reason: "recipient_not_eligible" });
   assert.deepEqual(may("silver", 30), { may: true });
   assert.deepEqual(may("tin", 30), { may: false, reason: "recipient_not_eligible" });
-  assert.deepEqual(may("stranger"), { may: false, reason: "recipient_not_eligible" });
+  assert.deepEqual(may("unknown"), { may: false, reason: "recipient_not_eligible" });
   assert.deepEqual(may("gold", 0, itemOf({ requirements: { excludedRecipientIds: ["gold"] } })), {
     may: false,
     reason: "recipient_not_eligible",
@@ -153,10 +153,10 @@ test("a worker may have what rules and due steps let it have, while it has room"
   assert.deepEqual(may("gold"), { may: false, reason: "recipient_unavailable" });
 });
 
-test("a worker may not have what is held, rejected or redirected, nor what somebody has to assign", () => {
+test("a worker may not accept held, rejected or redirected items, nor items that await assignment", () => {
   const accepting = (parts: Parameters<typeof poolOf>[0], item = itemOf(), waitedS = 0) => {
     const pool = poolOf({ strategy: "first_accept", recipients, ...parts });
-    return mayAccept(pool, new LivePool(pool), item, "tin", at(1, { waitedS }));
+    return checkAcceptance(pool, new LivePool(pool), item, "tin", at(1, { waitedS }));
   };
   assert.deepEqual(accepting({ rules: [{ action: { type: "reject", reason: "" } }] }), {
     may: false,

@@ -1,21 +1,21 @@
-/** An item of work as decisions see it: its payload is left out, so that no rule can look at it. */
+/** An item as seen by decisions. The payload is excluded, so no rule can read it. */
 export interface RoutableItem {
   readonly type: string;
-  /** What it belongs to; sticky routing keeps one key with one recipient. */
+  /** A grouping key; sticky routing assigns one key to one recipient. */
   readonly key: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly requirements: Requirements;
   readonly priority: number;
 }
 
-/** What an item asks of whoever takes it. Nothing in a pool's rules lifts it. */
+/** Requirements of an item for its recipient. Rules cannot lift them. */
 export interface Requirements {
-  /** Skills by name, with the least level of each. */
+  /** Minimum level by skill name. */
   readonly skills: Readonly<Record<string, number>>;
-  /** The one recipient that may take it; empty for anyone. */
+  /** The only recipient allowed; empty for any. */
   readonly recipientId: string;
   readonly excludedRecipientIds: readonly string[];
 }
 
-/** The requirements of an item that has none. */
+/** The requirements of an item without any. */
 export const noRequirements: Requirements = { skills: {}, recipientId: "", excludedRecipientIds: [] };

@@ -1,32 +1,37 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
-import { decide, replay } from "./decide.ts";
+import { decide, replay } from "./decision-engine.ts";
 import { LivePool } from "./facts/live-pool.ts";
-import type { Observed } from "./facts/survey-record.ts";
+import type { Observation } from "./facts/observation.ts";
 import { item, moment, point, pool, strategies } from "./testing/arbitrary.ts";
-import { at, itemOf, nowMs, pass, poolOf } from "./testing/fixtures.ts";
+import { assignAndRelease, at, itemOf, nowMs, poolOf } from "./testing/fixtures.ts";
 
-const written = (observed: Observed): Observed => JSON.parse(JSON.stringify(observed));
+const written = (observed: Observation): Observation => JSON.parse(JSON.stringify(observed));
 
-test("a decision comes out the same from the snapshot, the item, the point and what was observed alone", () => {
+test("a replay needs only the snapshot, the item, the point and the observation", () => {
   fc.assert(
-    fc.property(pool, fc.array(fc.tuple(item, point), { minLength: 1, maxLength: 5 }), moment, (parts, asked, rows) => {
-      const compiled = poolOf(parts);
-      const live = new LivePool(compiled);
-      live.refresh(rows);
-      for (const [oneItem, onePoint] of asked) {
-        const decision = decide(compiled, live, oneItem, onePoint);
-        // Compiled anew, so that nothing is remembered.
-        assert.deepEqual(replay(poolOf(parts), oneItem, onePoint, written(decision.observed)), decision);
-        if (decision.recipientId !== "") live.assigned(decision.recipientId, nowMs);
-      }
-    }),
+    fc.property(
+      pool,
+      fc.array(fc.tuple(item, point), { minLength: 1, maxLength: 5 }),
+      moment,
+      (parts, inputs, rows) => {
+        const compiled = poolOf(parts);
+        const live = new LivePool(compiled);
+        live.refresh(rows);
+        for (const [oneItem, onePoint] of inputs) {
+          const decision = decide(compiled, live, oneItem, onePoint);
+          // Compiled again, so that nothing is cached.
+          assert.deepEqual(replay(poolOf(parts), oneItem, onePoint, written(decision.observed)), decision);
+          if (decision.recipientId !== "") live.assigned(decision.recipientId, nowMs);
+        }
+      },
+    ),
     { numRuns: 1500 },
   );
 });
 
-test("a decision is only ever for someone who may take the item", () => {
+test("a decision only chooses recipients that may take the item", () => {
   fc.assert(
     fc.property(pool, item, point, moment, (parts, oneItem, onePoint, rows) => {
       const compiled = poolOf(parts);
@@ -47,7 +52,7 @@ test("a decision is only ever for someone who may take the item", () => {
   );
 });
 
-test("what is observed stays small, however many recipients there are and whatever they are doing", () => {
+test("the observation stays small for any number and state of recipients", () => {
   const count = 10_000;
   const recipients = Array.from({ length: count }, (_, nth) => ({ capacity: 1, attributes: { odd: nth % 2 } }));
   const rules = [{ condition: "recipient.attributes.odd == 1", action: { type: "require" } as const }];
@@ -65,7 +70,7 @@ test("what is observed stays small, however many recipients there are and whatev
   }
 });
 
-test("with nothing in the way, what is observed takes some tens of bytes", () => {
+test("in the normal case the observation takes some tens of bytes", () => {
   for (const strategy of ["weighted_random", "round_robin", "least_loaded", "priority"] as const) {
     const compiled = poolOf({ strategy, recipients: Array.from({ length: 1000 }, () => ({})) });
     const { observed } = decide(compiled, new LivePool(compiled), itemOf(), at(1));
@@ -73,7 +78,7 @@ test("with nothing in the way, what is observed takes some tens of bytes", () =>
   }
 });
 
-test("round robin moves on when a decision is made, not when it is made again", () => {
+test("round robin advances on a decision, not on its replay", () => {
   const parts = { strategy: "round_robin", recipients: [{}, {}, {}, {}] } as const;
   const compiled = poolOf(parts);
   const live = new LivePool(compiled);
@@ -83,15 +88,15 @@ test("round robin moves on when a decision is made, not when it is made again", 
     for (let again = 0; again < 3; again++) {
       assert.equal(replay(compiled, itemOf(), at(nth), decision.observed).recipientId, decision.recipientId);
     }
-    pass(live, decision.recipientId);
+    assignAndRelease(live, decision.recipientId);
     turns.push(decision.recipientId);
   }
   assert.equal(new Set(turns.slice(0, 4)).size, 4);
   assert.deepEqual(turns.slice(4), turns.slice(0, 4));
 });
 
-test("a record that does not belong to the snapshot gives another decision, not an error", () => {
-  const foreign: Observed[] = [
+test("an observation of another snapshot gives a different decision, not an error", () => {
+  const foreign: Observation[] = [
     { v: 1 },
     {
       v: 1,
@@ -112,7 +117,7 @@ test("a record that does not belong to the snapshot gives another decision, not 
   }
 });
 
-test("a decision that was given up is given up again", () => {
+test("a decision that exceeded its limits is replayed as such", () => {
   const parts = {
     recipients: Array.from({ length: 3000 }, () => ({})),
     rules: Array.from({ length: 10 }, (_, nth) => ({

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PoolId, RecipientId } from "../../pools/index.ts";
-import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
+import { decide } from "./decision-engine.ts";
 import { LivePool } from "./facts/live-pool.ts";
 import type { RoutableItem } from "./item.ts";
 import { at, itemOf, nowMs, type PoolParts, poolOf, type RecipientParts, type RuleParts } from "./testing/fixtures.ts";
@@ -32,7 +32,7 @@ function decided(
   return Array.from({ length: 80 }, (_, nth) => decide(pool, live, itemOf(item), at(nth, { waitedS })));
 }
 
-/** Everyone that is ever chosen. */
+/** All recipients that are ever chosen. */
 const reached = (decisions: readonly Decision[]) =>
   [...new Set(decisions.map(({ recipientId }) => recipientId))].sort().join(" ");
 
@@ -59,7 +59,7 @@ const setPriority = (condition: string, priority: number, parts: RuleParts = {})
 });
 const reject: RuleParts = { action: { type: "reject", reason: "No such thing." } };
 
-test("who is reached by require and prefer", () => {
+test("recipients reached by require and prefer", () => {
   const vip = { attributes: { vip: true } };
   const plain = { attributes: { vip: false } };
   const table: [string, RuleParts[], Given, string][] = [
@@ -67,12 +67,17 @@ test("who is reached by require and prefer", () => {
     ["require", [requiring("recipient.attributes.region == 'eu'")], {}, "ann bob"],
     ["an attribute that some lack", [requiring("recipient.attributes.tier == 'gold'")], {}, "ann"],
     [
-      "two of them",
+      "two requirements",
       [requiring("recipient.attributes.region == 'eu'"), requiring("recipient.attributes.tier == 'silver'")],
       {},
       "bob",
     ],
-    ["the item has a say", [requiring("recipient.attributes.region == item.type")], { item: { type: "us" } }, "cyd"],
+    [
+      "a requirement over the item",
+      [requiring("recipient.attributes.region == item.type")],
+      { item: { type: "us" } },
+      "cyd",
+    ],
     [
       "not about this item",
       [requiring("item.attributes.vip && recipient.attributes.tier == 'gold'")],
@@ -86,24 +91,34 @@ test("who is reached by require and prefer", () => {
       "ann",
     ],
     [
-      "written the other way round",
+      "with swapped operands",
       [requiring("recipient.attributes.tier == 'gold' && item.attributes.vip")],
       { item: plain },
       "ann bob cyd dee",
     ],
     [
-      "about this item, nobody fulfils it",
+      "about this item, no recipient fulfils it",
       [requiring("item.attributes.vip && recipient.attributes.region == 'mars'")],
       { item: vip },
       "",
     ],
-    ["those who fulfil it are busy", [requiring("recipient.attributes.tier == 'gold'")], { busy: ["ann"] }, ""],
-    ["without a recipient it is no restriction", [requiring("item.type == 'ticket'")], {}, "ann bob cyd dee"],
-    ["without a recipient and false, neither", [requiring("item.type == 'lead'")], {}, "ann bob cyd dee"],
+    ["all matching recipients are busy", [requiring("recipient.attributes.tier == 'gold'")], { busy: ["ann"] }, ""],
+    ["a condition without a recipient does not restrict", [requiring("item.type == 'ticket'")], {}, "ann bob cyd dee"],
+    [
+      "a false condition without a recipient does not restrict either",
+      [requiring("item.type == 'lead'")],
+      {},
+      "ann bob cyd dee",
+    ],
     ["holds for all", [requiring("recipient.weight == 100 && recipient.capacity >= 0")], {}, "ann bob cyd dee"],
     ["prefer", [prefer("recipient.attributes.tier == 'gold'")], {}, "ann"],
-    ["prefer, they are busy", [prefer("recipient.attributes.tier == 'gold'")], { busy: ["ann"] }, "bob cyd dee"],
-    ["prefer what nobody is", [prefer("recipient.attributes.tier == 'tin'")], {}, "ann bob cyd dee"],
+    [
+      "preferred recipients are busy",
+      [prefer("recipient.attributes.tier == 'gold'")],
+      { busy: ["ann"] },
+      "bob cyd dee",
+    ],
+    ["no recipient is preferred", [prefer("recipient.attributes.tier == 'tin'")], {}, "ann bob cyd dee"],
     [
       "the first preference outweighs the second",
       [prefer("recipient.attributes.region == 'us'"), prefer("recipient.attributes.tier == 'gold'")],
@@ -137,7 +152,7 @@ test("who is reached by require and prefer", () => {
   for (const [name, rules, given, expected] of table) assert.equal(reached(decided(rules, given)), expected, name);
 });
 
-test("preferences steer every strategy, and only as far as somebody is there", () => {
+test("preferences apply to every strategy, as far as preferred recipients are available", () => {
   for (const strategy of [
     "weighted_random",
     "round_robin",
@@ -155,7 +170,7 @@ test("preferences steer every strategy, and only as far as somebody is there", (
   }
 });
 
-test("route: to the one it names and nobody else; the first such rule counts", () => {
+test("route: only to the named recipient; the first such rule wins", () => {
   assert.deepEqual([one([route("", "bob")]).recipientId, one([route("", "bob")]).reason], ["bob", "named_by_rule"]);
   assert.equal(one([route("", "bob"), route("", "cyd")]).recipientId, "bob");
   assert.equal(one([route("false", "bob"), route("", "cyd")]).recipientId, "cyd");
@@ -168,18 +183,18 @@ test("route: to the one it names and nobody else; the first such rule counts", (
   assert.equal(one([route("", "bob")], { parts: { strategy: "first_accept" } }).recipientId, "bob");
 });
 
-test("route: a condition over the recipient is asked of the one it names", () => {
+test("route: a condition over the recipient is evaluated for the named one", () => {
   assert.equal(one([route("recipient.attributes.region == 'us'", "cyd")]).recipientId, "cyd");
   assert.deepEqual(one([route("recipient.attributes.region == 'us'", "bob")]).matchedRuleIds, []);
 });
 
-test("set_priority: the last that matches counts; the item's own otherwise", () => {
+test("set_priority: the last match wins; otherwise the priority of the item applies", () => {
   assert.equal(one([], { item: { priority: 7 } }).priority, 7);
   assert.equal(one([setPriority("", 5), setPriority("item.priority == 7", 9)], { item: { priority: 7 } }).priority, 9);
   assert.equal(one([setPriority("", 5), setPriority("false", 9)]).priority, 5);
 });
 
-test("reject, redirect and hold end the decision; the first one counts", () => {
+test("reject, redirect and hold end the decision; the first one wins", () => {
   const redirect: RuleParts = { action: { type: "redirect_pool", poolId: "other" as PoolId } };
   const rejected = one([reject, redirect]);
   assert.deepEqual(
@@ -195,7 +210,7 @@ test("reject, redirect and hold end the decision; the first one counts", () => {
   assert.equal(rejected.recipientId, "");
 });
 
-test("hold: for as long as the item has not waited yet, and then no more", () => {
+test("hold: until the item has waited that long, and not after", () => {
   const hold: RuleParts = { action: { type: "hold", holdS: 60 }, stopOnMatch: true };
   const held = one([hold, reject], { waitedS: 20 });
   assert.deepEqual([held.outcome, held.holdS, held.reason], ["held", 40, "rule_hold"]);
@@ -208,12 +223,12 @@ test("assign_experiment: each key once, in order", () => {
   assert.deepEqual(one([assign("b"), assign("a"), assign("b")]).experimentKeys, ["b", "a"]);
 });
 
-test("stop_on_match leaves the rules behind alone, but only when it matches", () => {
+test("stop_on_match skips later rules, but only if the rule matches", () => {
   const stop = { stopOnMatch: true };
   assert.deepEqual(one([setPriority("", 1, stop), setPriority("", 2)]).priority, 1);
   assert.deepEqual(one([setPriority("false", 1, stop), setPriority("", 2)]).priority, 2);
   assert.equal(reached(decided([requiring("recipient.attributes.tier == 'gold'", stop), reject])), "ann");
-  // Nobody is let in, so that the rule did not match: those behind it can still say where the item goes.
+  // The rule matches no recipient, so later rules still apply.
   assert.equal(one([requiring("recipient.attributes.region == 'mars'", stop), reject]).outcome, "rejected");
   assert.equal(reached(decided([prefer("recipient.attributes.tier == 'tin'", stop), route("", "dee")])), "dee");
 });
@@ -226,7 +241,7 @@ test("actions on the item with a condition over the recipient match when it hold
   assert.equal(one([setPriority("recipient.attributes.tier == 'gold'", 4)], { busy: ["ann"] }).priority, 4);
 });
 
-test("on_error: a rule that fails is skipped and says so, or rejects the item", () => {
+test("on_error: a failing rule is skipped and traced, or rejects the item", () => {
   for (const condition of [
     "item.attributes.absent == 1",
     "item.attributes.absent == recipient.id",
@@ -241,11 +256,11 @@ test("on_error: a rule that fails is skipped and says so, or rejects the item", 
   }
   assert.equal(reached(decided([requiring("recipient.attributes.absent == 1")])), "ann bob cyd dee");
   assert.equal(one([requiring("recipient.attributes.absent == 1", { onError: "reject" })]).outcome, "rejected");
-  // It fails for dee alone: that is an answer for dee, and no failure of the rule.
+  // It fails for dee only: that is a result for dee and not a failure of the rule.
   assert.equal(reached(decided([requiring("recipient.attributes.tier != ''", { onError: "reject" })])), "ann bob cyd");
 });
 
-test("what becomes of an item that nobody can take is the pool's to say", () => {
+test("on_no_match decides what happens to an item without a recipient", () => {
   const mars = [requiring("recipient.attributes.region == 'mars'")];
   const under = (fallback: NonNullable<PoolParts["config"]>["fallback"]) =>
     one(mars, { parts: { config: { fallback } } });
@@ -256,7 +271,7 @@ test("what becomes of an item that nobody can take is the pool's to say", () => 
   assert.equal(under({ onNoMatch: "redirect_pool", redirectPoolId: "" }).outcome, "queued");
 });
 
-test("the trace names what applied, is bounded, and holds no value of the item", () => {
+test("the trace names what applied, is bounded and contains no item values", () => {
   const rules = Array.from({ length: 200 }, (_, nth) =>
     setPriority(nth % 10 === 9 ? "" : "item.attributes.secret == 'x'", nth),
   );
@@ -270,7 +285,7 @@ test("the trace names what applied, is bounded, and holds no value of the item",
   assert.ok(!JSON.stringify(trace).includes("topsecret"));
 });
 
-test("conditions that take too much work end the decision, and the pool says what becomes of the item", () => {
+test("conditions that exceed the work limit end the decision, and on_no_match applies", () => {
   const pool = poolOf({
     recipients: Array.from({ length: 2000 }, () => ({})),
     rules: Array.from({ length: 20 }, (_, nth) =>
@@ -282,7 +297,7 @@ test("conditions that take too much work end the decision, and the pool says wha
   assert.deepEqual([decision.outcome, decision.reason, decision.matchedRuleIds], ["no_match", "rules_too_costly", []]);
 });
 
-test("one costly expression ends the decision as well as many cheap ones", () => {
+test("one costly expression exceeds the limit just like many cheap ones", () => {
   const pool = poolOf({
     recipients: Array.from({ length: 20 }, () => ({})),
     rules: [requiring("item.attributes.l.all(a, item.attributes.l.all(b, a + b >= 0)) && recipient.weight < 0")],
@@ -292,7 +307,7 @@ test("one costly expression ends the decision as well as many cheap ones", () =>
   assert.deepEqual([decision.outcome, decision.reason], ["queued", "rules_too_costly"]);
 });
 
-test("answers that were remembered let a decision through that took too much at first", () => {
+test("cached results let a decision succeed that exceeded the limit at first", () => {
   const pool = poolOf({
     recipients: Array.from({ length: 10_000 }, () => ({})),
     rules: Array.from({ length: 4 }, (_, nth) => requiring(`recipient.name == 'r9999' || item.type == 'no${nth}'`)),
@@ -302,7 +317,7 @@ test("answers that were remembered let a decision through that took too much at 
   assert.equal(decide(pool, live, itemOf(), at(2)).recipientId, "r9999");
 });
 
-test("a decision that was given up leaves no wrong answer behind", () => {
+test("a decision that exceeded the limit leaves no wrong result in the cache", () => {
   const pool = poolOf({
     recipients: Array.from({ length: 7 }, () => ({})),
     rules: [requiring("recipient.id == 'r6'")],

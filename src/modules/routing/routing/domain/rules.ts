@@ -1,60 +1,61 @@
 import { unreachable } from "../../../../errors/index.ts";
 import type { PoolId, Rule, RuleId } from "../../pools/index.ts";
 import type { CompiledPool, CompiledRule } from "./compilation/compiled-pool.ts";
-import { DOES_NOT, FAILED, HOLDS, type Verdict } from "./compilation/condition.ts";
+import { DOES_NOT_HOLD, FAILED, HOLDS, type Verdict } from "./compilation/condition.ts";
 import type { Filter } from "./compilation/filter.ts";
-import type { Evaluation, Question } from "./evaluation.ts";
+import type { BoundCondition, Evaluation } from "./evaluation.ts";
 import type { Facts } from "./facts/facts.ts";
 import type { RoutableItem } from "./item.ts";
 import type { Trace } from "./trace.ts";
 
-/** How a rule ends a decision by itself. */
-export type RuleEnding =
+/** How a rule ends a decision. */
+export type RuleTermination =
   | { readonly type: "reject"; readonly message: string }
   | { readonly type: "error" }
   | { readonly type: "hold"; readonly holdS: number }
   | { readonly type: "redirect"; readonly poolId: PoolId };
 
-/** What a pool's rules make of an item. */
-export interface Ruling {
+/** The result of applying the rules of a pool to an item. */
+export interface RuleResult {
   readonly matchedRuleIds: RuleId[];
   readonly experimentKeys: string[];
-  readonly require: Question[];
-  readonly prefer: Question[];
+  readonly require: BoundCondition[];
+  readonly prefer: BoundCondition[];
   priority: number;
-  /** The recipient that a rule names; empty for none. */
+  /** The recipient named by a rule; empty for none. */
   routeTo: string;
-  /** A rule requires what nobody fulfils. */
+  /** A rule requires something that no recipient fulfils. */
   excludesAll: boolean;
-  ending: RuleEnding | undefined;
+  termination: RuleTermination | undefined;
 }
 
-/** What a rule comes to: "nobody" where it is about the item, but holds for no recipient. */
+/** The match of a rule; "nobody" if it concerns the item but holds for no recipient. */
 type Match = "matched" | "not_matched" | "nobody" | "error" | "served";
 
-/** How a rule comes out, and what it asks of each recipient where it depends on them. */
-interface Judgement {
+/** The match of a rule, and its condition if it depends on the recipient. */
+interface RuleEvaluation {
   readonly match: Match;
-  readonly question?: Question;
+  readonly bound?: BoundCondition;
 }
 
 /**
  * Applies rules in order.
  *
- * A condition that names no recipient is asked once. One that does is asked without a recipient first: where it is false
- * whoever the recipient is, as in `item.attributes.vip && recipient.attributes.gold` for an item that is not, the rule is not
- * about the item. Otherwise it matches when it holds for at least one candidate: a recipient that may be chosen at all and
- * fulfils what the item requires, busy or not. For a candidate without the attribute that it looks at it does not hold; when
- * it fails for all of them, the rule has failed, and `on_error` decides.
+ * A condition that does not use the recipient is evaluated once. A condition over the recipient is first evaluated
+ * without one: if it is false for any recipient, as in `item.attributes.vip && recipient.attributes.gold` for a
+ * non-VIP item, the rule does not concern the item. Otherwise it matches if it holds for at least one candidate: an
+ * eligible recipient that fulfils the requirements of the item, busy or not. It does not hold for a candidate that
+ * lacks an attribute it reads. If it fails for all candidates, the rule has failed and `on_error` applies.
  *
- * - require: only those for whom it holds; where it is about the item and holds for nobody, nobody takes the item.
- * - prefer: those for whom it holds go first. Both are without effect when the condition names no recipient.
- * - route: the condition is asked of the recipient that the rule names. The first such rule counts.
- * - hold: until the item has waited that long; from then on the rule no longer matches.
- * - reject, redirect_pool, hold and errors of rules that reject end the decision; the first one counts.
+ * - require: only recipients for which it holds. If it holds for none, no recipient takes the item.
+ * - prefer: recipients for which it holds come first. Both have no effect if the condition does not use the
+ *   recipient.
+ * - route: the condition is evaluated for the named recipient. The first such rule wins.
+ * - hold: until the item has waited that long; after that the rule no longer matches.
+ * - reject, redirect_pool, hold and errors with `on_error: reject` end the decision; the first one wins.
  */
-export function applyRules(pool: CompiledPool, context: RuleContext): Ruling {
-  const ruling: Ruling = {
+export function applyRules(pool: CompiledPool, context: RuleContext): RuleResult {
+  const result: RuleResult = {
     matchedRuleIds: [],
     experimentKeys: [],
     require: [],
@@ -62,27 +63,27 @@ export function applyRules(pool: CompiledPool, context: RuleContext): Ruling {
     priority: context.item.priority,
     routeTo: "",
     excludesAll: false,
-    ending: undefined,
+    termination: undefined,
   };
   for (const compiled of pool.rules) {
     const { rule } = compiled;
-    const { match, question } = judge(pool, compiled, context);
+    const { match, bound } = evaluateRule(pool, compiled, context);
     context.trace.add("rule", match, { id: rule.id, detail: rule.action.type });
-    if (match === "error" && rule.onError === "reject") ruling.ending = { type: "error" };
-    if (match === "nobody" && rule.action.type === "require") ruling.excludesAll = true;
+    if (match === "error" && rule.onError === "reject") result.termination = { type: "error" };
+    if (match === "nobody" && rule.action.type === "require") result.excludesAll = true;
     if (match === "matched") {
-      ruling.matchedRuleIds.push(rule.id);
-      act(ruling, rule, question, context.waitedS);
+      result.matchedRuleIds.push(rule.id);
+      applyAction(result, rule, bound, context.waitedS);
     }
-    if (ruling.ending !== undefined || (match === "matched" && rule.stopOnMatch)) break;
+    if (result.termination !== undefined || (match === "matched" && rule.stopOnMatch)) break;
   }
-  return ruling;
+  return result;
 }
 
-/** What rules are applied to, and with what. */
+/** The inputs of rule evaluation. */
 export interface RuleContext {
   readonly item: RoutableItem;
-  /** Who fulfils what the item requires. */
+  /** Recipients that fulfil the requirements of the item. */
   readonly candidates: Filter;
   readonly waitedS: number;
   readonly evaluation: Evaluation;
@@ -90,84 +91,85 @@ export interface RuleContext {
   readonly trace: Trace;
 }
 
-function act(ruling: Ruling, { action }: Rule, question: Question | undefined, waitedS: number): void {
+function applyAction(result: RuleResult, { action }: Rule, bound: BoundCondition | undefined, waitedS: number): void {
   switch (action.type) {
     case "route":
-      if (ruling.routeTo === "") ruling.routeTo = action.recipientId;
+      if (result.routeTo === "") result.routeTo = action.recipientId;
       return;
     case "require":
-      if (question !== undefined) ruling.require.push(question);
+      if (bound !== undefined) result.require.push(bound);
       return;
     case "prefer":
-      if (question !== undefined) ruling.prefer.push(question);
+      if (bound !== undefined) result.prefer.push(bound);
       return;
     case "set_priority":
-      ruling.priority = action.priority;
+      result.priority = action.priority;
       return;
     case "redirect_pool":
-      ruling.ending = { type: "redirect", poolId: action.poolId };
+      result.termination = { type: "redirect", poolId: action.poolId };
       return;
     case "hold":
-      ruling.ending = { type: "hold", holdS: action.holdS - waitedS };
+      result.termination = { type: "hold", holdS: action.holdS - waitedS };
       return;
     case "reject":
-      ruling.ending = { type: "reject", message: action.reason };
+      result.termination = { type: "reject", message: action.reason };
       return;
     case "assign_experiment":
-      if (!ruling.experimentKeys.includes(action.experimentKey)) ruling.experimentKeys.push(action.experimentKey);
+      if (!result.experimentKeys.includes(action.experimentKey)) result.experimentKeys.push(action.experimentKey);
       return;
     default:
       unreachable(action);
   }
 }
 
-function judge(pool: CompiledPool, { rule, condition }: CompiledRule, context: RuleContext): Judgement {
+function evaluateRule(pool: CompiledPool, { rule, condition }: CompiledRule, context: RuleContext): RuleEvaluation {
   const { evaluation, waitedS } = context;
   if (rule.action.type === "hold" && waitedS >= rule.action.holdS) return { match: "served" };
   if (condition === undefined) return { match: "matched" };
-  if (!condition.namesRecipient) return { match: matchOf(evaluation.ofItem(condition)) };
-  const question = evaluation.question(condition);
+  if (!condition.namesRecipient) return { match: matchOf(evaluation.evaluateForItem(condition)) };
+  const bound = evaluation.bind(condition);
   if (rule.action.type === "route") {
     const index = pool.indexById.get(rule.action.recipientId);
-    return { match: index === undefined ? "not_matched" : matchOf(evaluation.of(question, index)) };
+    return { match: index === undefined ? "not_matched" : matchOf(evaluation.evaluateForRecipient(bound, index)) };
   }
-  const alone = evaluation.alone(question);
-  // FAILED is the rule here: without a recipient it usually cannot be told.
+  const alone = evaluation.evaluateWithoutRecipient(bound);
+  // FAILED is the normal case: without a recipient the result is usually unknown.
   if (alone !== FAILED) return { match: matchOf(alone) };
-  const found = context.facts.witness(() => anyCandidate(question, context));
-  if (found === FOR_NOBODY) return { match: "nobody" };
-  // A witness is asked again, since it may have been written down long ago.
-  const holds = found >= 0 && evaluation.of(question, found) === HOLDS;
-  return holds ? { match: "matched", question } : { match: "error" };
+  const found = context.facts.findWitness(() => findCandidate(bound, context));
+  if (found === NO_CANDIDATE) return { match: "nobody" };
+  // A recorded witness is evaluated again because the record may be old.
+  const holds = found >= 0 && evaluation.evaluateForRecipient(bound, found) === HOLDS;
+  return holds ? { match: "matched", bound } : { match: "error" };
 }
 
 function matchOf(verdict: Verdict): Match {
   return verdict === HOLDS ? "matched" : verdict === FAILED ? "error" : "not_matched";
 }
 
-const FOR_NOBODY = -1;
+const NO_CANDIDATE = -1;
 const FAILED_FOR_ALL = -2;
 
-/** A candidate for whom a condition holds. */
-function anyCandidate(question: Question, { candidates, evaluation }: RuleContext): number {
-  const { row } = question;
+/** Returns a candidate for which a condition holds. */
+function findCandidate(bound: BoundCondition, { candidates, evaluation }: RuleContext): number {
+  const { row } = bound;
   const { searched } = row;
-  if (searched !== undefined && (searched < 0 ? candidates.isEveryone : candidates.includes(searched))) return searched;
+  if (searched !== undefined && (searched < 0 ? candidates.includesAllEligible : candidates.includes(searched)))
+    return searched;
   let failures = 0;
-  let answers = 0;
+  let negatives = 0;
   for (const index of candidates.among) {
     if (!candidates.admits(index)) continue;
-    const verdict = evaluation.of(question, index);
-    if (evaluation.stopped) return FOR_NOBODY;
-    if (verdict === HOLDS) return settle(question, index);
-    if (verdict === DOES_NOT) answers++;
+    const verdict = evaluation.evaluateForRecipient(bound, index);
+    if (evaluation.stopped) return NO_CANDIDATE;
+    if (verdict === HOLDS) return rememberSearch(bound, index);
+    if (verdict === DOES_NOT_HOLD) negatives++;
     else failures++;
   }
-  const result = failures > 0 && answers === 0 ? FAILED_FOR_ALL : FOR_NOBODY;
-  return candidates.isEveryone ? settle(question, result) : result;
+  const result = failures > 0 && negatives === 0 ? FAILED_FOR_ALL : NO_CANDIDATE;
+  return candidates.includesAllEligible ? rememberSearch(bound, result) : result;
 }
 
-function settle({ row }: Question, result: number): number {
+function rememberSearch({ row }: BoundCondition, result: number): number {
   row.searched = result;
   return result;
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decide, replay, SlicedDecision } from "./decide.ts";
 import type { Decision } from "./decision.ts";
+import { decide, replay, SlicedDecision } from "./decision-engine.ts";
 import { LivePool } from "./facts/live-pool.ts";
 import { at, itemOf, type PoolParts, poolOf } from "./testing/fixtures.ts";
 
-/** Makes a decision in slices that are over at once; how many it took. */
+/** Makes a decision in minimal slices and counts them. */
 function decideBySlices(pending: SlicedDecision, afterEach = () => {}): { decision: Decision; slices: number } {
   for (let slices = 1; ; slices++) {
     const decision = pending.proceed(() => true);
@@ -20,7 +20,7 @@ const regions: PoolParts = {
   rules: [{ condition: "item.attributes.region in recipient.attributes.regions", action: { type: "require" } }],
 };
 
-test("a decision in slices comes to what it comes to at once, and its replay, too", () => {
+test("a sliced decision and its replay equal an unsliced decision", () => {
   for (const region of ["r0", "r250", "r499", "nowhere"]) {
     const item = itemOf({ attributes: { region } });
     const atOnce = poolOf(regions);
@@ -33,7 +33,7 @@ test("a decision in slices comes to what it comes to at once, and its replay, to
   }
 });
 
-test("a slice ends after one expression that takes all the work that an expression may do", () => {
+test("a slice ends after one expression that uses its whole work limit", () => {
   const pool = poolOf({
     strategy: "round_robin",
     recipients: Array.from({ length: 20 }, () => ({})),
@@ -47,12 +47,12 @@ test("a slice ends after one expression that takes all the work that an expressi
   const item = itemOf({ attributes: { l: Array.from({ length: 300 }, (_, nth) => nth) } });
   const pending = new SlicedDecision(pool, new LivePool(pool), item, at(1));
   const { decision, slices } = decideBySlices(pending);
-  // Ten expressions use up what a decision may do.
+  // Ten expressions use up the work limit of a decision.
   assert.deepEqual([decision.reason, slices], ["rules_too_costly", 10]);
   assert.deepEqual(replay(pool, item, at(1), decision.observed), decision);
 });
 
-test("a pause leaves nothing behind: others decide in between, and the last slice sees what they did", () => {
+test("a pause holds no state: other decisions run in between, and the last slice sees their effects", () => {
   const parts: PoolParts = {
     ...regions,
     recipients: Array.from({ length: 200 }, (_, nth) => ({
@@ -73,7 +73,7 @@ test("a pause leaves nothing behind: others decide in between, and the last slic
   assert.equal(decision.recipientId, "r199");
 });
 
-test("a decision goes over to what the pool has become while it was paused", () => {
+test("a paused decision switches to the changed pool", () => {
   const before = poolOf(regions);
   const after = poolOf({ ...regions, recipients: [{ id: "new", attributes: { regions: ["nowhere"] } }] });
   const live = new LivePool(before);
@@ -88,7 +88,7 @@ test("a decision goes over to what the pool has become while it was paused", () 
   assert.equal(pending.pool, after);
 });
 
-test("a decision that is left to the background is replayed as that", () => {
+test("a deferred decision is replayed as deferred", () => {
   const pool = poolOf(regions);
   const item = itemOf({ priority: 3 });
   const deferred = new SlicedDecision(pool, new LivePool(pool), item, at(1)).defer();

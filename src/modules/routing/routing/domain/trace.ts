@@ -1,11 +1,11 @@
 import type { TraceStep } from "./decision.ts";
 
 const stepsMax = 64;
-/** What rules may take of it, so that neither those that did something nor the steps behind them are lost. */
+/** Separate limits for rules, so that rules without effect crowd out neither effective rules nor later steps. */
 const quietRulesMax = 24;
 const otherRulesMax = 16;
 
-/** The steps that lead to a decision, in order and bounded: what does not fit is counted. */
+/** The steps of a decision in order, bounded; steps that exceed the bound are counted. */
 export class Trace {
   readonly #steps: TraceStep[] = [];
   #quietRules = 0;
@@ -22,7 +22,7 @@ export class Trace {
     return result === "not_matched" ? ++this.#quietRules <= quietRulesMax : ++this.#otherRules <= otherRulesMax;
   }
 
-  /** All steps; the last one says how many more there were. */
+  /** All steps; a final step reports the number of omitted ones. */
   get steps(): readonly TraceStep[] {
     if (this.#omitted === 0) return this.#steps;
     return [...this.#steps, { step: "omitted", result: String(this.#omitted) }];

@@ -6,7 +6,7 @@ import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";
 import { LivePool } from "../domain/facts/live-pool.ts";
-import { afterOutcome, type ItemOutcome, type RecipientHealth, unknownHealth } from "../domain/facts/outlier.ts";
+import { applyOutcome, type ItemOutcome, type RecipientHealth, unknownHealth } from "../domain/facts/outlier.ts";
 import { assignedCounts, recipientStates, saveStates } from "./live-store.ts";
 
 /** A pool ready for decisions, with what this node knows of the moment. */
@@ -173,7 +173,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     const { pool, live } = entry.view;
     const before = entry.health.get(recipientId) ?? unknownHealth;
     const share = (live.ejectedCount(nowMs) + 1) / Math.max(1, pool.eligible.length);
-    const after = afterOutcome(before, outcome, pool.snapshot.pool.config.outlier, nowMs, share);
+    const after = applyOutcome(before, outcome, pool.snapshot.pool.config.outlier, nowMs, share);
     entry.health.set(recipientId, after);
     entry.told.add(recipientId);
     live.refresh([

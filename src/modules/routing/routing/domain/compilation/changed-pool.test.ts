@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../../test/harness/random.ts";
-import { decide, replay } from "../decide.ts";
+import { decide, replay } from "../decision-engine.ts";
 import { LivePool } from "../facts/live-pool.ts";
 import { item as anyItem, point as anyPoint, pool as anyPool } from "../testing/arbitrary.ts";
 import { at, itemOf, nowMs, poolOf } from "../testing/fixtures.ts";
 import { compilePool } from "./compiled-pool.ts";
 
-test("a pool compiled from an earlier snapshot decides as one that is compiled from scratch", () => {
+test("a pool compiled from an earlier snapshot decides like one compiled from scratch", () => {
   const changes = fc.array(fc.record({ nth: fc.nat(20), weight: fc.nat(3), active: fc.boolean(), zone: fc.nat(2) }));
   fc.assert(
     fc.property(anyPool, anyItem, anyPoint, changes, (parts, item, point, changed) => {
       const earlier = poolOf(parts);
-      // Has the conditions remember their answers.
+      // Fills the result caches of the conditions.
       decide(earlier, new LivePool(earlier), item, point);
       const recipients = [...earlier.snapshot.recipients];
       for (const { nth, weight, active, zone } of changed) {
@@ -37,7 +37,7 @@ test("a pool compiled from an earlier snapshot decides as one that is compiled f
   );
 });
 
-test("when a recipient changes, conditions keep their answers for all the others", () => {
+test("when a recipient changes, conditions keep their results for all others", () => {
   const rules = [{ condition: "recipient.attributes.zone == item.key", action: { type: "require" } as const }];
   const zones = ["a", "b", "a"].map((zone) => ({ attributes: { zone } }));
   const earlier = poolOf({ recipients: zones, rules });
@@ -49,15 +49,15 @@ test("when a recipient changes, conditions keep their answers for all the others
     attributes: { zone: "a" },
   });
   const later = compilePool({ ...earlier.snapshot, recipients }, earlier);
-  const answers = ({ rules: [rule] }: typeof later) => {
+  const results = ({ rules: [rule] }: typeof later) => {
     const row = rule!.condition!.rowFor(itemOf({ key: "a" }));
     return [0, 1, 2].map((index) => row.get(index));
   };
-  assert.deepEqual(answers(later), [holds, unknown, holds]);
-  assert.deepEqual(answers(earlier), [holds, doesNot, holds], "a decision that is under way sees what it saw");
+  assert.deepEqual(results(later), [holds, unknown, holds]);
+  assert.deepEqual(results(earlier), [holds, doesNot, holds], "a decision in progress keeps its results");
 });
 
-test("a recipient that is paused leaves the round, and one that is resumed comes back at its weight", () => {
+test("a paused recipient leaves the turn queue, and a resumed one returns with its weight", () => {
   const pool = poolOf({ strategy: "round_robin", recipients: [{}, {}, {}] });
   const live = new LivePool(pool);
   const { recipients } = pool.snapshot;
@@ -77,5 +77,5 @@ test("a recipient that is paused leaves the round, and one that is resumed comes
   assert.deepEqual(turns(6), [3, 0, 3]);
   live.follow(changeSecond({ weight: 200 }));
   assert.deepEqual(turns(40), [10, 20, 10]);
-  assert.deepEqual([...live.inFlight], [15, 22, 15], "what is in flight stays known");
+  assert.deepEqual([...live.inFlight], [15, 22, 15], "items in flight are kept");
 });

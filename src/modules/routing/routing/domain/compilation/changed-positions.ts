@@ -1,6 +1,6 @@
 import type { Recipient } from "../../../pools/index.ts";
 
-/** The positions whose recipient differs; undefined when the two lists hold different recipients. */
+/** Returns the positions whose recipient changed; undefined if the lists contain different recipients. */
 export function changedPositions(before: readonly Recipient[], after: readonly Recipient[]): number[] | undefined {
   if (before.length !== after.length) return undefined;
   const positions: number[] = [];

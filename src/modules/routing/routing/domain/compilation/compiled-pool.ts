@@ -1,65 +1,68 @@
 import { type CelExpression, compileCel } from "../../../../../platform/cel/index.ts";
 import type { FallbackStep, PoolSnapshot, Recipient, Rule } from "../../../pools/index.ts";
 import { AliasTable } from "../structures/alias-table.ts";
-import { hashText } from "../structures/chance.ts";
+import { hashText } from "../structures/seeded-random.ts";
 import { changedPositions } from "./changed-positions.ts";
-import { answerPagesMax, Condition } from "./condition.ts";
+import { Condition, resultPagesMax } from "./condition.ts";
 
-const weightUnlessSet = 100;
+const defaultWeight = 100;
 /** The share of its weight that a recipient starts with. */
 const slowStartShare = 0.1;
 
-/** Of how many skills everyone's levels are kept side by side. */
-const levelsKept = 64;
-const nobody = new Uint32Array(0);
+/** Maximum number of skills with a cached level column. */
+const skillLevelsMax = 64;
+const noRecipients = new Uint32Array(0);
 
-/** A rule with its condition compiled; without one it always holds. */
+/** A rule with its compiled condition. Without a condition it always holds. */
 export interface CompiledRule {
   readonly rule: Rule;
   readonly condition: Condition | undefined;
 }
 
-/** A step of the fallback with its condition compiled; without one it lets everyone in. */
+/** A fallback step with its compiled condition. Without a condition it admits every recipient. */
 export interface CompiledStep {
   readonly step: FallbackStep;
   readonly condition: Condition | undefined;
 }
 
 /**
- * Makes a snapshot ready for decisions; done once for each digest. A condition that cannot be compiled fails when it is
- * evaluated. What an earlier snapshot of the same pool has in common with this one is taken over from it.
+ * Compiles a snapshot for decisions; this happens once per digest. A condition that cannot be compiled fails on
+ * evaluation. State shared with an earlier snapshot of the pool is reused.
  */
 export function compilePool(snapshot: PoolSnapshot, earlier?: CompiledPool): CompiledPool {
   return new CompiledPool(snapshot, earlier);
 }
 
-/** A snapshot ready for decisions. Recipients go by their index in it. Tables that few strategies need are made when first used. */
+/**
+ * A snapshot prepared for decisions. Recipients are identified by their index. Tables that few strategies need are
+ * built on first use.
+ */
 export class CompiledPool {
   readonly snapshot: PoolSnapshot;
   readonly indexById: ReadonlyMap<string, number>;
-  /** Those that may be chosen at all: active, with a weight above 0. In order. */
+  /** Recipients that can be chosen: active, with a weight above 0. In order. */
   readonly eligible: Uint32Array;
-  /** 0 for those that are not eligible, so that it also tells who is. */
+  /** 0 for recipients that are not eligible. */
   readonly weights: Float64Array;
-  /** 0 for no bound. */
+  /** 0 means unlimited. */
   readonly capacities: Float64Array;
   readonly availableSinceMs: Float64Array;
-  /** What an item costs until outcomes tell. */
+  /** Declared cost, used until outcomes report the real cost. */
   readonly costs: Float64Array;
   readonly rules: readonly CompiledRule[];
   readonly steps: readonly CompiledStep[];
-  /** What sticky_hash hashes: an expression, or "invalid" for one that cannot be compiled; undefined: the item's key. */
+  /** The expression that sticky_hash hashes; "invalid" if it cannot be compiled; undefined for the key of the item. */
   readonly hashKey: CelExpression | "invalid" | undefined;
-  /** What conditions see of the pool. */
+  /** The pool as seen by conditions. */
   readonly celPool: object;
   readonly #slowStartMs: number;
-  /** From then on nobody is in slow start. */
+  /** From this time on no recipient is in slow start. */
   readonly #allWarmAtMs: number;
   readonly #celRecipients: (object | undefined)[];
   #holders: ReadonlyMap<string, Uint32Array> | undefined;
   readonly #levels = new Map<string, Float32Array>();
-  #everyone: AliasTable | undefined;
-  #firstByPriority: AliasTable | undefined;
+  #eligibleTable: AliasTable | undefined;
+  #topPriorityTable: AliasTable | undefined;
   #hashes: Uint32Array | undefined;
 
   constructor(snapshot: PoolSnapshot, earlier?: CompiledPool) {
@@ -67,7 +70,7 @@ export class CompiledPool {
     const { selection, fallback } = pool.config;
     const changed = earlier && changedPositions(earlier.snapshot.recipients, recipients);
     const base = changed === undefined ? undefined : earlier;
-    /** A column of the recipients: computed where they changed, copied where they did not. */
+    /** Builds a column of recipient values: computed for changed recipients, copied for the others. */
     const column = (before: Float64Array | undefined, valueFrom: (recipient: Recipient) => number) => {
       if (before === undefined) return Float64Array.from(recipients, valueFrom);
       const copy = before.slice();
@@ -82,7 +85,7 @@ export class CompiledPool {
     this.costs = column(base?.costs, ({ cost }) => cost);
     this.eligible = indicesAboveZero(this.weights);
     this.celPool = { id: pool.id, name: pool.name, strategy: pool.strategy };
-    const pagesMax = answerPagesMax(recipients.length, rules.length + fallback.steps.length);
+    const pagesMax = resultPagesMax(recipients.length, rules.length + fallback.steps.length);
     const samePool = base?.snapshot.pool.name === pool.name && base.snapshot.pool.strategy === pool.strategy;
     const known = samePool ? conditionsOf(base) : undefined;
     const compile = (source: string) => {
@@ -91,7 +94,7 @@ export class CompiledPool {
     };
     this.rules = rules.map((rule) => ({ rule, condition: compile(rule.condition) }));
     this.steps = fallback.steps.map((step) => ({ step, condition: compile(step.condition) }));
-    this.hashKey = compiledHashKey(selection.hashKey);
+    this.hashKey = compileHashKey(selection.hashKey);
     this.#slowStartMs = selection.slowStartS * 1000;
     this.#allWarmAtMs = this.availableSinceMs.reduce((latest, since) => Math.max(latest, since), 0) + this.#slowStartMs;
     this.#celRecipients =
@@ -100,32 +103,32 @@ export class CompiledPool {
     if (base !== undefined) this.#hashes = base.#hashes;
   }
 
-  /** The share of its weight that a recipient has worked up to. */
-  warmth(index: number, nowMs: number): number {
+  /** Returns the share of its weight that a recipient has ramped up to. */
+  slowStartFactor(index: number, nowMs: number): number {
     if (nowMs >= this.#allWarmAtMs || this.#slowStartMs === 0) return 1;
     const grown = (nowMs - this.availableSinceMs[index]!) / this.#slowStartMs;
     return Math.min(1, slowStartShare + (1 - slowStartShare) * Math.max(0, grown));
   }
 
-  /** Draws from all who may be chosen, by weight. */
-  get everyone(): AliasTable {
-    this.#everyone ??= new AliasTable(this.eligible, this.weights);
-    return this.#everyone;
+  /** Draws from all eligible recipients by weight. */
+  get eligibleTable(): AliasTable {
+    this.#eligibleTable ??= new AliasTable(this.eligible, this.weights);
+    return this.#eligibleTable;
   }
 
-  /** Draws from those with the lowest priority number, by weight. */
-  get firstByPriority(): AliasTable {
-    if (this.#firstByPriority === undefined) {
+  /** Draws by weight from the recipients with the lowest priority number. */
+  get topPriorityTable(): AliasTable {
+    if (this.#topPriorityTable === undefined) {
       const { recipients } = this.snapshot;
       let first = Number.POSITIVE_INFINITY;
       for (const index of this.eligible) first = Math.min(first, recipients[index]!.priority);
       const among = this.eligible.filter((index) => recipients[index]!.priority === first);
-      this.#firstByPriority = new AliasTable(among, this.weights);
+      this.#topPriorityTable = new AliasTable(among, this.weights);
     }
-    return this.#firstByPriority;
+    return this.#topPriorityTable;
   }
 
-  /** Two halves of a 64-bit hash for each recipient, by id: adding one or removing one moves nobody else's. */
+  /** Two halves of a 64-bit hash of each recipient id; adding or removing a recipient changes no other hash. */
   get hashes(): Uint32Array {
     if (this.#hashes === undefined) {
       const { recipients } = this.snapshot;
@@ -135,31 +138,31 @@ export class CompiledPool {
     return this.#hashes;
   }
 
-  /** Those of the eligible that have a skill at any level. */
+  /** Returns the eligible recipients that have a skill at any level. */
   holders(skill: string): Uint32Array {
     this.#holders ??= holdersBySkill(this.snapshot.recipients, this.eligible);
-    return this.#holders.get(skill) ?? nobody;
+    return this.#holders.get(skill) ?? noRecipients;
   }
 
-  /** Everyone's level of a skill; 0 for none. */
+  /** Returns the level of a skill for each recipient; 0 for none. */
   levels(skill: string): Float32Array {
     const known = this.#levels.get(skill);
     if (known !== undefined) return known;
     const { recipients } = this.snapshot;
     const levels = new Float32Array(recipients.length);
     for (const index of this.holders(skill)) levels[index] = recipients[index]!.skills[skill]!;
-    if (this.#levels.size >= levelsKept) this.#levels.delete(this.#levels.keys().next().value!);
+    if (this.#levels.size >= skillLevelsMax) this.#levels.delete(this.#levels.keys().next().value!);
     this.#levels.set(skill, levels);
     return levels;
   }
 
-  /** What conditions see of a recipient. */
+  /** Returns a recipient as seen by conditions. */
   celRecipient(index: number): object {
     const known = this.#celRecipients[index];
     if (known !== undefined) return known;
-    const made = celRecipient(this.snapshot.recipients[index]!);
-    this.#celRecipients[index] = made;
-    return made;
+    const created = celRecipient(this.snapshot.recipients[index]!);
+    this.#celRecipients[index] = created;
+    return created;
   }
 }
 
@@ -170,7 +173,7 @@ function indicesAboveZero(weights: Float64Array): Uint32Array {
   return indices.slice(0, count);
 }
 
-/** The conditions of a pool's rules and fallback steps, by source. */
+/** Returns the conditions of rules and fallback steps by source. */
 function conditionsOf({ rules, steps }: CompiledPool): Map<string, Condition> {
   const conditions = [...rules, ...steps].flatMap(({ condition }) => condition ?? []);
   return new Map(conditions.map((condition) => [condition.source, condition]));
@@ -190,11 +193,11 @@ function holdersBySkill(recipients: readonly Recipient[], eligible: Uint32Array)
 
 function effectiveWeight({ status, weight }: Recipient): number {
   if (status !== "active") return 0;
-  const set = Number.isFinite(weight) ? weight : weightUnlessSet;
+  const set = Number.isFinite(weight) ? weight : defaultWeight;
   return Math.max(0, set);
 }
 
-function compiledHashKey(source: string): CelExpression | "invalid" | undefined {
+function compileHashKey(source: string): CelExpression | "invalid" | undefined {
   if (source === "") return undefined;
   try {
     return compileCel(source, { item: "map" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../../test/harness/random.ts";
-import { decide } from "../decide.ts";
+import { decide } from "../decision-engine.ts";
 import { LivePool } from "../facts/live-pool.ts";
 import { item, pool } from "../testing/arbitrary.ts";
 import { at, itemOf, poolOf } from "../testing/fixtures.ts";
@@ -10,7 +10,7 @@ import { Condition } from "./condition.ts";
 const rowFor = (condition: Condition, attributes: Record<string, unknown>, key = "") =>
   condition.rowFor({ type: "t", key, attributes, requirements: { skills: {} }, priority: 0 });
 
-test("items that agree in what a condition names share its answers, others never do", () => {
+test("items with equal values in the fields that a condition reads share its results, others never do", () => {
   const condition = new Condition("recipient.attributes.region == item.attributes.region", 100);
   const eu = rowFor(condition, { region: "eu", other: 1 });
   assert.equal(rowFor(condition, { region: "eu", other: 2 }, "key"), eu);
@@ -25,7 +25,7 @@ test("items that agree in what a condition names share its answers, others never
   assert.notEqual(rowFor(condition, { region: ["a", "b"] }), rowFor(condition, { region: ['a","b'] }));
 });
 
-test("answers are shared by no more than what tells all that a condition depends on", () => {
+test("results are shared only if the cache key covers everything that a condition reads", () => {
   const never = [
     "recipient.id == item.key && now > timestamp('2020-01-01T00:00:00Z')",
     "item.attributes[recipient.id] == 1",
@@ -49,7 +49,7 @@ test("answers are shared by no more than what tells all that a condition depends
   }
 });
 
-test("long values are not remembered, and neither is ever more than its share of memory", () => {
+test("long values are not cached, and the cache stays within its memory limit", () => {
   const condition = new Condition("item.attributes.text == recipient.id", 4);
   assert.notEqual(rowFor(condition, { text: "x".repeat(300) }), rowFor(condition, { text: "x".repeat(300) }));
   const first = rowFor(condition, { text: "first" });
@@ -57,14 +57,14 @@ test("long values are not remembered, and neither is ever more than its share of
   assert.equal(rowFor(condition, { text: "first" }), first);
   rowFor(condition, { text: "second" });
   assert.notEqual(rowFor(condition, { text: "first" }), first);
-  const kept = rowFor(condition, { text: "kept" });
+  const cached = rowFor(condition, { text: "cached" });
   for (let nth = 0; nth < 250; nth++) rowFor(condition, { text: `other ${nth}` });
-  assert.equal(rowFor(condition, { text: "kept" }), kept);
+  assert.equal(rowFor(condition, { text: "cached" }), cached);
   for (let nth = 250; nth < 600; nth++) rowFor(condition, { text: `other ${nth}` });
-  assert.notEqual(rowFor(condition, { text: "kept" }), kept);
+  assert.notEqual(rowFor(condition, { text: "cached" }), cached);
 });
 
-test("what is remembered never changes a decision", () => {
+test("caching never changes a decision", () => {
   fc.assert(
     fc.property(pool, fc.array(item, { minLength: 2, maxLength: 12 }), (parts, items) => {
       const warm = poolOf(parts);
@@ -80,12 +80,12 @@ test("what is remembered never changes a decision", () => {
   );
 });
 
-test("a condition is evaluated for those that are drawn, not for everyone", () => {
-  const asked = new Set<unknown>();
+test("a condition is evaluated only for recipients that are drawn", () => {
+  const evaluated = new Set<unknown>();
   const recipients = Array.from({ length: 5000 }, (_, nth) => ({
     attributes: Object.defineProperty({}, "even", {
       get() {
-        asked.add(nth);
+        evaluated.add(nth);
         return nth % 2 === 0;
       },
     }),
@@ -98,13 +98,13 @@ test("a condition is evaluated for those that are drawn, not for everyone", () =
     "sticky_hash",
     "longest_idle",
   ] as const) {
-    asked.clear();
+    evaluated.clear();
     const compiled = poolOf({
       strategy,
       recipients,
       rules: [{ condition: "recipient.attributes.even", action: { type: "require" } }],
     });
     assert.equal(decide(compiled, new LivePool(compiled), itemOf({ key: "k" }), at(3)).outcome, "routed");
-    assert.ok(asked.size < 100, `${strategy}: ${asked.size}`);
+    assert.ok(evaluated.size < 100, `${strategy}: ${evaluated.size}`);
   }
 });

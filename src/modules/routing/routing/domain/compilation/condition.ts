@@ -1,32 +1,32 @@
 import { type CelExpression, type CelVariables, compileCel } from "../../../../../platform/cel/index.ts";
 
-/** What conditions may name. */
+/** Variables available to conditions. */
 const variables: CelVariables = { item: "map", recipient: "map", pool: "map", now: "timestamp" };
 
-/** What a condition comes to; UNKNOWN until it was asked. */
+/** The result of a condition; UNKNOWN until it is evaluated. */
 export type Verdict = 0 | 1 | 2 | 3;
 export const UNKNOWN = 0;
 export const HOLDS = 1;
-export const DOES_NOT = 2;
+export const DOES_NOT_HOLD = 2;
 export const FAILED = 3;
 
 const pageBits = 8;
 const pageCells = 1 << pageBits;
-/** How many kinds of item a condition remembers the answers for. */
+/** Maximum number of distinct items for which a condition caches results. */
 const rowsMax = 256;
-/** How long the text may be that tells one kind of item from another. */
+/** Maximum length of the cache key of an item. */
 const keyCharsMax = 200;
-/** How long a list may be that is part of it. */
+/** Maximum length of a list in the cache key. */
 const listItemsMax = 16;
 
-/** A condition's answers for one kind of item, recipient by recipient, as far as they were asked for. */
-export class AnswerRow {
-  /** What it comes to without a recipient; FAILED: that depends on the recipient. */
+/** Cached results of a condition for one kind of item, by recipient. */
+export class ResultRow {
+  /** The result without a recipient; FAILED if it depends on the recipient. */
   withoutRecipient: Verdict = UNKNOWN;
-  /** What a search among all who may be chosen came to: a recipient for whom it holds, or below 0. */
+  /** The result of a search among all eligible recipients: the index of a match, or a negative number. */
   searched: number | undefined;
   pageCount = 0;
-  /** Pages of all rows that are kept together with this one. */
+  /** The total number of pages of all cached rows. */
   #usage: { pages: number };
   readonly #pages: (Uint8Array | undefined)[] = [];
 
@@ -34,15 +34,15 @@ export class AnswerRow {
     this.#usage = usage;
   }
 
-  /** Lets go of the row: a decision under way may go on writing to it. */
+  /** Removes the row from the page count. A decision in progress may still write to it. */
   drop(): void {
     this.#usage.pages -= this.pageCount;
     this.#usage = { pages: 0 };
   }
 
-  /** A copy without the answers for some recipients. */
-  without(indices: readonly number[], usage: { pages: number }): AnswerRow {
-    const copy = new AnswerRow(usage);
+  /** Copies the row without the results of some recipients. */
+  without(indices: readonly number[], usage: { pages: number }): ResultRow {
+    const copy = new ResultRow(usage);
     copy.withoutRecipient = this.withoutRecipient;
     copy.pageCount = this.pageCount;
     usage.pages += this.pageCount;
@@ -68,26 +68,26 @@ export class AnswerRow {
 }
 
 /**
- * A compiled condition that remembers its answers.
+ * A compiled condition that caches its results.
  *
- * An answer depends on the recipient and on those few fields of the item that the condition names. Items that agree in
- * them share a row of answers, so that a pool with thousands of recipients evaluates a condition once for each of them
- * and not once for each item. A condition over `now` is never remembered beyond one decision.
+ * A result depends on the recipient and on the few item fields that the condition reads. Items with equal values in
+ * these fields share a row, so a pool with thousands of recipients evaluates a condition once per recipient and not
+ * once per item. A condition over `now` is cached only within one decision.
  */
 export class Condition {
   readonly source: string;
-  /** Undefined where it cannot be compiled: it fails whenever it is asked. */
+  /** Undefined if the condition cannot be compiled; it then fails on evaluation. */
   readonly expression: CelExpression | undefined;
   readonly namesRecipient: boolean;
-  /** The fields of the item that it depends on; undefined where answers cannot be shared. */
+  /** The item fields that the condition reads; undefined if results cannot be shared. */
   readonly #fields: readonly (readonly string[])[] | undefined;
-  readonly #rows = new Map<string, AnswerRow>();
+  readonly #rows = new Map<string, ResultRow>();
   readonly #usage = { pages: 0 };
   readonly #pagesMax: number;
 
   constructor(source: string, pagesMax: number) {
     this.source = source;
-    this.expression = compiled(source);
+    this.expression = tryCompile(source);
     const names = (variable: string) => this.expression?.variables.includes(variable) === true;
     const paths = this.expression?.paths ?? [];
     this.namesRecipient = names("recipient");
@@ -95,27 +95,27 @@ export class Condition {
     this.#pagesMax = pagesMax;
   }
 
-  /** A condition with the same answers, except for some recipients. The answers of this one stay as they are. */
+  /** Copies the condition and its results, except those of some recipients. */
   without(indices: readonly number[]): Condition {
     const copy = new Condition(this.source, this.#pagesMax);
     for (const [key, row] of this.#rows) copy.#rows.set(key, row.without(indices, copy.#usage));
     return copy;
   }
 
-  /** Where the answers for an item are kept; a row of its own where they cannot be shared. */
-  rowFor(item: object): AnswerRow {
+  /** Returns the row for an item; a new, uncached row if results cannot be shared. */
+  rowFor(item: object): ResultRow {
     const key = this.#fields === undefined ? undefined : keyOf(item, this.#fields);
-    if (key === undefined) return new AnswerRow();
+    if (key === undefined) return new ResultRow();
     let row = this.#rows.get(key);
     if (row === undefined) {
-      this.#makeRoom();
-      row = new AnswerRow(this.#usage);
+      this.#evict();
+      row = new ResultRow(this.#usage);
       this.#rows.set(key, row);
     }
     return row;
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     for (const [key, row] of this.#rows) {
       if (this.#rows.size < rowsMax && this.#usage.pages < this.#pagesMax) return;
       this.#rows.delete(key);
@@ -124,12 +124,12 @@ export class Condition {
   }
 }
 
-/** How many pages one condition's answers may take: its part of 1 MiB, but at least 16 KiB and two whole rows. */
-export function answerPagesMax(recipientCount: number, conditionCount: number): number {
+/** Returns the page limit of one condition: its share of 1 MiB, but at least 16 KiB and two complete rows. */
+export function resultPagesMax(recipientCount: number, conditionCount: number): number {
   return Math.max(64, 2 * Math.ceil(recipientCount / pageCells), Math.floor(4096 / Math.max(1, conditionCount)));
 }
 
-function compiled(source: string): CelExpression | undefined {
+function tryCompile(source: string): CelExpression | undefined {
   try {
     return compileCel(source, variables, "bool");
   } catch {
@@ -137,9 +137,9 @@ function compiled(source: string): CelExpression | undefined {
   }
 }
 
-/** The paths below item, in parts; undefined where a key that is written as a text could be taken for several. */
+/** Returns the paths below item; undefined if a quoted key makes them ambiguous. */
 function fieldsOf(paths: readonly string[], source: string): string[][] | undefined {
-  // What stands in brackets behind a name or another bracket is a key; behind `in` it is a list.
+  // A bracket after a name or another bracket is a key; after `in` it is a list.
   const keys = [...source.matchAll(/(?<=[\w\])}])(?<!\bin)\s*\[([^\]]*)/g)].map(([, key]) => key!);
   const isPlain = (key: string) => !/["']/.test(key) || /^\s*\??\s*(["'])[\w -]*\1\s*$/.test(key);
   if (/\/\/|`/.test(source) || !keys.every(isPlain)) return undefined;
@@ -160,7 +160,7 @@ function keyOf(item: object, fields: readonly (readonly string[])[]): string | u
   return key;
 }
 
-/** A value as a text that no other value has; undefined for what rarely comes twice or is long to write down. */
+/** Encodes a value unambiguously; undefined for values that rarely repeat or are long. */
 function textOf(value: unknown): string | undefined {
   if (value === undefined) return "";
   if (Array.isArray(value)) {

@@ -1,33 +1,33 @@
-import type { Observed, Standing } from "./survey-record.ts";
+import type { Availability, Observation } from "./observation.ts";
 
 /**
- * What of a recipient's moment a survey looks at. latencyMs: NaN while it is not known. untried: 0 while its latency is not
- * known, NaN otherwise. cost: the declared one until outcomes tell. turn: orders everyone by turn.
+ * The live value of a recipient that a ranking uses. latencyMs: NaN if unknown. untried: 0 if the latency is
+ * unknown, NaN otherwise. cost: the declared cost until outcomes report one. turn: the round-robin order.
  */
-export type Measure = "nothing" | "inFlight" | "latencyMs" | "untried" | "cost" | "lastAssignedAtMs" | "turn";
+export type RankingMetric = "nothing" | "inFlight" | "latencyMs" | "untried" | "cost" | "lastAssignedAtMs" | "turn";
 
-/** How a look over everyone is done: who is in it, and who is better than whom. */
-export interface Survey {
+/** Defines which recipients are ranked and how they compare. */
+export interface RankingQuery {
   readonly among: Uint32Array;
-  readonly measure: Measure;
-  /** How many of the best are kept. */
-  readonly keep: number;
-  /** Whether one fulfils what the item requires; absent where all do. */
+  readonly metric: RankingMetric;
+  /** Number of best candidates to return. */
+  readonly count: number;
+  /** Returns whether a recipient fulfils the requirements of the item; absent if all do. */
   readonly admits?: ((index: number) => boolean) | undefined;
-  /** How rules rank one: 0 is best, below 0 is not let in. Asked last: it may be costly. */
+  /** Returns the rank by rules: 0 is best, below 0 is excluded. Called last because it may be costly. */
   rank(index: number): number;
-  /** Smaller is better; NaN leaves one out. May be Infinity for any that is above `best`. */
-  score(index: number, standing: Standing, value: number, best: number): number;
-  /** Decides between equal scores; smaller is better. */
-  second?(index: number, standing: Standing, value: number): number;
-  /** Decides between those that are still equal; different for all. */
+  /** Smaller is better; NaN excludes a recipient. May return Infinity for any score above `best`. */
+  score(index: number, availability: Availability, value: number, best: number): number;
+  /** Breaks ties of the score; smaller is better. */
+  second?(index: number, availability: Availability, value: number): number;
+  /** Breaks remaining ties; different for all recipients. */
   tie(index: number): number;
 }
 
-/** One that a survey kept. */
-export interface Contender {
+/** A candidate of a ranking. */
+export interface RankedCandidate {
   readonly index: number;
-  readonly standing: Standing;
+  readonly availability: Availability;
   readonly value: number;
   readonly rank: number;
   readonly score: number;
@@ -35,46 +35,46 @@ export interface Contender {
   readonly tie: number;
 }
 
-/** What came of a survey. */
-export interface SurveyResult {
-  /** Best first. */
-  readonly top: readonly Contender[];
+/** The result of a ranking. */
+export interface RankingResult {
+  /** Best candidates first. */
+  readonly top: readonly RankedCandidate[];
   readonly atCapacity: number;
   readonly ejected: number;
   readonly refused: number;
 }
 
 /**
- * What a decision asks about the moment. One implementation looks and writes down what it saw, the other one reads that
- * back: the decision cannot tell them apart.
+ * The live state that a decision reads. LiveFacts reads and records it; ReplayedFacts returns recorded values. A
+ * decision cannot tell them apart.
  */
 export interface Facts {
-  /** So many are ejected that ejection is ignored. */
+  /** Too many recipients are ejected, so ejection is ignored. */
   readonly ejectionIgnored: boolean;
-  /** Conditions took too much work when this was first decided. */
+  /** Conditions exceeded the work limit in the original decision. */
   readonly exhausted: boolean;
-  /** The decision was left to the background. */
+  /** The original decision was deferred to the background. */
   readonly deferred: boolean;
-  standing(index: number): Standing;
+  availability(index: number): Availability;
   inFlight(index: number): number;
-  /** Whose turn it is: the nth to ask after; -1 when there is nobody left. */
-  turn(nth: number): number;
-  survey(survey: Survey): SurveyResult;
-  /** The result of a search that depends on no moment, but may be long. */
-  witness(search: () => number): number;
-  /** Tells that a decision in turn came to one; -1 takes that back. */
-  offered(index: number): void;
-  /** All that was asked and answered; `exhausted` leaves everything else out. */
-  observed(exhausted: boolean): Observed;
+  /** Returns the nth recipient in round-robin order; -1 if none is left. */
+  nthInTurn(nth: number): number;
+  rankCandidates(query: RankingQuery): RankingResult;
+  /** Returns the result of a search that does not depend on live state but may be slow. */
+  findWitness(search: () => number): number;
+  /** Records the recipient that round robin offered the item to; -1 withdraws the offer. */
+  recordOffer(index: number): void;
+  /** Returns everything that was read; `exhausted` omits all other state. */
+  observed(exhausted: boolean): Observation;
 }
 
-/** Whether one contender goes before another. */
-export function isBetter(one: Contender, other: Contender): boolean {
+/** Returns whether one candidate precedes another. */
+export function isBetter(one: RankedCandidate, other: RankedCandidate): boolean {
   return one.rank !== other.rank ? one.rank < other.rank : hasBetterScore(one, other);
 }
 
-/** Whether one goes before another whom rules rank the same. */
-export function hasBetterScore(one: Omit<Contender, "rank">, other: Contender): boolean {
+/** Returns whether one candidate precedes another of the same rank. */
+export function hasBetterScore(one: Omit<RankedCandidate, "rank">, other: RankedCandidate): boolean {
   if (one.score !== other.score) return one.score < other.score;
   if (one.second !== other.second) return one.second < other.second;
   return one.tie !== other.tie ? one.tie < other.tie : one.index < other.index;

@@ -1,25 +1,25 @@
 import { unreachable } from "../../../../../errors/index.ts";
 import type { CompiledPool } from "../compilation/compiled-pool.ts";
 import {
-  type Contender,
   type Facts,
   hasBetterScore,
   isBetter,
-  type Measure,
-  type Survey,
-  type SurveyResult,
+  type RankedCandidate,
+  type RankingMetric,
+  type RankingQuery,
+  type RankingResult,
 } from "./facts.ts";
 import type { LivePool } from "./live-pool.ts";
 import {
   AVAILABLE,
+  type Availability,
+  availabilityCodes,
   DEPRIORITIZED,
-  type Observed,
-  type Standing,
-  type SurveyRecord,
-  standingLetters,
-} from "./survey-record.ts";
+  type Observation,
+  type RankingRecord,
+} from "./observation.ts";
 
-/** Looks at the moment, and writes down what it saw. */
+/** Reads the live state of a pool and records what it read. */
 export class LiveFacts implements Facts {
   readonly ejectionIgnored: boolean;
   readonly exhausted = false;
@@ -30,22 +30,23 @@ export class LiveFacts implements Facts {
   readonly #inFlight: number[] = [];
   readonly #turns: number[] = [];
   readonly #witnesses: number[] = [];
-  readonly #surveys: SurveyRecord[] = [];
+  readonly #surveys: RankingRecord[] = [];
   #order: Iterator<number> | undefined;
 
   constructor(pool: CompiledPool, live: LivePool, nowMs: number) {
     live.follow(pool);
     this.#live = live;
     this.#nowMs = nowMs;
-    // Where more than the pool's share is ejected, the fault is hardly theirs: work spread over all of them beats none at all.
+    // If more than the configured share is ejected, the recipients are probably not at fault. Spreading the work
+    // over all of them is better than rejecting it.
     this.ejectionIgnored =
       live.ejectedCount(nowMs) * 100 > pool.snapshot.pool.config.outlier.maxEjectedPct * pool.eligible.length;
   }
 
-  standing(index: number): Standing {
-    const standing = this.#live.standing(index, this.#nowMs, this.ejectionIgnored);
-    this.#standings += standingLetters[standing];
-    return standing;
+  availability(index: number): Availability {
+    const availability = this.#live.availability(index, this.#nowMs, this.ejectionIgnored);
+    this.#standings += availabilityCodes[availability];
+    return availability;
   }
 
   inFlight(index: number): number {
@@ -54,15 +55,15 @@ export class LiveFacts implements Facts {
     return inFlight;
   }
 
-  turn(nth: number): number {
-    // Every try begins with the first.
+  nthInTurn(nth: number): number {
+    // Every attempt starts with the first recipient.
     if (nth === 0) this.#order = undefined;
     const index = nth === 0 ? this.#live.turns.first : this.#nextInTurn();
     this.#turns.push(index);
     return index;
   }
 
-  /** Whoever comes next after the first and those that were asked for before. */
+  /** Returns the next recipient after the first and those returned before. */
   #nextInTurn(): number {
     if (this.#order === undefined) {
       this.#order = this.#live.turns.inOrder();
@@ -72,29 +73,29 @@ export class LiveFacts implements Facts {
     return done === true ? -1 : value;
   }
 
-  witness(search: () => number): number {
+  findWitness(search: () => number): number {
     const found = search();
     this.#witnesses.push(found);
     return found;
   }
 
-  offered(index: number): void {
+  recordOffer(index: number): void {
     this.#live.offered = index;
   }
 
-  survey(survey: Survey): SurveyResult {
-    const result = this.#look(survey);
+  rankCandidates(query: RankingQuery): RankingResult {
+    const result = this.#rank(query);
     const top: number[] = [];
-    for (const { index, standing, value } of result.top) top.push(index, standing, value);
+    for (const { index, availability, value } of result.top) top.push(index, availability, value);
     const { atCapacity, ejected, refused } = result;
     this.#surveys.push({ top, atCapacity, ejected, refused });
     return result;
   }
 
-  observed(exhausted: boolean): Observed {
+  observed(exhausted: boolean): Observation {
     if (exhausted) return { v: 1, exhausted: true };
-    // Set one by one, since an object that is put together from others costs as much as the decision.
-    const observed: { -readonly [Name in keyof Observed]: Observed[Name] } = { v: 1 };
+    // Assigned field by field: spreading objects costs as much as the whole decision.
+    const observed: { -readonly [Name in keyof Observation]: Observation[Name] } = { v: 1 };
     if (this.ejectionIgnored) observed.ejectionIgnored = true;
     if (this.#standings !== "") observed.standings = this.#standings;
     if (this.#inFlight.length > 0) observed.inFlight = this.#inFlight;
@@ -104,22 +105,22 @@ export class LiveFacts implements Facts {
     return observed;
   }
 
-  #look(survey: Survey): SurveyResult {
-    const { among, measure, keep, admits } = survey;
+  #rank(query: RankingQuery): RankingResult {
+    const { among, metric, count, admits } = query;
     const { inFlight, ejectedUntilMs, deprioritizedUntilMs } = this.#live;
     const { capacities } = this.#live.pool;
-    // Where ejection is ignored, nobody's lasts long enough.
+    // If ejection is ignored, no ejection lasts long enough.
     const ejectedFromMs = this.ejectionIgnored ? Number.POSITIVE_INFINITY : this.#nowMs;
-    const measured = measuring(this.#live, measure);
-    const top: Contender[] = [];
+    const readMetric = metricReader(this.#live, metric);
+    const top: RankedCandidate[] = [];
     let [atCapacity, ejected, refused] = [0, 0, 0];
-    // The score to be among the best; rules may still put one before those with a better score.
+    // The score needed to be among the best. Rules may still rank a candidate before those with a better score.
     let bar = Number.POSITIVE_INFINITY;
-    let last: Contender | undefined;
+    let last: RankedCandidate | undefined;
     for (let at = 0; at < among.length; at++) {
       const index = among[at]!;
       if (admits !== undefined && !admits(index)) continue;
-      // The same as `LivePool.standing`, without a call for each of thousands.
+      // Same as `LivePool.availability`, inlined to avoid a call for each of thousands of recipients.
       if (ejectedUntilMs[index]! > ejectedFromMs) {
         ejected++;
         continue;
@@ -128,36 +129,36 @@ export class LiveFacts implements Facts {
         atCapacity++;
         continue;
       }
-      const standing: Standing = deprioritizedUntilMs[index]! > this.#nowMs ? DEPRIORITIZED : AVAILABLE;
-      const value = measured(index);
-      const score = survey.score(index, standing, value, bar);
+      const availability: Availability = deprioritizedUntilMs[index]! > this.#nowMs ? DEPRIORITIZED : AVAILABLE;
+      const value = readMetric(index);
+      const score = query.score(index, availability, value, bar);
       if (!(score <= bar)) continue;
-      const second = survey.second?.(index, standing, value) ?? 0;
-      const contender = { index, standing, value, rank: 0, score, second, tie: survey.tie(index) };
-      if (last !== undefined && last.rank === 0 && !hasBetterScore(contender, last)) continue;
-      contender.rank = survey.rank(index);
-      if (contender.rank < 0) {
+      const second = query.second?.(index, availability, value) ?? 0;
+      const candidate = { index, availability, value, rank: 0, score, second, tie: query.tie(index) };
+      if (last !== undefined && last.rank === 0 && !hasBetterScore(candidate, last)) continue;
+      candidate.rank = query.rank(index);
+      if (candidate.rank < 0) {
         refused++;
         continue;
       }
-      insert(top, contender, keep);
-      last = top[keep - 1];
+      insert(top, candidate, count);
+      last = top[count - 1];
       if (last !== undefined && last.rank === 0) bar = last.score;
     }
     return { top, atCapacity, ejected, refused };
   }
 }
 
-/** How a measure is read. */
-function measuring(live: LivePool, measure: Measure): (index: number) => number {
+/** Returns the function that reads a metric. */
+function metricReader(live: LivePool, metric: RankingMetric): (index: number) => number {
   const { latencyMs, cost, turns } = live;
-  switch (measure) {
+  switch (metric) {
     case "nothing":
       return () => 0;
     case "inFlight":
     case "latencyMs":
     case "lastAssignedAtMs": {
-      const column = live[measure];
+      const column = live[metric];
       return (index) => column[index]!;
     }
     case "untried":
@@ -169,15 +170,15 @@ function measuring(live: LivePool, measure: Measure): (index: number) => number 
     case "turn":
       return (index) => turns.rank(index);
     default:
-      return unreachable(measure);
+      return unreachable(metric);
   }
 }
 
-/** Puts a contender in its place among the best, and drops the one that is too many. */
-function insert(top: Contender[], contender: Contender, keep: number): void {
-  let place = top.length;
-  while (place > 0 && isBetter(contender, top[place - 1]!)) place--;
-  if (place >= keep) return;
-  top.splice(place, 0, contender);
-  if (top.length > keep) top.pop();
+/** Inserts a candidate in order and drops the last one if there are too many. */
+function insert(top: RankedCandidate[], candidate: RankedCandidate, count: number): void {
+  let position = top.length;
+  while (position > 0 && isBetter(candidate, top[position - 1]!)) position--;
+  if (position >= count) return;
+  top.splice(position, 0, candidate);
+  if (top.length > count) top.pop();
 }

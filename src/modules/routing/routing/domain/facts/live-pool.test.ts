@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decide } from "../decide.ts";
+import { decide } from "../decision-engine.ts";
 import { at, itemOf, nowMs, poolOf } from "../testing/fixtures.ts";
 import { LivePool } from "./live-pool.ts";
 
-test("assignments and releases count, and nothing falls below 0", () => {
+test("assignments and releases are counted, and no count falls below 0", () => {
   const live = new LivePool(poolOf({ recipients: [{}, {}] }));
   live.assigned("r1", nowMs);
   live.assigned("r1", nowMs + 5);
   live.released("r1");
   live.released("r0");
-  live.assigned("stranger", nowMs);
-  live.released("stranger");
+  live.assigned("unknown", nowMs);
+  live.released("unknown");
   assert.deepEqual([...live.inFlight], [0, 1]);
   assert.deepEqual([...live.lastAssignedAtMs], [0, nowMs + 5]);
 });
 
-test("a new snapshot carries over what is known, by id, and begins anew for those who are new", () => {
+test("a new snapshot keeps the state of known recipients by id and initializes new ones", () => {
   const live = new LivePool(poolOf({ recipients: [{ id: "a" }, { id: "b" }, { id: "c" }] }));
   live.refresh([
     {
@@ -40,7 +40,7 @@ test("a new snapshot carries over what is known, by id, and begins anew for thos
   assert.equal(live.ejectedCount(nowMs), 1);
 });
 
-test("a decision over a newer snapshot brings the live state along", () => {
+test("a decision with a newer snapshot updates the live state", () => {
   const live = new LivePool(poolOf({ recipients: [{ id: "a", capacity: 1 }, { id: "b" }] }));
   live.assigned("a", nowMs);
   const next = poolOf({
@@ -54,20 +54,20 @@ test("a decision over a newer snapshot brings the live state along", () => {
   assert.equal(decide(next, live, itemOf(), at(1)).recipientId, "a");
 });
 
-test("a refresh sets what it names, leaves the rest, and never takes back a later assignment", () => {
+test("a refresh sets the given fields, keeps the others and never reverts a later assignment", () => {
   const live = new LivePool(poolOf({ recipients: [{}, {}] }));
   live.refresh([{ recipientId: "r0", inFlight: 4, latencyMs: 9 }]);
   live.assigned("r0", nowMs);
   live.refresh([
     { recipientId: "r0", inFlight: 2, lastAssignedAtMs: nowMs - 1000 },
-    { recipientId: "stranger", inFlight: 1 },
+    { recipientId: "unknown", inFlight: 1 },
   ]);
   assert.deepEqual([live.inFlight[0], live.latencyMs[0], live.lastAssignedAtMs[0]], [2, 9, nowMs]);
   live.refresh([{ recipientId: "r0", latencyMs: Number.NaN }]);
   assert.deepEqual([live.inFlight[0], live.latencyMs[0]], [2, Number.NaN]);
 });
 
-test("ejections are counted at the moment that is asked about, and only of those who may be chosen", () => {
+test("ejections are counted at the given time and only for eligible recipients", () => {
   const live = new LivePool(poolOf({ recipients: [{}, {}, {}, { status: "paused" }] }));
   live.refresh([
     { recipientId: "r0", ejectedUntilMs: 100 },

@@ -1,15 +1,15 @@
 import { changedPositions } from "../compilation/changed-positions.ts";
 import type { CompiledPool } from "../compilation/compiled-pool.ts";
 import { TurnQueue } from "../structures/turn-queue.ts";
-import { AT_CAPACITY, AVAILABLE, DEPRIORITIZED, EJECTED, type Standing } from "./survey-record.ts";
+import { AT_CAPACITY, AVAILABLE, type Availability, DEPRIORITIZED, EJECTED } from "./observation.ts";
 
-/** What is known of a recipient from elsewhere; what is absent stays as it is. */
-export interface LiveRow {
+/** Live state of a recipient from the database; absent fields are unchanged. */
+export interface RecipientLiveState {
   readonly recipientId: string;
   readonly inFlight?: number;
-  /** NaN while it is not known. */
+  /** NaN if unknown. */
   readonly latencyMs?: number;
-  /** NaN while it is not known. */
+  /** NaN if unknown. */
   readonly cost?: number;
   /** 0 for never. */
   readonly lastAssignedAtMs?: number;
@@ -18,8 +18,8 @@ export interface LiveRow {
 }
 
 /**
- * What one node knows of the moment in one pool: its own assignments at once, those of others with the next refresh.
- * Indices are those of the snapshot. It may be wiped at any time: the truth is elsewhere.
+ * The live state of one pool on one node: its own assignments immediately, those of other nodes after the next
+ * refresh. Indices are those of the snapshot. The state can be lost at any time; the database is authoritative.
  */
 export class LivePool {
   inFlight!: Float64Array;
@@ -29,33 +29,33 @@ export class LivePool {
   ejectedUntilMs!: Float64Array;
   deprioritizedUntilMs!: Float64Array;
   turns!: TurnQueue;
-  /** Whom the last decision in turn came to; -1 for nobody. */
+  /** The recipient of the last round-robin offer; -1 for none. */
   offered = -1;
   #pool!: CompiledPool;
   readonly #salt: number;
   #lastStampMs = 0;
   #ejected = { count: 0, fromMs: Number.POSITIVE_INFINITY, untilMs: 0 };
 
-  /** `salt`: any number of this node's own; it decides whom equals begin with. */
+  /** `salt`: a number specific to this node; it determines the initial order of equal recipients. */
   constructor(pool: CompiledPool, salt = 0) {
     this.#salt = salt;
-    this.#lay(pool);
+    this.#initialize(pool);
   }
 
   get pool(): CompiledPool {
     return this.#pool;
   }
 
-  /** Goes over to another snapshot of the same pool; whoever is in both keeps what is known of it. */
+  /** Switches to another snapshot of the same pool; recipients in both keep their state. */
   follow(pool: CompiledPool): void {
     if (pool === this.#pool) return;
     const changed = changedPositions(this.#pool.snapshot.recipients, pool.snapshot.recipients);
     if (changed !== undefined) {
-      this.#adopt(pool, changed);
+      this.#applyChanges(pool, changed);
       return;
     }
     const before = { ...this, pool: this.#pool };
-    this.#lay(pool, (id, index) => {
+    this.#initialize(pool, (id, index) => {
       const was = before.pool.indexById.get(id);
       if (was === undefined) return undefined;
       for (const name of columns) this[name][index] = before[name][was]!;
@@ -63,30 +63,30 @@ export class LivePool {
     });
   }
 
-  /** An item was given to a recipient. */
+  /** Records that an item was assigned to a recipient. */
   assigned(recipientId: string, nowMs: number): void {
     const index = this.#pool.indexById.get(recipientId);
     if (index === undefined) return;
     this.inFlight[index] = this.inFlight[index]! + 1;
-    // Several in one millisecond still have an order.
+    // Several assignments in one millisecond stay ordered.
     this.#lastStampMs = nowMs > this.#lastStampMs ? nowMs : this.#lastStampMs + 1 / 1024;
     this.lastAssignedAtMs[index] = this.#lastStampMs;
-    // What is given out of turn, such as to whom an item names, is no turn.
+    // An assignment out of turn, such as to a named recipient, does not use a turn.
     if (this.offered === index) this.turns.take(index, this.#weightNow(index, nowMs));
     this.offered = -1;
-    this.#standInLine(index);
+    this.#updateTurnQueue(index);
   }
 
-  /** A recipient is done with an item, one way or the other. */
+  /** Records that a recipient finished an item. */
   released(recipientId: string): void {
     const index = this.#pool.indexById.get(recipientId);
     if (index === undefined) return;
     this.inFlight[index] = Math.max(0, this.inFlight[index]! - 1);
-    this.#standInLine(index);
+    this.#updateTurnQueue(index);
   }
 
-  /** Takes over what is known elsewhere. Recipients that this snapshot does not have are passed over. */
-  refresh(rows: Iterable<LiveRow>): void {
+  /** Applies state from the database. Recipients that are not in the snapshot are ignored. */
+  refresh(rows: Iterable<RecipientLiveState>): void {
     for (const row of rows) {
       const index = this.#pool.indexById.get(row.recipientId);
       if (index === undefined) continue;
@@ -96,32 +96,32 @@ export class LivePool {
         const value = row[name];
         if (value !== undefined && name !== "lastAssignedAtMs") this[name][index] = value;
       }
-      // What this node gave out just now may not have reached the others yet.
+      // Recent assignments of this node may not be in the database yet.
       this.lastAssignedAtMs[index] = Math.max(this.lastAssignedAtMs[index]!, lastAssignedAtMs);
-      this.#standInLine(index);
+      this.#updateTurnQueue(index);
     }
   }
 
-  /** Whether everybody who may be chosen is at capacity. */
+  /** Whether all eligible recipients are at capacity. */
   get isFull(): boolean {
     return this.turns.first < 0;
   }
 
-  /** How a recipient stands. */
-  standing(index: number, nowMs: number, ejectionIgnored: boolean): Standing {
+  /** Returns the availability of a recipient. */
+  availability(index: number, nowMs: number, ejectionIgnored: boolean): Availability {
     if (!ejectionIgnored && this.ejectedUntilMs[index]! > nowMs) return EJECTED;
-    if (this.#isFull(index)) return AT_CAPACITY;
+    if (this.#isAtCapacity(index)) return AT_CAPACITY;
     return this.deprioritizedUntilMs[index]! > nowMs ? DEPRIORITIZED : AVAILABLE;
   }
 
-  /** How many of those who may be chosen are ejected. */
+  /** Returns the number of ejected eligible recipients. */
   ejectedCount(nowMs: number): number {
     const known = this.#ejected;
     if (nowMs < known.fromMs || nowMs >= known.untilMs) this.#countEjected(nowMs);
     return this.#ejected.count;
   }
 
-  /** Counts, and remembers until when the count holds. */
+  /** Counts ejected recipients and caches until when the count is valid. */
   #countEjected(nowMs: number): void {
     let count = 0;
     let untilMs = Number.POSITIVE_INFINITY;
@@ -136,47 +136,47 @@ export class LivePool {
 
   #weightNow(index: number, nowMs: number): number {
     const share = this.deprioritizedUntilMs[index]! > nowMs ? 0.1 : 1;
-    return this.#pool.weights[index]! * share * this.#pool.warmth(index, nowMs);
+    return this.#pool.weights[index]! * share * this.#pool.slowStartFactor(index, nowMs);
   }
 
-  #isFull(index: number): boolean {
+  #isAtCapacity(index: number): boolean {
     const capacity = this.#pool.capacities[index]!;
     return capacity > 0 && this.inFlight[index]! >= capacity;
   }
 
-  /** Keeps those at capacity out of the round, so that looking for the next is not looking past all of them. */
-  #standInLine(index: number): void {
-    if (this.#isFull(index)) this.turns.leave(index);
+  /** Removes recipients at capacity from the turn queue, so the search for the next one does not skip over them. */
+  #updateTurnQueue(index: number): void {
+    if (this.#isAtCapacity(index)) this.turns.leave(index);
     else this.turns.join(index);
   }
 
-  /** Goes over to a snapshot with the same recipients, some of them changed. */
-  #adopt(pool: CompiledPool, changed: readonly number[]): void {
+  /** Switches to a snapshot with the same recipients, some of them changed. */
+  #applyChanges(pool: CompiledPool, changed: readonly number[]): void {
     const startsIn = changed.map((index) => this.turns.startsIn(index));
     this.#pool = pool;
     this.turns.reweigh(pool.weights, changed);
     for (const [at, index] of changed.entries()) {
-      if (!this.#isFull(index)) this.turns.join(index, startsIn[at]);
+      if (!this.#isAtCapacity(index)) this.turns.join(index, startsIn[at]);
     }
     this.#ejected.untilMs = 0;
     this.offered = -1;
   }
 
-  #lay(pool: CompiledPool, carry?: (id: string, index: number) => number | undefined): void {
+  #initialize(pool: CompiledPool, carry?: (id: string, index: number) => number | undefined): void {
     const count = pool.snapshot.recipients.length;
     this.#pool = pool;
-    for (const name of columns) this[name] = new Float64Array(count).fill(unlessKnown[name]);
+    for (const name of columns) this[name] = new Float64Array(count).fill(initialValues[name]);
     this.turns = new TurnQueue(pool.weights, this.#salt);
     for (const [id, index] of pool.indexById) {
       const startsIn = carry?.(id, index);
-      if (!this.#isFull(index)) this.turns.join(index, startsIn);
+      if (!this.#isAtCapacity(index)) this.turns.join(index, startsIn);
     }
     this.#ejected.untilMs = 0;
     this.offered = -1;
   }
 }
 
-const unlessKnown = {
+const initialValues = {
   inFlight: 0,
   latencyMs: Number.NaN,
   cost: Number.NaN,
@@ -185,4 +185,4 @@ const unlessKnown = {
   deprioritizedUntilMs: 0,
 } as const;
 
-const columns = Object.keys(unlessKnown) as (keyof typeof unlessKnown)[];
+const columns = Object.keys(initialValues) as (keyof typeof initialValues)[];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { afterOutcome, type ItemOutcome, type RecipientHealth, unknownHealth } from "./outlier.ts";
+import { applyOutcome, type ItemOutcome, type RecipientHealth, unknownHealth } from "./outlier.ts";
 
 const config = { consecutiveFailures: 3, ejectS: 30, maxEjectedPct: 50 };
 const nowMs = 1_800_000_000_000;
@@ -11,10 +11,10 @@ function after(
   atMs = nowMs,
   share = 0.1,
 ): RecipientHealth {
-  return outcomes.reduce((health, status) => afterOutcome(health, { status }, config, atMs, share), from);
+  return outcomes.reduce((health, status) => applyOutcome(health, { status }, config, atMs, share), from);
 }
 
-test("failures and timeouts in a row eject; a success ends the row, declined and cancelled leave it alone", () => {
+test("consecutive failures and timeouts eject; a success resets the count, declined and cancelled are ignored", () => {
   const table: [ItemOutcome["status"][], boolean][] = [
     [["failure", "failure"], false],
     [["failure", "failure", "failure"], true],
@@ -28,7 +28,7 @@ test("failures and timeouts in a row eject; a success ends the row, declined and
   }
 });
 
-test("each ejection without a success lasts longer, up to ten times; a success makes the next short again", () => {
+test("each ejection without a success lasts longer, up to ten times; a success resets the duration", () => {
   let health = unknownHealth;
   let atMs = nowMs;
   const lengths: number[] = [];
@@ -42,7 +42,7 @@ test("each ejection without a success lasts longer, up to ten times; a success m
   assert.equal(health.ejectedUntilMs, atMs + 30_000);
 });
 
-test("what comes in during an ejection was begun before it and changes nothing about it", () => {
+test("an outcome during an ejection does not change the ejection", () => {
   const ejected = after(["failure", "failure", "failure"]);
   const during = after(["failure", "failure", "failure", "timeout", "success"], ejected, nowMs + 1000);
   assert.deepEqual([during.ejectedUntilMs, during.ejections], [ejected.ejectedUntilMs, 1]);
@@ -50,25 +50,25 @@ test("what comes in during an ejection was begun before it and changes nothing a
   assert.equal(again.ejectedUntilMs, ejected.ejectedUntilMs);
 });
 
-test("nobody is ejected beyond the pool's share; the next failure tries again", () => {
-  const kept = after(["failure", "failure", "failure", "failure"], unknownHealth, nowMs, 0.51);
-  assert.equal(kept.ejectedUntilMs, 0);
-  assert.ok(after(["failure"], kept, nowMs, 0.5).ejectedUntilMs > nowMs);
+test("no recipient is ejected beyond the allowed share; the next failure tries again", () => {
+  const notEjected = after(["failure", "failure", "failure", "failure"], unknownHealth, nowMs, 0.51);
+  assert.equal(notEjected.ejectedUntilMs, 0);
+  assert.ok(after(["failure"], notEjected, nowMs, 0.5).ejectedUntilMs > nowMs);
   const seven = { ...config, maxEjectedPct: 7 };
-  assert.ok(afterOutcome(kept, { status: "failure" }, seven, nowMs, 7 / 100).ejectedUntilMs > nowMs);
+  assert.ok(applyOutcome(notEjected, { status: "failure" }, seven, nowMs, 7 / 100).ejectedUntilMs > nowMs);
 });
 
-test("0 failures switches ejection off", () => {
+test("0 failures disables ejection", () => {
   let health = unknownHealth;
   for (let nth = 0; nth < 100; nth++) {
-    health = afterOutcome(health, { status: "failure" }, { ...config, consecutiveFailures: 0 }, nowMs, 0.1);
+    health = applyOutcome(health, { status: "failure" }, { ...config, consecutiveFailures: 0 }, nowMs, 0.1);
   }
   assert.equal(health.ejectedUntilMs, 0);
 });
 
-test("averages begin with the first value, halve every ten outcomes, and every five minutes", () => {
+test("averages start with the first value and halve every ten outcomes and every five minutes", () => {
   const seen = (from: RecipientHealth, latencyMs: number, atMs = nowMs) =>
-    afterOutcome(from, { status: "success", latencyMs, cost: latencyMs / 10 }, config, atMs, 0);
+    applyOutcome(from, { status: "success", latencyMs, cost: latencyMs / 10 }, config, atMs, 0);
   const first = seen(unknownHealth, 100);
   assert.deepEqual([first.latencyMs, first.cost], [100, 10]);
   let health = first;
@@ -76,15 +76,15 @@ test("averages begin with the first value, halve every ten outcomes, and every f
   assert.ok(Math.abs(health.latencyMs! - 150) < 1e-9 && Math.abs(health.cost! - 15) < 1e-9);
   const later = seen(first, 200, nowMs + 5 * 60_000);
   assert.ok(later.latencyMs! > 150 && later.latencyMs! < 155);
-  // An outcome that comes late must not make the average run backwards.
+  // A late outcome must not give the past a weight above 1.
   assert.ok(Math.abs(seen(first, 200, nowMs - 60_000).latencyMs! - seen(first, 200).latencyMs!) < 1e-9);
 });
 
-test("a quick failure is not quick work: only successes and timeouts tell the latency", () => {
-  const health = afterOutcome(unknownHealth, { status: "success", latencyMs: 100 }, config, nowMs, 0);
+test("only successes and timeouts update the latency, so a fast failure does not look fast", () => {
+  const health = applyOutcome(unknownHealth, { status: "success", latencyMs: 100 }, config, nowMs, 0);
   for (const status of ["failure", "declined", "cancelled"] as const) {
-    assert.equal(afterOutcome(health, { status, latencyMs: 1 }, config, nowMs, 0).latencyMs, 100);
+    assert.equal(applyOutcome(health, { status, latencyMs: 1 }, config, nowMs, 0).latencyMs, 100);
   }
-  assert.ok(afterOutcome(health, { status: "timeout", latencyMs: 1000 }, config, nowMs, 0).latencyMs! > 100);
-  assert.equal(afterOutcome(health, { status: "success" }, config, nowMs, 0).latencyMs, 100);
+  assert.ok(applyOutcome(health, { status: "timeout", latencyMs: 1000 }, config, nowMs, 0).latencyMs! > 100);
+  assert.equal(applyOutcome(health, { status: "success" }, config, nowMs, 0).latencyMs, 100);
 });

@@ -1,28 +1,28 @@
 import type { PoolConfig } from "../../../pools/index.ts";
 
-/** What outcomes have told of a recipient so far. */
+/** The health of a recipient, derived from its outcomes. */
 export interface RecipientHealth {
   readonly consecutiveFailures: number;
-  /** How often it was ejected without a success since. */
+  /** Number of ejections since the last success. */
   readonly ejections: number;
-  /** 0 when it never was. */
+  /** 0 if it was never ejected. */
   readonly ejectedUntilMs: number;
-  /** Moving averages; null while nothing is known. */
+  /** Moving averages; null if unknown. */
   readonly latencyMs: number | null;
   readonly cost: number | null;
-  /** When the averages last moved. */
+  /** When the averages were last updated. */
   readonly latencyAtMs: number;
   readonly costAtMs: number;
 }
 
-/** How an item turned out. */
+/** The outcome of an item. */
 export interface ItemOutcome {
   readonly status: "success" | "failure" | "timeout" | "declined" | "cancelled";
   readonly latencyMs?: number | undefined;
   readonly cost?: number | undefined;
 }
 
-/** A recipient of which nothing is known. */
+/** The health of a recipient without outcomes. */
 export const unknownHealth: RecipientHealth = {
   consecutiveFailures: 0,
   ejections: 0,
@@ -33,24 +33,25 @@ export const unknownHealth: RecipientHealth = {
   costAtMs: 0,
 };
 
-/** After so many outcomes what was known before counts half. */
+/** The weight of the previous average halves after this many outcomes, */
 const halfLifeOutcomes = 10;
-/** And after so long, even with few outcomes. */
+/** and after this time, even with few outcomes. */
 const halfLifeMs = 5 * 60_000;
 /** An ejection lasts at most this many times `ejectS`. */
 const growthMax = 10;
 
 /**
- * What an outcome makes of what is known.
+ * Updates the health of a recipient with an outcome.
  *
- * Failures and timeouts in a row lead to ejection, unless that would leave out more of the pool than it allows: then the next
- * failure tries again. Each ejection without a success in between lasts longer, `ejectS` times their number, at most ten times.
- * What comes in while one is ejected was begun before and ejects nobody again. A success ends the row; outside of an
- * ejection it also makes the next one short again. Declined and cancelled say nothing about health.
+ * Consecutive failures and timeouts eject the recipient, unless that would exceed the allowed share of the pool;
+ * then the next failure tries again. Ejections without a success in between last longer: `ejectS` times their
+ * number, at most ten times. Outcomes during an ejection belong to earlier work and do not eject again. A success
+ * resets the failure count; outside of an ejection it also resets the duration of the next one. Declined and
+ * cancelled outcomes are ignored.
  *
- * `ejectedShare`: the part of the pool, 0 to 1, that would be ejected if this one were.
+ * `ejectedShare`: the share of the pool, 0 to 1, that would be ejected together with this recipient.
  */
-export function afterOutcome(
+export function applyOutcome(
   health: RecipientHealth,
   outcome: ItemOutcome,
   config: PoolConfig["outlier"],
@@ -58,14 +59,14 @@ export function afterOutcome(
   ejectedShare: number,
 ): RecipientHealth {
   return {
-    ...afterAverages(health, outcome, nowMs),
-    ...afterStatus(health, outcome.status, config, nowMs, ejectedShare),
+    ...updateAverages(health, outcome, nowMs),
+    ...applyStatus(health, outcome.status, config, nowMs, ejectedShare),
   };
 }
 
 type EjectionState = Pick<RecipientHealth, "consecutiveFailures" | "ejections" | "ejectedUntilMs">;
 
-function afterStatus(
+function applyStatus(
   { consecutiveFailures, ejections, ejectedUntilMs }: RecipientHealth,
   status: ItemOutcome["status"],
   config: PoolConfig["outlier"],
@@ -86,27 +87,27 @@ function afterStatus(
   return { consecutiveFailures: 0, ejections: times, ejectedUntilMs: nowMs + config.ejectS * 1000 * times };
 }
 
-function afterAverages(
+function updateAverages(
   health: RecipientHealth,
   { status, latencyMs, cost }: ItemOutcome,
   nowMs: number,
 ): RecipientHealth {
-  // A quick failure is not quick work: counted, it would draw more items to whoever fails fastest.
+  // Failures are excluded: a fast failure would attract more items to the recipient that fails fastest.
   const isWork = status === "success" || status === "timeout";
   return {
     ...health,
     ...(isWork &&
       latencyMs !== undefined && {
-        latencyMs: moved(health.latencyMs, latencyMs, nowMs - health.latencyAtMs),
+        latencyMs: updateAverage(health.latencyMs, latencyMs, nowMs - health.latencyAtMs),
         latencyAtMs: nowMs,
       }),
-    ...(cost !== undefined && { cost: moved(health.cost, cost, nowMs - health.costAtMs), costAtMs: nowMs }),
+    ...(cost !== undefined && { cost: updateAverage(health.cost, cost, nowMs - health.costAtMs), costAtMs: nowMs }),
   };
 }
 
 /** A moving average in which the past halves every ten outcomes and every five minutes. */
-function moved(average: number | null, value: number, elapsedMs: number): number {
+function updateAverage(average: number | null, value: number, elapsedMs: number): number {
   if (average === null) return value;
-  const kept = 0.5 ** (1 / halfLifeOutcomes + Math.max(0, elapsedMs) / halfLifeMs);
-  return average * kept + value * (1 - kept);
+  const decay = 0.5 ** (1 / halfLifeOutcomes + Math.max(0, elapsedMs) / halfLifeMs);
+  return average * decay + value * (1 - decay);
 }

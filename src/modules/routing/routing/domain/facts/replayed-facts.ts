@@ -1,24 +1,24 @@
 import type { CompiledPool } from "../compilation/compiled-pool.ts";
-import { type Contender, type Facts, isBetter, type Survey, type SurveyResult } from "./facts.ts";
-import { type Observed, type Standing, standingOf } from "./survey-record.ts";
+import { type Facts, isBetter, type RankedCandidate, type RankingQuery, type RankingResult } from "./facts.ts";
+import { type Availability, type Observation, parseAvailability } from "./observation.ts";
 
 /**
- * Answers as it was written down. Contenders are judged anew: what rules and scores say of them is worked out again.
- * Where a record ends too early, nobody can be chosen: the decision comes out different, and that is what a replay shows.
+ * Returns recorded state. Ranks and scores of candidates are computed again. If the record is too short, no
+ * recipient can be chosen, and the replay reports a different decision.
  */
 export class ReplayedFacts implements Facts {
   readonly ejectionIgnored: boolean;
   readonly exhausted: boolean;
   readonly deferred: boolean;
   readonly #pool: CompiledPool;
-  readonly #observed: Observed;
+  readonly #observed: Observation;
   #standings = 0;
   #inFlight = 0;
   #turns = 0;
   #witnesses = 0;
   #surveys = 0;
 
-  constructor(pool: CompiledPool, observed: Observed) {
+  constructor(pool: CompiledPool, observed: Observation) {
     this.#pool = pool;
     this.#observed = observed;
     this.ejectionIgnored = observed.ejectionIgnored === true;
@@ -26,48 +26,48 @@ export class ReplayedFacts implements Facts {
     this.deferred = observed.deferred === true;
   }
 
-  standing(): Standing {
-    return standingOf(this.#observed.standings?.[this.#standings++]);
+  availability(): Availability {
+    return parseAvailability(this.#observed.standings?.[this.#standings++]);
   }
 
   inFlight(): number {
     return this.#observed.inFlight?.[this.#inFlight++] ?? 0;
   }
 
-  turn(): number {
+  nthInTurn(): number {
     return this.#known(this.#observed.turns?.[this.#turns++] ?? -1);
   }
 
-  witness(): number {
+  findWitness(): number {
     return this.#known(this.#observed.witnesses?.[this.#witnesses++] ?? -1);
   }
 
-  offered(): void {}
+  recordOffer(): void {}
 
-  survey(survey: Survey): SurveyResult {
+  rankCandidates(query: RankingQuery): RankingResult {
     const record = this.#observed.surveys?.[this.#surveys++];
     if (record === undefined) return { top: [], atCapacity: 0, ejected: 0, refused: 0 };
-    const top: Contender[] = [];
+    const top: RankedCandidate[] = [];
     for (let at = 0; at + 2 < record.top.length; at += 3) {
       const [index, value] = [this.#known(record.top[at]!), record.top[at + 2]!];
       if (index < 0) continue;
-      const standing = record.top[at + 1] as Standing;
-      const score = survey.score(index, standing, value, Number.POSITIVE_INFINITY);
-      const rank = survey.rank(index);
-      if (survey.admits?.(index) === false || rank < 0 || Number.isNaN(score)) continue;
-      const second = survey.second?.(index, standing, value) ?? 0;
-      top.push({ index, standing, value, rank, score, second, tie: survey.tie(index) });
+      const availability = record.top[at + 1] as Availability;
+      const score = query.score(index, availability, value, Number.POSITIVE_INFINITY);
+      const rank = query.rank(index);
+      if (query.admits?.(index) === false || rank < 0 || Number.isNaN(score)) continue;
+      const second = query.second?.(index, availability, value) ?? 0;
+      top.push({ index, availability, value, rank, score, second, tie: query.tie(index) });
     }
     top.sort((one, other) => (isBetter(one, other) ? -1 : 1));
     const { atCapacity, ejected, refused } = record;
     return { top, atCapacity, ejected, refused };
   }
 
-  observed(): Observed {
+  observed(): Observation {
     return this.#observed;
   }
 
-  /** An index as it is, or -1 for one that no decision over this snapshot could have seen. */
+  /** Returns the index, or -1 for an index that is not eligible in this snapshot. */
   #known(index: number): number {
     return index < 0 || this.#pool.weights[index]! > 0 ? index : -1;
   }

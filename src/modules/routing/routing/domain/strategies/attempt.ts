@@ -1,10 +1,10 @@
 import type { CompiledPool } from "../compilation/compiled-pool.ts";
 import type { Filter } from "../compilation/filter.ts";
-import type { Contender, Facts, Survey, SurveyResult } from "../facts/facts.ts";
-import { DEPRIORITIZED, type Standing } from "../facts/survey-record.ts";
-import { type Draws, unitAt } from "../structures/chance.ts";
+import type { Facts, RankedCandidate, RankingQuery, RankingResult } from "../facts/facts.ts";
+import { type Availability, DEPRIORITIZED } from "../facts/observation.ts";
+import { type Draws, unitAt } from "../structures/seeded-random.ts";
 
-/** One try to find a recipient by one strategy. */
+/** An attempt to choose a recipient with one strategy. */
 export interface Attempt {
   readonly pool: CompiledPool;
   readonly facts: Facts;
@@ -14,69 +14,70 @@ export interface Attempt {
   readonly low: number;
   readonly high: number;
   readonly nowMs: number;
-  /** What sticky_hash hashes. */
+  /** The value that sticky_hash hashes. */
   readonly stickyKey: () => string;
 }
 
-/** What a strategy came to. */
+/** The choice of a strategy. */
 export interface Choice {
-  /** -1 for nobody. */
+  /** -1 for none. */
   readonly index: number;
-  /** How it was found, for the trace. */
+  /** How the recipient was found, for the trace. */
   readonly how: string;
-  /** The last look over everyone, where there was one; always where nobody was found. */
-  readonly seen?: SurveyResult;
+  /** The last ranking, if any; always present if no recipient was found. */
+  readonly ranking?: RankingResult;
 }
 
-/** How many contenders a survey keeps unless it needs more: the winner, and some to see it beside. */
-const contendersKept = 4;
-/** What counts of one that is deprioritized. */
+/** Default number of candidates in a ranking: the winner, and some for the trace. */
+const candidatesRetained = 4;
+/** The weight factor of a deprioritized recipient. */
 const deprioritizedShare = 0.1;
 
-/** What counts of a weight for how one stands. */
-export function standingShare(standing: Standing): number {
-  return standing === DEPRIORITIZED ? deprioritizedShare : 1;
+/** Returns the weight factor of an availability. */
+export function availabilityFactor(availability: Availability): number {
+  return availability === DEPRIORITIZED ? deprioritizedShare : 1;
 }
 
-/** What counts of a recipient's weight at the moment: less in slow start, and less when it is deprioritized. */
-export function weightShare({ pool, nowMs }: Attempt, index: number, standing: Standing): number {
-  return pool.warmth(index, nowMs) * standingShare(standing);
+/** Returns the current weight factor: reduced during slow start and when deprioritized. */
+export function weightFactor({ pool, nowMs }: Attempt, index: number, availability: Availability): number {
+  return pool.slowStartFactor(index, nowMs) * availabilityFactor(availability);
 }
 
-/** Work in flight for what one can bear: its capacity, or its weight where that has no bound. */
-export function loadOf({ pool }: Attempt, index: number, standing: Standing, inFlight: number): number {
-  return inFlight / ((pool.capacities[index]! || pool.weights[index]!) * standingShare(standing));
+/** Returns items in flight relative to the capacity, or to the weight if the capacity is unlimited. */
+export function loadOf({ pool }: Attempt, index: number, availability: Availability, inFlight: number): number {
+  return inFlight / ((pool.capacities[index]! || pool.weights[index]!) * availabilityFactor(availability));
 }
 
-/** A number of one's own in this decision, for ties. */
+/** Returns a random number of the recipient in this decision, for ties. */
 export function tieOf({ low, high }: Attempt, index: number): number {
   return unitAt(low ^ 0x5bd1e995, high, index);
 }
 
 /**
- * When one arrives in a race in which chances are proportional to weights: an exponential variate of that rate. The first c
- * to arrive are a sample of c without replacement. Infinity for any that arrives after `best`.
+ * Returns an exponential variate with rate `weight`: the arrival time in a race that each recipient wins with a
+ * probability proportional to its weight. The first c arrivals are a sample of c without replacement. Returns
+ * Infinity for arrivals after `best`.
  */
-export function arrival({ low, high }: Attempt, index: number, weight: number, best: number): number {
-  return arrivalOf(unitAt(low, high, index), weight, best);
+export function arrivalTime({ low, high }: Attempt, index: number, weight: number, best: number): number {
+  return arrivalTimeOf(unitAt(low, high, index), weight, best);
 }
 
-/** The same for a number between 0 and 1 that is known already. */
-export function arrivalOf(unit: number, weight: number, best: number): number {
-  // -ln(u) is never below 1 - u, and most are far behind the best: that spares the logarithm.
+/** Returns the arrival time for a known uniform variate. */
+export function arrivalTimeOf(unit: number, weight: number, best: number): number {
+  // -ln(u) >= 1 - u, and most recipients are far behind the best: this avoids the logarithm.
   return (1 - unit) / weight > best ? Number.POSITIVE_INFINITY : -Math.log(unit) / weight;
 }
 
-/** Looks over all who may take the item. */
-export function survey(
+/** Ranks all recipients that may take the item. */
+export function rankCandidates(
   attempt: Attempt,
-  terms: Pick<Survey, "measure" | "score" | "second"> & { readonly keep?: number },
-): SurveyResult {
+  terms: Pick<RankingQuery, "metric" | "score" | "second"> & { readonly count?: number },
+): RankingResult {
   const { filter } = attempt;
-  return attempt.facts.survey({
+  return attempt.facts.rankCandidates({
     among: filter.among,
-    measure: terms.measure,
-    keep: terms.keep ?? contendersKept,
+    metric: terms.metric,
+    count: terms.count ?? candidatesRetained,
     admits: filter.admitsAll ? undefined : (index) => filter.admits(index),
     rank: (index) => filter.rank(index),
     score: terms.score,
@@ -85,12 +86,12 @@ export function survey(
   });
 }
 
-/** The choice that a survey leads to; its first unless another contender is named. */
-export function surveyed(seen: SurveyResult, winner: Contender | undefined = seen.top[0]): Choice {
-  return { index: winner?.index ?? -1, how: "best of all", seen };
+/** Converts a ranking to a choice; the first candidate wins unless another one is given. */
+export function toChoice(ranking: RankingResult, winner: RankedCandidate | undefined = ranking.top[0]): Choice {
+  return { index: winner?.index ?? -1, how: "best of all", ranking };
 }
 
-/** Whether so few may take the item that drawing from everyone would mostly miss them. */
-export function areFew({ filter, pool }: Attempt): boolean {
+/** Returns whether so few recipients match that random draws would mostly miss them. */
+export function isSelective({ filter, pool }: Attempt): boolean {
   return filter.among.length * 8 < pool.eligible.length;
 }

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CompiledPool } from "../compilation/compiled-pool.ts";
-import { decide } from "../decide.ts";
+import { decide } from "../decision-engine.ts";
 import { LivePool } from "../facts/live-pool.ts";
 import type { RoutableItem } from "../item.ts";
 import { at, itemOf, nowMs, poolOf, tally } from "../testing/fixtures.ts";
 
 const draws = 100_000;
 
-/** Fails when counts differ from shares by more than chance does once in 10,000 times. */
+/** Fails if the counts deviate from the shares with a probability below 1 in 10,000. */
 function assertShares(counts: Record<string, number>, shares: Record<string, number>): void {
   const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
   const drawn = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -28,7 +28,7 @@ function decided(pool: CompiledPool, live: LivePool, item: RoutableItem = itemOf
   return tally(Array.from({ length: count }, (_, nth) => decide(pool, live, item, at(nth))));
 }
 
-test("weighted_random: everyone gets its share, whoever comes first", () => {
+test("weighted_random: each recipient gets its share, whatever the order", () => {
   const recipients = [
     { weight: undefined as unknown as number },
     { weight: 1 },
@@ -40,7 +40,7 @@ test("weighted_random: everyone gets its share, whoever comes first", () => {
   assertShares(decided(pool, new LivePool(pool)), { r0: 100, r1: 1, r2: 300, r3: 49.5, r4: 7 });
 });
 
-test("weighted_random: who cannot take it leaves the shares of the others as they are", () => {
+test("weighted_random: an unavailable recipient does not distort the shares of the others", () => {
   const recipients = [
     { weight: 500, capacity: 1 },
     { weight: 10 },
@@ -53,7 +53,7 @@ test("weighted_random: who cannot take it leaves the shares of the others as the
   assertShares(decided(pool, live), { r1: 10, r2: 20, r4: 40 });
 });
 
-test("weighted_random: the shares hold, too, when hardly any draw finds someone and everyone is looked at", () => {
+test("weighted_random: the shares also hold if draws fail and all recipients are ranked", () => {
   const busy = Array.from({ length: 400 }, (_, nth) => ({ id: `busy${nth}`, weight: 1000, capacity: 1 }));
   const pool = poolOf({
     recipients: [{ weight: 10 }, ...busy, { id: "last", weight: 30 }, { id: "more", weight: 60 }],
@@ -63,7 +63,7 @@ test("weighted_random: the shares hold, too, when hardly any draw finds someone 
   assertShares(decided(pool, live, itemOf(), 20_000), { r0: 10, last: 30, more: 60 });
 });
 
-test("weighted_random: skills and rules leave the shares of those who remain as they are", () => {
+test("weighted_random: skills and rules do not distort the shares of the remaining recipients", () => {
   const others = Array.from({ length: 50 }, (_, nth) => ({ id: `other${nth}` }));
   const pool = poolOf({
     recipients: [
@@ -90,7 +90,7 @@ test("weighted_random: a deprioritized recipient counts a tenth", () => {
   assertShares(decided(pool, live), { r0: 100, r1: 100, r2: 100 });
 });
 
-test("weighted_random: slow start works up from a tenth to the full weight", () => {
+test("weighted_random: slow start ramps up from a tenth to the full weight", () => {
   for (const [sinceS, share] of [
     [0, 10],
     [30, 55],
@@ -105,7 +105,7 @@ test("weighted_random: slow start works up from a tenth to the full weight", () 
   }
 });
 
-test("priority: the lowest number takes everything, equals share by weight, the next come when they cannot", () => {
+test("priority: the lowest number gets everything, ties share by weight, the next ones follow if those are unavailable", () => {
   const pool = poolOf({
     strategy: "priority",
     recipients: [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decide } from "../decide.ts";
+import { decide } from "../decision-engine.ts";
 import { LivePool } from "../facts/live-pool.ts";
 import { at, itemOf, nowMs, poolOf, tally } from "../testing/fixtures.ts";
 
@@ -15,14 +15,14 @@ function loaded(recipients: Parameters<typeof poolOf>[0]["recipients"], inFlight
   return (count: number) => tally(Array.from({ length: count }, (_, nth) => decide(pool, live, itemOf(), at(nth))));
 }
 
-test("of two, the one with less in flight for its capacity takes it", () => {
+test("of two recipients, the one with less in flight relative to its capacity is chosen", () => {
   assert.deepEqual(loaded([{ capacity: 2 }, { capacity: 10 }], [1, 3])(50), { r1: 50 });
   assert.deepEqual(loaded([{ capacity: 10 }, { capacity: 2 }], [6, 1])(50), { r1: 50 });
   assert.deepEqual(loaded([{ capacity: 4 }, { weight: 100 }], [1, 10])(50), { r1: 50 });
   assert.deepEqual(loaded([{ weight: 50 }, { weight: 200 }], [2, 4])(50), { r1: 50 });
 });
 
-test("comparing everyone finds the least loaded of all", () => {
+test("comparing all recipients finds the least loaded one", () => {
   const inFlight = [9, 4, 7, 3, 8, 2, 6, 5];
   assert.deepEqual(
     loaded(
@@ -42,7 +42,7 @@ test("comparing everyone finds the least loaded of all", () => {
   );
 });
 
-test("equals share evenly: nobody gains from coming first", () => {
+test("ties share evenly: the order gives no advantage", () => {
   for (const count of [2, 3, 4, 5, 40]) {
     const counts = loaded(
       Array.from({ length: count }, () => ({})),
@@ -55,7 +55,7 @@ test("equals share evenly: nobody gains from coming first", () => {
   }
 });
 
-test("two random choices keep a big pool level", () => {
+test("two random choices keep a large pool balanced", () => {
   const count = 200;
   const pool = poolOf({ strategy: "least_loaded", recipients: Array.from({ length: count }, () => ({})) });
   const live = new LivePool(pool);
@@ -64,7 +64,7 @@ test("two random choices keep a big pool level", () => {
   assert.ok(Math.min(...live.inFlight) >= 5, String(Math.min(...live.inFlight)));
 });
 
-test("a light one beside a heavy one is compared, however rarely it would be drawn", () => {
+test("a recipient of low weight is compared with a heavy one, however rarely it would be drawn", () => {
   assert.deepEqual(
     loaded(
       [

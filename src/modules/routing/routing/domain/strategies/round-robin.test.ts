@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../../test/harness/random.ts";
-import { decide } from "../decide.ts";
+import { decide } from "../decision-engine.ts";
 import { LivePool } from "../facts/live-pool.ts";
-import { at, itemOf, nowMs, pass, poolOf } from "../testing/fixtures.ts";
+import { assignAndRelease, at, itemOf, nowMs, poolOf } from "../testing/fixtures.ts";
 
 function sequence(weights: readonly number[], length: number, salt = 0): number[] {
   const pool = poolOf({ strategy: "round_robin", recipients: weights.map((weight) => ({ weight })) });
   const live = new LivePool(pool, salt);
   return Array.from({ length }, (_, nth) => {
     const { recipientId } = decide(pool, live, itemOf(), at(nth));
-    pass(live, recipientId);
+    assignAndRelease(live, recipientId);
     return Number(recipientId.slice(1));
   });
 }
 
-test("everyone has had its exact share to within one turn, at any moment", () => {
+test("each recipient has its exact share to within one turn at any time", () => {
   const weights = fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(weights, fc.nat(), (given, salt) => {
@@ -40,10 +40,10 @@ test("equals take turns, each once a round", () => {
   }
 });
 
-test("a heavy one is spread out, not served in a row", () => {
+test("a heavy recipient is spread out, not chosen several times in a row", () => {
   const turns = sequence([5, 1, 1], 70).join("");
   assert.ok(!turns.includes("00000"), turns);
-  // One of the same weight as all others together has every other turn.
+  // A recipient with the weight of all others together gets every other turn.
   assert.ok(!/00|[^0][^0]/.test(sequence([8, 1, 1, 1, 1, 1, 1, 1, 1], 64).join("").slice(1)));
 });
 
@@ -52,7 +52,7 @@ test("nodes do not all begin with the same recipient", () => {
   assert.equal(first.size, 5);
 });
 
-test("who was passed over for long gets one turn at once, and no more than its share after that", () => {
+test("a recipient that was skipped for long gets one immediate turn and then its share", () => {
   const pool = poolOf({
     strategy: "round_robin",
     recipients: [{ attributes: { vip: true } }, {}, {}],
@@ -63,7 +63,7 @@ test("who was passed over for long gets one turn at once, and no more than its s
   const live = new LivePool(pool);
   const next = (nth: number, open: boolean) => {
     const { recipientId } = decide(pool, live, itemOf({ attributes: { open } }), at(nth));
-    pass(live, recipientId);
+    assignAndRelease(live, recipientId);
     return recipientId;
   };
   for (let nth = 0; nth < 300; nth++) assert.notEqual(next(nth, true), "r0");
@@ -72,7 +72,7 @@ test("who was passed over for long gets one turn at once, and no more than its s
   assert.ok(own >= 10 && own <= 11, after.join(" "));
 });
 
-test("the others keep their shares while one is at capacity, and it has its own again afterwards", () => {
+test("the others keep their shares while one is at capacity, and it regains its own afterwards", () => {
   const pool = poolOf({
     strategy: "round_robin",
     recipients: [{ weight: 200, capacity: 1 }, { weight: 300 }, { weight: 100 }],
@@ -82,7 +82,7 @@ test("the others keep their shares while one is at capacity, and it has its own 
     const counts: Record<string, number> = {};
     for (let nth = 0; nth < count; nth++) {
       const { recipientId } = decide(pool, live, itemOf(), at(nth));
-      pass(live, recipientId);
+      assignAndRelease(live, recipientId);
       counts[recipientId] = (counts[recipientId] ?? 0) + 1;
     }
     return counts;
@@ -102,7 +102,7 @@ test("the others keep their shares while one is at capacity, and it has its own 
   }
 });
 
-test("capacity that is used up and freed again does not buy more turns", () => {
+test("using up and freeing capacity does not earn extra turns", () => {
   const recipients = [
     { weight: 300, capacity: 1 },
     { weight: 100, capacity: 1 },
@@ -114,7 +114,7 @@ test("capacity that is used up and freed again does not buy more turns", () => {
   const counts: Record<string, number> = {};
   for (let nth = 0; nth < 1000; nth++) {
     const { recipientId } = decide(pool, live, itemOf(), at(nth));
-    pass(live, recipientId);
+    assignAndRelease(live, recipientId);
     counts[recipientId] = (counts[recipientId] ?? 0) + 1;
   }
   for (const [nth, { weight }] of recipients.entries()) {
@@ -122,7 +122,7 @@ test("capacity that is used up and freed again does not buy more turns", () => {
   }
 });
 
-test("slow start and being deprioritized make turns rarer", () => {
+test("slow start and deprioritization make turns rarer", () => {
   const recipients = [{}, {}, { availableSince: new Date(nowMs) }, {}];
   const pool = poolOf({ strategy: "round_robin", recipients });
   const live = new LivePool(pool);
@@ -130,7 +130,7 @@ test("slow start and being deprioritized make turns rarer", () => {
   const counts: Record<string, number> = {};
   for (let nth = 0; nth < 2200; nth++) {
     const { recipientId } = decide(pool, live, itemOf(), at(nth));
-    pass(live, recipientId);
+    assignAndRelease(live, recipientId);
     counts[recipientId] = (counts[recipientId] ?? 0) + 1;
   }
   for (const [id, expected] of [
@@ -143,7 +143,7 @@ test("slow start and being deprioritized make turns rarer", () => {
   }
 });
 
-test("an ejected one stands in nobody's way", () => {
+test("an ejected recipient does not block others", () => {
   const recipients = Array.from({ length: 60 }, (_, nth) => ({
     id: `r${nth}`,
     weight: nth < 25 ? 1000 : 10 * (1 + (nth % 3)),
@@ -156,7 +156,7 @@ test("an ejected one stands in nobody's way", () => {
   const weight = recipients.slice(25).reduce((sum, recipient) => sum + recipient.weight, 0) / 10;
   for (let nth = 0; nth < rounds * weight; nth++) {
     const { recipientId } = decide(pool, live, itemOf(), at(nth));
-    pass(live, recipientId);
+    assignAndRelease(live, recipientId);
     counts[recipientId] = (counts[recipientId] ?? 0) + 1;
   }
   for (const { id, weight: own } of recipients.slice(25)) {
@@ -164,15 +164,15 @@ test("an ejected one stands in nobody's way", () => {
   }
 });
 
-test("what is given out of turn is no turn", () => {
+test("an assignment out of turn does not use a turn", () => {
   const pool = poolOf({ strategy: "round_robin", recipients: [{ weight: 300 }, {}, {}] });
   const live = new LivePool(pool);
   const counts: Record<string, number> = {};
   for (let nth = 0; nth < 500; nth++) {
     const named = decide(pool, live, itemOf({ requirements: { recipientId: "r1" } }), at(nth));
-    pass(live, named.recipientId);
+    assignAndRelease(live, named.recipientId);
     const { recipientId } = decide(pool, live, itemOf(), at(nth));
-    pass(live, recipientId);
+    assignAndRelease(live, recipientId);
     counts[recipientId] = (counts[recipientId] ?? 0) + 1;
   }
   for (const [id, expected] of [
@@ -184,14 +184,14 @@ test("what is given out of turn is no turn", () => {
   }
 });
 
-test("a new snapshot keeps everyone's place in the round", () => {
+test("a new snapshot keeps the order of turns", () => {
   const recipients = Array.from({ length: 6 }, (_, nth) => ({ id: `r${nth}` }));
   const live = new LivePool(poolOf({ strategy: "round_robin", recipients }));
   const taken: string[] = [];
   for (let nth = 0; nth < 9; nth++) {
     const pool = poolOf({ strategy: "round_robin", recipients });
     const { recipientId } = decide(pool, live, itemOf(), at(nth));
-    pass(live, recipientId);
+    assignAndRelease(live, recipientId);
     taken.push(recipientId);
   }
   assert.equal(new Set(taken.slice(0, 6)).size, 6);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decide } from "../decide.ts";
+import { decide } from "../decision-engine.ts";
 import { LivePool } from "../facts/live-pool.ts";
 import { at, itemOf, nowMs, poolOf, type RecipientParts, tally } from "../testing/fixtures.ts";
 
 const keys = Array.from({ length: 20_000 }, (_, nth) => `customer-${nth}`);
 
-/** Where each key goes, each under a seed of its own. */
+/** The recipient of each key, each with its own seed. */
 function places(recipients: readonly RecipientParts[], prepare?: (live: LivePool) => void): Map<string, string> {
   const pool = poolOf({ strategy: "sticky_hash", recipients });
   const live = new LivePool(pool);
@@ -16,13 +16,13 @@ function places(recipients: readonly RecipientParts[], prepare?: (live: LivePool
 
 const ten = Array.from({ length: 10 }, (_, nth) => ({ id: `r${nth}`, weight: 50 + 20 * nth }));
 
-test("a key stays with its recipient, whatever the seed and wherever others stand in the pool", () => {
+test("a key stays with its recipient, whatever the seed and the order of recipients", () => {
   const before = places(ten);
   assert.deepEqual(places(ten), before);
   assert.deepEqual(places(ten.toReversed()), before);
 });
 
-test("removing, pausing or filling one moves its own keys and no other, and spreads them by weight", () => {
+test("removing, pausing or filling a recipient moves only its own keys, and spreads them by weight", () => {
   const before = places(ten);
   const own = keys.filter((key) => before.get(key) === "r4");
   assert.ok(own.length > 0);
@@ -43,7 +43,7 @@ test("removing, pausing or filling one moves its own keys and no other, and spre
   }
 });
 
-test("adding one moves only what it takes itself, and that is its share", () => {
+test("adding a recipient moves only its own share of keys", () => {
   const before = places(ten);
   const after = places([...ten, { id: "new", weight: 140 }]);
   const moved = keys.filter((key) => after.get(key) !== before.get(key));
@@ -52,7 +52,7 @@ test("adding one moves only what it takes itself, and that is its share", () => 
   assert.ok(Math.abs(moved.length / keys.length - share) < 0.01, `${moved.length} moved`);
 });
 
-test("more weight only draws keys in, less only lets go", () => {
+test("more weight only adds keys, less weight only removes keys", () => {
   const before = places(ten);
   const heavier = places(ten.map((recipient) => (recipient.id === "r2" ? { ...recipient, weight: 300 } : recipient)));
   for (const key of keys) {
@@ -69,7 +69,7 @@ test("keys are spread by weight", () => {
   }
 });
 
-test("the hash key of the pool decides; where it fails or gives nothing, the item's key does", () => {
+test("the hash key of the pool is used; if it fails or is empty, the key of the item is", () => {
   const recipients = ten;
   const byAccount = poolOf({
     strategy: "sticky_hash",
@@ -91,7 +91,7 @@ test("the hash key of the pool decides; where it fails or gives nothing, the ite
   }
 });
 
-test("items without any key do not all stick to one recipient", () => {
+test("items without a key do not all go to one recipient", () => {
   const pool = poolOf({ strategy: "sticky_hash", recipients: ten });
   const live = new LivePool(pool);
   assert.equal(

@@ -1,21 +1,22 @@
-import { hashText, mix32, unitOf } from "../structures/chance.ts";
-import { type Attempt, arrivalOf, type Choice, standingShare, survey, surveyed } from "./attempt.ts";
+import { hashText, mix32, unitOf } from "../structures/seeded-random.ts";
+import { type Attempt, arrivalTimeOf, availabilityFactor, type Choice, rankCandidates, toChoice } from "./attempt.ts";
 
 /**
- * sticky_hash: weighted rendezvous. Key and recipient together give each recipient its own arrival in a race, so that a key
- * moves only when its recipient goes, or when another one arrives before it: adding one takes its share from all others, and
- * removing one hands out only its own. Slow start is left aside, since keys would move twice.
+ * sticky_hash: weighted rendezvous hashing. Key and recipient determine the arrival of each recipient in a race, so
+ * a key moves only if its recipient is removed or another one arrives earlier: adding a recipient takes its share
+ * from all others, and removing one redistributes only its own keys. Slow start is ignored because keys would move
+ * twice.
  */
 export function stickyHash(attempt: Attempt): Choice {
   const { hashes, weights } = attempt.pool;
   const [low, high] = hashText(attempt.stickyKey());
-  return surveyed(
-    survey(attempt, {
-      measure: "nothing",
-      score: (index, standing, _, best) => {
+  return toChoice(
+    rankCandidates(attempt, {
+      metric: "nothing",
+      score: (index, availability, _, best) => {
         const first = mix32(low ^ hashes[2 * index]!);
         const unit = unitOf(mix32(first ^ high ^ hashes[2 * index + 1]!), first);
-        return arrivalOf(unit, weights[index]! * standingShare(standing), best);
+        return arrivalTimeOf(unit, weights[index]! * availabilityFactor(availability), best);
       },
     }),
   );

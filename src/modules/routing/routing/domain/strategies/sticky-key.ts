@@ -4,8 +4,8 @@ import type { RoutableItem } from "../item.ts";
 import type { Trace } from "../trace.ts";
 
 /**
- * What keeps an item with one recipient: what the pool's hash key gives, or else the item's key. An item that has neither
- * goes anywhere: were all of them to stick to one recipient, it would drown.
+ * Returns the value that ties an item to a recipient: the hash key of the pool, or the key of the item. An item
+ * with neither gets a random value; otherwise all such items would go to one recipient.
  */
 export function stickyKey(
   pool: CompiledPool,
@@ -19,7 +19,7 @@ export function stickyKey(
   return own || item.key || `seed ${seed}`;
 }
 
-/** Undefined where it fails; empty where there is none. */
+/** Returns undefined if the expression fails and an empty string if there is none. */
 function fromHashKey({ hashKey }: CompiledPool, evaluation: Evaluation): string | undefined {
   if (hashKey === undefined) return "";
   if (hashKey === "invalid") return undefined;

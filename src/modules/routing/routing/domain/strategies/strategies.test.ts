@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Strategy } from "../../../pools/index.ts";
-import { decide } from "../decide.ts";
+import { decide } from "../decision-engine.ts";
 import { LivePool } from "../facts/live-pool.ts";
 import { at, itemOf, nowMs, poolOf, type RecipientParts } from "../testing/fixtures.ts";
 
@@ -25,7 +25,7 @@ function chosenBy(strategy: Strategy, recipients: readonly RecipientParts[], pre
 }
 
 for (const strategy of choosing) {
-  test(`${strategy}: an empty pool has nobody`, () => {
+  test(`${strategy}: an empty pool has no recipient`, () => {
     for (const { outcome, reason, recipientId } of chosenBy(strategy, [])) {
       assert.deepEqual([outcome, reason, recipientId], ["queued", "no_recipients", ""]);
     }
@@ -37,7 +37,7 @@ for (const strategy of choosing) {
     }
   });
 
-  test(`${strategy}: whoever is paused, draining, offline or has weight 0 is never chosen, even when nobody else is there`, () => {
+  test(`${strategy}: a recipient that is paused, draining, offline or has weight 0 is never chosen, even if it is the only one`, () => {
     const out: RecipientParts[] = [{ status: "paused" }, { status: "draining" }, { status: "offline" }, { weight: 0 }];
     for (const { outcome, reason } of chosenBy(strategy, out)) {
       assert.deepEqual([outcome, reason], ["queued", "no_recipients"]);
@@ -45,7 +45,7 @@ for (const strategy of choosing) {
     for (const { recipientId } of chosenBy(strategy, [...out, { id: "in" }])) assert.equal(recipientId, "in");
   });
 
-  test(`${strategy}: a missing weight counts as 100, wherever it stands`, () => {
+  test(`${strategy}: a missing weight counts as 100, at any position`, () => {
     const none = { weight: undefined as unknown as number };
     for (const recipients of [[none, { weight: 0 }], [{ weight: 0 }, none], [none]]) {
       for (const { recipientId } of chosenBy(strategy, recipients)) {
@@ -54,7 +54,7 @@ for (const strategy of choosing) {
     }
   });
 
-  test(`${strategy}: at capacity, the item waits; with one place left it is taken`, () => {
+  test(`${strategy}: at capacity, the item waits; with one slot left it is assigned`, () => {
     const recipients = [{ capacity: 2 }, { capacity: 1 }, { capacity: 3 }];
     const fill = (live: LivePool) =>
       live.refresh([
@@ -72,7 +72,7 @@ for (const strategy of choosing) {
     for (const { recipientId } of chosenBy(strategy, recipients, release)) assert.equal(recipientId, "r1");
   });
 
-  test(`${strategy}: an ejected recipient comes back when its time is over`, () => {
+  test(`${strategy}: an ejected recipient returns when its time is over`, () => {
     const eject = (untilMs: number) => (live: LivePool) =>
       live.refresh(["r0", "r1"].map((recipientId) => ({ recipientId, ejectedUntilMs: untilMs })));
     for (const { outcome, reason } of chosenBy(strategy, [{}, {}], eject(nowMs + 1))) {
@@ -82,7 +82,7 @@ for (const strategy of choosing) {
     for (const { recipientId } of chosenBy(strategy, [{}, {}, {}], eject(nowMs + 1))) assert.equal(recipientId, "r2");
   });
 
-  test(`${strategy}: the one that is left among ten thousand is found`, () => {
+  test(`${strategy}: the only available recipient among ten thousand is found`, () => {
     const count = 10_000;
     const recipients = Array.from({ length: count }, () => ({ capacity: 1 }));
     const pool = poolOf({ strategy, recipients });
@@ -93,7 +93,7 @@ for (const strategy of choosing) {
     for (let nth = 0; nth < 5; nth++) assert.equal(decide(pool, live, itemOf(), at(nth)).recipientId, "r7531");
   });
 
-  test(`${strategy}: excluded recipients and those without the skill are passed over`, () => {
+  test(`${strategy}: excluded recipients and those without the skill are skipped`, () => {
     const pool = poolOf({
       strategy,
       recipients: [{ skills: { german: 2 } }, { skills: { german: 5 } }, { skills: { german: 4 } }, {}],
@@ -109,7 +109,7 @@ for (const strategy of choosing) {
     }
   });
 
-  test(`${strategy}: a recipient that the item names gets it, or it waits for nobody else`, () => {
+  test(`${strategy}: a recipient that the item names gets it, or the item waits for it`, () => {
     const pool = poolOf({ strategy, recipients: [{}, { capacity: 1 }, { status: "paused" }] });
     const live = new LivePool(pool);
     const naming = (recipientId: string) => decide(pool, live, itemOf({ requirements: { recipientId } }), at(1));
@@ -122,7 +122,7 @@ for (const strategy of choosing) {
 }
 
 for (const strategy of ["first_accept", "manual"] as const) {
-  test(`${strategy}: an item waits, also where the pool rejects what nobody takes`, () => {
+  test(`${strategy}: an item waits, even if on_no_match is reject`, () => {
     const reason = strategy === "manual" ? "awaiting_assignment" : "awaiting_acceptance";
     const pool = poolOf({ strategy, recipients: [{}], config: { fallback: { onNoMatch: "reject" } } });
     const decision = decide(pool, new LivePool(pool), itemOf(), at(1));
@@ -132,7 +132,7 @@ for (const strategy of ["first_accept", "manual"] as const) {
   });
 }
 
-test("ejection is ignored when more are ejected than the pool allows", () => {
+test("ejection is ignored if more recipients are ejected than the pool allows", () => {
   const pool = poolOf({
     recipients: [{}, {}, {}, {}, { status: "paused" }],
     config: { outlier: { maxEjectedPct: 50 } },

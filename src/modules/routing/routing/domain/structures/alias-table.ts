@@ -1,9 +1,9 @@
-import type { Draws } from "./chance.ts";
+import type { Draws } from "./seeded-random.ts";
 
-/** Draws an index with a chance proportional to its weight, in constant time however many there are (Vose's method). */
+/** Draws an index with a probability proportional to its weight in constant time (Vose's alias method). */
 export class AliasTable {
   readonly #indices: Uint32Array;
-  /** The share of each column that is its own; the rest is its alias's. */
+  /** The share of each column that belongs to itself; the rest belongs to its alias. */
   readonly #own: Float64Array;
   readonly #alias: Uint32Array;
 
@@ -21,7 +21,7 @@ export class AliasTable {
       this.#alias[column] = column;
       (this.#own[column]! < 1 ? small : large).push(column);
     }
-    // What rounding leaves over in either list keeps its whole column.
+    // Columns left over by rounding errors keep their whole share.
     while (small.length > 0 && large.length > 0) {
       const poor = small.pop()!;
       const rich = large.pop()!;
@@ -33,12 +33,12 @@ export class AliasTable {
     for (const column of large) this.#own[column] = 1;
   }
 
-  /** How many can be drawn. */
+  /** The number of indices. */
   get size(): number {
     return this.#indices.length;
   }
 
-  /** One of the indices; there must be some. */
+  /** Draws an index; the table must not be empty. */
   draw(draws: Draws): number {
     const column = draws.below(this.#indices.length);
     return this.#indices[draws.unit() < this.#own[column]! ? column : this.#alias[column]!]!;

@@ -1,15 +1,15 @@
-import { mix32 } from "./chance.ts";
 import { IndexHeap } from "./index-heap.ts";
+import { mix32 } from "./seeded-random.ts";
 
 /**
- * Whose turn it is, by weight: earliest deadline first among those whose turn has begun (EEVDF).
+ * Weighted round robin: earliest eligible virtual deadline first (EEVDF).
  *
- * Time passes by 1 ÷ all weights with each turn. One of weight w has turns of length 1 ÷ w, one behind the other; its turn
- * may be taken once it has begun, and the turn that ends first goes first. So everyone is, at any moment, less than one turn
- * ahead of or behind its exact share: weights 5, 1, 1 give a b a a c a a and never five a's in a row. Finding the next takes
- * O(log n).
+ * Virtual time advances by 1 ÷ total weight with each turn. A recipient of weight w has consecutive turns of length
+ * 1 ÷ w. A turn may be taken once it has begun, and the turn with the earliest deadline goes first. Each recipient
+ * is therefore always less than one turn ahead of or behind its exact share: weights 5, 1, 1 give a b a a c a a and
+ * never five a's in a row. Finding the next recipient takes O(log n).
  *
- * One who could not take turns for a while does not get them all at once: at most one turn is kept for it.
+ * A recipient that was unavailable does not catch up on all missed turns: it keeps at most one.
  */
 export class TurnQueue {
   readonly #starts: Float64Array;
@@ -22,7 +22,7 @@ export class TurnQueue {
   #totalWeight = 0;
   #longest = 0;
 
-  /** `salt` decides whom equals begin with, so that not every node begins with the same. */
+  /** `salt` determines the initial order of equal recipients, so nodes do not all start with the same one. */
   constructor(weights: Float64Array, salt: number) {
     this.#weights = weights;
     this.#starts = new Float64Array(weights.length);
@@ -39,7 +39,7 @@ export class TurnQueue {
     );
   }
 
-  /** Lets one take turns: from `startsIn` on, or from where it left off, but no earlier than now. */
+  /** Adds a recipient: at `startsIn`, or where it left off, but not before now. */
   join(index: number, startsIn?: number): void {
     if (this.#weights[index] === 0 || this.#begun.has(index) || this.#waiting.has(index)) return;
     const bound = this.#lengths[index]!;
@@ -51,7 +51,7 @@ export class TurnQueue {
     this.#place(index);
   }
 
-  /** Leaves one out. */
+  /** Removes a recipient. */
   leave(index: number): void {
     if (!this.#begun.has(index) && !this.#waiting.has(index)) return;
     this.#begun.remove(index);
@@ -59,7 +59,7 @@ export class TurnQueue {
     this.#totalWeight -= this.#weights[index]!;
   }
 
-  /** Takes over new weights. Those at the given indices differ, and leave the queue. */
+  /** Applies new weights. The given indices changed and leave the queue. */
   reweigh(weights: Float64Array, indices: readonly number[]): void {
     for (const index of indices) this.leave(index);
     this.#weights = weights;
@@ -70,18 +70,18 @@ export class TurnQueue {
     }
   }
 
-  /** When one's turn begins, as seen from now. */
+  /** Returns the start of the turn of a recipient relative to now. */
   startsIn(index: number): number {
     return this.#starts[index]! - this.#now;
   }
 
-  /** One took its turn; the next is as long as its weight, here and now, makes it. */
+  /** Takes a turn; the length of the next one follows from the current weight. */
   take(index: number, weight: number): void {
     if (!this.#begun.has(index) && !this.#waiting.has(index)) return;
     this.#begun.remove(index);
     this.#waiting.remove(index);
     const start = Math.max(this.#starts[index]!, this.#now - this.#lengths[index]!);
-    // One whose turn had not begun is taken only when nobody else could: time skips to it.
+    // A turn that has not begun is taken only if no other recipient could; virtual time skips to it.
     this.#now = Math.max(this.#now, start) + 1 / this.#totalWeight;
     this.#starts[index] = start + this.#lengths[index]!;
     this.#lengths[index] = 1 / weight;
@@ -93,19 +93,19 @@ export class TurnQueue {
     }
   }
 
-  /** Whose turn it is; -1 when there is nobody. */
+  /** The recipient whose turn it is; -1 if the queue is empty. */
   get first(): number {
     const { first } = this.#begun;
     return first >= 0 ? first : this.#waiting.first;
   }
 
-  /** Everyone in the order of their turns. */
+  /** Iterates over all recipients in the order of their turns. */
   *inOrder(): Generator<number, void> {
     yield* this.#begun.inOrder();
     yield* this.#waiting.inOrder();
   }
 
-  /** A number by which everyone can be put in the order of their turns. */
+  /** Returns a number that sorts recipients by their turns. */
   rank(index: number): number {
     if (!this.#hasBegun(index)) return this.#starts[index]! - this.#now;
     return this.#deadline(index) - this.#now - this.#longest - 1;
@@ -116,7 +116,7 @@ export class TurnQueue {
   }
 
   #hasBegun(index: number): boolean {
-    // Sums of fractions: what is due to a thousandth of a turn is due.
+    // Tolerate rounding errors of up to a thousandth of a turn.
     return this.#starts[index]! <= this.#now + 0.001 / this.#totalWeight;
   }
 

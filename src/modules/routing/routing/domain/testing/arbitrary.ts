@@ -1,11 +1,11 @@
 import { fc } from "../../../../../../test/harness/random.ts";
 import type { FallbackStep, PoolId, RecipientId, Strategy } from "../../../pools/index.ts";
 import type { DecisionPoint } from "../decision.ts";
-import type { LiveRow } from "../facts/live-pool.ts";
+import type { RecipientLiveState } from "../facts/live-pool.ts";
 import type { RoutableItem } from "../item.ts";
 import { itemOf, nowMs, type PoolParts, type RecipientParts, type RuleParts } from "./fixtures.ts";
 
-/** Every way to choose. */
+/** All strategies. */
 export const strategies: readonly Strategy[] = [
   "weighted_random",
   "round_robin",
@@ -24,7 +24,7 @@ const tiers = ["gold", "silver", "tin"];
 const regions = ["eu", "us", "mars"];
 const idOf = (nth: number) => `r${nth}`;
 
-/** Conditions of all kinds: over the item, the recipient, both, the time; true, false, failing, and none at all. */
+/** Conditions over the item, the recipient, both and the time; true, false, failing and empty. */
 const condition = fc.constantFrom(
   "",
   "true",
@@ -98,7 +98,7 @@ const step: fc.Arbitrary<FallbackStep> = fc.record({
   strategy: fc.constantFrom(...strategies),
 });
 
-/** Any pool; a few recipients are repeated to make a large one. */
+/** An arbitrary pool; repeating a few recipients makes a large one. */
 export const pool: fc.Arbitrary<PoolParts> = fc
   .record({
     strategy: fc.constantFrom(...strategies),
@@ -122,7 +122,7 @@ export const pool: fc.Arbitrary<PoolParts> = fc
     },
   }));
 
-/** Any item. */
+/** An arbitrary item. */
 export const item: fc.Arbitrary<RoutableItem> = fc
   .record({
     type: fc.constantFrom("ticket", "lead"),
@@ -148,8 +148,8 @@ export const item: fc.Arbitrary<RoutableItem> = fc
   })
   .map(itemOf);
 
-/** What is going on: for each recipient, by its place. */
-export const moment: fc.Arbitrary<readonly LiveRow[]> = fc
+/** Arbitrary live state of the recipients, by position. */
+export const moment: fc.Arbitrary<readonly RecipientLiveState[]> = fc
   .array(
     fc.record({
       inFlight: fc.constantFrom(0, 0, 1, 3, 10),
@@ -165,7 +165,7 @@ export const moment: fc.Arbitrary<readonly LiveRow[]> = fc
     Array.from({ length: rows.length * 10 }, (_, nth) => ({ recipientId: idOf(nth), ...rows[nth % rows.length]! })),
   );
 
-/** Any point in time, with any seed. */
+/** A fixed time with an arbitrary seed. */
 export const point: fc.Arbitrary<DecisionPoint> = fc.record({
   nowMs: fc.constant(nowMs),
   seed: fc.maxSafeNat(),

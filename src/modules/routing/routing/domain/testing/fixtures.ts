@@ -5,7 +5,7 @@ import type { Decision, DecisionPoint } from "../decision.ts";
 import type { LivePool } from "../facts/live-pool.ts";
 import type { Requirements, RoutableItem } from "../item.ts";
 
-/** A moment at which everybody has been available for long. */
+/** A time at which every recipient has finished slow start. */
 export const nowMs = 1_800_000_000_000;
 
 const createdAt = new Date(nowMs - 86_400_000);
@@ -13,15 +13,16 @@ const stamps = { createdAt, updatedAt: createdAt, recordVersion: 1 };
 const tenantId = "tenant" as Recipient["tenantId"];
 const poolId = "pool" as PoolId;
 
-/** Changes to the parts of a config. */
+/** Overrides of config sections. */
 export type ConfigParts = { readonly [Part in "selection" | "fallback" | "outlier"]?: Partial<PoolConfig[Part]> };
 
-/** A recipient that differs from an ordinary one in some fields. */
+/** Overrides of a default recipient. */
 export type RecipientParts = Partial<Omit<Recipient, "id">> & { readonly id?: string };
 
-/** A rule that differs from one that always holds and does nothing but prefer. */
+/** Overrides of a default rule, which always holds and prefers. */
 export type RuleParts = Partial<Omit<Rule, "id">> & { readonly id?: string };
 
+/** Overrides of a default pool. */
 export interface PoolParts {
   readonly strategy?: PoolSnapshot["pool"]["strategy"];
   readonly recipients?: readonly RecipientParts[];
@@ -29,7 +30,7 @@ export interface PoolParts {
   readonly config?: ConfigParts;
 }
 
-/** A pool ready for decisions. */
+/** Creates a compiled pool. */
 export function poolOf(parts: PoolParts): CompiledPool {
   return compilePool(snapshotOf(parts));
 }
@@ -103,10 +104,11 @@ function configOf({ selection, fallback, outlier }: ConfigParts): PoolConfig {
     selection: { hashKey: "", choiceCount: 2, slowStartS: 60, ...selection },
     fallback: { steps: [], onNoMatch: "queue", redirectPoolId: "", ...fallback },
     outlier: { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50, ...outlier },
-    // No decision looks at the rest.
+    // Decisions do not read the other sections.
   } as PoolConfig;
 }
 
+/** Creates an item. */
 export function itemOf(
   parts: Partial<Omit<RoutableItem, "requirements">> & { readonly requirements?: Partial<Requirements> } = {},
 ): RoutableItem {
@@ -120,20 +122,20 @@ export function itemOf(
   };
 }
 
-/** A point in time with a seed of its own for each number. */
+/** Creates a decision point with a distinct seed for each number. */
 export function at(nth: number, parts: Partial<DecisionPoint> = {}): DecisionPoint {
   return { nowMs, seed: (nth * 4_503_599_627_371 + 17) % Number.MAX_SAFE_INTEGER, waitedS: 0, ...parts };
 }
 
-/** How many decisions went to each recipient, by id. */
+/** Counts decisions by recipient id. */
 export function tally(decisions: Iterable<Decision>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { recipientId } of decisions) counts[recipientId] = (counts[recipientId] ?? 0) + 1;
   return counts;
 }
 
-/** Gives a recipient an item, and takes it back at once. */
-export function pass(live: LivePool, recipientId: string): void {
+/** Assigns an item to a recipient and releases it immediately. */
+export function assignAndRelease(live: LivePool, recipientId: string): void {
   live.assigned(recipientId, nowMs);
   live.released(recipientId);
 }

@@ -5,16 +5,16 @@ import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { RecipientId } from "../domain/recipient.ts";
 import type { PoolSnapshot } from "../domain/snapshot.ts";
-import { poolBench } from "../testing/pool-bench.ts";
-import type { SnapshotBody } from "./snapshot-form.ts";
+import { createPoolFixture } from "../testing/pool-fixture.ts";
+import type { SnapshotBody } from "./snapshot-codec.ts";
 
-const { db, pools, newTenant, createPool, createRecipient, createRule } = await poolBench();
-const { head, parts, partBody, restore } = pools.snapshotForm;
+const { db, pools, newTenant, createPool, createRecipient, createRule } = await createPoolFixture();
+const { encodeHead, chunks, encodeChunk, decode } = pools.snapshotCodec;
 
-/** A snapshot as JSON, all of it. */
+/** Encodes a complete snapshot. */
 function bodyOf(snapshot: PoolSnapshot): SnapshotBody {
-  const { parts: _, ...rest } = head(snapshot);
-  return { ...rest, recipients: parts(snapshot).flatMap(partBody) };
+  const { parts: _, ...rest } = encodeHead(snapshot);
+  return { ...rest, recipients: chunks(snapshot).flatMap(encodeChunk) };
 }
 
 async function filledPool() {
@@ -37,15 +37,15 @@ async function filledPool() {
   return { tenantId, id, recipientId, snapshot };
 }
 
-test("a snapshot that was turned into JSON comes back the same, with the same digest", async () => {
+test("a snapshot survives encoding and decoding with the same digest", async () => {
   const { snapshot } = await filledPool();
-  const restored = restore(JSON.parse(JSON.stringify(bodyOf(snapshot))));
+  const restored = decode(JSON.parse(JSON.stringify(bodyOf(snapshot))));
   assert.deepEqual(restored, snapshot);
   assert.ok(restored.pool.createdAt instanceof Date && restored.recipients[0]!.availableSince instanceof Date);
 });
 
-/** The digest as anyone can work it out. */
-function digestByHand({ pool, environmentKey, environmentMode, recipients, rules }: PoolSnapshot): string {
+/** An independent implementation of the digest. */
+function referenceDigest({ pool, environmentKey, environmentMode, recipients, rules }: PoolSnapshot): string {
   const { id, environmentId, name, strategy, status, config } = pool;
   const content = {
     pool: { id, environmentId, name, strategy, status, config, environmentKey, environmentMode },
@@ -80,15 +80,15 @@ function digestByHand({ pool, environmentKey, environmentMode, recipients, rules
 
 const sha256Of = (value: unknown) => createHash("sha256").update(canonicalJson(value)).digest("hex");
 
-test("the digest is the SHA-256 of the canonical JSON of what decisions depend on, a recipient by its own", async () => {
+test("the digest is the SHA-256 of the canonical JSON of all decision inputs, with each recipient replaced by its digest", async () => {
   const { snapshot } = await filledPool();
-  assert.equal(snapshot.digest, digestByHand(snapshot));
+  assert.equal(snapshot.digest, referenceDigest(snapshot));
 });
 
-test("the digest tells any two contents apart, and nothing that no decision depends on", async () => {
+test("the digest changes with every decision input and with nothing else", async () => {
   const { snapshot } = await filledPool();
   const body = bodyOf(snapshot);
-  const digestOf = (change: Partial<typeof body>) => restore({ ...body, ...change }).digest;
+  const digestOf = (change: Partial<typeof body>) => decode({ ...body, ...change }).digest;
   const [first, second] = body.recipients;
   const other = [
     digestOf({ pool: { ...body.pool, strategy: "priority" } }),
@@ -105,14 +105,14 @@ test("the digest tells any two contents apart, and nothing that no decision depe
   const at = new Date(0).toISOString();
   const stamps = { createdAt: at, updatedAt: at, recordVersion: 99 };
   const same = digestOf({
-    pool: { ...body.pool, ...stamps, description: "other words" },
+    pool: { ...body.pool, ...stamps, description: "other text" },
     recipients: body.recipients.map((each) => ({ ...each, ...stamps })),
     rules: body.rules.map((each) => ({ ...each, ...stamps })),
   });
   assert.equal(same, snapshot.digest);
 });
 
-test("a large pool has the same digest whether it is worked out in turns or at once", async () => {
+test("a large pool has the same digest whether it is computed in steps or at once", async () => {
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId });
   await db.sql`
@@ -122,24 +122,24 @@ test("a large pool has the same digest whether it is worked out in turns or at o
     from generate_series(1, 1501) n`;
   const snapshot = (await pools.snapshot(tenantId, id))!;
   assert.equal(snapshot.recipients.length, 1501);
-  assert.equal(snapshot.digest, digestByHand(snapshot));
-  assert.equal(restore(bodyOf(snapshot)).digest, snapshot.digest);
+  assert.equal(snapshot.digest, referenceDigest(snapshot));
+  assert.equal(decode(bodyOf(snapshot)).digest, snapshot.digest);
 });
 
-test("when one recipient of many changes, all parts but one stay the same objects", async () => {
+test("when one of many recipients changes, all chunks but one stay the same objects", async () => {
   const { snapshot } = await filledPool();
   const [template] = snapshot.recipients;
   const recipients = Array.from({ length: 5000 }, (_, n) => ({ ...template!, id: ulid(1e12 + 7 * n) as RecipientId }));
-  const before = parts({ recipients });
+  const before = chunks({ recipients });
   const changed = recipients.with(2500, { ...recipients[2500]!, status: "paused" });
-  const after = parts({ recipients: changed });
-  const removed = parts({ recipients: recipients.toSpliced(2500, 1) });
+  const after = chunks({ recipients: changed });
+  const removed = chunks({ recipients: recipients.toSpliced(2500, 1) });
   assert.deepEqual(
-    before.flatMap((part) => part.recipients),
+    before.flatMap((chunk) => chunk.recipients),
     recipients,
   );
   assert.equal(after.length, before.length);
-  assert.equal(after.filter((part) => !before.includes(part)).length, 1);
-  assert.ok(removed.filter((part) => !before.includes(part)).length <= 2, "removing one moves no other boundary");
-  assert.ok(before.length > 20 && Math.max(...before.map((part) => part.recipients.length)) < 2500);
+  assert.equal(after.filter((chunk) => !before.includes(chunk)).length, 1);
+  assert.ok(removed.filter((chunk) => !before.includes(chunk)).length <= 2, "removing one moves no other boundary");
+  assert.ok(before.length > 20 && Math.max(...before.map((chunk) => chunk.recipients.length)) < 2500);
 });

@@ -2,8 +2,8 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 
-/** How one item turned out, to be written. */
-export interface ToldOutcome {
+/** An outcome to insert. */
+export interface OutcomeInput {
   readonly recipientId: string;
   readonly atMs: number;
   readonly status?: string;
@@ -11,10 +11,10 @@ export interface ToldOutcome {
   readonly cost?: number | null;
 }
 
-/** Writes pools, recipients and outcomes as they lie in the database. */
-export function watchedPools(db: Database) {
+/** Creates helpers that insert pools, recipients and outcomes directly into the database. */
+export function createOutcomeFixture(db: Database) {
   return {
-    /** A pool with this config and so many active recipients, in an environment of its own. */
+    /** Creates a pool with the given anomaly config and active recipients, in its own environment. */
     async newPool(tenantId: TenantId, anomaly: object, recipientCount: number, environmentKey?: string) {
       const nowMs = Date.now();
       const [poolId, environmentId] = [ulid(nowMs), ulid(nowMs)];
@@ -35,8 +35,8 @@ export function watchedPools(db: Database) {
       return { poolId, recipientIds };
     },
 
-    /** Adds outcomes, in the order given. */
-    async tell(tenantId: TenantId, poolId: string, outcomes: readonly ToldOutcome[]): Promise<void> {
+    /** Inserts outcomes in the given order. */
+    async recordOutcomes(tenantId: TenantId, poolId: string, outcomes: readonly OutcomeInput[]): Promise<void> {
       const rows = outcomes.map(({ recipientId, atMs, status = "success", latencyMs = null, cost = null }) => ({
         decision_id: ulid(Date.now()),
         recipient_id: recipientId,
@@ -49,7 +49,7 @@ export function watchedPools(db: Database) {
         insert into outcomes (tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, cost, observed_at,
           recorded_at)
         select ${tenantId}, decision_id, ${poolId}, recipient_id, status, latency_ms, cost, at, at
-        from jsonb_to_recordset(${db.sql.json(rows as never)}) as told(decision_id text, recipient_id text, status text,
+        from jsonb_to_recordset(${db.sql.json(rows as never)}) as input(decision_id text, recipient_id text, status text,
           latency_ms float8, cost float8, at timestamptz)`;
     },
   };

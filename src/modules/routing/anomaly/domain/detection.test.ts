@@ -2,25 +2,25 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
 import type { Finding } from "./anomaly.ts";
-import { detect, type Watching } from "./detect.ts";
+import { type DetectionConfig, detect } from "./detection.ts";
 import { baselineWindows, emptyWindow, recentWindows, type Sums, type Window, windowsNeeded } from "./window.ts";
 
-const config: Watching = {
+const config: DetectionConfig = {
   methods: ["zscore", "iqr", "rate_change", "pattern"],
   zscoreThreshold: 3,
   iqrMultiplier: 1.5,
   rateChangeDrop: 0.5,
   samplesMin: 30,
 };
-const only = (...methods: Watching["methods"]): Watching => ({ ...config, methods });
+const only = (...methods: DetectionConfig["methods"]): DetectionConfig => ({ ...config, methods });
 
-/** So many values with this mean; the scatter is the sum of the squares of how far they lie from it. */
+/** Sums of `count` values with the given mean and sum of squared deviations. */
 const sums = (mean: number, count: number, scatter = 0): Sums => ({
   count,
   sum: mean * count,
   squares: mean ** 2 * count + scatter,
 });
-/** A window of ten outcomes with this latency. */
+/** A window of outcomes with the given mean latency. */
 const taking = (latencyMs: number, count = 10, scatter = 0): Window => ({
   ...emptyWindow,
   total: count,
@@ -36,13 +36,13 @@ const rated = (successes: number, failures: number, more: Partial<Window> = {}):
   ...more,
 });
 const repeated = (window: Window, times = baselineWindows) => Array<Window>(times).fill(window);
-const found = (windows: readonly Window[], watching = config, watched: "recipient" | "pool" = "recipient") =>
-  detect(windows, watching, watched).map(({ method, metric }) => `${method} ${metric}`);
+const found = (windows: readonly Window[], settings = config, scope: "recipient" | "pool" = "recipient") =>
+  detect(windows, settings, scope).map(({ method, metric }) => `${method} ${metric}`);
 
 // A mean of 100 and a standard deviation of 10 * sqrt(24 / 23).
 const around100 = repeated(taking(90), 12).concat(repeated(taking(110), 12));
 
-test("latency stands out beyond so many standard deviations, and just within them does not", () => {
+test("latency is anomalous beyond the z-score threshold and not just within it", () => {
   const spread = 10 * Math.sqrt(24 / 23);
   const [finding] = detect(
     [...around100, taking(200), taking(100), taking(100 + 3.01 * spread)],
@@ -56,20 +56,20 @@ test("latency stands out beyond so many standard deviations, and just within the
   assert.deepEqual(found([...around100, within, within, within], only("zscore")), []);
 });
 
-test("latency stands out beyond so many interquartile ranges above the upper quartile", () => {
+test("latency is anomalous beyond the configured interquartile ranges above the upper quartile", () => {
   const [finding] = detect([...around100, taking(141), taking(141), taking(110)], only("iqr"), "recipient");
   assert.deepEqual([finding!.value, finding!.baseline, finding!.threshold], [141, 100, 140]);
   assert.deepEqual(found([...around100, taking(139), taking(139), taking(139)], only("iqr")), []);
 });
 
-test("two of the last three windows must stand out", () => {
+test("two of the last three windows must be anomalous", () => {
   const votes = (...pattern: boolean[]) =>
     found([...around100, ...pattern.map((bad) => taking(bad ? 500 : 100))], only("zscore"));
   for (const [a, b, c] of [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [4, 2, 1].map((bit) => (bits & bit) > 0)))
     assert.equal(votes(a!, b!, c!).length, Number(Number(a) + Number(b) + Number(c) >= 2), `${a} ${b} ${c}`);
 });
 
-test("values that never varied stand out once they do, though not by a hundredth", () => {
+test("a change of constant values is anomalous, unless it is below one percent", () => {
   const steady = repeated(costing(0.1));
   assert.deepEqual(found([...steady, costing(0.2), costing(0.2), costing(0.2)], only("zscore", "iqr")), [
     "zscore cost",
@@ -80,32 +80,32 @@ test("values that never varied stand out once they do, though not by a hundredth
   assert.deepEqual(found([...free, costing(0), costing(0.01), costing(0.01)], only("zscore")), ["zscore cost"]);
 });
 
-test("what gets better is no finding", () => {
+test("an improvement is not a finding", () => {
   assert.deepEqual(found([...around100, ...repeated(taking(1), 3)]), []);
   assert.deepEqual(found([...repeated(costing(9)), ...repeated(costing(0.01), 3)]), []);
   assert.deepEqual(found([...repeated(rated(10, 10)), ...repeated(rated(20, 0), 3)]), []);
 });
 
-test("fewer samples than asked for tell nothing", () => {
+test("fewer samples than the minimum give no finding", () => {
   const usual = (count: number, windows: number) => [
     ...repeated(taking(100, count), windows),
     ...repeated(taking(900, 6), 3),
   ];
   assert.deepEqual(found(usual(4, 24)), []);
   assert.deepEqual(found(usual(5, 24)), ["zscore latency_ms", "iqr latency_ms"]);
-  // Enough outcomes, but in too few windows to know how these vary.
+  // Enough outcomes, but in too few windows to estimate their variance.
   assert.deepEqual(found(usual(100, 7)), []);
   assert.deepEqual(found(usual(100, 8)), ["zscore latency_ms", "iqr latency_ms"]);
   const failing = (count: number) => found([rated(count, 0), ...repeated(rated(0, 9, { failureRun: 9 }), 3)]);
   assert.deepEqual(failing(29), []);
   assert.deepEqual(failing(30), ["rate_change success_rate", "pattern failure_run"]);
-  // A recent window of a handful.
+  // Recent windows with too few outcomes.
   assert.deepEqual(found([...repeated(taking(100)), ...repeated(taking(900, 4), 3)]), []);
   assert.deepEqual(found([]), []);
   assert.deepEqual(found(repeated(emptyWindow, 27), config, "pool"), []);
 });
 
-test("a success rate that falls by half stands out, and one that falls by less does not", () => {
+test("a success rate that drops by half is anomalous, and a smaller drop is not", () => {
   const usual = repeated(rated(18, 2));
   const cases: [successes: number, failures: number, expected: string[]][] = [
     [9, 11, ["rate_change success_rate"]],
@@ -119,7 +119,7 @@ test("a success rate that falls by half stands out, and one that falls by less d
   assert.deepEqual([finding!.value, finding!.baseline, finding!.threshold], [0.25, 0.9, 0.45]);
 });
 
-test("one or two failures after none are chance, and many are not", () => {
+test("one or two failures after none are insignificant, and many are not", () => {
   const perfect = repeated(rated(20, 0));
   assert.deepEqual(found([...perfect, ...repeated(rated(18, 2), 3)], only("zscore", "iqr")), []);
   assert.deepEqual(found([...perfect, ...repeated(rated(10, 10), 3)], only("zscore", "iqr")), [
@@ -128,20 +128,20 @@ test("one or two failures after none are chance, and many are not", () => {
   ]);
 });
 
-test("half of a rate is chance where few outcomes make it", () => {
+test("half of a rate is insignificant with few outcomes", () => {
   const usual = repeated(rated(10, 10));
   assert.deepEqual(found([...usual, ...repeated(rated(5, 15), 3)], only("rate_change")), []);
   assert.deepEqual(found([...usual, ...repeated(rated(3, 17), 3)], only("rate_change")), ["rate_change success_rate"]);
 });
 
-test("a rate that varies no more than its few outcomes make it vary does not stand out", () => {
-  // Windows of twenty with a rate of 0.8 each, by luck; 0.6 is then within what twenty outcomes do.
+test("a rate within its random variation is not anomalous", () => {
+  // All windows of 20 outcomes have a rate of 0.8 by luck; 0.6 is within the random variation of 20 outcomes.
   const lucky = repeated(rated(16, 4));
   assert.deepEqual(found([...lucky, ...repeated(rated(12, 8), 3)], only("zscore")), []);
   assert.deepEqual(found([...lucky, ...repeated(rated(8, 12), 3)], only("zscore")), ["zscore success_rate"]);
 });
 
-test("a pool that does less than half of what it did stands out; a recipient is not judged by that", () => {
+test("a pool with less than half of its throughput is anomalous; recipients are not checked for throughput", () => {
   const usual = repeated(rated(100, 0));
   const less = (count: number) => [...usual, ...repeated(rated(count, 0), 3)];
   assert.deepEqual(found(less(50), only("rate_change"), "pool"), ["rate_change throughput"]);
@@ -150,14 +150,14 @@ test("a pool that does less than half of what it did stands out; a recipient is 
   assert.deepEqual(found([...usual, ...repeated(emptyWindow, 3)], only("rate_change"), "pool"), [
     "rate_change throughput",
   ]);
-  // Half of a few is chance.
+  // Half of a small count is insignificant.
   assert.deepEqual(found([...repeated(rated(10, 0)), ...repeated(rated(4, 0), 3)], only("rate_change"), "pool"), []);
 });
 
-test("failures in a row stand out by how rare they are at the usual share of failures", () => {
+test("a failure run is anomalous if it is improbable at the baseline failure rate", () => {
   const runs = (usual: Window, failureRun: number) =>
     found([...repeated(usual), ...repeated(rated(0, failureRun, { failureRun }), 3)], only("pattern"));
-  // One in a hundred or fewer: five in a row. Half of them: 0.5 to the 14th is one in 16,384.
+  // At a failure rate of 1 % or less: 5 in a row. At 50 %: 0.5 to the 14th is 1 in 16,384.
   assert.deepEqual([runs(rated(20, 0), 4), runs(rated(20, 0), 5)], [[], ["pattern failure_run"]]);
   assert.deepEqual([runs(rated(10, 10), 13), runs(rated(10, 10), 14)], [[], ["pattern failure_run"]]);
   assert.deepEqual(
@@ -166,7 +166,7 @@ test("failures in a row stand out by how rare they are at the usual share of fai
   );
 });
 
-test("success and failure that take turns stand out, unless they always did", () => {
+test("alternating success and failure is anomalous unless the baseline alternates too", () => {
   const turns = (count: number, flips: number) =>
     rated(Math.ceil(count / 2), Math.floor(count / 2), { flips, failureRun: 1 });
   const calm = repeated(rated(18, 2, { flips: 4, failureRun: 1 }));
@@ -176,14 +176,14 @@ test("success and failure that take turns stand out, unless they always did", ()
   assert.deepEqual(found([...repeated(turns(20, 19)), ...repeated(turns(20, 19), 3)], only("pattern")), []);
 });
 
-test("findings come in the order of the config's methods, and only of these", () => {
+test("findings are in the order of the configured methods, and only of these", () => {
   const bad = [...around100, ...repeated({ ...taking(900), successes: 0, failures: 10, failureRun: 10 }, 3)];
   assert.deepEqual(found(bad, only("pattern", "iqr")), ["pattern failure_run", "iqr latency_ms", "iqr success_rate"]);
   assert.deepEqual(found(bad, only()), []);
 });
 
-test("a mean that varies no more than the scatter of its few outcomes makes it vary does not stand out", () => {
-  // Ten outcomes that lie 100 from their mean: their mean itself varies by 32.
+test("a mean within its random variation is not anomalous", () => {
+  // Ten outcomes with a deviation of 100: their mean has a deviation of 32.
   const scatter = 9 * 100 ** 2;
   const lucky = repeated(taking(500, 10, scatter));
   assert.deepEqual(found([...lucky, ...repeated(taking(580, 10, scatter), 3)], only("zscore")), []);
@@ -192,7 +192,7 @@ test("a mean that varies no more than the scatter of its few outcomes makes it v
   assert.deepEqual(found([...lucky, ...repeated(taking(600, 10, scatter), 3)], only("iqr")), ["iqr latency_ms"]);
 });
 
-/** The z-score and the quartile fences of latency, written down as in a textbook, for windows of one size. */
+/** Textbook formulas of the z-score and the quartile fences of latency, for windows of equal size. */
 function reference(
   latencies: readonly number[],
   count: number,
@@ -218,7 +218,7 @@ test("z-score and quartile fences agree with their textbook forms on any latenci
   const latency = fc.oneof(fc.integer({ min: 50, max: 150 }), fc.integer({ min: 1, max: 2000 }));
   const latencies = fc
     .array(latency, { minLength: windowsNeeded, maxLength: windowsNeeded })
-    // Values that are all the same have a rule of their own.
+    // Constant baselines have a separate rule.
     .filter((all) => new Set(all.slice(0, baselineWindows)).size > 1);
   const count = fc.integer({ min: 5, max: 50 });
   fc.assert(

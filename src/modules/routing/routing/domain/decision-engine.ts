@@ -1,45 +1,46 @@
 import { unreachable } from "../../../../errors/index.ts";
+import { filterByRules, filterByStep } from "./compilation/candidate-filters.ts";
 import type { CompiledPool } from "./compilation/compiled-pool.ts";
 import { Filter } from "./compilation/filter.ts";
-import { filterOfRules, filterOfStep } from "./compilation/opening-filters.ts";
-import type { Decision, DecisionPoint, NobodyReason } from "./decision.ts";
+import type { Decision, DecisionPoint, NoMatchReason } from "./decision.ts";
 import { Evaluation } from "./evaluation.ts";
 import type { Facts } from "./facts/facts.ts";
 import { LiveFacts } from "./facts/live-facts.ts";
 import type { LivePool } from "./facts/live-pool.ts";
+import type { Observation } from "./facts/observation.ts";
 import { ReplayedFacts } from "./facts/replayed-facts.ts";
-import type { Observed } from "./facts/survey-record.ts";
 import type { RoutableItem } from "./item.ts";
-import { applyRules, type RuleEnding, type Ruling } from "./rules.ts";
+import { applyRules, type RuleResult, type RuleTermination } from "./rules.ts";
 import type { Attempt } from "./strategies/attempt.ts";
-import { type Chosen, choose } from "./strategies/choose.ts";
+import { type ChoiceResult, choose } from "./strategies/choice.ts";
 import { stickyKey } from "./strategies/sticky-key.ts";
-import { Draws, highBits, lowBits } from "./structures/chance.ts";
+import { Draws, highBits, lowBits } from "./structures/seeded-random.ts";
 import { Trace } from "./trace.ts";
 
 /**
- * Decides who takes an item.
+ * Decides which recipient takes an item.
  *
- * Rules first, then the pool's strategy among those whom they let in. When that finds nobody, the steps of the fallback that
- * are due are tried in order. The pool's `on_no_match` has its say when none is left to come: until then the item waits. An
- * item of first_accept or manual waits in any case, since that is how they work.
+ * Rules apply first, then the strategy of the pool among the recipients that they admit. If that finds no
+ * recipient, the fallback steps that are due are tried in order. `on_no_match` applies when no step is left; until
+ * then the item waits. Items of first_accept and manual always wait for a worker or an assignment.
  *
- * Nothing changes but what round robin offered last: tell `live` at once when the item is assigned.
+ * The decision changes only the last offer of round robin: call `live.assigned` immediately after assigning the
+ * item.
  */
 export function decide(pool: CompiledPool, live: LivePool, item: RoutableItem, at: DecisionPoint): Decision {
   return run(new Evaluation(pool, item, at), pool, new LiveFacts(pool, live, at.nowMs), item, at)!;
 }
 
-/** Makes a decision again from what was kept of it: the same code, which cannot tell the difference. */
-export function replay(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, observed: Observed): Decision {
+/** Repeats a decision from its stored observation with the same code. */
+export function replay(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, observed: Observation): Decision {
   return run(new Evaluation(pool, item, at), pool, new ReplayedFacts(pool, observed), item, at)!;
 }
 
 /**
- * A decision that is made in slices of the event loop.
+ * A decision that runs in slices of the event loop.
  *
- * Each slice starts over with the answers of all slices before. The last one goes through without a pause, so what it sees of
- * the moment belongs together. When the pool changes in between, the decision goes over to what it has become.
+ * Each slice starts over with the cached results of all previous slices. The last slice runs without a pause, so
+ * its view of the live state is consistent. If the pool changes in between, the decision switches to the new pool.
  */
 export class SlicedDecision {
   readonly #live: LivePool;
@@ -57,12 +58,12 @@ export class SlicedDecision {
     this.#evaluation = new Evaluation(pool, item, at);
   }
 
-  /** The pool as the decision sees it. */
+  /** The pool that the decision currently uses. */
   get pool(): CompiledPool {
     return this.#pool;
   }
 
-  /** Goes on until the decision is made or the slice is over; undefined: wait for the next slice, and call again. */
+  /** Continues until the decision is made or the slice ends; undefined means: call again in the next slice. */
   proceed(sliceIsOver: () => boolean): Decision | undefined {
     if (this.#live.pool !== this.#pool) {
       this.#pool = this.#live.pool;
@@ -73,27 +74,27 @@ export class SlicedDecision {
     return run(this.#evaluation, this.#pool, facts, this.#item, this.#at);
   }
 
-  /** Leaves the decision to the background: the item waits. */
+  /** Defers the decision to the background: the item waits. */
   defer(): Decision {
-    return deferred(this.#item, { v: 1, deferred: true });
+    return createDeferredDecision(this.#item, { v: 1, deferred: true });
   }
 }
 
-/** All that one decision works with. */
-interface Work {
+/** The state of one decision. */
+interface DecisionContext {
   readonly pool: CompiledPool;
   readonly item: RoutableItem;
   readonly at: DecisionPoint;
   readonly facts: Facts;
   readonly evaluation: Evaluation;
-  /** Who fulfils what the item requires. */
+  /** Recipients that fulfil the requirements of the item. */
   readonly candidates: Filter;
   readonly trace: Trace;
 }
 
-type Findings = Partial<Decision> & Pick<Decision, "outcome" | "reason">;
+type DecisionResult = Partial<Decision> & Pick<Decision, "outcome" | "reason">;
 
-/** Undefined when the evaluation paused on the way. */
+/** Returns undefined if the evaluation paused. */
 function run(
   evaluation: Evaluation,
   pool: CompiledPool,
@@ -101,27 +102,28 @@ function run(
   item: RoutableItem,
   at: DecisionPoint,
 ): Decision | undefined {
-  if (facts.deferred) return deferred(item, facts.observed(false));
+  if (facts.deferred) return createDeferredDecision(item, facts.observed(false));
   const trace = new Trace();
   const candidates = new Filter(pool, evaluation, item);
-  const work: Work = { pool, item, at, facts, evaluation, candidates, trace };
-  if (facts.exhausted) return tooCostly(work);
-  traceTerms(work);
-  const ruling = applyRules(pool, { item, candidates, waitedS: at.waitedS, evaluation, facts, trace });
-  const findings = ruling.ending === undefined ? find(work, ruling) : ended(ruling.ending);
+  const work: DecisionContext = { pool, item, at, facts, evaluation, candidates, trace };
+  if (facts.exhausted) return createTooCostlyDecision(work);
+  traceRequirements(work);
+  const result = applyRules(pool, { item, candidates, waitedS: at.waitedS, evaluation, facts, trace });
+  const findings =
+    result.termination === undefined ? findRecipient(work, result) : toTerminationResult(result.termination);
   if (evaluation.paused) {
-    facts.offered(-1);
+    facts.recordOffer(-1);
     return undefined;
   }
-  if (evaluation.exhausted) return tooCostly(work);
-  return decisionOf(findings, ruling, trace.steps, facts.observed(false));
+  if (evaluation.exhausted) return createTooCostlyDecision(work);
+  return createDecision(findings, result, trace.steps, facts.observed(false));
 }
 
-function decisionOf(
-  findings: Findings,
-  { matchedRuleIds, priority, experimentKeys }: Pick<Ruling, "matchedRuleIds" | "priority" | "experimentKeys">,
+function createDecision(
+  findings: DecisionResult,
+  { matchedRuleIds, priority, experimentKeys }: Pick<RuleResult, "matchedRuleIds" | "priority" | "experimentKeys">,
   trace: Decision["trace"],
-  observed: Observed,
+  observed: Observation,
 ): Decision {
   const { outcome, reason } = findings;
   const {
@@ -149,14 +151,14 @@ function decisionOf(
   };
 }
 
-function traceTerms({ pool, item, facts, trace }: Work): void {
+function traceRequirements({ pool, item, facts, trace }: DecisionContext): void {
   const { skills, recipientId, excludedRecipientIds } = item.requirements;
   trace.add("eligibility", "active", { detail: `${pool.eligible.length} of ${pool.snapshot.recipients.length}` });
   if (facts.ejectionIgnored) trace.add("eligibility", "ejection_ignored");
   const skillCount = Object.keys(skills).length;
   if (skillCount > 0) trace.add("requirement", "skills", { detail: String(skillCount) });
   if (recipientId !== "") {
-    // One that the pool does not have may be any text.
+    // An unknown recipient id may be arbitrary text, so it is not traced.
     trace.add("requirement", "recipient", pool.indexById.has(recipientId) ? { id: recipientId } : {});
   }
   if (excludedRecipientIds.length > 0) {
@@ -164,46 +166,50 @@ function traceTerms({ pool, item, facts, trace }: Work): void {
   }
 }
 
-function ended(ending: RuleEnding): Findings {
-  switch (ending.type) {
+function toTerminationResult(termination: RuleTermination): DecisionResult {
+  switch (termination.type) {
     case "reject":
-      return { outcome: "rejected", reason: "rule_reject", message: ending.message };
+      return { outcome: "rejected", reason: "rule_reject", message: termination.message };
     case "error":
       return { outcome: "rejected", reason: "rule_error" };
     case "hold":
-      return { outcome: "held", reason: "rule_hold", holdS: ending.holdS };
+      return { outcome: "held", reason: "rule_hold", holdS: termination.holdS };
     case "redirect":
-      return { outcome: "redirected", reason: "rule_redirect", redirectPoolId: ending.poolId };
+      return { outcome: "redirected", reason: "rule_redirect", redirectPoolId: termination.poolId };
     default:
-      return unreachable(ending);
+      return unreachable(termination);
   }
 }
 
-function find(work: Work, ruling: Ruling): Findings {
+function findRecipient(work: DecisionContext, result: RuleResult): DecisionResult {
   const { pool, item, at, evaluation, candidates, trace } = work;
   const { strategy } = pool.snapshot.pool;
   const draws = new Draws(at.seed);
-  const first = ruling.excludesAll
+  const first = result.excludesAll
     ? excludedByRules(pool)
-    : choose(strategy, attempt(work, draws, filterOfRules(candidates, ruling)));
+    : choose(strategy, createAttempt(work, draws, filterByRules(candidates, result)));
   traceChoice(work, "strategy", strategy, first);
   if ("index" in first) {
     const named = item.requirements.recipientId !== "" ? "named_by_item" : "named_by_rule";
-    return routed(work, first.index, first.isNamed ? named : "chosen");
+    return toRoutedResult(work, first.index, first.isNamed ? named : "chosen");
   }
   for (const { step, condition } of pool.steps) {
     if (step.afterS > at.waitedS) {
       trace.add("fallback", "not_due", { detail: `after ${step.afterS} s` });
-      return { ...nobody(work, first.reason, true), nextStepInS: step.afterS - at.waitedS };
+      return { ...toNoMatchResult(work, first.reason, true), nextStepInS: step.afterS - at.waitedS };
     }
-    const next = choose(step.strategy, attempt(work, draws, filterOfStep(candidates, evaluation, condition)));
+    const next = choose(step.strategy, createAttempt(work, draws, filterByStep(candidates, evaluation, condition)));
     traceChoice(work, "fallback", `after ${step.afterS} s, ${step.strategy}`, next);
-    if ("index" in next) return routed(work, next.index, "chosen_by_fallback");
+    if ("index" in next) return toRoutedResult(work, next.index, "chosen_by_fallback");
   }
-  return nobody(work, first.reason, false);
+  return toNoMatchResult(work, first.reason, false);
 }
 
-function attempt({ pool, item, at, facts, evaluation, trace }: Work, draws: Draws, filter: Filter): Attempt {
+function createAttempt(
+  { pool, item, at, facts, evaluation, trace }: DecisionContext,
+  draws: Draws,
+  filter: Filter,
+): Attempt {
   return {
     pool,
     facts,
@@ -216,25 +222,30 @@ function attempt({ pool, item, at, facts, evaluation, trace }: Work, draws: Draw
   };
 }
 
-function excludedByRules({ eligible }: CompiledPool): Chosen {
+function excludedByRules({ eligible }: CompiledPool): ChoiceResult {
   return eligible.length === 0
     ? { reason: "no_recipients", how: "nobody is active" }
     : { reason: "rules_exclude_all", how: "a rule requires what nobody fulfils" };
 }
 
-function traceChoice({ pool, trace }: Work, step: "strategy" | "fallback", name: string, chosen: Chosen): void {
+function traceChoice(
+  { pool, trace }: DecisionContext,
+  step: "strategy" | "fallback",
+  name: string,
+  chosen: ChoiceResult,
+): void {
   const detail = `${name}: ${chosen.how}`;
   if ("index" in chosen) trace.add(step, "chosen", { id: pool.snapshot.recipients[chosen.index]!.id, detail });
   else trace.add(step, chosen.reason, { detail });
 }
 
-function routed({ pool }: Work, index: number, reason: Findings["reason"]): Findings {
+function toRoutedResult({ pool }: DecisionContext, index: number, reason: DecisionResult["reason"]): DecisionResult {
   const { id, delivery } = pool.snapshot.recipients[index]!;
   return { outcome: "routed", reason, recipientId: id, deliveryMode: delivery.mode };
 }
 
-/** What becomes of an item that nobody takes now. */
-function nobody({ pool }: Work, reason: NobodyReason, mayStillFind: boolean): Findings {
+/** Decides what happens to an item without a recipient. */
+function toNoMatchResult({ pool }: DecisionContext, reason: NoMatchReason, mayStillFind: boolean): DecisionResult {
   const { onNoMatch, redirectPoolId } = pool.snapshot.pool.config.fallback;
   const waits = mayStillFind || reason === "awaiting_acceptance" || reason === "awaiting_assignment";
   if (waits || onNoMatch === "queue") return { outcome: "queued", reason };
@@ -244,15 +255,18 @@ function nobody({ pool }: Work, reason: NobodyReason, mayStillFind: boolean): Fi
     : { outcome: "redirected", reason, redirectPoolId: redirectPoolId as Decision["redirectPoolId"] };
 }
 
-/** Given up: how far it came is left out, since that depends on what happened to be remembered. */
-function tooCostly(work: Work): Decision {
-  const findings = nobody(work, "rules_too_costly", false);
+/**
+ * Creates the decision for exceeded work limits. Partial results are omitted because they depend on the state of
+ * caches.
+ */
+function createTooCostlyDecision(work: DecisionContext): Decision {
+  const findings = toNoMatchResult(work, "rules_too_costly", false);
   const unruled = { matchedRuleIds: [], priority: work.item.priority, experimentKeys: [] };
-  return decisionOf(findings, unruled, [{ step: "rule", result: "rules_too_costly" }], work.facts.observed(true));
+  return createDecision(findings, unruled, [{ step: "rule", result: "rules_too_costly" }], work.facts.observed(true));
 }
 
-function deferred({ priority }: RoutableItem, observed: Observed): Decision {
-  const findings: Findings = { outcome: "queued", reason: "decided_later" };
+function createDeferredDecision({ priority }: RoutableItem, observed: Observation): Decision {
+  const findings: DecisionResult = { outcome: "queued", reason: "decided_later" };
   const unruled = { matchedRuleIds: [], priority, experimentKeys: [] };
-  return decisionOf(findings, unruled, [{ step: "rule", result: "decided_later" }], observed);
+  return createDecision(findings, unruled, [{ step: "rule", result: "decided_later" }], observed);
 }

@@ -4,11 +4,11 @@ import { SetPoolEnabledRequestSchema } from "../../../../../gen/service/api/pool
 import { perform } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { countingNode } from "../testing/counting-node.ts";
-import { poolBench } from "../testing/pool-bench.ts";
+import { createCountingNode } from "../testing/counting-node.ts";
+import { createPoolFixture } from "../testing/pool-fixture.ts";
 
-const { db, handlers, newTenant, createPool, createRecipient } = await poolBench();
-const node = (recordsMax?: number) => countingNode(db, recordsMax);
+const { db, handlers, newTenant, createPool, createRecipient } = await createPoolFixture();
+const node = (recordsMax?: number) => createCountingNode(db, recordsMax);
 
 async function newPool() {
   const tenantId = await newTenant();
@@ -19,17 +19,17 @@ async function setEnabled(tenantId: TenantId, poolId: string, enabled: boolean) 
   await perform(db, { tenantId }, handlers.pools.setPoolEnabled, SetPoolEnabledRequestSchema, { poolId, enabled });
 }
 
-test("the pools of a tenant that take items are given together, oldest first; only what changed is read again", async () => {
+test("the active pools of a tenant are returned oldest first; only changed pools are read again", async () => {
   const tenantId = await newTenant();
   const ids = [];
   for (let n = 0; n < 3; n++) ids.push((await createPool({ tenantId })).id);
   await setEnabled(tenantId, ids[1]!, false);
-  const { poolsOf, snapshot, asked, announce, clock } = node();
+  const { poolsOf, snapshot, queries, announce, clock } = node();
   const all = await poolsOf(tenantId);
   assert.deepEqual([...all.pools.keys()], [ids[0], ids[2]]);
   assert.equal(poolsOf(tenantId), all);
-  assert.equal(snapshot(tenantId, ids[0]!), all.pools.get(ids[0] as never), "each is known by itself too");
-  assert.deepEqual(asked, { revisions: 1, loads: 1 });
+  assert.equal(snapshot(tenantId, ids[0]!), all.pools.get(ids[0] as never), "each pool is cached individually too");
+  assert.deepEqual(queries, { revisions: 1, loads: 1 });
   await setEnabled(tenantId, ids[1]!, true);
   await setEnabled(tenantId, ids[2]!, false);
   announce(tenantId);
@@ -37,21 +37,21 @@ test("the pools of a tenant that take items are given together, oldest first; on
   const changed = await poolsOf(tenantId);
   assert.deepEqual([...changed.pools.keys()], [ids[0], ids[1]]);
   assert.equal(changed.pools.get(ids[0] as never), all.pools.get(ids[0] as never));
-  assert.deepEqual(asked, { revisions: 2, loads: 2 });
+  assert.deepEqual(queries, { revisions: 2, loads: 2 });
   announce(tenantId);
   await poolsOf(tenantId);
-  assert.deepEqual(asked, { revisions: 3, loads: 2 });
+  assert.deepEqual(queries, { revisions: 3, loads: 2 });
   assert.deepEqual([...(await poolsOf(await newTenant())).pools.keys()], []);
 });
 
-test("a pool that is switched off while the tenant's pools are read is not among them", async () => {
+test("a pool that is disabled while the pools of its tenant are read is not returned", async () => {
   const { tenantId, id } = await newPool();
   const { poolsOf, beforeLoad } = node();
   beforeLoad(() => setEnabled(tenantId, id, false));
   assert.equal((await poolsOf(tenantId)).pools.size, 0);
 });
 
-test("the pools of a tenant are kept together no longer than each of them", async () => {
+test("the list of pools is cached no longer than each of its pools", async () => {
   const [a, b] = [await newPool(), await newPool()];
   const { poolsOf, snapshot } = node(1);
   const all = await poolsOf(a.tenantId);
@@ -60,18 +60,18 @@ test("the pools of a tenant are kept together no longer than each of them", asyn
   assert.ok(poolsOf(a.tenantId) instanceof Promise);
 });
 
-test("what is kept has a bound: what was not used for longest is forgotten first", async () => {
+test("the cache is bounded: the least recently used pool is evicted first", async () => {
   const owned = [await newPool(), await newPool(), await newPool()];
   const [a, b, c] = owned as [(typeof owned)[0], (typeof owned)[0], (typeof owned)[0]];
-  const { snapshot, asked } = node(2);
+  const { snapshot, queries } = node(2);
   for (const { tenantId, id } of [a, b]) await snapshot(tenantId, id);
   await snapshot(c.tenantId, c.id);
-  assert.equal(asked.loads, 3);
-  assert.ok(!(snapshot(c.tenantId, c.id) instanceof Promise), "the newest is known");
+  assert.equal(queries.loads, 3);
+  assert.ok(!(snapshot(c.tenantId, c.id) instanceof Promise), "the newest is cached");
   assert.ok(snapshot(a.tenantId, a.id) instanceof Promise, "the oldest is not");
 });
 
-test("a pool that is larger than the bound is given all the same", async () => {
+test("a pool larger than the cache is still returned", async () => {
   const { tenantId, id } = await newPool();
   await createRecipient({ tenantId }, id);
   const { snapshot, poolsOf } = node(1);
@@ -79,7 +79,7 @@ test("a pool that is larger than the bound is given all the same", async () => {
   assert.equal((await poolsOf(tenantId)).pools.size, 1);
 });
 
-test("after a change, the tenant's pools are given as they were while they are read again", async () => {
+test("after a change, the previous list of pools is returned while it is read again", async () => {
   const { tenantId, id } = await newPool();
   const { poolsOf, hold, announce } = node();
   const before = await poolsOf(tenantId);

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Strategy } from "../../../pools/index.ts";
-import { decide } from "../decide.ts";
-import { LivePool, type LiveRow } from "../facts/live-pool.ts";
+import { decide } from "../decision-engine.ts";
+import { LivePool, type RecipientLiveState } from "../facts/live-pool.ts";
 import type { Requirements } from "../item.ts";
 import { at, itemOf, nowMs, poolOf, type RecipientParts, tally } from "../testing/fixtures.ts";
 
 function counts(
   strategy: Strategy,
   recipients: readonly RecipientParts[],
-  rows: readonly LiveRow[],
+  rows: readonly RecipientLiveState[],
   { count = 2000, requirements = {} }: { count?: number; requirements?: Partial<Requirements> } = {},
 ) {
   const pool = poolOf({ strategy, recipients });
@@ -18,7 +18,7 @@ function counts(
   return tally(Array.from({ length: count }, (_, nth) => decide(pool, live, itemOf({ requirements }), at(nth))));
 }
 
-test("skills_based: the one furthest above what is asked for, over all skills together", () => {
+test("skills_based: the recipient furthest above the required levels in total", () => {
   const recipients: RecipientParts[] = [
     { skills: { a: 5, b: 1, c: 5 } },
     { skills: { a: 3, b: 4 } },
@@ -28,7 +28,7 @@ test("skills_based: the one furthest above what is asked for, over all skills to
   assert.deepEqual(counts("skills_based", recipients, [], { requirements }), { r1: 2000 });
 });
 
-test("skills_based: equals by load, and equal load by chance", () => {
+test("skills_based: ties by load, and equal load at random", () => {
   const recipients = [{ skills: { a: 3 } }, { skills: { a: 3 } }, { skills: { a: 3 } }, { skills: { a: 2 } }];
   const rows = [
     { recipientId: "r0", inFlight: 2 },
@@ -40,7 +40,7 @@ test("skills_based: equals by load, and equal load by chance", () => {
   assert.ok(Math.abs(chosen.r1! - 1000) < 150, JSON.stringify(chosen));
 });
 
-test("longest_idle: whoever was last given an item longest ago; before them those who never were, oldest first", () => {
+test("longest_idle: the least recently assigned; first those never assigned, oldest first", () => {
   const since = (agoS: number) => ({ availableSince: new Date(nowMs - agoS * 1000) });
   const rows = [
     { recipientId: "r0", lastAssignedAtMs: nowMs - 5000 },
@@ -51,7 +51,7 @@ test("longest_idle: whoever was last given an item longest ago; before them thos
   assert.deepEqual(counts("longest_idle", [since(900), since(10), since(1)], rows), { r2: 2000 });
 });
 
-test("longest_idle: goes round, also within one millisecond", () => {
+test("longest_idle: rotates, even within one millisecond", () => {
   const pool = poolOf({ strategy: "longest_idle", recipients: [{}, {}, {}, {}, {}] });
   const live = new LivePool(pool);
   const turns = Array.from({ length: 25 }, (_, nth) => {
@@ -63,14 +63,14 @@ test("longest_idle: goes round, also within one millisecond", () => {
   assert.equal(new Set(turns.slice(0, 5)).size, 5);
 });
 
-test("lowest_latency: the fastest gets nearly all, the others are looked at now and then", () => {
+test("lowest_latency: the fastest gets nearly all items, the others are explored now and then", () => {
   const rows = [30, 10, 20].map((latencyMs, nth) => ({ recipientId: `r${nth}`, latencyMs }));
   const chosen = counts("lowest_latency", [{}, {}, {}], rows, { count: 20_000 });
   assert.ok(chosen.r1! > 19_500, JSON.stringify(chosen));
   assert.ok(chosen.r0! > 20 && chosen.r2! > 20, JSON.stringify(chosen));
 });
 
-test("lowest_latency: one without outcomes gets its try beside the fastest, and so do all when none has any", () => {
+test("lowest_latency: recipients without outcomes are tried beside the fastest", () => {
   const rows = [30, 10].map((latencyMs, nth) => ({ recipientId: `r${nth}`, latencyMs }));
   const chosen = counts("lowest_latency", [{}, {}, {}], rows);
   assert.ok(chosen.r1! > 850 && chosen.r2! > 850, JSON.stringify(chosen));
@@ -78,7 +78,7 @@ test("lowest_latency: one without outcomes gets its try beside the fastest, and 
   for (const id of ["r0", "r1", "r2", "r3"]) assert.ok(unknown[id]! > 400, JSON.stringify(unknown));
 });
 
-test("lowest_latency: a deprioritized one counts as ten times as slow, and is no longer tried as new", () => {
+test("lowest_latency: a deprioritized recipient counts as ten times slower and is not tried as new", () => {
   const rows = [
     { recipientId: "r0", latencyMs: 10, deprioritizedUntilMs: nowMs + 1 },
     { recipientId: "r1", latencyMs: 90 },
@@ -90,9 +90,9 @@ test("lowest_latency: a deprioritized one counts as ten times as slow, and is no
   assert.deepEqual(alone, { r0: 2000 });
 });
 
-test("lowest_cost: by outcomes, and by what is declared while there are none", () => {
+test("lowest_cost: by outcomes, and by the declared cost without outcomes", () => {
   const recipients = [{ cost: 3 }, { cost: 2 }, { cost: 9 }];
-  const cheapest = (rows: readonly LiveRow[]) => {
+  const cheapest = (rows: readonly RecipientLiveState[]) => {
     const chosen = Object.entries(counts("lowest_cost", recipients, rows)).sort(([, one], [, other]) => other - one);
     assert.ok(chosen[0]![1] > 1950, JSON.stringify(chosen));
     return chosen[0]![0];

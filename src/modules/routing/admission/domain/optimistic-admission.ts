@@ -1,19 +1,19 @@
 import { type AdmissionConfig, admit, type Candidate, type GroupState, groupKey, type Verdict } from "./admission.ts";
 
-/** What letting items in comes to when no group stands in their way. */
-export interface Passage {
-  /** One for each candidate, in order. */
+/** The result of admitting items under the assumption that their groups have room. */
+export interface OptimisticAdmission {
+  /** One per candidate, in order. */
   readonly verdicts: readonly Verdict[];
-  /** What they take of each group: its state as it would be if nobody else had ever used it. */
+  /** The state of each group if no other item had ever used it. */
   readonly taken: readonly GroupState[];
 }
 
 /**
- * Lets items in on the assumption that nobody else has or wants the places that they ask for; undefined when that cannot
- * be told without a look at their groups. It holds only where every group has room for what is taken of it, which
- * whoever keeps the items has to make sure of.
+ * Admits items without reading their groups, under the assumption that no other item uses them. Returns undefined
+ * if the groups must be read. The result is valid only if every group has room for what is taken; the code that
+ * stores the items must verify that.
  */
-export function passAll(candidates: readonly Candidate[]): Passage | undefined {
+export function admitOptimistically(candidates: readonly Candidate[]): OptimisticAdmission | undefined {
   const states = new Map<string, GroupState>();
   const throttles = new Map<string, AdmissionConfig["throttle"]>();
   const verdicts: Verdict[] = [];
@@ -35,7 +35,10 @@ export function passAll(candidates: readonly Candidate[]): Passage | undefined {
   return { verdicts, taken: [...states.values()] };
 }
 
-/** Nobody has to go for it, and nothing but a window that it begins has it wait. What it repeats is one of these. */
+/**
+ * Whether an item displaces no other item and is not rejected. It may start a debounce window, or duplicate another
+ * item of the same call.
+ */
 function isPlain({ status, supersedes, cancels }: Verdict): boolean {
   return status !== "rejected" && supersedes.length === 0 && cancels === "";
 }

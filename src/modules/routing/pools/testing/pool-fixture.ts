@@ -14,15 +14,23 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../../platform/egress/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { createPools, storedLoads, storedWork } from "../index.ts";
+import { createPools, hasQueuedWork, recipientLoadStore } from "../index.ts";
 
-/** The module on a database of its own, with what its tests need to begin. */
-export async function poolBench() {
+/** Creates the pools module on its own database, with helpers for tests. */
+export async function createPoolFixture() {
   const db = await testDatabase();
   const events = recordedEvents();
   const { changes, standing } = announcedChanges();
   const cursors = createCursors(randomBytes(32));
-  const pools = createPools({ db, changes, events, cursors, loads: storedLoads, hasWork: storedWork, urlRefusal });
+  const pools = createPools({
+    db,
+    changes,
+    events,
+    cursors,
+    loads: recipientLoadStore,
+    hasWork: hasQueuedWork,
+    urlRefusal,
+  });
   const { handlers } = pools;
   let serial = 0;
   const freshName = () => `name ${serial++}`;
@@ -35,7 +43,7 @@ export async function poolBench() {
     pools,
     handlers,
 
-    /** A tenant with the environments production and staging. */
+    /** Creates a tenant with the environments production and staging. */
     async newTenant(): Promise<TenantId> {
       const tenantId = freshTenant();
       const now = new Date();
@@ -60,8 +68,14 @@ export async function poolBench() {
 
     async createRecipient(choice: ContextChoice, poolId: string, request: object = {}) {
       const named = { name: freshName(), ...request, poolId };
-      const made = await perform(db, choice, handlers.recipients.createRecipient, CreateRecipientRequestSchema, named);
-      return made.recipient!;
+      const response = await perform(
+        db,
+        choice,
+        handlers.recipients.createRecipient,
+        CreateRecipientRequestSchema,
+        named,
+      );
+      return response.recipient!;
     },
 
     async createRule(choice: ContextChoice, poolId: string, request: object = {}) {
@@ -69,7 +83,7 @@ export async function poolBench() {
       return (await perform(db, choice, handlers.rules.createRule, CreateRuleRequestSchema, named)).rule!;
     },
 
-    /** An item of a pool in a state of the queue. */
+    /** Inserts an item of a pool in the given state. */
     async putItem(tenantId: TenantId, poolId: string, id: string, state: string, recipientId = ""): Promise<void> {
       await db.sql`
         insert into queue_items (tenant_id, id, pool_id, recipient_id, state, priority, rank, expires_at)

@@ -1,13 +1,13 @@
 /**
- * Chance that can be had again: everything derives from a seed of up to 53 bits.
+ * Reproducible randomness: everything derives from a seed of up to 53 bits.
  *
- * `Draws` is a stream (sfc32 by Chris Doty-Humphrey: 128 bits of state, passes PractRand) for draws one after another.
- * `unitAt` needs no order: it gives every recipient a number of its own for one seed, for ties and for races.
+ * `Draws` is a sequential generator (sfc32 by Chris Doty-Humphrey: 128 bits of state, passes PractRand).
+ * `unitAt` is stateless: it returns a number for each seed and recipient, for ties and races.
  */
 
 const TWO_32 = 2 ** 32;
 
-/** Mixes 32 bits so that each bit of the input moves half of the output. */
+/** Mixes 32 bits: each input bit flips half of the output bits on average. */
 export function mix32(value: number): number {
   let x = value;
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
@@ -15,28 +15,28 @@ export function mix32(value: number): number {
   return (x ^ (x >>> 15)) >>> 0;
 }
 
-/** The low 32 bits of a seed. */
+/** Returns the low 32 bits of a seed. */
 export function lowBits(seed: number): number {
   return seed >>> 0;
 }
 
-/** The bits of a seed above the low 32. */
+/** Returns the bits of a seed above the low 32. */
 export function highBits(seed: number): number {
   return Math.floor(seed / TWO_32) >>> 0;
 }
 
-/** A number between 0 and 1 that belongs to a 64-bit seed and a place; never 0. */
-export function unitAt(low: number, high: number, place: number): number {
-  const first = mix32(low ^ Math.imul(place + 1, 0x9e3779b1));
+/** Returns a number between 0 and 1 for a 64-bit seed and a position; never 0. */
+export function unitAt(low: number, high: number, position: number): number {
+  const first = mix32(low ^ Math.imul(position + 1, 0x9e3779b1));
   return unitOf(mix32(first ^ high), first);
 }
 
-/** A number between 0 and 1 from 32 bits and 21 more; never 0. */
+/** Returns a number between 0 and 1 from 32 bits and 21 more; never 0. */
 export function unitOf(bits: number, more: number): number {
   return (bits * 2 ** 21 + (more >>> 11) + 0.5) / 2 ** 53;
 }
 
-/** A stream of draws. */
+/** A sequence of random draws. */
 export class Draws {
   #a: number;
   #b: number;
@@ -47,11 +47,11 @@ export class Draws {
     this.#a = lowBits(seed);
     this.#b = highBits(seed);
     this.#c = 0x9e3779b9;
-    // Until the seed has reached all of the state.
+    // Warm up until the seed has reached the whole state.
     for (let round = 0; round < 12; round++) this.bits();
   }
 
-  /** 32 bits. */
+  /** Returns 32 random bits. */
   bits(): number {
     const sum = (((this.#a + this.#b) | 0) + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -61,18 +61,18 @@ export class Draws {
     return sum >>> 0;
   }
 
-  /** A number from 0 up to, but not including, 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   unit(): number {
     return this.bits() / TWO_32;
   }
 
-  /** A whole number below a bound. */
+  /** Returns an integer below a bound. */
   below(bound: number): number {
     return Math.floor(this.unit() * bound);
   }
 }
 
-/** A text as 64 bits, low half first. */
+/** Hashes a text to 64 bits, low half first. */
 export function hashText(text: string): readonly [number, number] {
   let low = 0x811c9dc5;
   let high = 0x2c1b3c6d;

@@ -1,73 +1,73 @@
 import type { ConstraintVerdict } from "./admission.ts";
-import type { HandOutLimits } from "./constraint-moment.ts";
-import { judge, remainingIn } from "./constraints.ts";
+import type { LeaseLimits } from "./constraint-stage.ts";
+import { evaluateConstraint, remainingIn } from "./constraints.ts";
 import { type GroupRef, type GroupState, groupKey, groupOf } from "./group.ts";
 
-/** A waiting item and the groups that limit its hand-out; an empty text stands for none. */
+/** A waiting item and the groups that limit its lease; an empty string means none. */
 export interface LimitedItem {
   readonly id: string;
   readonly throttleGroup: string;
   readonly concurrencyGroup: string;
 }
 
-/** What the limits say of handing out one item now. */
-export interface HandOutVerdict {
-  /** The first group without room, and when it has some; undefined when the item can be handed out. */
+/** Whether the limits allow one lease now. */
+export interface LeaseVerdict {
+  /** The first group without room, and when it will have some; undefined if the item can be leased. */
   readonly heldBy: { readonly ref: GroupRef; readonly notBeforeMs: number | undefined } | undefined;
-  /** The groups as they are once the item is handed out; empty when it is not. */
+  /** The groups after the lease; empty if the item cannot be leased. */
   readonly next: readonly GroupState[];
   readonly verdicts: readonly ConstraintVerdict[];
 }
 
-/** Evaluates the hand-out of one item. Nothing is taken: the caller keeps `next` with the lease or drops it. */
-export function judgeHandOut(
+/** Evaluates the lease of one item. Nothing is stored: the caller stores `next` with the lease or discards it. */
+export function evaluateLease(
   refs: readonly GroupRef[],
-  limits: HandOutLimits,
+  limits: LeaseLimits,
   groups: ReadonlyMap<string, GroupState>,
   nowMs: number,
-): HandOutVerdict {
+): LeaseVerdict {
   const next: GroupState[] = [];
   const verdicts: ConstraintVerdict[] = [];
-  let heldBy: HandOutVerdict["heldBy"];
+  let heldBy: LeaseVerdict["heldBy"];
   for (const ref of refs) {
     const group = groupOf(groups, ref);
-    const judgement = judge(ref.kind, limits, group, { itemId: "", nowMs, letIn: true });
-    if (judgement === undefined) continue;
+    const result = evaluateConstraint(ref.kind, limits, group, { itemId: "", nowMs, isQueued: true });
+    if (result === undefined) continue;
     if (heldBy !== undefined) {
       verdicts.push({ ...ref, ruling: "not_asked", notBeforeMs: undefined, remaining: undefined });
       continue;
     }
-    const { ruling, notBeforeMs } = judgement;
+    const { ruling, notBeforeMs } = result;
     const held = ruling !== "admit";
-    const remaining = remainingIn(held ? group : judgement.next, limits, nowMs);
+    const remaining = remainingIn(held ? group : result.next, limits, nowMs);
     verdicts.push({ ...ref, ruling, notBeforeMs, remaining });
     if (held) heldBy = { ref, notBeforeMs };
-    else next.push(judgement.next);
+    else next.push(result.next);
   }
   return { heldBy, next: heldBy === undefined ? next : [], verdicts };
 }
 
-/** Which of the candidates can be handed out now. */
-export interface HandOutChoice {
+/** The candidates that can be leased now. */
+export interface LeaseSelection {
   readonly ids: readonly string[];
-  /** When a throttle that held one of them back has its next token; undefined when none did. */
+  /** When the next throttle that held a candidate has a token; undefined if none did. */
   readonly againAtMs: number | undefined;
 }
 
-/** Chooses up to `count` of the candidates, in their order; those whose groups have no room are passed over. */
-export function chooseForHandOut(
+/** Selects up to `count` candidates in order; those whose groups have no room are skipped. */
+export function selectForLease(
   candidates: readonly LimitedItem[],
-  limits: HandOutLimits,
+  limits: LeaseLimits,
   groups: ReadonlyMap<string, GroupState>,
   count: number,
   nowMs: number,
-): HandOutChoice {
+): LeaseSelection {
   const states = new Map(groups);
   const ids: string[] = [];
   let againAtMs: number | undefined;
   for (const item of candidates) {
     if (ids.length === count) break;
-    const { heldBy, next } = judgeHandOut(limitRefs(item), limits, states, nowMs);
+    const { heldBy, next } = evaluateLease(limitRefs(item), limits, states, nowMs);
     if (heldBy === undefined) {
       ids.push(item.id);
       for (const state of next) states.set(groupKey(state), state);
@@ -78,17 +78,17 @@ export function chooseForHandOut(
   return { ids, againAtMs };
 }
 
-/** The groups that change because items were handed out, as they are then. */
-export function groupsAfterHandOut(
+/** Returns the groups that change because items were leased, in their new state. */
+export function groupsAfterLease(
   items: readonly LimitedItem[],
-  limits: HandOutLimits,
+  limits: LeaseLimits,
   groups: ReadonlyMap<string, GroupState>,
   nowMs: number,
 ): ReadonlyMap<string, GroupState> {
   const states = new Map(groups);
   const changed = new Map<string, GroupState>();
   for (const item of items) {
-    for (const state of judgeHandOut(limitRefs(item), limits, states, nowMs).next) {
+    for (const state of evaluateLease(limitRefs(item), limits, states, nowMs).next) {
       states.set(groupKey(state), state);
       changed.set(groupKey(state), state);
     }
@@ -96,7 +96,7 @@ export function groupsAfterHandOut(
   return changed;
 }
 
-/** The groups that limit the hand-out of an item, in the order in which they are asked. */
+/** Returns the groups that limit the lease of an item, in the order of evaluation. */
 export function limitRefs({ throttleGroup, concurrencyGroup }: LimitedItem): GroupRef[] {
   const refs: GroupRef[] = [
     { kind: "throttle", groupId: throttleGroup },

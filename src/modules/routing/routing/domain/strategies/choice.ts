@@ -1,27 +1,27 @@
 import { unreachable } from "../../../../../errors/index.ts";
 import type { Strategy } from "../../../pools/index.ts";
-import type { NobodyReason } from "../decision.ts";
-import { AT_CAPACITY } from "../facts/survey-record.ts";
+import type { NoMatchReason } from "../decision.ts";
+import { AT_CAPACITY } from "../facts/observation.ts";
 import type { Attempt, Choice } from "./attempt.ts";
-import { longestIdle, lowestCost, lowestLatency, skillsBased } from "./by-measure.ts";
+import { longestIdle, lowestCost, lowestLatency, skillsBased } from "./by-metric.ts";
 import { byPriority, weightedRandom } from "./by-weight.ts";
 import { leastLoaded } from "./least-loaded.ts";
 import { roundRobin } from "./round-robin.ts";
 import { stickyHash } from "./sticky-hash.ts";
 
-/** Who takes the item, or why nobody does. */
-export type Chosen =
+/** The chosen recipient, or the reason why there is none. */
+export type ChoiceResult =
   | { readonly index: number; readonly how: string; readonly isNamed?: boolean }
-  | { readonly reason: NobodyReason; readonly how: string };
+  | { readonly reason: NoMatchReason; readonly how: string };
 
-/** Lets a strategy choose. An item or a rule that names a recipient leaves nothing to choose, whatever the strategy. */
-export function choose(strategy: Strategy, attempt: Attempt): Chosen {
-  if (attempt.filter.only !== -1) return takeNamed(attempt);
+/** Chooses a recipient by strategy. A recipient named by the item or a rule takes precedence over the strategy. */
+export function choose(strategy: Strategy, attempt: Attempt): ChoiceResult {
+  if (attempt.filter.only !== -1) return chooseNamed(attempt);
   if (strategy === "first_accept") return { reason: "awaiting_acceptance", how: "whoever asks first" };
   if (strategy === "manual") return { reason: "awaiting_assignment", how: "whoever is named" };
   if (attempt.pool.eligible.length === 0) return { reason: "no_recipients", how: "nobody is active" };
   const choice = byStrategy(strategy, attempt);
-  return choice.index >= 0 ? choice : nobody(choice);
+  return choice.index >= 0 ? choice : explainNoChoice(choice);
 }
 
 function byStrategy(strategy: Exclude<Strategy, "first_accept" | "manual">, attempt: Attempt): Choice {
@@ -49,18 +49,18 @@ function byStrategy(strategy: Exclude<Strategy, "first_accept" | "manual">, atte
   }
 }
 
-function takeNamed({ filter, facts }: Attempt): Chosen {
+function chooseNamed({ filter, facts }: Attempt): ChoiceResult {
   const { only } = filter;
   if (only < 0 || !filter.admits(only) || filter.rank(only) < 0) {
     return { reason: "recipient_not_eligible", how: "not let in" };
   }
-  return facts.standing(only) < AT_CAPACITY
+  return facts.availability(only) < AT_CAPACITY
     ? { index: only, how: "named", isNamed: true }
     : { reason: "recipient_unavailable", how: "at capacity or ejected" };
 }
 
-function nobody({ seen }: Choice): Chosen {
-  const { atCapacity = 0, ejected = 0, refused = 0 } = seen ?? {};
+function explainNoChoice({ ranking }: Choice): ChoiceResult {
+  const { atCapacity = 0, ejected = 0, refused = 0 } = ranking ?? {};
   const how = `${atCapacity} at capacity, ${ejected} ejected, ${refused} kept out by rules`;
   if (atCapacity > 0 && ejected > 0) return { reason: "none_available", how };
   if (atCapacity > 0) return { reason: "all_at_capacity", how };

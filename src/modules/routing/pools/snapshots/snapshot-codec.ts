@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { canonicalJson } from "../../../../platform/crypto/index.ts";
+import type { Stamps } from "../../../../platform/records/index.ts";
+import type { Pool, StoredPool } from "../domain/pool.ts";
+import type { Recipient } from "../domain/recipient.ts";
+import type { Rule } from "../domain/rule.ts";
+import { type PoolSnapshot, withoutStamps } from "../domain/snapshot.ts";
+import { chunkRecipients, type RecipientChunk } from "./recipient-chunks.ts";
+import type { LoadedPool } from "./snapshot-store.ts";
+
+type Content = Omit<PoolSnapshot, "digest">;
+
+type Dated<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] };
+
+/** A complete snapshot as JSON. */
+export interface SnapshotBody extends Omit<Content, "pool" | "recipients" | "rules"> {
+  readonly pool: Dated<Pool>;
+  readonly recipients: readonly Dated<Recipient>[];
+  readonly rules: readonly Dated<Rule>[];
+}
+
+/** A stored snapshot without its recipients; `parts` lists the digests of its recipient chunks. */
+export interface SnapshotHead extends Omit<SnapshotBody, "recipients"> {
+  readonly parts: readonly string[];
+}
+
+/** Creates the snapshot of a loaded pool. It yields to the event loop because digesting a large pool takes long. */
+export async function createSnapshot({ pool: stored, recipients, rules }: LoadedPool): Promise<PoolSnapshot> {
+  const { environmentKey, environmentMode } = stored;
+  const content = { pool: poolOf(stored), environmentKey, environmentMode, recipients, rules };
+  const steps = digestInSteps(content);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return { ...content, digest: value };
+    await yieldToEventLoop();
+  }
+}
+
+/** Encodes a snapshot without its recipients. */
+export function encodeSnapshotHead({ digest: _, recipients, ...content }: PoolSnapshot): SnapshotHead {
+  return {
+    ...content,
+    pool: { ...content.pool, ...encodeStamps(content.pool) },
+    rules: content.rules.map((rule) => ({ ...rule, ...encodeStamps(rule) })),
+    parts: listChunks({ recipients }).map(({ digest }) => digest),
+  };
+}
+
+/** Lists the recipient chunks of a snapshot. */
+export function listChunks({ recipients }: Pick<PoolSnapshot, "recipients">): RecipientChunk[] {
+  return Array.from(chunkRecipients(recipients), ({ chunk }) => chunk);
+}
+
+/** Encodes the recipients of a chunk. */
+export function encodeChunk({ recipients }: RecipientChunk): SnapshotBody["recipients"] {
+  return recipients.map((recipient) => ({
+    ...recipient,
+    ...encodeStamps(recipient),
+    availableSince: recipient.availableSince.toISOString(),
+  }));
+}
+
+/** Decodes a snapshot and recomputes its digest. */
+export function decodeSnapshot(body: SnapshotBody): PoolSnapshot {
+  const content: Content = {
+    ...body,
+    pool: { ...body.pool, ...decodeStamps(body.pool) },
+    recipients: body.recipients.map((recipient) => ({
+      ...recipient,
+      ...decodeStamps(recipient),
+      availableSince: new Date(recipient.availableSince),
+    })),
+    rules: body.rules.map((rule) => ({ ...rule, ...decodeStamps(rule) })),
+  };
+  const steps = digestInSteps(content);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return { ...content, digest: value };
+  }
+}
+
+/**
+ * Digests the canonical JSON of everything a decision depends on. A recipient contributes the digest of its own
+ * canonical JSON. The generator yields after each newly created chunk.
+ */
+function* digestInSteps({
+  pool,
+  environmentKey,
+  environmentMode,
+  recipients,
+  rules,
+}: Content): Generator<void, string> {
+  const { tenantId: _t, description: _d, ...decisive } = withoutStamps(pool);
+  const sha256 = createHash("sha256");
+  // Members appear in the order of canonical JSON.
+  sha256.update(`{"pool":${canonicalJson({ ...decisive, environmentKey, environmentMode })},"recipients":[`);
+  let separator = "";
+  for (const { chunk, isNew } of chunkRecipients(recipients)) {
+    sha256.update(separator + chunk.digestList);
+    separator = ",";
+    if (isNew) yield;
+  }
+  sha256.update(`],"rules":${canonicalJson(rules.map(relevantRuleFields))}}`);
+  return sha256.digest("hex");
+}
+
+function relevantRuleFields(rule: Rule) {
+  const { tenantId: _t, poolId: _p, ...decisive } = withoutStamps(rule);
+  return decisive;
+}
+
+function encodeStamps({ createdAt, updatedAt }: Stamps) {
+  return { createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
+
+function decodeStamps({ createdAt, updatedAt }: { createdAt: string; updatedAt: string }) {
+  return { createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
+}
+
+function poolOf({ environmentKey: _k, environmentMode: _m, settings: _s, revision: _r, ...pool }: StoredPool): Pool {
+  return pool;
+}
