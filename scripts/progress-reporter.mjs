@@ -1,46 +1,50 @@
-// Reports a test run of many files: a line for each file as it ends, failures at once and in full, and at the end the
-// counts and the slowest files. TEST_FILES says how many files there are.
+// Reports a test run: a line for each file as it ends, failures at once and in full, and at the end the counts and the
+// slowest files.
 import { relative } from "node:path";
-import { inspect } from "node:util";
 
 const slowestMax = 10;
 
-export default async function* report(events) {
-  const total = Number(process.env.TEST_FILES) || 0;
+/** Prints the events of a run as they come. Answers whether all went well. */
+export async function report(events, { total, showTests, print = (text) => process.stdout.write(text) }) {
   const startedAt = performance.now();
   const files = [];
   const failures = [];
+  const shown = new Map();
+  // The names of the open suites and tests of each file, by nesting.
+  const open = new Map();
   for await (const { type, data } of events) {
-    if (type === "test:fail" && isCause(data)) {
-      const title = `${pathOf(data)}: ${data.name}`;
+    if (type === "test:start") {
+      open.set(data.file, [...(open.get(data.file) ?? []).slice(0, data.nesting), data.name]);
+    } else if (type === "test:fail" && data.failureType !== "subtestsFailed") {
+      const title = `${pathOf(data)}: ${titleOf(data, open)}`;
       failures.push(title);
-      yield `FAIL ${title}\n${indented(errorText(data.details.error))}\n`;
-    } else if (type === "test:stderr" || type === "test:stdout") {
-      yield data.message;
+      print(`FAIL ${title}\n${indented(data.error)}\n`);
+    } else if (type === "test:pass" && showTests && !data.isSuite) {
+      const mark = data.skip === undefined ? "ok  " : "skip";
+      const line = `  ${mark} ${titleOf(data, open)} (${secondsText(data.duration_ms)})\n`;
+      shown.set(data.file, `${shown.get(data.file) ?? ""}${line}`);
     } else if (type === "test:summary" && data.file !== undefined) {
       const { passed, tests } = data.counts;
-      files.push({ path: relative(process.cwd(), data.file), ms: data.duration_ms });
+      files.push({ path: pathOf(data), ms: data.duration_ms, cpuMs: data.cpu_ms ?? 0 });
       const left = total > files.length ? `, ${secondsText(leftMs(startedAt, files.length, total))} left` : "";
       const mark = data.success ? "ok  " : "FAIL";
-      yield `[${files.length}/${total || "?"}] ${mark} ${files.at(-1).path} (${passed} of ${tests}, ${secondsText(data.duration_ms)}${left})\n`;
+      const figures = `${passed} of ${tests}, ${secondsText(data.duration_ms)}${left}`;
+      print(`[${files.length}/${total}] ${mark} ${pathOf(data)} (${figures})\n${shown.get(data.file) ?? ""}`);
     } else if (type === "test:summary") {
-      yield summaryText(data, files, failures);
+      print(summaryText(data, files, failures));
+      return data.success;
     }
   }
-}
-
-/** Whether a failure is the cause, and not a suite that failed for what is in it. */
-function isCause({ details }) {
-  return details.error?.failureType !== "subtestsFailed";
+  return false;
 }
 
 function pathOf({ file }) {
   return file === undefined ? "?" : relative(process.cwd(), file);
 }
 
-function errorText(error) {
-  const cause = error?.cause ?? error;
-  return cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
+/** The name of a test after those of the suites that it is in. */
+function titleOf({ file, nesting, name }, open) {
+  return [...(open.get(file) ?? []).slice(0, nesting), name].join(" > ");
 }
 
 function indented(text) {
@@ -55,10 +59,13 @@ function summaryText({ counts, duration_ms: ms }, files, failures) {
   const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, slowestMax);
   const lines = [
     "",
-    "Slowest files:",
-    ...slowest.map(({ path, ms: each }) => `  ${secondsText(each).padStart(8)}  ${path}`),
+    "Slowest files, with the CPU time of the process that ran them:",
+    ...slowest.map((each) => {
+      const [wall, cpu] = [each.ms, each.cpuMs].map((figure) => secondsText(figure).padStart(8));
+      return `  ${wall} ${cpu}  ${each.path}`;
+    }),
     "",
-    `${counts.passed} passed, ${counts.failed + counts.cancelled} failed, ${counts.skipped} skipped in ${files.length} files, ${secondsText(ms)}`,
+    `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${files.length} files, ${secondsText(ms)}`,
   ];
   if (failures.length > 0) lines.push("", "Failed:", ...failures.map((each) => `  ${each}`));
   return `${lines.join("\n")}\n`;

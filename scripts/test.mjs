@@ -1,17 +1,23 @@
 // Runs tests on one PostgreSQL for all of them: node scripts/test.mjs [option …] [file, folder or glob …]
-// Without paths it runs them all and shows how far it is.
+// Without paths it runs them all.
 //   --check   Run `npm run check` first, unless paths are given.
 //   --long    Leave no case out, however long it takes.
 //   --fuzz    Like --long, for tests with random or sampled cases only, from a fresh seed.
 //   --seed N  Start random cases from this seed.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { SERVER_URL, startTestServer } from "../test/harness/postgres-server.ts";
-import { secondsText } from "./progress-reporter.mjs";
+import { report, secondsText } from "./progress-reporter.mjs";
+import { runTestFiles } from "./test-pool.mjs";
 
-const concurrency = 2;
+const workers = 2;
+/** The slowest file takes a minute on an idle machine. */
+const fileMsMax = 10 * 60_000;
+const longFileMsMax = 120 * 60_000;
+/** Up to so many files, every test is shown. */
+const shownFilesMax = 20;
 const { values: options, positionals: paths } = parseArgs({
   allowPositionals: true,
   options: {
@@ -50,27 +56,24 @@ console.log(`Random cases start from seed ${seed}.${options.fuzz ? ` Repeat with
 
 const server = await startTestServer();
 const startedAt = performance.now();
-const reporter = files.length > 20 ? new URL("progress-reporter.mjs", import.meta.url).href : "spec";
-const tests = spawn(
-  process.execPath,
-  ["--test", `--test-concurrency=${concurrency}`, `--test-reporter=${reporter}`, ...files],
-  {
-    stdio: "inherit",
-    env: {
-      // Most files load the whole service: with its code compiled, that takes half of the time.
-      NODE_COMPILE_CACHE: compiledDir,
-      ...process.env,
-      [SERVER_URL]: server.url,
-      TEST_FILES: String(files.length),
-      TEST_SEED: String(seed),
-      ...((options.long || options.fuzz) && { TEST_LONG: "1" }),
-    },
+const interrupt = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupt.abort());
+const isLong = options.long || options.fuzz;
+const events = runTestFiles(files, {
+  workers,
+  fileMsMax: isLong ? longFileMsMax : fileMsMax,
+  signal: interrupt.signal,
+  env: {
+    // Most files load the whole service: with its code compiled, that takes half of the time.
+    NODE_COMPILE_CACHE: compiledDir,
+    ...process.env,
+    [SERVER_URL]: server.url,
+    TEST_SEED: String(seed),
+    ...(isLong && { TEST_LONG: "1" }),
   },
-);
-// Interrupted, the tests end first: Ctrl-C reaches them by itself, other signals do not.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => tests.kill("SIGTERM"));
-process.exitCode = await new Promise((resolve) => tests.once("exit", (code) => resolve(code ?? 1)));
+});
+const success = await report(events, { total: files.length, showTests: files.length <= shownFilesMax });
+process.exitCode = success ? 0 : 1;
 await server.stop();
 if (isWhole && process.exitCode === 0) {
   writeFileSync(lastRunFile, JSON.stringify({ files: files.length, ms: performance.now() - startedAt }));

@@ -16,7 +16,14 @@ export function discardUnreadBody(exchange: Exchange, throttle: DiscardThrottle)
   if ("stream" in request && request.stream.endAfterHeaders) return;
   const timer = setTimeout(() => end(exchange), bodyTimeoutMs);
   let bytes = 0;
-  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  const destroyRequest = () => request.destroy();
+  const finish = () => {
+    clearTimeout(timer);
+    request.socket.off("close", destroyRequest);
+  };
+  request.once("end", finish).once("close", finish);
+  // Node does not close an HTTP/1.1 request whose connection is lost after the response.
+  if (!("stream" in request)) request.socket.once("close", destroyRequest);
   throttle.discard(request, (length) => {
     bytes += length;
     if (bytes > bodyBytesMax) end(exchange);

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import type { Io } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
+import { afterFile } from "../harness/after-file.ts";
 
 /** What a command left behind. */
 export interface Ran {
@@ -20,15 +20,27 @@ export interface Surroundings {
   readonly input?: string;
 }
 
-const home = mkdtempSync(join(tmpdir(), "switchyard-cli-"));
-after(() => rmSync(home, { recursive: true, force: true }));
+let home: string | undefined;
+
+/** The home of the current test file. */
+function homeOfFile(): string {
+  if (home === undefined) {
+    const made = mkdtempSync(join(tmpdir(), "switchyard-cli-"));
+    home = made;
+    afterFile(() => {
+      home = undefined;
+      rmSync(made, { recursive: true, force: true });
+    });
+  }
+  return home;
+}
 
 /** Runs a command line within this process, in a home of the test file's own. */
 export async function cli(words: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
   const out: Buffer[] = [];
   const err: string[] = [];
   const io: Io = {
-    env: { HOME: home, ...surroundings.env },
+    env: { HOME: homeOfFile(), ...surroundings.env },
     terminal: surroundings.terminal ?? false,
     columns: surroundings.columns ?? Number.POSITIVE_INFINITY,
     out: (chunk) => void out.push(Buffer.from(chunk)),

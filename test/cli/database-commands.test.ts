@@ -68,7 +68,7 @@ test("rotate-keys needs the key that all nodes share", async () => {
 });
 
 test("while a service has the embedded PostgreSQL, others say who does the work", async (t) => {
-  const { dataDir, owner } = await scratch(t);
+  const { dataDir, owner } = await scratch(t, { initialised: true });
   const { started } = owner({ durable: false });
   assert.ok("url" in (await started));
   const migrate = await cli(["migrate", ...set(`data.dir=${dataDir}`)]);

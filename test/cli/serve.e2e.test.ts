@@ -21,7 +21,7 @@ after(() => {
 function start(words: readonly string[]) {
   const child = spawn(process.execPath, [join(root, "src/cli/main.ts"), ...words], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: folder },
+    env: { PATH: process.env.PATH, HOME: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
   });
   running.add(child);
   const texts = { out: "", err: "" };

@@ -6,7 +6,7 @@ import { migrate } from "../../src/platform/db/migrate.ts";
 import { Pool } from "../../src/platform/db/sql/pool.ts";
 import type { Sql } from "../../src/platform/db/sql/sql.ts";
 
-/** Where `npm test` tells the test files of its server; a file that runs alone starts its own. */
+/** Where `npm test` tells the test files of its server. */
 export const SERVER_URL = "SWITCHYARD_TEST_POSTGRES_URL";
 
 /** The migrated database that tests clone. */

@@ -1,15 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { after } from "node:test";
-import {
-  administer,
-  connect,
-  databaseUrl,
-  SERVER_URL,
-  startTestServer,
-  TEMPLATE,
-  type TestServer,
-  type TestSql,
-} from "./postgres-server.ts";
+import { administer, connect, databaseUrl, SERVER_URL, TEMPLATE, type TestSql } from "./postgres-server.ts";
 
 /** A migrated database of the test's own. */
 export interface TestDatabase {
@@ -21,7 +11,7 @@ export interface TestDatabase {
 
 /** Creates a migrated database that nobody else uses. */
 export async function freshDatabase(): Promise<TestDatabase> {
-  const server = process.env[SERVER_URL] ?? (await ownServer()).url;
+  const server = testServerUrl();
   const name = `test_${randomBytes(8).toString("hex")}`;
   await administer(server, `create database ${name} template ${TEMPLATE}`);
   const url = databaseUrl(server, name);
@@ -36,14 +26,10 @@ export async function freshDatabase(): Promise<TestDatabase> {
   };
 }
 
-let own: Promise<TestServer> | undefined;
-
-/** For a file that runs alone: one server, started at the first need and stopped after the file's last test. */
-function ownServer(): Promise<TestServer> {
-  own ??= startTestServer();
-  return own;
+/** The URL of the server that all test files share. */
+export function testServerUrl(): string {
+  const url = process.env[SERVER_URL];
+  if (url === undefined)
+    throw new Error("Run tests with `node scripts/test.mjs <file …>`: it starts their PostgreSQL.");
+  return url;
 }
-
-after(async () => {
-  await (await own)?.stop();
-});

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { after } from "node:test";
 import { type Service, serve } from "../../src/app/serve.ts";
 import { loadConfig } from "../../src/config/index.ts";
+import { afterFile } from "./after-file.ts";
 import { freshDatabase } from "./postgres.ts";
 
 /** A node of the service for tests: real listeners, a database of its own. */
@@ -41,7 +41,7 @@ export async function startService(settings: TestSettings = {}, databaseUrl?: st
     stopped ??= service.stop().then(() => database?.drop());
     return stopped;
   };
-  stops.push(stop);
+  afterFile(stop);
   return {
     baseUrl: address("http"),
     internalUrl: address("internal"),
@@ -52,12 +52,6 @@ export async function startService(settings: TestSettings = {}, databaseUrl?: st
     stop,
   };
 }
-
-const stops: (() => Promise<void>)[] = [];
-// Registered when the file is loaded: inside of a hook it would run when the hook ends.
-after(async () => {
-  for (const stop of stops) await stop();
-});
 
 /** The settings of a test node as loadConfig takes them. */
 export function overridesOf(settings: TestSettings): string[] {

@@ -108,12 +108,16 @@ export function enveloped(data: Uint8Array, flags = 0): Uint8Array<ArrayBuffer> 
 export async function send(protocol: Protocol, url: string, init: RequestInit): Promise<Outcome> {
   const leave = new AbortController();
   // A stream that shows nothing would keep a failing test waiting for ever.
-  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(15_000)]);
-  const response = await fetch(url, { ...init, signal });
-  const streamed = /event-stream|connect\+json/.test(response.headers.get("content-type") ?? "");
-  const bytes = streamed ? await firstMessage(response) : Buffer.from(await response.arrayBuffer());
-  leave.abort();
-  return protocol === "REST" ? restOutcome(response, bytes) : connectOutcome(response, bytes);
+  const timer = setTimeout(() => leave.abort(new Error("no answer within 15 seconds")), 15_000);
+  try {
+    const response = await fetch(url, { ...init, signal: leave.signal });
+    const streamed = /event-stream|connect\+json/.test(response.headers.get("content-type") ?? "");
+    const bytes = streamed ? await firstMessage(response) : Buffer.from(await response.arrayBuffer());
+    if (streamed) leave.abort();
+    return protocol === "REST" ? restOutcome(response, bytes) : connectOutcome(response, bytes);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The first event or envelope of a stream. */

@@ -90,9 +90,9 @@ test("no mutating operation takes a key that is not printable or too long", asyn
   const requests = new Map<Operation, Json>();
   for (const operation of mutating) requests.set(operation, await requestFor(operation, stage.platform));
   const held = await effects();
-  for (const [operation, request] of requests) {
+  for (const [turn, [operation, request]] of [...requests].entries()) {
     for (const protocol of protocols) {
-      for (const key of ["", "\u00e9", "k".repeat(256)]) {
+      for (const key of sampled(["", "\u00e9", "k".repeat(256)], 3, turn)) {
         const caller = callerFor(stage.platform, operation);
         const outcome = await callOperation(protocol, operation, caller, request, { "idempotency-key": key });
         assert.equal(outcome.code, "INVALID_ARGUMENT", `${operation.id}, ${protocol}, ${key}: ${outcome.text}`);

@@ -1,9 +1,9 @@
-import { after } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { Governance_Audience } from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
 import type { ErrorCode } from "../../src/errors/index.ts";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
+import { afterFile } from "../harness/after-file.ts";
 import { creatorOf, freshWord, idFields, type Json, operations, validRequest } from "../harness/operations.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
@@ -36,7 +36,7 @@ export interface Stage {
 export async function setStage(settings: TestSettings = {}): Promise<Stage> {
   const service = await startService(settings);
   const sql = connect(service.databaseUrl, 2);
-  pools.push(sql);
+  afterFile(() => sql.end({ timeout: 1 }));
   const rest = restClient(service.baseUrl, service.adminKey);
   const tenants = await rest.call("GET", "/api/tenants");
   const platform = await partyOf(service, sql, tenants.body.data[0].id, service.adminKey, true);
@@ -56,11 +56,6 @@ export async function atRest(sql: TestSql): Promise<void> {
     await delay(5);
   }
 }
-
-const pools: TestSql[] = [];
-after(async () => {
-  for (const pool of pools) await pool.end({ timeout: 1 });
-});
 
 async function partyOf(
   { baseUrl, internalUrl }: TestService,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { after } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
 
 /** A request as it came. */
 export interface Received {
@@ -44,7 +44,10 @@ export async function startReceiver(
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  servers.push(server);
+  afterFile(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
@@ -53,11 +56,3 @@ export async function startReceiver(
     },
   };
 }
-
-const servers: http.Server[] = [];
-after(() => {
-  for (const server of servers) {
-    server.close();
-    server.closeAllConnections();
-  }
-});

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { after } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
 
 /** A message as a receiver got it. */
 export interface Received {
@@ -33,7 +33,7 @@ export async function startReceiver(): Promise<Receiver> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  receivers.push(() => {
+  afterFile(() => {
     server.close();
     server.closeAllConnections();
   });
@@ -44,8 +44,3 @@ export async function startReceiver(): Promise<Receiver> {
     answer: (path, how) => answers.set(path, how),
   };
 }
-
-const receivers: (() => void)[] = [];
-after(() => {
-  for (const close of receivers) close();
-});

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { after } from "node:test";
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { PublishEventRequestSchema, type PublishEventResponse } from "../../gen/service/api/event_pb.ts";
 import {
@@ -18,6 +17,7 @@ import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { createEgress } from "../../src/platform/egress/index.ts";
 import { createLog } from "../../src/platform/log/log.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
+import { afterFile } from "../harness/after-file.ts";
 import { contextFor, freshTenant, perform } from "../harness/context.ts";
 import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
@@ -60,7 +60,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
     platformTenantId: () => "",
   });
   const stops: (() => Promise<void>)[] = [];
-  rigs.push(async () => {
+  afterFile(async () => {
     for (const stop of stops) await stop();
     await signals.stop();
     await db.close();
@@ -184,8 +184,3 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
 function inAnHour(): Date {
   return new Date((Math.floor(Date.now() / 1000) + 3600) * 1000);
 }
-
-const rigs: (() => Promise<void>)[] = [];
-after(async () => {
-  for (const stop of rigs) await stop();
-});

@@ -36,7 +36,7 @@ async function converse(bytes: string | Buffer): Promise<string> {
   return said;
 
   async function answered(): Promise<void> {
-    for (;;) {
+    while (!socket.destroyed) {
       const [head, body] = said.split("\r\n\r\n", 2);
       const length = /content-length: (\d+)/i.exec(head ?? "")?.[1];
       if (body !== undefined && length !== undefined && body.length >= Number(length)) return;

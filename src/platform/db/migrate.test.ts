@@ -2,24 +2,17 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test, { after, before, type TestContext } from "node:test";
+import test, { type TestContext } from "node:test";
 import { query, until } from "../../../test/harness/embedded-owner.ts";
-import { administer, databaseUrl, SERVER_URL, startTestServer } from "../../../test/harness/postgres-server.ts";
+import { testServerUrl } from "../../../test/harness/postgres.ts";
+import { administer, databaseUrl } from "../../../test/harness/postgres-server.ts";
 import { Failure } from "../../errors/index.ts";
 import { migrate } from "./migrate.ts";
 
 const first = { "0001_pools_table.sql": "create table pools (n int); insert into pools values (1);" };
 const second = { ...first, "0002_pools_more.sql": "insert into pools values (2);" };
 
-let serverUrl = process.env[SERVER_URL] ?? "";
-let stopServer = async () => {};
-before(async () => {
-  if (serverUrl) return;
-  const server = await startTestServer();
-  serverUrl = server.url;
-  stopServer = server.stop;
-});
-after(() => stopServer());
+const serverUrl = testServerUrl();
 
 /** An empty database, and a way to write folders of migrations. */
 async function scratch(t: TestContext) {

@@ -4,22 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { query } from "../../../../test/harness/embedded-owner.ts";
-import { administer, databaseUrl, SERVER_URL, startTestServer } from "../../../../test/harness/postgres-server.ts";
+import { testServerUrl } from "../../../../test/harness/postgres.ts";
+import { administer, databaseUrl } from "../../../../test/harness/postgres-server.ts";
 import { migrate } from "../../../platform/db/migrate.ts";
 
 const folder = join(import.meta.dirname, "../../../../migrations");
 const limitsAtHandOut = "0008";
 
 test("after the upgrade to limits at hand-out an item still waits for its own time, and others for nothing", async (t) => {
-  const own = process.env[SERVER_URL] === undefined ? await startTestServer() : undefined;
-  const serverUrl = process.env[SERVER_URL] ?? own!.url;
+  const serverUrl = testServerUrl();
   const name = `limits_${process.pid}_${Date.now()}`;
   const before = await mkdtemp(join(tmpdir(), "switchyard-migrations-"));
   await administer(serverUrl, `create database ${name}`);
   t.after(async () => {
     await administer(serverUrl, `drop database ${name} with (force)`);
     await rm(before, { recursive: true });
-    await own?.stop();
   });
   const url = databaseUrl(serverUrl, name);
   for (const file of await readdir(folder)) {

@@ -8,6 +8,8 @@ import { Failure } from "../../../errors/index.ts";
 
 const inUse = (error: unknown) =>
   error instanceof Failure && error.code === "FAILED_PRECONDITION" && /is in use by process \d+/.test(error.message);
+// For tests that are not about the first start.
+const initialised = { initialised: true };
 
 test("the first start makes a UTF-8 database that survives a power cut", async (t) => {
   const { start } = await scratch(t);
@@ -29,7 +31,7 @@ test("a second start finds the data of the first", async (t) => {
 });
 
 test("a stop ends the server, even with connections open, and may be repeated", async (t) => {
-  const { start } = await scratch(t);
+  const { start } = await scratch(t, initialised);
   const { url, pid, stop } = await start();
   const waiting = assert.rejects(query(url, "select pg_sleep(600)"));
   await until(async () => (await query(url, "select 1 from pg_stat_activity where wait_event = 'PgSleep'")).length > 0);
@@ -40,7 +42,7 @@ test("a stop ends the server, even with connections open, and may be repeated", 
 });
 
 test("what was committed survives kill -9 of the server, and its owner learns of it", async (t) => {
-  const { start } = await scratch(t);
+  const { start } = await scratch(t, initialised);
   const first = await start({ durable: true });
   await query(first.url, "create table kept as select 1 as n");
   process.kill(first.pid, "SIGKILL");
@@ -49,7 +51,7 @@ test("what was committed survives kill -9 of the server, and its owner learns of
 });
 
 test("the server ends by itself when its owner is killed with -9", async (t) => {
-  const { owner } = await scratch(t);
+  const { owner } = await scratch(t, initialised);
   const first = owner();
   const server = await first.started;
   assert.ok("pid" in server);
@@ -58,7 +60,7 @@ test("the server ends by itself when its owner is killed with -9", async (t) => 
 });
 
 test("a start right after kill -9 of the owner finds everything committed", async (t) => {
-  const { start, owner } = await scratch(t);
+  const { start, owner } = await scratch(t, initialised);
   const first = owner();
   const server = await first.started;
   assert.ok("pid" in server);
@@ -71,7 +73,7 @@ test("a start right after kill -9 of the owner finds everything committed", asyn
 test("a server that outlived its owner is ended by the next start", {
   skip: process.platform !== "linux",
 }, async (t) => {
-  const { dataDir, start, owner } = await scratch(t);
+  const { dataDir, start, owner } = await scratch(t, initialised);
   const first = owner();
   const server = await first.started;
   assert.ok("pid" in server);
@@ -85,7 +87,7 @@ test("a server that outlived its owner is ended by the next start", {
 test("a frozen server that outlived its owner does not stop the next start for good", {
   timeout: 60_000,
 }, async (t) => {
-  const { start, owner } = await scratch(t);
+  const { start, owner } = await scratch(t, initialised);
   const first = owner();
   const server = await first.started;
   assert.ok("pid" in server);
@@ -96,7 +98,7 @@ test("a frozen server that outlived its owner does not stop the next start for g
 });
 
 test("a lock file of PostgreSQL that names another, living program is not believed", async (t) => {
-  const { dataDir, start } = await scratch(t);
+  const { dataDir, start } = await scratch(t, initialised);
   const first = await start();
   const file = join(dataDir, "postgres", "cluster", "postmaster.pid");
   const content = readFileSync(file, "utf8");
@@ -121,7 +123,7 @@ test("a first start that was killed half-way leaves nothing that the next one tr
 });
 
 test("a second owner is refused while the first lives, in this process and in another", async (t) => {
-  const { start, owner } = await scratch(t);
+  const { start, owner } = await scratch(t, initialised);
   const first = await start();
   await assert.rejects(start(), inUse);
   const second = await owner().started;
@@ -137,7 +139,7 @@ test("of many starts at the same moment exactly one wins", async (t) => {
 });
 
 test("a start that fails says why and leaves the folder free", async (t) => {
-  const { dataDir, start } = await scratch(t);
+  const { dataDir, start } = await scratch(t, initialised);
   await (await start()).stop();
   const file = join(dataDir, "postgres", "cluster", "PG_VERSION");
   writeFileSync(file, "9\n");
@@ -153,7 +155,7 @@ test("a data folder with a path too long for a socket works", async (t) => {
 });
 
 test("a program that forgets to stop its database still ends", async (t) => {
-  const { dataDir } = await scratch(t);
+  const { dataDir } = await scratch(t, initialised);
   const module = JSON.stringify(new URL("./embedded.ts", import.meta.url).href);
   const script = `import { startEmbedded } from ${module}; await startEmbedded({ dataDir: process.argv[1] });`;
   execFileSync(process.execPath, ["--input-type=module", "-e", script, dataDir], { timeout: 30_000 });

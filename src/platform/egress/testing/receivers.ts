@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
-import { after } from "node:test";
+import { afterFile } from "../../../../test/harness/after-file.ts";
 
 /** A local HTTP server for tests. */
 export interface Receiver {
@@ -12,11 +12,6 @@ export interface Receiver {
   /** The number of accepted connections. */
   connections(): number;
 }
-
-const closers: (() => void)[] = [];
-after(() => {
-  for (const close of closers) close();
-});
 
 /** Starts a server on a loopback address; by default it responds with 200 and "here". */
 export async function startReceiver(
@@ -33,7 +28,7 @@ export async function startReceiver(
   server.on(tls === undefined ? "connection" : "secureConnection", () => connections++);
   server.listen(0, address);
   await once(server, "listening");
-  closers.push(() => {
+  afterFile(() => {
     server.close();
     server.closeAllConnections();
   });
@@ -50,7 +45,7 @@ export async function startRawReceiver(onConnection: (socket: Socket) => void): 
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  closers.push(() => {
+  afterFile(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });

@@ -1,0 +1,102 @@
+// Runs test files in a few processes that each run many of them.
+import { fork } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { PassThrough } from "node:stream";
+
+const workerFile = new URL("test-worker.mjs", import.meta.url);
+/** A file with this comment gets a process of its own; the rest of the line says why. */
+const ownProcess = /^\/\/ Own process: ./m;
+
+/**
+ * Runs test files and yields what happens, in the form of node:test's events.
+ *   workers      How many files run at once.
+ *   fileMsMax    How long a file may take.
+ *   lingerMsMax  How long what a file has started may take to end after the last test.
+ *   signal       Ends the run at once.
+ */
+export async function* runTestFiles(files, { workers, env = process.env, signal, ...limits }) {
+  const events = new PassThrough({ objectMode: true });
+  const startedAt = performance.now();
+  const total = { tests: 0, passed: 0, failed: 0, skipped: 0 };
+  const paths = files.map((file) => resolve(file));
+  const alone = paths.filter((path) => ownProcess.test(readFileSync(path, "utf8")));
+  // Files with a process of their own are the slow ones. They come first, so that none of them is the only one left.
+  const queue = [...alone, ...paths.filter((path) => !alone.includes(path))];
+
+  async function runQueue() {
+    let shared;
+    for (let file = queue.shift(); file !== undefined && !signal?.aborted; file = queue.shift()) {
+      const isAlone = alone.includes(file);
+      const worker = isAlone || shared === undefined ? startWorker({ env, signal, ...limits }) : shared;
+      const summary = await worker.run(file, (event) => events.write(event));
+      for (const key of Object.keys(total)) total[key] += summary.counts[key];
+      events.write({ type: "test:summary", data: summary });
+      if (!isAlone && summary.usable) shared = worker;
+      else await worker.end();
+      if (!isAlone && !summary.usable) shared = undefined;
+    }
+    await shared?.end();
+  }
+  Promise.all(Array.from({ length: workers }, runQueue)).then(
+    () => {
+      const data = { counts: total, success: total.failed === 0, duration_ms: performance.now() - startedAt };
+      events.end({ type: "test:summary", data });
+    },
+    (error) => events.destroy(error),
+  );
+  yield* events;
+}
+
+/** A process that runs one file at a time. */
+function startWorker({ env, signal, fileMsMax, lingerMsMax = 20_000 }) {
+  const child = fork(workerFile, { env, execArgv: [], serialization: "advanced" });
+  const exited = new Promise((resolve) => child.once("exit", (code, by) => resolve(by ?? `exit code ${code}`)));
+  const kill = () => child.kill("SIGTERM");
+  signal?.addEventListener("abort", kill, { once: true });
+  exited.then(() => signal?.removeEventListener("abort", kill));
+  let previous;
+
+  /** Runs a file. Answers with its summary, whatever becomes of the process. */
+  async function run(file, onEvent) {
+    const startedAt = performance.now();
+    const counts = { tests: 0, passed: 0, failed: 0, skipped: 0 };
+    const finished = Promise.withResolvers();
+    child.on("message", (event) => {
+      if (event.type === "test:summary") return finished.resolve(event.data);
+      if (event.type === "test:pass" && !event.data.isSuite) counts.passed++;
+      if (event.type === "test:fail" && !event.data.isSuite) counts.failed++;
+      onEvent(event);
+    });
+    // An error here means that the process has ended, which is noticed below.
+    child.send({ file, lingerMsMax }, () => {});
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      child.kill("SIGKILL");
+    }, fileMsMax);
+    const summary = await Promise.race([finished.promise, exited]);
+    clearTimeout(timer);
+    child.removeAllListeners("message");
+    if (typeof summary === "object") {
+      previous = file;
+      return summary;
+    }
+    const name = signal?.aborted
+      ? "the run was interrupted"
+      : isLate
+        ? `the file did not end within ${Math.round(fileMsMax / 1000)} s`
+        : `the process ended with ${summary} before the file did`;
+    const error = previous === undefined ? name : `The file before it in this process: ${previous}`;
+    onEvent({ type: "test:fail", data: { name, file, nesting: 0, error } });
+    counts.failed++;
+    counts.tests = counts.passed + counts.failed;
+    return { file, success: false, counts, duration_ms: performance.now() - startedAt, usable: false };
+  }
+
+  async function end() {
+    if (child.connected) child.disconnect();
+    await exited;
+  }
+  return { run, end };
+}

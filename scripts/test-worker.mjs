@@ -1,0 +1,103 @@
+// Runs the test files that its parent sends, one after another, and sends back what happens. Modules are loaded and
+// compiled once for all of them, which is most of the work of a short file.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "node:test";
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import { ulid, ulidMs } from "../src/platform/ids/ulid.ts";
+import { onCleanedUp } from "../test/harness/after-file.ts";
+
+const forwarded = new Set(["test:start", "test:pass", "test:fail"]);
+const harness = new URL("../test/harness/after-file.ts", import.meta.url).href;
+const folder = mkdtempSync(join(tmpdir(), "switchyard-test-worker-"));
+let entries = 0;
+
+process.on("message", async ({ file, lingerMsMax }) => {
+  const startedAt = performance.now();
+  const cpuBefore = process.cpuUsage();
+  const counts = { tests: 0, passed: 0, failed: 0, skipped: 0 };
+  const fail = (name, error) => {
+    counts.failed++;
+    send("test:fail", { name, file, nesting: 0, error });
+  };
+  const finish = (usable) => {
+    const { user, system } = process.cpuUsage(cpuBefore);
+    counts.tests = counts.passed + counts.failed + counts.skipped;
+    send("test:summary", {
+      file,
+      success: counts.failed === 0,
+      counts,
+      duration_ms: performance.now() - startedAt,
+      cpu_ms: (user + system) / 1000,
+      usable,
+    });
+  };
+  let linger;
+  onCleanedUp(() => {
+    linger = setTimeout(() => {
+      fail(
+        "the file leaves something open",
+        `Open ${lingerMsMax / 1000} s after the last test: ${process.getActiveResourcesInfo().join(", ")}`,
+      );
+      finish(false);
+      process.disconnect();
+    }, lingerMsMax).unref();
+  });
+  // A run ends when nothing keeps the process alive: the channel to the parent must not.
+  process.channel.unref();
+  process.exitCode = undefined;
+  const entry = entryOf(file);
+  const remarks = [];
+  for await (const { type, data } of run({ files: [entry], isolation: "none", concurrency: 1 })) {
+    if (type === "test:diagnostic") remarks.push(data.message);
+    if (!forwarded.has(type)) continue;
+    const name = data.name === entry ? "the file cannot be loaded" : data.name;
+    send(type, { ...plain(data), name, file });
+    if (data.details?.type === "suite" || type === "test:start") continue;
+    counts[data.skip ? "skipped" : type === "test:pass" ? "passed" : "failed"]++;
+  }
+  clearTimeout(linger);
+  // The only sign of an error that belongs to no test, besides a remark.
+  if (process.exitCode && counts.failed === 0) fail("an error outside of the tests", remarks.join("\n"));
+  finish(!idsAreAhead());
+});
+process.on("beforeExit", () => process.channel?.ref());
+process.on("disconnect", () => process.exit());
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+// Without a listener, a signal would end the process past its exit listeners, which end the processes of tests.
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+
+/** Whether the file made ids of the future. Ids never go back in time within a process, so none can be of the present. */
+function idsAreAhead() {
+  return ulidMs(ulid(0)) > Date.now();
+}
+
+/** A module that loads a test file and cleans up after the file's last test and its own hooks. */
+function entryOf(file) {
+  const path = join(folder, `${++entries}.mjs`);
+  const [after, cleanUp] = [`import { after } from "node:test";`, `import { cleanUpFile } from "${harness}";`];
+  writeFileSync(path, `${after}\n${cleanUp}\nimport "${pathToFileURL(file).href}";\nafter(cleanUpFile);\n`);
+  return path;
+}
+
+function send(type, data) {
+  process.send({ type, data });
+}
+
+/** The part of an event that reporters need. Errors become text, as a copy of one loses most of it. */
+function plain({ nesting, details, skip }) {
+  const error = details?.error;
+  return {
+    nesting,
+    skip,
+    isSuite: details?.type === "suite",
+    duration_ms: details?.duration_ms,
+    ...(error !== undefined && { error: errorText(error.cause ?? error), failureType: error.failureType }),
+  };
+}
+
+function errorText(error) {
+  return error instanceof Error && error.cause === undefined ? (error.stack ?? error.message) : inspect(error);
+}

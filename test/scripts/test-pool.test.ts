@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import test, { type TestContext } from "node:test";
+
+const scripts = new URL("../../scripts/", import.meta.url).href;
+const ulids = new URL("../../src/platform/ids/ulid.ts", import.meta.url).href;
+const afterFile = new URL("../harness/after-file.ts", import.meta.url).href;
+
+/** Runs test files of these names and contents, and reports as `npm test` does. */
+async function runFiles(
+  t: TestContext,
+  contents: Readonly<Record<string, string>>,
+  options: { workers?: number; fileMsMax?: number; lingerMsMax?: number; showTests?: boolean } = {},
+): Promise<{ success: boolean; output: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-pool-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const files = Object.entries(contents).map(([name, content]) => {
+    const path = join(folder, `${name}.test.mjs`);
+    writeFileSync(path, `import test from "node:test";\n${content}`);
+    return path;
+  });
+  const { showTests = false, ...poolOptions } = options;
+  const script = `
+    import { report } from "${scripts}progress-reporter.mjs";
+    import { runTestFiles } from "${scripts}test-pool.mjs";
+    const files = ${JSON.stringify(files)};
+    const events = runTestFiles(files, ${JSON.stringify({ workers: 1, fileMsMax: 60_000, ...poolOptions })});
+    process.exitCode = (await report(events, { total: files.length, showTests: ${showTests} })) ? 0 : 1;`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [output, , [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return { success: code === 0, output };
+}
+
+const good = 'test("good", () => {});';
+const printsItsProcess = `console.log("process", process.pid); ${good}`;
+
+/** The processes that printed themselves, in order. */
+function processesIn(output: string): string[] {
+  return [...output.matchAll(/^process (\d+)$/gm)].map((match) => match[1]!);
+}
+
+test("a run shows how far it is, tells of failures at once, and names the slowest files at the end", async (t) => {
+  const { success, output } = await runFiles(
+    t,
+    {
+      quick: 'test("a", () => {}); test("b", () => {});',
+      broken: 'test("c", () => {}); test("d", async (t) => t.test("e", () => { throw new Error("the reason"); }));',
+      slow: 'test("f", () => new Promise((resolve) => setTimeout(resolve, 300)));',
+    },
+    { workers: 2 },
+  );
+  assert.equal(success, false);
+  assert.equal(output.match(/^\[\d\/3\]/gm)!.length, 3);
+  assert.match(output, /^\[\d\/3\] ok {3}quick\.test\.mjs \(2 of 2, /m);
+  assert.match(output, /^\[\d\/3\] FAIL broken\.test\.mjs \(1 of 3, /m);
+  assert.ok(output.indexOf("the reason") < output.indexOf("Slowest files"));
+  const slowest = [...output.matchAll(/^ +(\S+) s +\S+ s {2}(\w+)\.test\.mjs$/gm)];
+  assert.deepEqual(slowest.map((match) => match[2]).sort(), ["broken", "quick", "slow"]);
+  const seconds = slowest.map((match) => Number(match[1]));
+  assert.deepEqual(
+    seconds,
+    seconds.toSorted((a, b) => b - a),
+  );
+  assert.match(output, /4 passed, 2 failed, 0 skipped in 3 files/);
+  assert.match(output, /Failed:\n {2}broken\.test\.mjs: d > e\n$/);
+});
+
+test("a short run shows its tests, with the suites that they are in", async (t) => {
+  const suite = 'import { describe } from "node:test"; describe("outer", () => { test("inner", () => {}); });';
+  const { success, output } = await runFiles(t, { suite, good }, { showTests: true });
+  assert.equal(success, true);
+  assert.match(output, /^ {2}ok {3}outer > inner \(/m);
+  assert.match(output, /2 passed, 0 failed/);
+});
+
+test("files share a process, unless they ask for their own", async (t) => {
+  const alone = `// Own process: it says so.\n${printsItsProcess}`;
+  const { success, output } = await runFiles(t, { first: printsItsProcess, alone, last: printsItsProcess });
+  assert.equal(success, true);
+  const [own, first, last] = processesIn(output);
+  assert.equal(first, last);
+  assert.notEqual(own, first);
+});
+
+test("hooks and cleanups of a file run for this file only, cleanups last", async (t) => {
+  const file = (name: string) => `
+    import { after, before } from "node:test";
+    import { afterFile } from "${afterFile}";
+    before(() => { console.log("before ${name}"); afterFile(() => console.log("cleanup ${name}")); });
+    after(() => console.log("after ${name}"));
+    test("t", () => console.log("test ${name}"));`;
+  const { output } = await runFiles(t, { one: file("one"), two: file("two") });
+  const steps = output.split("\n").filter((line) => /^(before|test|after|cleanup) /.test(line));
+  const stepsOf = (name: string) => ["before", "test", "after", "cleanup"].map((step) => `${step} ${name}`);
+  assert.deepEqual(steps, [...stepsOf("one"), ...stepsOf("two")]);
+});
+
+test("a failing cleanup fails its file", async (t) => {
+  const bad = `import { afterFile } from "${afterFile}"; afterFile(() => { throw new Error("not cleaned"); }); ${good}`;
+  const { success, output } = await runFiles(t, { bad, good });
+  assert.equal(success, false);
+  assert.match(output, /not cleaned/);
+  assert.match(output, /^\[1\/2\] FAIL bad\.test\.mjs/m);
+  assert.match(output, /^\[2\/2\] ok {3}good\.test\.mjs/m);
+});
+
+test("a file that cannot be loaded, fails outside of its tests or ends its process fails by name, and the others still run", async (t) => {
+  const broken = {
+    unloadable: 'throw new Error("the reason");',
+    crashing: 'test("crashes", () => process.kill(process.pid, "SIGKILL"));',
+    exiting: 'test("exits", () => process.exit(0));',
+    stray: `setImmediate(() => { throw new Error("thrown by nobody"); }); ${good}`,
+  };
+  const { success, output } = await runFiles(t, { ...broken, good }, { workers: 2 });
+  assert.equal(success, false);
+  for (const name of Object.keys(broken)) assert.match(output, new RegExp(`^\\[\\d/5\\] FAIL ${name}\\.test`, "m"));
+  assert.match(output, /^\[\d\/5\] ok {3}good\.test/m);
+  assert.match(output, /^FAIL crashing.*: the process ended with SIGKILL before the file did$/m);
+  assert.match(output, /^FAIL exiting.*: the process ended with exit code 0 before the file did$/m);
+  assert.match(output, /^FAIL unloadable.*: the file cannot be loaded\n.*the reason/m);
+  assert.match(output, /^FAIL stray.*: an error outside of the tests$/m);
+  assert.match(output, /thrown by nobody/);
+});
+
+test("a file that never ends is ended after its time, and fails", async (t) => {
+  const endless = 'test("hangs", () => new Promise(() => setInterval(() => {}, 1000)));';
+  const { success, output } = await runFiles(t, { endless }, { fileMsMax: 1000 });
+  assert.equal(success, false);
+  assert.match(output, /^FAIL endless.*: the file did not end within 1 s$/m);
+  assert.match(output, /^\[1\/1\] FAIL endless\.test/m);
+});
+
+test("a file that leaves something open fails, and the next one gets a fresh process", async (t) => {
+  const open = `import net from "node:net"; net.createServer().listen(0); ${printsItsProcess}`;
+  const { success, output } = await runFiles(t, { open, next: printsItsProcess }, { lingerMsMax: 200 });
+  assert.equal(success, false);
+  assert.match(output, /^FAIL open.*: the file leaves something open\n.*TCPServerWrap/m);
+  assert.match(output, /^\[2\/2\] ok {3}next\.test/m);
+  assert.equal(new Set(processesIn(output)).size, 2);
+});
+
+test("a file that made ids of the future ends the use of its process", async (t) => {
+  const ahead = `import { ulid } from "${ulids}"; ulid(Date.now() + 60_000); ${printsItsProcess}`;
+  const { success, output } = await runFiles(t, { ahead, next: printsItsProcess });
+  assert.equal(success, true);
+  assert.equal(new Set(processesIn(output)).size, 2);
+});
