@@ -74,7 +74,7 @@ test("every 401 tells in WWW-Authenticate how to authenticate", async () => {
   for (const [headers, challenge] of [
     [{}, `${realm}, ${keys}`],
     [{ "x-api-key": "sk_live_nobody_0123456789" }, `${realm}, ${keys}`],
-    [{ authorization: `Bearer ${expired}` }, invalid("The token is expired.")],
+    [{ authorization: `Bearer ${expired}` }, invalid("The token has expired.")],
     [{ authorization: `Bearer ${nameless}` }, invalid("The token has no valid tenant id in the claim tenant_id.")],
     [{ authorization: `Bearer ${nowhere}` }, invalid("The credentials belong to a tenant that does not exist.")],
   ] as [Record<string, string>, string][]) {
