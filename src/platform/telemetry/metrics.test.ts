@@ -34,7 +34,7 @@ test("the histogram counts like prom-client's own, at and around every bound", a
   const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
   const peer = new Histogram({
     name: "rpc_server_call_duration_seconds",
-    help: "Time from a call's arrival to its answer, by operation, protocol, plane and code.",
+    help: "Time from a call's arrival to its response, by operation, protocol, plane and code.",
     labelNames: ["operation", "protocol", "plane", "code"],
     buckets: bounds,
     registers: [registry],

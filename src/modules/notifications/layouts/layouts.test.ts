@@ -110,7 +110,7 @@ test("an invalid template is refused with the position of the error", async () =
       {
         field: "body",
         rule: "template.syntax_error",
-        message: "line 2, column 2: There is no helper called shout.",
+        message: "line 2, column 2: There is no helper named shout.",
       },
     ]);
     return true;
@@ -278,7 +278,7 @@ test("a preview that exceeds its work budget fails with a template error", async
   const ask = (n: number) =>
     perform(db, { tenantId }, handlers.previewLayout, PreviewLayoutRequestSchema, { id, payload: { n } });
   assert.match((await ask(3)).body, /xxx$/);
-  await assert.rejects(ask(1e9), failsWith("INVALID_ARGUMENT", /too much work/));
+  await assert.rejects(ask(1e9), failsWith("INVALID_ARGUMENT", /work limit/));
 });
 
 test("notifications use the current version of the layout that they name, or of their channel's default", async () => {

@@ -115,12 +115,12 @@ suite("handlebars", () => {
 
   test("an invalid template is rejected with its line and column", () => {
     const refusals = [
-      ["a\n {{shout payload.name}}", /no helper called shout/, 2, 2],
+      ["a\n {{shout payload.name}}", /no helper named shout/, 2, 2],
       ["{{> footer}}", /Partials/, 1, 1],
       ["{{#> footer}}{{/footer}}", /Partials/, 1, 1],
       ["{{* decorate}}", /Decorators/, 1, 1],
-      ["{{#shout payload.name}}{{/shout}}", /no helper called shout/, 1, 1],
-      ["{{upper (shout 1)}}", /no helper called shout/, 1, 9],
+      ["{{#shout payload.name}}{{/shout}}", /no helper named shout/, 1, 1],
+      ["{{upper (shout 1)}}", /no helper named shout/, 1, 9],
       ["x\n{{#if a}}", /not closed/, 2, 10],
       ["{{#each a}}{{/if}}", /doesn't match/, 1, 4],
       ["{{a b=}}", /well-formed/, 1, 7],

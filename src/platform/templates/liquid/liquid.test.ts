@@ -149,7 +149,7 @@ suite("liquid", () => {
       ["{% liquid assign a = 1 %}", /"liquid" not found/, 1, 1],
       ["x\n  {% if a %}", /not closed/, 2, 3],
       ["x {{ a", /not closed/, 1, 3],
-      ["\n{% for i in payload.items cols:3 %}{% endfor %}", /no cols/, 2, 1],
+      ["\n{% for i in payload.items cols:3 %}{% endfor %}", /no modifier cols/, 2, 1],
     ] as const;
     for (const [source, message, line, column] of refusals) {
       assert.throws(
