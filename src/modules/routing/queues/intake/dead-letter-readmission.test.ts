@@ -136,7 +136,7 @@ async function retriesWith(
       requestId: "test",
       principal,
       tenantId,
-      standing: { platform: false, quotas: {}, settings: {} },
+      tenantState: { platform: false, quotas: {}, settings: {} },
       message,
     } as unknown as Call);
     return { answer, responseHeaders };
