@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createLeasing } from "../../src/modules/routing/queues/leasing/lease-service.ts";
+import { createLeaseService } from "../../src/modules/routing/queues/leasing/lease-service.ts";
 import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -71,14 +71,14 @@ test("a worker that loses its access while its items are leased is told nothing 
   });
   await signals.start();
   let checks = 0;
-  const waiting = createLeasing({ db, signals }).lease({
+  const waiting = createLeaseService({ db, signals }).lease({
     tenantId: own.id as never,
     poolId: pool,
     recipientId: "",
     limits: undefined,
     environmentId: "",
     recipientIds: [],
-    unchosen: true,
+    unassigned: true,
     delivery: "pull",
     capacity: 0,
     leaseS: 900,

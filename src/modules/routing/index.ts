@@ -39,7 +39,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     ...parts,
     pools,
     keys: createAdmissionKeys(admissionSecret),
-    wake: (tenantId, poolId) => queues.wakeDue(tenantId, poolId),
+    wake: (tenantId, poolId) => queues.sweepAndWake(tenantId, poolId),
   });
   const deadLetters = createDeadLetters({
     ...parts,
@@ -54,7 +54,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     deadLetters,
     admissionOf: admission.requestOf,
     outcomes: createOutcomeSink(live),
-    acceptable: createAcceptance({ ...parts, live }),
+    filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigning.itemReady(tenantId, poolId),
     retentionHours: config["queue.ended_retention_hours"],
   });
@@ -82,7 +82,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
       "service.api.AnomalyService": anomalies.handlers,
     },
     jobs: [...deadLetters.jobs, ...anomalies.jobs, ...queues.jobs, ...admission.jobs, ...router.jobs],
-    workers: [queues.sweeping, queues.pushing, router.assigning],
+    workers: [queues.sweeper, queues.pushDispatcher, router.assigning],
     /** What this node knows of recipients at the moment; every node keeps it up to date, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

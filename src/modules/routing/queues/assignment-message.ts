@@ -3,8 +3,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AssignmentRetrySchema } from "../../../../gen/service/api/queue_pb.ts";
 import type { AssignmentRetry } from "./domain/queue-item.ts";
 
-/** The search for an item's recipient, as its field in a message; none while the item has a recipient or no try failed. */
-export function fromAssignment({ assignTries, assignReason, assignAfter }: AssignmentRetry) {
+/** Converts an item's assignment retries to message fields; empty while the item has a recipient or no attempt has failed. */
+export function toAssignmentField({ assignTries, assignReason, assignAfter }: AssignmentRetry) {
   if (assignTries === null || assignReason === null || assignAfter === null) return {};
   const nextTryAt = timestampFromDate(assignAfter);
   return { assignment: create(AssignmentRetrySchema, { tries: assignTries, reason: assignReason, nextTryAt }) };

@@ -1,9 +1,10 @@
 /**
- * Queues: the work that was routed, until somebody has done it.
+ * Queues: store routed work until a worker completes it.
  *
- * item: one piece of work; it has the id of the decision that made it. lease: a worker's right to an item for a while;
- * its token fences the item. admission: what an item has to pass on its way in. group: all items that share a
- * constraint's key. sweep: what time brings: items fall due, leases and lives end.
+ * item: one unit of work; its id is the id of the decision that created it. lease: a worker's exclusive, time-limited
+ * right to an item; its token fences the item. admission: the constraints an item passes before it is queued. group: all
+ * items with the same constraint key. slot: a place in a concurrency group. sweep: the periodic pass that releases due
+ * items, ends expired leases and expires items.
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -17,29 +18,29 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
 import type { PoolReader } from "../pools/index.ts";
-import { createFinishing } from "./completion/completion-service.ts";
-import { createFollowers, type OutcomeSink } from "./completion/item-outcomes.ts";
+import { createCompletionService } from "./completion/completion-service.ts";
+import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
 import { createAcceptor } from "./intake/acceptor.ts";
-import { createAdmissionTaking } from "./intake/constrained-acceptor.ts";
+import { createConstrainedAcceptor } from "./intake/constrained-acceptor.ts";
 import { createReadmission } from "./intake/dead-letter-readmission.ts";
-import { createLeasing, queueTopic } from "./leasing/lease-service.ts";
-import { type Acceptable, workHandlers } from "./leasing/work-handler.ts";
-import { createPushing, pushTopic } from "./push/push-dispatcher.ts";
+import { createLeaseService, queueTopic } from "./leasing/lease-service.ts";
+import { type AcceptanceFilter, workHandlers } from "./leasing/work-handler.ts";
+import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
 import { createQueueService } from "./queue-service.ts";
-import { forgetEndedJob } from "./sweep/ended-items-job.ts";
-import { createSweeping } from "./sweep/item-sweeper.ts";
-import { createLeftovers } from "./unassigned-items.ts";
+import { deleteEndedItemsJob } from "./sweep/ended-items-job.ts";
+import { createItemSweeper } from "./sweep/item-sweeper.ts";
+import { createUnassignedItems } from "./unassigned-items.ts";
 
-export type { Finish, Finishing } from "./completion/completion-service.ts";
+export type { CompletionService, WorkReport } from "./completion/completion-service.ts";
 export type { OutcomeSink, WorkOutcome } from "./completion/item-outcomes.ts";
 export type { ItemState } from "./domain/queue-item.ts";
-export type { DecisionRow, ItemEventRow, ItemRow, Parcel } from "./intake/accept-store.ts";
+export type { AcceptRequest } from "./intake/accept-request.ts";
+export type { AcceptedBatch, DecisionRow, ItemEventRow, ItemRow } from "./intake/accept-store.ts";
 export type { Acceptor } from "./intake/acceptor.ts";
-export type { Proposal } from "./intake/proposal.ts";
 export type { OfferedItem } from "./leasing/lease-store.ts";
-export type { Leftovers } from "./unassigned-items.ts";
+export type { UnassignedItems } from "./unassigned-items.ts";
 
 interface Parts {
   readonly db: Database;
@@ -51,72 +52,83 @@ interface Parts {
   readonly pools: PoolReader;
   readonly deadLetters: Pick<DeadLetters, "bury" | "forget">;
   readonly outcomes: OutcomeSink;
-  readonly acceptable: Acceptable;
+  readonly filterAcceptable: AcceptanceFilter;
   readonly admissionOf: Admission["requestOf"];
   readonly shares: EventLoopShares;
   readonly egress: Egress;
-  /** The value of a tenant's secret; undefined when there is none of that name. */
+  /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
-  /** Told of pools in which items have become ready, maybe without a recipient. */
+  /** Called with each pool in which items became ready; the items may have no recipient. */
   readonly onReady: (tenantId: TenantId, poolId: string) => void;
   readonly retentionHours: number;
   readonly platformTenantId: () => string;
 }
 
-/** The door of the module. */
+/** The module's public API. */
 export type Queues = ReturnType<typeof createQueues>;
 
-/** Makes the module. */
+/** Creates the module. */
 export function createQueues(parts: Parts) {
-  const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, acceptable, egress, secret } = parts;
+  const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, filterAcceptable, egress, secret } =
+    parts;
   const wake = (tenantId: string, poolId: string, push = true) => {
     signals.wake(queueTopic(tenantId, poolId));
-    // Whoever sends looks through all pools.
+    // The push dispatcher scans all pools, so one topic is enough.
     if (push) signals.wake(pushTopic);
   };
   const wakeReady = (tenantId: string, poolId: string) => {
     wake(tenantId, poolId);
     parts.onReady(tenantId as TenantId, poolId);
   };
-  const expect = (atMs: number) => sweeping.expect(atMs);
-  const wakeDue = (tenantId: string, poolId: string) => {
-    expect(clock.now());
+  const sweepBy = (atMs: number) => sweeper.sweepBy(atMs);
+  const sweepAndWake = (tenantId: string, poolId: string) => {
+    sweepBy(clock.now());
     wake(tenantId, poolId);
   };
 
-  const finishing = createFinishing({
+  const completion = createCompletionService({
     db,
     now: clock.now,
     random: Math.random,
-    followers: createFollowers({ deadLetters, events, outcomes, wake: wakeReady, expect }),
+    effects: createCompletionEffects({ deadLetters, events, outcomes, wake: wakeReady, sweepBy }),
   });
-  const sweeping = createSweeping({ db, clock, log, pools, finishing, events, wake: wakeReady });
-  const leasing = createLeasing({ db, signals });
-  const pushing = createPushing({ db, clock, log, signals, pools, leasing, finishing, egress, secret });
-  const acceptor = createAcceptor({ db, taking: createAdmissionTaking(db, wake), wake });
+  const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady });
+  const leaseService = createLeaseService({ db, signals });
+  const pushDispatcher = createPushDispatcher({
+    db,
+    clock,
+    log,
+    signals,
+    pools,
+    leaseService,
+    completion,
+    egress,
+    secret,
+  });
+  const acceptor = createAcceptor({ db, constrained: createConstrainedAcceptor(db, wake), wake });
   const service = createQueueService({ pools, events, wake });
 
   return {
     handlers: {
       queues: queueHandlers(service, pools, cursors),
-      work: workHandlers({ db, pools, leasing, finishing, acceptable }),
+      work: workHandlers({ db, pools, leaseService, completion, filterAcceptable }),
       explanations: explanationHandlers(pools),
     },
-    jobs: [forgetEndedJob({ sql: db.sql, ...parts })],
+    jobs: [deleteEndedItemsJob({ sql: db.sql, ...parts })],
     acceptor,
     readmission: createReadmission(parts.admissionOf, parts.shares),
-    finishing,
-    sweeping,
-    pushing,
-    leftovers: createLeftovers({ ...parts, wake: wakeReady, expect }),
+    completion,
+    sweeper,
+    pushDispatcher,
+    unassignedItems: createUnassignedItems({ ...parts, wake: wakeReady, sweepBy }),
     wake,
     wakeReady,
-    wakeDue,
-    expect,
-    /** Ends the waits of workers, of a node that stops. */
-    endWaits: leasing.endWaits,
+    sweepAndWake,
+    sweepBy,
+    /** Ends all waits for work; a stopping node calls it. */
+    endWaits: leaseService.endWaits,
     async idle(): Promise<void> {
-      await Promise.all([acceptor.idle(), finishing.idle()]);
+      await Promise.all([acceptor.idle(), completion.idle()]);
     },
   };
 }

@@ -9,9 +9,9 @@ import { administer, databaseUrl } from "../../../../test/harness/postgres-serve
 import { migrate } from "../../../platform/db/migrate.ts";
 
 const folder = join(import.meta.dirname, "../../../../migrations");
-const limitsAtHandOut = "0008";
+const limitsAtLeasing = "0008";
 
-test("after the upgrade to limits at hand-out an item still waits for its own time, and others for nothing", async (t) => {
+test("after the upgrade to limits at leasing, an item still waits for its own time and others are ready", async (t) => {
   const serverUrl = testServerUrl();
   const name = `limits_${process.pid}_${Date.now()}`;
   const before = await mkdtemp(join(tmpdir(), "switchyard-migrations-"));
@@ -22,11 +22,11 @@ test("after the upgrade to limits at hand-out an item still waits for its own ti
   });
   const url = databaseUrl(serverUrl, name);
   for (const file of await readdir(folder)) {
-    if (file < limitsAtHandOut) await copyFile(join(folder, file), join(before, file));
+    if (file < limitsAtLeasing) await copyFile(join(folder, file), join(before, file));
   }
   await migrate(url, before);
 
-  // An item that a throttle held until later may have had a time of its own, which was not stored apart.
+  // An item held by a throttle may have had its own time, which was not stored separately.
   const id = (nth: number) => `0000000000000000000000000${nth}`;
   const item = (nth: number, state: string, due: string, reason: string, slot = false) =>
     `('${id(0)}', '${id(nth)}', '${id(0)}', '${state}', 0, 0, now(), ${due}, '${reason}', 'g', ${slot})`;

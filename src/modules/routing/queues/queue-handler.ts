@@ -26,18 +26,18 @@ import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
 import type { PoolReader } from "../pools/index.ts";
-import { fromAssignment } from "./assignment-message.ts";
+import { toAssignmentField } from "./assignment-message.ts";
 import { type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
 import type { QueueService } from "./queue-service.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 
-/** The operations of QueueService. */
+/** Creates the handlers of QueueService. */
 export function queueHandlers(service: QueueService, pools: PoolReader, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async listQueues(context, request) {
       const { sql, tenantId, principal, nowMs } = context;
       if (request.tenantId !== "" && request.tenantId !== tenantId) {
-        throw invalid("tenant_id", "tenant", "must be the caller's own tenant");
+        throw invalid("tenant_id", "tenant", "must be empty or the caller's own tenant id");
       }
       const mode = principal.environmentMode;
       const filter = {
@@ -153,7 +153,7 @@ function fromItem(item: QueueItem): ItemMessage {
     endedAt: optionalTime(item.endedAt),
     survivorId: item.survivorId,
     failures: item.failures.map(fromFailure),
-    ...fromAssignment(item),
+    ...toAssignmentField(item),
   });
 }
 

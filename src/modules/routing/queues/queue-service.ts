@@ -6,9 +6,9 @@ import { groupNamesOf, readGroups } from "../admission/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
-import { move, moveUncounted } from "./transitions/item-transitions.ts";
+import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";
-import type { Move } from "./transitions/transition-store.ts";
+import type { ItemTransition } from "./transitions/transition-store.ts";
 
 interface Parts {
   readonly pools: PoolReader;
@@ -16,14 +16,14 @@ interface Parts {
   readonly wake: (tenantId: string, poolId: string) => void;
 }
 
-/** The use cases of operators. */
+/** The operator use cases. */
 export type QueueService = ReturnType<typeof createQueueService>;
 
-const drainAtOnce = 1000;
-/** How many more items are looked at, in place of those that workers take meanwhile. */
+const drainBatch = 1000;
+/** Extra items to read, to replace those that workers lease concurrently. */
 const drainSpare = 500;
 
-/** Makes the use cases of operators. */
+/** Creates the operator use cases. */
 export function createQueueService({ pools, events, wake }: Parts) {
   async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
     return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
@@ -45,13 +45,23 @@ export function createQueueService({ pools, events, wake }: Parts) {
     return item;
   }
 
-  /** Moves one item in the call's transaction; refused when it has gone on meanwhile. */
-  async function moveOne(context: Context, item: QueueItem, to: Pick<Move, "from" | "to">): Promise<void> {
+  /** Transitions one item in the call's transaction; fails when the item has already ended. */
+  async function transitionOne(
+    context: Context,
+    item: QueueItem,
+    to: Pick<ItemTransition, "from" | "to">,
+  ): Promise<void> {
     const { sql, nowMs, tenantId } = context;
     const { id, poolId } = item;
     const shard = nowMs % shardCount;
-    const { moved, freed } = await move(sql, [{ tenantId, id, poolId, ...to }], groupNamesOf(item), nowMs, shard);
-    if (moved.length === 0) throw finished(item);
+    const { transitioned, freed } = await applyTransitions(
+      sql,
+      [{ tenantId, id, poolId, ...to }],
+      groupNamesOf(item),
+      nowMs,
+      shard,
+    );
+    if (transitioned.length === 0) throw alreadyEnded(item);
     context.afterCommit(() => {
       for (const each of freed) wake(each.tenantId, each.poolId);
     });
@@ -67,64 +77,70 @@ export function createQueueService({ pools, events, wake }: Parts) {
     resumeQueue: (context: Context, poolId: string) => setPaused(context, poolId, false, ""),
 
     /**
-     * Removes the oldest items, in bites so that none of its statements grows with the queue. All their groups are
-     * locked first and counts come last: groups, items, counts is the order in which everybody goes. Drains of one pool
-     * run one after the other, so that each finds what the one before has left.
+     * Removes the oldest items, in batches so that no statement grows with the queue. All groups are locked first and
+     * counts are written last: the global lock order is groups, items, counts. Drains of one pool run one at a time, so
+     * that each sees the items that the previous one left.
      */
     async drainQueue(context: Context, poolId: string, max: number, reason: string) {
       await pools.requirePool(context, poolId);
       const { sql, tenantId, nowMs } = context;
       const store = queueStore(sql);
-      const woken = new Set<string>();
+      const poolsToWake = new Set<string>();
       const counts: CountChange[] = [];
       await store.lockDrains(poolId);
       const oldest = await store.oldest(tenantId, poolId, max + drainSpare);
       await readGroups(sql, oldest.flatMap(groupNamesOf), true);
       for (let from = 0; from < oldest.length && counts.length < max; ) {
-        const bite = oldest.slice(from, from + Math.min(drainAtOnce, max - counts.length));
-        from += bite.length;
-        const moves = bite.map(({ id }) => ({
+        const batch = oldest.slice(from, from + Math.min(drainBatch, max - counts.length));
+        from += batch.length;
+        const transitions = batch.map(({ id }) => ({
           tenantId,
           id,
           poolId,
           from: "waiting" as const,
           to: "drained" as const,
         }));
-        const done = await moveUncounted(sql, moves, bite.flatMap(groupNamesOf), nowMs);
+        const done = await applyTransitionsUncounted(sql, transitions, batch.flatMap(groupNamesOf), nowMs);
         counts.push(...done.counts);
-        for (const each of done.freed) woken.add(each.poolId);
+        for (const each of done.freed) poolsToWake.add(each.poolId);
       }
       await addCounts(sql, counts, nowMs % shardCount);
       const drained = counts.length;
       if (drained > 0) await events.record(context, "queue.drained", poolId, { count: drained, reason });
       context.afterCommit(() => {
-        for (const each of woken) wake(tenantId, each);
+        for (const each of poolsToWake) wake(tenantId, each);
       });
       return { drained, remaining: await store.depth(tenantId, poolId) };
     },
 
     async cancelItem(context: Context, poolId: string, id: string, reason: string): Promise<QueueItem> {
       const item = await itemOf(context, poolId, id);
-      await moveOne(context, item, { from: "unfinished", to: "cancelled" });
+      await transitionOne(context, item, { from: "unfinished", to: "cancelled" });
       await events.record(context, "queue.item.cancelled", id, { pool_id: poolId, reason });
       return itemOf(context, poolId, id);
     },
 
-    /** Gives a waiting item to a recipient of its pool. What holds it still does. */
+    /** Assigns a waiting item to a recipient of its pool. A held item stays held. */
     async assignItem(context: Context, poolId: string, id: string, recipientId: string): Promise<QueueItem> {
       const { pool, recipients } = await pools.requirePool(context, poolId);
       const recipient = recipients.find((each) => each.id === recipientId);
       if (recipient === undefined) throw notFound("recipient");
       if (recipient.delivery.mode === "decision_only") {
-        throw invalid("recipient_id", "recipient", "must name a recipient that takes work");
+        throw invalid(
+          "recipient_id",
+          "recipient",
+          "must be a recipient with delivery mode pull or push; a decision_only recipient takes no items",
+        );
       }
       if (recipient.status !== "active") {
-        throw fail("FAILED_PRECONDITION", { public: `The recipient gets no new work: it is ${recipient.status}.` });
+        throw fail("FAILED_PRECONDITION", {
+          public: `The recipient is ${recipient.status}. Only an active recipient can be assigned items.`,
+        });
       }
       const item = await itemOf(context, poolId, id);
       const { sql, tenantId } = context;
       const to = { recipientId, delivery: recipient.delivery.mode };
-      if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw finished(item);
+      if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw alreadyEnded(item);
       if (pool.config.itemEvents) {
         await events.record(context, "queue.item.assigned", id, { pool_id: poolId, recipient_id: recipientId });
       }
@@ -134,6 +150,6 @@ export function createQueueService({ pools, events, wake }: Parts) {
   };
 }
 
-function finished({ state }: QueueItem) {
-  return fail("FAILED_PRECONDITION", { public: `The item is ${state.replace("_", " ")}, and stays so.` });
+function alreadyEnded({ state }: QueueItem) {
+  return fail("FAILED_PRECONDITION", { public: `The item is already ${state.replace("_", " ")}.` });
 }

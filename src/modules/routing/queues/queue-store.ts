@@ -5,7 +5,7 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import type { QueueItem } from "./domain/queue-item.ts";
 import { withSurvivors } from "./survivor-store.ts";
 
-/** Where a pool's queue stands. */
+/** The status of a pool's queue. */
 export interface QueueStatus {
   readonly poolId: string;
   readonly poolName: string;
@@ -24,23 +24,23 @@ export interface QueueStatus {
   readonly failedToday: number;
 }
 
-/** Which queues are listed. */
+/** Filter for listing queues. */
 export interface QueueFilter {
   readonly pausedOnly: boolean;
-  /** Undefined for all; otherwise whether the pools are to be those of production or those of the other environments. */
+  /** True for pools in production only, false for pools in other environments only, undefined for all. */
   readonly production: boolean | undefined;
 }
 
-/** Which items are listed. */
+/** Filter for listing items. */
 export interface ItemFilter {
   readonly state: string;
   readonly recipientId: string;
 }
 
-/** The most ready items that a status counts. */
+/** The count of ready items in a status stops at this value. */
 const readyCountMax = 100_000;
 
-/** Reads where queues stand, in one statement for all of them. */
+/** Reads the statuses of queues in one statement. */
 export async function queueStatuses(
   sql: Sql,
   tenantId: TenantId,
@@ -77,7 +77,7 @@ export async function queueStatuses(
   );
 }
 
-/** The SQL of queues and their items, as operators see them. */
+/** Creates the queries of queues and items for operators. */
 export function queueStore(sql: Sql) {
   const itemColumns = sql`
     q.tenant_id, q.id, q.pool_id, q.recipient_id, q.state, q.hold_reason, q.priority, q.due_at, q.expires_at, q.attempt,
@@ -115,12 +115,12 @@ export function queueStore(sql: Sql) {
           paused_by = excluded.paused_by, reason = excluded.reason`;
     },
 
-    /** Has drains of one pool run one after the other, until the transaction ends. */
+    /** Serializes drains of one pool until the transaction ends. */
     async lockDrains(poolId: string): Promise<void> {
       await sql`select pg_advisory_xact_lock(hashtextextended(${poolId}, 12))`;
     },
 
-    /** The items that have waited longest. */
+    /** The items that have waited the longest. */
     async oldest(tenantId: TenantId, poolId: string, limit: number) {
       return sql<
         { tenantId: TenantId; id: string; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]
@@ -130,18 +130,18 @@ export function queueStore(sql: Sql) {
         order by id limit ${limit}`;
     },
 
-    /** Gives an item to a recipient, wherever it waits; false when it waits no more. What holds it still does. */
+    /** Assigns a waiting item to a recipient; false when the item no longer waits. A held item stays held. */
     async assign(
       tenantId: TenantId,
       poolId: string,
       id: string,
       to: { readonly recipientId: string; readonly delivery: string },
     ): Promise<boolean> {
-      const given = await sql`
+      const updated = await sql`
         update queue_items set recipient_id = ${to.recipientId}, delivery = ${to.delivery}, assign_tries = null,
           assign_reason = null, assign_snapshot = null, assign_after = null
         where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id} and state in ('pending', 'held', 'ready')`;
-      return given.count > 0;
+      return updated.count > 0;
     },
 
     async depth(tenantId: TenantId, poolId: string): Promise<number> {
@@ -161,7 +161,7 @@ export function queueStore(sql: Sql) {
     async listItems(tenantId: TenantId, poolId: string, filter: ItemFilter, page: Page): Promise<PageRows<QueueItem>> {
       const ofPool = sql`pool_id = ${poolId} ${filter.state === "" ? sql`` : sql`and state = ${filter.state}`}`;
       const ofRecipient = filter.recipientId === "" ? undefined : sql`recipient_id = ${filter.recipientId}`;
-      // Only items that wait or are being worked on have an index by pool.
+      // Only waiting and leased items have an index by pool.
       const selection = hasPoolIndex(filter.state)
         ? { where: sql`tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
         : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };

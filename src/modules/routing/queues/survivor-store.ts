@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 
-/** How many items that replaced each other are followed. */
+/** The most links of replacement chains that are followed. */
 const linksMax = 10_000;
 
 interface Superseded {
@@ -10,8 +10,8 @@ interface Superseded {
 }
 
 /**
- * Items with the survivor of their whole chain in place of the one that replaced them directly: each item of a debounce
- * window is replaced by the next, and only the last goes on.
+ * Replaces each item's direct survivor with the last survivor of its chain: each item of a debounce window is superseded
+ * by the next one, and only the last one proceeds.
  */
 export async function withSurvivors<Item extends Superseded>(
   sql: Sql,
@@ -21,7 +21,7 @@ export async function withSurvivors<Item extends Superseded>(
   const superseded = items.filter(({ survivorId }) => survivorId !== "");
   if (superseded.length === 0) return [...items];
   const next = new Map(superseded.map(({ id, survivorId }) => [id, survivorId]));
-  // Chains that meet are followed once.
+  // "union" removes duplicates, so a shared part of chains is followed once.
   const links = await sql<Superseded[]>`
     with recursive chain as (
       select q.id, q.survivor_id from queue_items q

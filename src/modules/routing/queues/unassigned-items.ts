@@ -10,11 +10,11 @@ import {
   type AdmissionRequests,
   admissionRequests,
   lockRound,
-  requestedItems,
+  readRequestedItems,
 } from "./intake/dead-letter-readmission.ts";
-import { move, moveUncounted } from "./transitions/item-transitions.ts";
+import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { addCounts, shardCount } from "./transitions/queue-counts.ts";
-import { groupsOfItems, type Move, type Moved } from "./transitions/transition-store.ts";
+import { type ItemTransition, readItemGroups, type TransitionedItem } from "./transitions/transition-store.ts";
 
 interface Parts {
   readonly db: Database;
@@ -24,39 +24,45 @@ interface Parts {
   readonly deadLetters: Pick<DeadLetters, "bury">;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
-  /** Told of the moment at which an item falls due. */
-  readonly expect: (atMs: number) => void;
+  /** Called with the time at which an item is due. */
+  readonly sweepBy: (atMs: number) => void;
 }
 
-/** Waiting items of one pool that nobody takes. */
-export interface Leftover {
+/** Waiting items of one pool that have no recipient. */
+export interface UnassignedBatch {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly ids: readonly string[];
 }
 
-/** What becomes of items that nobody in their pool takes, however long they wait. */
-export interface Leftovers {
+/** Handles items for which their pool has no recipient. */
+export interface UnassignedItems {
   /**
-   * Sends those on to another pool that are still in theirs and have no recipient. They leave the groups of their pool, and
-   * pass the constraints of the other one like new items.
+   * Redirects the items to another pool, if they are still in their pool and have no recipient. They leave the groups of
+   * their pool and pass the constraints of the other pool like new items.
    */
-  sendOn(leftover: Leftover, toPoolId: string, nowMs: number): Promise<void>;
-  /** Puts those among the dead letters that are still in their pool and have no recipient. */
-  bury(leftover: Leftover, reasonCode: string, maxRetries: number, nowMs: number): Promise<void>;
+  redirect(items: UnassignedBatch, toPoolId: string, nowMs: number): Promise<void>;
+  /** Dead-letters the items, if they are still in their pool and have no recipient. */
+  deadLetter(items: UnassignedBatch, reasonCode: string, maxRetries: number, nowMs: number): Promise<void>;
 }
 
-/** An item that the constraints of the pool it was sent to do not let in. */
+/** Dead-letter reason for an item that the target pool's constraints reject. */
 const rejectedReason = "admission_rejected";
 
-/** Makes it. */
-export function createLeftovers(parts: Parts): Leftovers {
-  const { db, pools, shares, admissionOf, deadLetters, events, wake, expect } = parts;
+/** Creates the handling of unassigned items. */
+export function createUnassignedItems(parts: Parts): UnassignedItems {
+  const { db, pools, shares, admissionOf, deadLetters, events, wake, sweepBy } = parts;
 
-  /** Records items that were moved to the dead letters, and the events that tell of them. */
-  async function buryMoved(tx: Sql, poolId: string, moved: readonly Moved[], why: DeathReason, nowMs: number) {
+  /** Records dead letters and their events for items that were dead-lettered. */
+  async function recordDeadLetters(
+    tx: Sql,
+    poolId: string,
+    transitioned: readonly TransitionedItem[],
+    why: DeadLetterReason,
+    nowMs: number,
+  ) {
     const { tenantId, reasonCode, maxRetries } = why;
-    const letters = moved.map(({ id, failures }) => ({
+    const letters = transitioned.map(({ id, failures }) => ({
       poolId,
       queueItemId: id,
       reasonCode,
@@ -66,7 +72,7 @@ export function createLeftovers(parts: Parts): Leftovers {
       failedAt: new Date(nowMs),
     }));
     await deadLetters.bury(tx, tenantId, letters);
-    const entries = moved.map(({ id, attempt }) => ({
+    const entries = transitioned.map(({ id, attempt }) => ({
       tenantId,
       type: "queue.item.dead_lettered" as const,
       subject: id,
@@ -75,67 +81,82 @@ export function createLeftovers(parts: Parts): Leftovers {
     return events.recordMany(tx, entries, nowMs);
   }
 
-  async function sendOnIn(tx: Sql, from: Leftover, { pool }: PoolSnapshot, requests: AdmissionRequests, nowMs: number) {
+  async function redirectIn(
+    tx: Sql,
+    from: UnassignedBatch,
+    { pool }: PoolSnapshot,
+    requests: AdmissionRequests,
+    nowMs: number,
+  ) {
     const { tenantId } = from;
-    // Without a lock: an item that gets into another group before it is locked is noticed then.
-    const groups = await groupsOfItems(
+    // Read without a lock. If an item changes its groups before it is locked, leave() detects it.
+    const groups = await readItemGroups(
       tx,
       from.ids.map((id) => ({ tenantId, id })),
     );
     const round = await lockRound(tx, pool, requests, nowMs, groups.flatMap(groupNamesOf));
     const items = await lockUnassigned(tx, from);
     const found = new Map(items.map((item) => [item.id, item]));
-    // An item that was not ready when the keys were evaluated has no request, and is left for the next look.
+    // An item that was not ready when the keys were evaluated has no request; the next scan handles it.
     const ids = from.ids.filter((id) => found.has(id) && requests.has(id));
     for (const id of ids) round.leave(id, groupNamesOf({ tenantId, ...found.get(id)! }));
     const { placed, refused } = round.admit(ids, ids.length);
-    await changePool(tx, tenantId, pool.id, [...placed, ...refused.map(outside)]);
+    await changePool(tx, tenantId, pool.id, [...placed, ...refused.map(withoutGroups)]);
     const { depth, freed } = await round.keep();
-    const { moved, counts } = await moveUncounted(tx, refused.map(endOf(tenantId, pool.id)), [], nowMs);
-    const rejected = moved.filter(({ nth }) => refused[nth]!.reason === "rejected");
+    const { transitioned, counts } = await applyTransitionsUncounted(
+      tx,
+      refused.map(toEndTransition(tenantId, pool.id)),
+      [],
+      nowMs,
+    );
+    const rejected = transitioned.filter(({ nth }) => refused[nth]!.reason === "rejected");
     const why = { tenantId, reasonCode: rejectedReason, maxRetries: pool.config.dlq.maxRetries };
-    const told = await buryMoved(tx, pool.id, rejected, why, nowMs);
+    const recorded = await recordDeadLetters(tx, pool.id, rejected, why, nowMs);
     const changes = [
       { tenantId, poolId: from.poolId, depth: -ids.length },
       { tenantId, poolId: pool.id, depth: ids.length + depth },
     ];
     if (ids.length > 0) await addCounts(tx, [...changes, ...counts], nowMs % shardCount);
-    return { placed, freed, told };
+    return { placed, freed, recorded };
   }
 
   return {
-    async sendOn(from, toPoolId, nowMs) {
+    async redirect(from, toPoolId, nowMs) {
       const { tenantId, poolId, ids } = from;
       const snapshot = await pools.snapshot(tenantId, toPoolId);
-      // The pool was removed: the next decision finds another way.
+      // The pool was deleted: the next decision chooses another target.
       if (snapshot === undefined) return;
-      const items = await requestedItems(db.sql, tenantId, { poolId, state: "ready", ids });
+      const items = await readRequestedItems(db.sql, tenantId, { poolId, state: "ready", ids });
       const requests = await admissionRequests(admissionOf, snapshot.pool, items, shares.forBackground(tenantId));
-      const { placed, freed, told } = await retryRaces(() =>
-        db.transaction((tx) => sendOnIn(tx, from, snapshot, requests, nowMs)),
+      const { placed, freed, recorded } = await retryRaces(() =>
+        db.transaction((tx) => redirectIn(tx, from, snapshot, requests, nowMs)),
       );
-      told.wake();
-      for (const { dueAtMs } of placed) if (dueAtMs !== undefined) expect(dueAtMs);
+      recorded.wake();
+      for (const { dueAtMs } of placed) if (dueAtMs !== undefined) sweepBy(dueAtMs);
       if (placed.length > 0) wake(tenantId, toPoolId);
       for (const each of freed) wake(each.tenantId, each.poolId);
     },
 
-    async bury({ tenantId, poolId, ids }, reasonCode, maxRetries, nowMs) {
-      const { freed, told } = await db.transaction(async (tx) => {
+    async deadLetter({ tenantId, poolId, ids }, reasonCode, maxRetries, nowMs) {
+      const { freed, recorded } = await db.transaction(async (tx) => {
         const items = ids.map((id) => ({ tenantId, id, poolId }));
-        const groups = (await groupsOfItems(tx, items)).flatMap(groupNamesOf);
-        const moves = items.map((item) => ({ ...item, from: "unassigned" as const, to: "dead_lettered" as const }));
-        const done = await move(tx, moves, groups, nowMs, nowMs % shardCount);
+        const groups = (await readItemGroups(tx, items)).flatMap(groupNamesOf);
+        const transitions = items.map((item) => ({
+          ...item,
+          from: "unassigned" as const,
+          to: "dead_lettered" as const,
+        }));
+        const done = await applyTransitions(tx, transitions, groups, nowMs, nowMs % shardCount);
         const why = { tenantId, reasonCode, maxRetries };
-        return { freed: done.freed, told: await buryMoved(tx, poolId, done.moved, why, nowMs) };
+        return { freed: done.freed, recorded: await recordDeadLetters(tx, poolId, done.transitioned, why, nowMs) };
       });
-      told.wake();
+      recorded.wake();
       for (const each of freed) wake(each.tenantId, each.poolId);
     },
   };
 }
 
-interface DeathReason {
+interface DeadLetterReason {
   readonly tenantId: TenantId;
   readonly reasonCode: string;
   readonly maxRetries: number;
@@ -148,8 +169,8 @@ interface ItemGroups {
   readonly concurrencyGroup: string;
 }
 
-/** Locks the items that are still in their pool without a recipient: another node may have decided them first. */
-async function lockUnassigned(tx: Sql, { tenantId, poolId, ids }: Leftover): Promise<ItemGroups[]> {
+/** Locks the items that are still in their pool without a recipient. Another node may have decided them first. */
+async function lockUnassigned(tx: Sql, { tenantId, poolId, ids }: UnassignedBatch): Promise<ItemGroups[]> {
   return tx<ItemGroups[]>`
     select id, singleton_group, debounce_group, concurrency_group from queue_items
     where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[]) and pool_id = ${poolId} and state = 'ready'
@@ -157,7 +178,7 @@ async function lockUnassigned(tx: Sql, { tenantId, poolId, ids }: Leftover): Pro
     order by id for update`;
 }
 
-/** Puts locked items into another pool and its groups. */
+/** Moves locked items to another pool and its groups. */
 async function changePool(
   tx: Sql,
   tenantId: TenantId,
@@ -182,15 +203,15 @@ async function changePool(
     where q.tenant_id = ${tenantId} and q.id = placed.id`;
 }
 
-/** Where an item that is refused stands until it ends: in the pool, and in none of its groups. */
-function outside({ queueItemId }: RefusedItem): Placement {
+/** Places a refused item in the pool but in none of its groups, until it ends. */
+function withoutGroups({ queueItemId }: RefusedItem): Placement {
   const groups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
   return { queueItemId, state: "ready", holdReason: "", dueAtMs: undefined, ...groups };
 }
 
-/** How an item ends that is refused: a duplicate in favour of the one that is there, and any other as a dead letter. */
-function endOf(tenantId: TenantId, poolId: string) {
-  return ({ queueItemId: id, reason, existingItemId }: RefusedItem): Move => {
+/** Ends a refused item: a duplicate is superseded by the existing item, any other becomes a dead letter. */
+function toEndTransition(tenantId: TenantId, poolId: string) {
+  return ({ queueItemId: id, reason, existingItemId }: RefusedItem): ItemTransition => {
     const base = { tenantId, id, poolId, from: "unassigned" as const };
     return reason === "deduplicated"
       ? { ...base, to: "superseded", survivorId: existingItemId }

@@ -56,7 +56,7 @@ export type Router = ReturnType<typeof createRouter>;
 /** Makes the module. */
 export function createRouter(parts: Parts) {
   const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
-  const assigning = createAssigning({ ...parts, leftovers: queues.leftovers, wake: queues.wake, pollMs });
+  const assigning = createAssigning({ ...parts, unassignedItems: queues.unassignedItems, wake: queues.wake, pollMs });
   const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotCodec);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
@@ -64,7 +64,7 @@ export function createRouter(parts: Parts) {
     live,
     shares,
     acceptor: queues.acceptor,
-    expect: queues.expect,
+    expect: queues.sweepBy,
     onUnassigned({ tenantId, snapshot, decision, view }) {
       // A place that became free before the item was committed woke nobody.
       const waitsForPlace = capacityReasons.includes(decision.reason);

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { ulid, ulidMs } from "../../../platform/ids/ulid.ts";
 import type { AdmissionRequest, Verdict } from "../admission/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
-import type { DecisionRow, ItemRow, Parcel } from "../queues/index.ts";
+import type { AcceptedBatch, DecisionRow, ItemRow } from "../queues/index.ts";
 import type { Decision } from "./domain/decision.ts";
 import { compactEvidence, type Evidence, type EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
@@ -150,7 +150,7 @@ function groupsOf({ groups, limitGroups }: AdmissionRequest): Pick<ItemRow, "gro
 }
 
 /** What is kept of an item that was routed. */
-export function settled(routed: Routed, nowMs: number): Parcel["rows"][number] {
+export function settled(routed: Routed, nowMs: number): AcceptedBatch["rows"][number] {
   const { id, tenantId, asked, snapshot, seed, decision, evidence, work } = routed;
   const { pool, digest } = snapshot;
   const outcome = outcomeOf(routed);
@@ -182,7 +182,7 @@ export function settled(routed: Routed, nowMs: number): Parcel["rows"][number] {
 }
 
 const noRequirementsJson = JSON.stringify(noRequirements);
-const noEvents: Parcel["rows"][number]["events"] = [];
+const noEvents: AcceptedBatch["rows"][number]["events"] = [];
 
 function decidedEvent({ id, poolId, outcome, recipientId, type }: DecisionRow, reason: string, nowMs: number) {
   const data = { pool_id: poolId, outcome, reason, recipient_id: recipientId, type };

@@ -46,8 +46,8 @@ function routingWith(parts: Partial<Parts>) {
 
 function acceptorThat(keep: () => Promise<"accepted" | "duplicate">): Acceptor {
   return {
-    async accept({ items, settle }) {
-      settle(items.map(() => undefined));
+    async accept({ items, toBatch }) {
+      toBatch(items.map(() => undefined));
       return keep();
     },
     idle: async () => {},

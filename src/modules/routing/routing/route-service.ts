@@ -6,7 +6,7 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { AdmissionRequest } from "../admission/index.ts";
 import type { PoolReader, PoolSnapshot, Pools } from "../pools/index.ts";
-import type { Acceptor, Parcel, Proposal } from "../queues/index.ts";
+import type { AcceptedBatch, Acceptor, AcceptRequest } from "../queues/index.ts";
 import { type DecisionTime, decideInTime, runInTime, timeOfCall } from "./decisions/decision-budget.ts";
 import type { Decision } from "./domain/decision.ts";
 import { SlicedDecision } from "./domain/decision-engine.ts";
@@ -185,7 +185,7 @@ export function createRouteService(parts: Parts) {
   ): Promise<T | "duplicate"> {
     let final: readonly Routed[] = routed;
     let response: ReturnType<typeof answer> | undefined;
-    const proposal: Proposal = {
+    const proposal: AcceptRequest = {
       tenantId: context.tenantId,
       nowMs: context.nowMs,
       items: routed.map(({ id, snapshot, admission, work }) => ({
@@ -195,7 +195,7 @@ export function createRouteService(parts: Parts) {
         push: work?.delivery === "push",
       })),
       claim: keyed?.claim,
-      settle(verdicts): Parcel {
+      toBatch(verdicts): AcceptedBatch {
         final = routed.map((each, at) => withVerdict(each, verdicts[at], context.nowMs));
         response = answer(final);
         return { rows: final.map((each) => settled(each, context.nowMs)), record: keyed?.record(response) };

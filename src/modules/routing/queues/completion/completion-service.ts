@@ -4,9 +4,14 @@ import { isUlid } from "../../../../platform/ids/ulid.ts";
 import { groupNamesOf } from "../../admission/index.ts";
 import type { ItemFailure } from "../domain/queue-item.ts";
 import { afterFailure, type RetryPolicy } from "../domain/retry-policy.ts";
-import { move } from "../transitions/item-transitions.ts";
+import { applyTransitions } from "../transitions/item-transitions.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
-import { finishedLeases, groupsOfItems, type Move, type Moved } from "../transitions/transition-store.ts";
+import {
+  type ItemTransition,
+  readFinishedLeases,
+  readItemGroups,
+  type TransitionedItem,
+} from "../transitions/transition-store.ts";
 import { type CompletedRow, completePlainItems } from "./completion-store.ts";
 
 /** Why an attempt failed. */
@@ -14,195 +19,212 @@ export interface WorkFailure {
   readonly retryable: boolean;
   readonly reasonCode: string;
   readonly reason: string;
-  /** The next attempt waits at least so long. */
+  /** The minimum delay before the next attempt. */
   readonly retryAfterMs?: number;
 }
 
-/** How a worker says an item ended. */
-export interface Finish {
+/** A worker's report on a leased item: completed or failed. */
+export interface WorkReport {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly id: string;
   readonly token: string;
-  /** Undefined when the work is done. */
+  /** Undefined when the work is completed. */
   readonly failure: WorkFailure | undefined;
   readonly phase: "work" | "delivery" | "lease";
-  /** Ends the lease only if its time is over. */
+  /** Ends the lease only if it has expired. */
   readonly overdue?: boolean;
   readonly retry: RetryPolicy;
   readonly maxRetries: number;
   readonly cost?: number | undefined;
   readonly score?: number | undefined;
-  /** Whether the item's own steps go on the event log. */
+  /** Whether the item's state changes are recorded as events. */
   readonly itemEvents: boolean;
 }
 
-/** What became of an item: undefined when the lease was lost. */
-export type Finished = { readonly state: Move["to"]; readonly retryAtMs: number | undefined } | undefined;
+/** The item's new state; undefined when the lease was lost. */
+export type ReportResult = { readonly state: ItemTransition["to"]; readonly retryAtMs: number | undefined } | undefined;
 
-/** What else has to be written when items end, and what follows from it. */
-export interface Followers {
-  /** Called in the transaction with everything that ended; `wake` is to be called after the commit. */
-  ended(tx: Sql, ended: readonly Ended[], nowMs: number): Promise<{ wake: () => void }>;
+/** Side effects of finished items. */
+export interface CompletionEffects {
+  /** Called in the transaction with all finished items. The caller calls `wake` after the commit. */
+  record(tx: Sql, finished: readonly FinishedItem[], nowMs: number): Promise<{ wake: () => void }>;
   /** Called after the commit. */
-  committed(ended: readonly Ended[], pools: readonly { tenantId: string; poolId: string }[], nowMs: number): void;
+  afterCommit(
+    finished: readonly FinishedItem[],
+    pools: readonly { tenantId: string; poolId: string }[],
+    nowMs: number,
+  ): void;
 }
 
-/** An item that a worker was done with. */
-export interface Ended {
-  readonly finish: Finish;
-  readonly moved: Moved;
-  readonly to: Move["to"];
+/** A reported item, after its transition. */
+export interface FinishedItem {
+  readonly report: WorkReport;
+  readonly item: TransitionedItem;
+  readonly to: ItemTransition["to"];
   readonly retryAtMs: number | undefined;
-  /** How long it was worked on. */
+  /** The time from lease to report. */
   readonly tookMs: number | undefined;
 }
 
 interface Parts {
   readonly db: Database;
-  readonly followers: Followers;
+  readonly effects: CompletionEffects;
   readonly now: () => number;
-  /** Chance for the waits before the next attempt, 0 to 1. */
+  /** Random value for the jitter of retry delays, 0 to 1. */
   readonly random: () => number;
 }
 
-/** Takes back what workers are done with. */
-export interface Finishing {
-  finish(finishes: readonly Finish[]): Promise<readonly Finished[]>;
-  /** The same in a transaction of the caller's; `committed` is to be called after it. */
-  finishIn(tx: Sql, finishes: readonly Finish[]): Promise<{ results: readonly Finished[]; committed: () => void }>;
+/** Applies workers' reports on leased items. */
+export interface CompletionService {
+  finishItems(reports: readonly WorkReport[]): Promise<readonly ReportResult[]>;
+  /** The same in the caller's transaction. The caller calls `committed` after the commit. */
+  finishItemsIn(
+    tx: Sql,
+    reports: readonly WorkReport[],
+  ): Promise<{ results: readonly ReportResult[]; committed: () => void }>;
   idle(): Promise<void>;
 }
 
-/** Workers share a transaction up to so many items, and get one of their own beside it only for many. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: (finishes: readonly Finish[]) => finishes.length };
+/** Reports share a transaction of up to `batchMax` items. A second transaction runs beside it from `besideMin` items on. */
+const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: (reports: readonly WorkReport[]) => reports.length };
 
-/** Makes this node's finishing: many workers' ends travel in one transaction. */
-export function createFinishing({ db, followers, now, random }: Parts): Finishing {
+/** Creates this node's completion service. Reports of many workers share one transaction. */
+export function createCompletionService({ db, effects, now, random }: Parts): CompletionService {
   let turn = 0;
 
-  async function finishIn(tx: Sql, finishes: readonly Finish[]) {
+  async function finishItemsIn(tx: Sql, reports: readonly WorkReport[]) {
     const nowMs = now();
-    const moves: Move[] = [];
-    // Of two ends of one lease in one batch the first one counts.
+    const transitions: ItemTransition[] = [];
+    // The first of several reports for one lease in a batch wins.
     const seen = new Set<string>();
-    const places = finishes.map((finish) => {
-      const lease = leaseOf(finish.token);
-      const name = finish.tenantId + finish.id + finish.token;
+    const indices = reports.map((report) => {
+      const lease = parseLeaseToken(report.token);
+      const name = report.tenantId + report.id + report.token;
       if (lease === undefined || seen.has(name)) return undefined;
       seen.add(name);
-      return moves.push(moveOf(finish, lease.attempt, nowMs, random())) - 1;
+      return transitions.push(toTransition(report, lease.attempt, nowMs, random())) - 1;
     });
-    // Only items in groups have to look for them; the lease says which they are.
-    const grouped = finishes.filter(({ token }) => leaseOf(token)?.grouped);
-    const groups = (await groupsOfItems(tx, grouped)).flatMap(groupNamesOf);
-    const { moved, freed } = await move(tx, moves, groups, nowMs, turn++ % shardCount, (items) =>
-      items.map(({ nth, tenantId, poolId }) => {
-        const failed = moves[nth]!.failure !== undefined;
-        return { tenantId, poolId, completed: failed ? 0 : 1, failed: failed ? 1 : 0 };
-      }),
+    // The token says whether an item is in groups, so only those items are read.
+    const grouped = reports.filter(({ token }) => parseLeaseToken(token)?.grouped);
+    const groups = (await readItemGroups(tx, grouped)).flatMap(groupNamesOf);
+    const { transitioned, freed } = await applyTransitions(
+      tx,
+      transitions,
+      groups,
+      nowMs,
+      turn++ % shardCount,
+      (items) =>
+        items.map(({ nth, tenantId, poolId }) => {
+          const failed = transitions[nth]!.failure !== undefined;
+          return { tenantId, poolId, completed: failed ? 0 : 1, failed: failed ? 1 : 0 };
+        }),
     );
-    const items = new Map<number | undefined, Moved>(moved.map((item) => [item.nth, item]));
-    const lost = finishes.filter((_, at) => !items.has(places[at]));
-    const before = await repeatsAmong(tx, lost);
-    const ended: Ended[] = [];
-    const results = finishes.map((finish, at): Finished => {
-      const item = items.get(places[at]);
-      if (item === undefined) return before.get(finish);
-      const each = moves[item.nth]!;
+    const items = new Map<number | undefined, TransitionedItem>(transitioned.map((item) => [item.nth, item]));
+    const lost = reports.filter((_, at) => !items.has(indices[at]));
+    const repeated = await findRepeated(tx, lost);
+    const finished: FinishedItem[] = [];
+    const results = reports.map((report, at): ReportResult => {
+      const item = items.get(indices[at]);
+      if (item === undefined) return repeated.get(report);
+      const each = transitions[item.nth]!;
       const tookMs = item.leasedAt === null ? undefined : Math.max(0, nowMs - item.leasedAt.getTime());
       const retryAtMs = each.failure?.told?.retryAtMs;
-      ended.push({ finish, moved: item, to: each.to, retryAtMs, tookMs });
+      finished.push({ report, item, to: each.to, retryAtMs, tookMs });
       return { state: each.to, retryAtMs };
     });
-    const { wake } = await followers.ended(tx, ended, nowMs);
+    const { wake } = await effects.record(tx, finished, nowMs);
     const committed = () => {
       wake();
-      followers.committed(ended, freed, nowMs);
+      effects.afterCommit(finished, freed, nowMs);
     };
     return { results, committed };
   }
 
-  const batcher = createBatcher<readonly Finish[], readonly Finished[]>({
+  const batcher = createBatcher<readonly WorkReport[], readonly ReportResult[]>({
     ...byItems,
     async flush(calls) {
-      const { results, committed } = await db.transaction((tx) => finishIn(tx, calls.flat()));
+      const { results, committed } = await db.transaction((tx) => finishItemsIn(tx, calls.flat()));
       committed();
       const own = results.values();
       return calls.map((call) => own.take(call.length).toArray());
     },
   });
 
-  /** What most workers have to say, in one statement; undefined for what it did not come to. */
-  const plainly = createBatcher<readonly Finish[], readonly Finished[]>({
+  /** Applies plain completions, the common case, in one statement; undefined for items that need the full path. */
+  const plainBatcher = createBatcher<readonly WorkReport[], readonly ReportResult[]>({
     ...byItems,
     async flush(calls) {
       const nowMs = now();
-      // Each item once, in the order in which items are locked. What is left out is asked for in the usual way.
-      const leases = new Map<string, Finish>();
+      // Each item once, in the global lock order. The remaining reports take the full path.
+      const leases = new Map<string, WorkReport>();
       for (const call of calls)
-        for (const finish of call) if (!leases.has(nameOf(finish))) leases.set(nameOf(finish), finish);
-      const done = [...leases].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, finish]) => finish);
+        for (const report of call) if (!leases.has(itemKey(report))) leases.set(itemKey(report), report);
+      const done = [...leases].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
       const rows = await completePlainItems(db.steady.sql, done, nowMs, turn++ % shardCount);
-      const ended = rows.map((row) => endOf(leases.get(nameOf(row))!, row, nowMs));
-      followers.committed(ended, [], nowMs);
-      const those = new Set(ended.map(({ finish }) => finish));
-      return calls.map((call) => call.map((finish) => (those.has(finish) ? completed : undefined)));
+      const finished = rows.map((row) => toFinishedItem(leases.get(itemKey(row))!, row, nowMs));
+      effects.afterCommit(finished, [], nowMs);
+      const applied = new Set(finished.map(({ report }) => report));
+      return calls.map((call) => call.map((report) => (applied.has(report) ? completed : undefined)));
     },
   });
 
   return {
-    async finish(finishes) {
-      if (finishes.length === 0) return [];
-      if (!finishes.every(isPlain)) return batcher.run(finishes);
-      const results = await plainly.run(finishes);
+    async finishItems(reports) {
+      if (reports.length === 0) return [];
+      if (!reports.every(isPlain)) return batcher.run(reports);
+      const results = await plainBatcher.run(reports);
       if (!results.includes(undefined)) return results;
-      // Lost, or more than plain after all.
-      const rest = (await batcher.run(finishes.filter((_, at) => results[at] === undefined))).values();
+      // The lease was lost, or the item needs the full path.
+      const rest = (await batcher.run(reports.filter((_, at) => results[at] === undefined))).values();
       return results.map((result) => result ?? rest.next().value);
     },
-    finishIn,
+    finishItemsIn,
     async idle() {
-      await plainly.idle();
+      await plainBatcher.idle();
       await batcher.idle();
     },
   };
 }
 
-/** What was answered to those who repeat the end of a lease that they have told before. */
-async function repeatsAmong(sql: Sql, lost: readonly Finish[]): Promise<ReadonlyMap<Finish, Finished>> {
-  const repeats = new Map<Finish, Finished>();
-  const told = lost.filter(({ overdue, token }) => overdue !== true && leaseOf(token) !== undefined);
-  const leases = new Map((await finishedLeases(sql, told)).map((lease) => [nameOf(lease), lease]));
-  for (const finish of told) {
-    const lease = leases.get(nameOf(finish));
-    if (lease === undefined || lease.poolId !== finish.poolId) continue;
-    if (finish.failure === undefined) {
-      if (lease.doneToken === finish.token) repeats.set(finish, completed);
+/** Finds the results of reports that repeat an earlier report of the same lease. */
+async function findRepeated(sql: Sql, lost: readonly WorkReport[]): Promise<ReadonlyMap<WorkReport, ReportResult>> {
+  const repeats = new Map<WorkReport, ReportResult>();
+  const reports = lost.filter(({ overdue, token }) => overdue !== true && parseLeaseToken(token) !== undefined);
+  const leases = new Map((await readFinishedLeases(sql, reports)).map((lease) => [itemKey(lease), lease]));
+  for (const report of reports) {
+    const lease = leases.get(itemKey(report));
+    if (lease === undefined || lease.poolId !== report.poolId) continue;
+    if (report.failure === undefined) {
+      if (lease.doneToken === report.token) repeats.set(report, completed);
       continue;
     }
-    const failed = lease.failures.find((failure) => failure.told?.token === finish.token)?.told;
-    if (failed !== undefined) repeats.set(finish, { state: failed.state, retryAtMs: failed.retryAtMs });
+    const failed = lease.failures.find((failure) => failure.told?.token === report.token)?.told;
+    if (failed !== undefined) repeats.set(report, { state: failed.state, retryAtMs: failed.retryAtMs });
   }
   return repeats;
 }
 
-const completed: Finished = { state: "completed", retryAtMs: undefined };
+const completed: ReportResult = { state: "completed", retryAtMs: undefined };
 
-/** Names an item; by these names items come in the order of their ids. */
-function nameOf({ tenantId, id }: Pick<Finish, "tenantId" | "id">): string {
+/** Key of an item. Keys sort in the global lock order. */
+function itemKey({ tenantId, id }: Pick<WorkReport, "tenantId" | "id">): string {
   return tenantId + id;
 }
 
-/** Whether there is nothing to be done for an item but to complete it. */
-function isPlain({ failure, itemEvents, cost, score, id, token }: Finish): boolean {
+/** Whether a report is a plain completion: no failure, groups, events, cost or score. */
+function isPlain({ failure, itemEvents, cost, score, id, token }: WorkReport): boolean {
   if (failure !== undefined || itemEvents || cost !== undefined || score !== undefined) return false;
-  return isUlid(id) && leaseOf(token)?.grouped === false;
+  return isUlid(id) && parseLeaseToken(token)?.grouped === false;
 }
 
-function endOf(finish: Finish, { recipientId, leasedAtMs, attempt }: CompletedRow, nowMs: number): Ended {
-  const { tenantId, poolId, id } = finish;
-  const moved: Moved = {
+function toFinishedItem(
+  report: WorkReport,
+  { recipientId, leasedAtMs, attempt }: CompletedRow,
+  nowMs: number,
+): FinishedItem {
+  const { tenantId, poolId, id } = report;
+  const item: TransitionedItem = {
     nth: 0,
     tenantId,
     id,
@@ -219,38 +241,38 @@ function endOf(finish: Finish, { recipientId, leasedAtMs, attempt }: CompletedRo
     concurrencyGroup: "",
   };
   const tookMs = leasedAtMs === null ? undefined : Math.max(0, nowMs - leasedAtMs);
-  return { finish, moved, to: "completed", retryAtMs: undefined, tookMs };
+  return { report, item, to: "completed", retryAtMs: undefined, tookMs };
 }
 
-function moveOf(finish: Finish, attempt: number, nowMs: number, chance: number): Move {
-  const { tenantId, poolId, id, token, failure, retry, overdue = false } = finish;
+function toTransition(report: WorkReport, attempt: number, nowMs: number, jitter: number): ItemTransition {
+  const { tenantId, poolId, id, token, failure, retry, overdue = false } = report;
   const base = { tenantId, poolId, id, from: { token, overdue } };
   if (failure === undefined) return { ...base, to: "completed" };
-  const kept: ItemFailure = {
+  const entry: ItemFailure = {
     attempt,
     failedAtMs: nowMs,
     reasonCode: failure.reasonCode,
     reason: failure.reason,
     recipientId: "",
   };
-  const next = afterFailure(retry, attempt, failure.retryable, chance);
+  const next = afterFailure(retry, attempt, failure.retryable, jitter);
   if (next === "dead_letter") {
     const told = { token, state: "dead_lettered" as const };
-    return { ...base, to: "dead_lettered", failure: overdue ? kept : { ...kept, told } };
+    return { ...base, to: "dead_lettered", failure: overdue ? entry : { ...entry, told } };
   }
-  // Who takes it next is decided anew: whoever failed may be the reason.
-  const anew = { ...base, recipientId: "", delivery: "pull" as const, failure: kept };
-  // Whoever crashed had its wait: the next attempt may begin at once.
-  if (overdue) return { ...anew, to: "ready" };
+  // The recipient is chosen again, because the failed one may be the cause.
+  const unassigned = { ...base, recipientId: "", delivery: "pull" as const, failure: entry };
+  // The lease duration already served as the delay, so the next attempt may start immediately.
+  if (overdue) return { ...unassigned, to: "ready" };
   const retryInMs = Math.max(next.retryInMs, failure.retryAfterMs ?? 0);
   const told = { token, state: "pending" as const, retryAtMs: nowMs + retryInMs };
-  return { ...anew, to: "pending", dueInMs: retryInMs, holdReason: "retry", failure: { ...kept, told } };
+  return { ...unassigned, to: "pending", dueInMs: retryInMs, holdReason: "retry", failure: { ...entry, told } };
 }
 
-const tokenShape = /^[A-Za-z0-9_-]{16}(p|g)([1-9][0-9]{0,5})$/;
+const tokenPattern = /^[A-Za-z0-9_-]{16}(p|g)([1-9][0-9]{0,5})$/;
 
-/** What a lease token tells: whether its item is in admission groups, and which attempt it is for. */
-function leaseOf(token: string): { grouped: boolean; attempt: number } | undefined {
-  const match = tokenShape.exec(token);
+/** Reads a lease token: whether its item is in admission groups, and the number of the attempt. */
+function parseLeaseToken(token: string): { grouped: boolean; attempt: number } | undefined {
+  const match = tokenPattern.exec(token);
   return match === null ? undefined : { grouped: match[1] === "g", attempt: Number(match[2]) };
 }

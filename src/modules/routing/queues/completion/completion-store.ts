@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { lines, type Sql } from "../../../../platform/db/index.ts";
 
-/** Work that is done. None of its texts holds a line break. */
+/** A completed lease. None of the texts contains a line break. */
 interface Completion {
   readonly tenantId: TenantId;
   readonly poolId: string;
@@ -9,7 +9,7 @@ interface Completion {
   readonly token: string;
 }
 
-/** An item that is completed. */
+/** A completed item. */
 export interface CompletedRow {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -19,9 +19,9 @@ export interface CompletedRow {
 }
 
 /**
- * Completes items of which nothing else has to be given back or told, in one statement: the items, their outcomes, the
- * counts. They come in the order of their ids, in which everybody locks items. Those whose lease is not the worker's are
- * left out of the answer, as are those that were dead letters before: their letters have to be forgotten as well.
+ * Completes items without groups or events in one statement: the items, their outcomes and the counts. The input is
+ * sorted by id, the global lock order of items. The result leaves out items whose lease is not the worker's, and items
+ * that were dead letters before, because their dead letters must be deleted as well.
  */
 export async function completePlainItems(
   sql: Sql,
@@ -30,8 +30,8 @@ export async function completePlainItems(
   shard: number,
 ): Promise<CompletedRow[]> {
   const now = new Date(nowMs);
-  // Only a lease has a token. Rows are looked up one by one and written where they were found: for a join, or by their
-  // state, the planner might go through all items once it has seen a table with none.
+  // Only leased items have a token. Rows are looked up one by one and updated by ctid: for a join, or a filter by state,
+  // the planner may choose a full scan if the table was empty when its statistics were collected.
   return sql`
     with locked as materialized (
       select q.place from (
@@ -53,7 +53,7 @@ export async function completePlainItems(
       where q.ctid = any(array(select place from locked))
       returning q.tenant_id, q.id, q.pool_id, q.recipient_id, q.attempt,
         floor(date_part('epoch', q.leased_at) * 1000) as leased_at_ms
-    ), told as (
+    ), outcome_rows as (
       insert into outcomes (tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, observed_at, recorded_at)
       select tenant_id, id, pool_id, recipient_id, 'success', greatest(0, ${nowMs}::float8 - leased_at_ms),
         ${now}::timestamptz, ${now}::timestamptz

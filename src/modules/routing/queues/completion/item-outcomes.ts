@@ -2,9 +2,9 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import type { DeadLetters } from "../../dead-letters/index.ts";
-import type { Ended, Followers } from "./completion-service.ts";
+import type { CompletionEffects, FinishedItem } from "./completion-service.ts";
 
-/** How what a recipient did turned out, as whoever learns from it wants to know. */
+/** The outcome of a recipient's work on an item. */
 export interface WorkOutcome {
   readonly tenantId: TenantId;
   readonly poolId: string;
@@ -14,13 +14,13 @@ export interface WorkOutcome {
   readonly latencyMs: number | undefined;
   readonly cost: number | undefined;
   readonly score: number | undefined;
-  /** Whether the item will not be worked on again: only then is the outcome the decision's. */
+  /** Whether the item has ended. Only a final outcome is the outcome of the decision. */
   readonly final: boolean;
 }
 
-/** Keeps outcomes and learns from them. */
+/** Saves outcomes and learns from them. */
 export interface OutcomeSink {
-  keep(tx: Sql, outcomes: readonly WorkOutcome[], nowMs: number): Promise<void>;
+  save(tx: Sql, outcomes: readonly WorkOutcome[], nowMs: number): Promise<void>;
   learn(outcomes: readonly WorkOutcome[], nowMs: number): void;
 }
 
@@ -29,22 +29,22 @@ interface Parts {
   readonly events: EventRecorder;
   readonly outcomes: OutcomeSink;
   readonly wake: (tenantId: string, poolId: string) => void;
-  /** Told of the next moment at which one of the items is due. */
-  readonly expect: (atMs: number) => void;
+  /** Called with the time at which an item is due. */
+  readonly sweepBy: (atMs: number) => void;
 }
 
-/** What follows when workers are done with items: outcomes, dead letters and events, in the same transaction. */
-export function createFollowers({ deadLetters, events, outcomes, wake, expect }: Parts): Followers {
+/** Creates the side effects of finished items: outcomes, dead letters and events, in the same transaction. */
+export function createCompletionEffects({ deadLetters, events, outcomes, wake, sweepBy }: Parts): CompletionEffects {
   return {
-    async ended(tx, ended, nowMs) {
-      const learnt = ended.flatMap(outcomeOf);
+    async record(tx, finished, nowMs) {
+      const workOutcomes = finished.flatMap(outcomeOf);
       await Promise.all([
-        outcomes.keep(
+        outcomes.save(
           tx,
-          learnt.filter(({ final }) => final),
+          workOutcomes.filter(({ final }) => final),
           nowMs,
         ),
-        ...[...byTenant(ended)].flatMap(([tenantId, items]) => [
+        ...[...byTenant(finished)].flatMap(([tenantId, items]) => [
           deadLetters.bury(
             tx,
             tenantId,
@@ -53,85 +53,85 @@ export function createFollowers({ deadLetters, events, outcomes, wake, expect }:
           deadLetters.forget(
             tx,
             tenantId,
-            items.flatMap(({ moved, to }) => (to === "completed" && moved.revived ? [moved.id] : [])),
+            items.flatMap(({ item, to }) => (to === "completed" && item.revived ? [item.id] : [])),
           ),
         ]),
       ]);
-      return events.recordMany(tx, ended.flatMap(eventOf), nowMs);
+      return events.recordMany(tx, finished.flatMap(eventOf), nowMs);
     },
 
-    committed(ended, freed, nowMs) {
-      outcomes.learn(ended.flatMap(outcomeOf), nowMs);
+    afterCommit(finished, freed, nowMs) {
+      outcomes.learn(finished.flatMap(outcomeOf), nowMs);
       const pools = new Map<string, string>();
       for (const { tenantId, poolId } of freed) pools.set(poolId, tenantId);
-      for (const { moved, to, retryAtMs } of ended) {
-        if (to === "ready") pools.set(moved.poolId, moved.tenantId);
-        if (retryAtMs !== undefined) expect(retryAtMs);
+      for (const { item, to, retryAtMs } of finished) {
+        if (to === "ready") pools.set(item.poolId, item.tenantId);
+        if (retryAtMs !== undefined) sweepBy(retryAtMs);
       }
       for (const [poolId, tenantId] of pools) wake(tenantId, poolId);
     },
   };
 }
 
-function outcomeOf({ finish, moved, to, tookMs }: Ended): WorkOutcome[] {
-  const { recipientId, tenantId, poolId, id } = moved;
+function outcomeOf({ report, item, to, tookMs }: FinishedItem): WorkOutcome[] {
+  const { recipientId, tenantId, poolId, id } = item;
   if (recipientId === "") return [];
-  const failed = finish.failure !== undefined;
+  const failed = report.failure !== undefined;
   return [
     {
       tenantId,
       poolId,
       recipientId,
       decisionId: id,
-      status: !failed ? "success" : finish.phase === "lease" ? "timeout" : "failure",
+      status: !failed ? "success" : report.phase === "lease" ? "timeout" : "failure",
       latencyMs: tookMs,
-      cost: finish.cost,
-      score: finish.score,
+      cost: report.cost,
+      score: report.score,
       final: to === "completed" || to === "dead_lettered",
     },
   ];
 }
 
-function letterOf({ finish, moved, to }: Ended, nowMs: number) {
+function letterOf({ report, item, to }: FinishedItem, nowMs: number) {
   if (to !== "dead_lettered") return [];
-  const { poolId, id, failures } = moved;
+  const { poolId, id, failures } = item;
   return [
     {
       poolId,
       queueItemId: id,
-      reasonCode: finish.failure!.reasonCode,
-      phase: finish.phase,
+      reasonCode: report.failure!.reasonCode,
+      phase: report.phase,
       attempts: failures,
-      maxRetries: finish.maxRetries,
+      maxRetries: report.maxRetries,
       failedAt: new Date(nowMs),
     },
   ];
 }
 
-function eventOf({ finish, moved, to }: Ended): EventEntry[] {
-  const { tenantId, id: subject, poolId, recipientId, attempt } = moved;
+function eventOf({ report, item, to }: FinishedItem): EventEntry[] {
+  const { tenantId, id: subject, poolId, recipientId, attempt } = item;
   const data = { pool_id: poolId, recipient_id: recipientId, attempt };
   if (to === "dead_lettered") {
-    const { reasonCode } = finish.failure!;
+    const { reasonCode } = report.failure!;
     return [
       {
         tenantId,
         subject,
         type: "queue.item.dead_lettered",
-        data: { ...data, reason_code: reasonCode, phase: finish.phase },
+        data: { ...data, reason_code: reasonCode, phase: report.phase },
       },
     ];
   }
-  if (!finish.itemEvents) return [];
+  if (!report.itemEvents) return [];
   if (to === "completed") return [{ tenantId, subject, type: "queue.item.completed", data }];
-  return [{ tenantId, subject, type: "queue.item.failed", data: { ...data, reason_code: finish.failure!.reasonCode } }];
+  return [{ tenantId, subject, type: "queue.item.failed", data: { ...data, reason_code: report.failure!.reasonCode } }];
 }
 
-function byTenant(ended: readonly Ended[]): ReadonlyMap<TenantId, Ended[]> {
-  const groups = new Map<TenantId, Ended[]>();
-  for (const each of ended) {
-    const group = groups.get(each.moved.tenantId);
-    if (group === undefined) groups.set(each.moved.tenantId, [each]);
+function byTenant(finished: readonly FinishedItem[]): ReadonlyMap<TenantId, FinishedItem[]> {
+  const groups = new Map<TenantId, FinishedItem[]>();
+  for (const each of finished) {
+    const group = groups.get(each.item.tenantId);
+    if (group === undefined) groups.set(each.item.tenantId, [each]);
     else group.push(each);
   }
   return groups;

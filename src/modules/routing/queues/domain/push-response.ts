@@ -1,42 +1,42 @@
-/** What came of sending an item: a status, or why there was none. */
-export type PushAnswer =
+/** The response to a pushed item: an HTTP status, or the reason why there was none. */
+export type PushResponse =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly fault: string };
 
-/** Why an item was not delivered, and whether trying again makes sense. */
+/** Why an item was not delivered, and whether a retry makes sense. */
 export interface PushFailure {
   readonly retryable: boolean;
   readonly reasonCode: string;
   readonly reason: string;
-  /** The other side asked to be left alone for so long. */
+  /** The delay that the recipient requested with Retry-After. */
   readonly retryAfterMs?: number;
 }
 
 const retryAfterMaxMs = 15 * 60_000;
-/** Statuses below 500 that may be different next time. */
-const passing = new Set([408, 409, 425, 429]);
-/** Faults that the same request would meet again. */
-const lasting = new Set(["denied", "invalid_url", "secret_missing"]);
+/** Statuses below 500 that are worth a retry. */
+const retryableStatuses = new Set([408, 409, 425, 429]);
+/** Faults that a retry cannot fix. */
+const permanentFaults = new Set(["denied", "invalid_url", "secret_missing"]);
 
-/** Undefined for an item that was delivered: any 2xx is, and a redirect is not followed. */
-export function pushVerdict(answer: PushAnswer, nowMs: number): PushFailure | undefined {
-  if ("fault" in answer) {
-    const { fault } = answer;
-    return { retryable: !lasting.has(fault), reasonCode: fault, reason: "The recipient could not be reached." };
+/** Returns undefined for a delivered item: any 2xx. Redirects are not followed. */
+export function toPushFailure(response: PushResponse, nowMs: number): PushFailure | undefined {
+  if ("fault" in response) {
+    const { fault } = response;
+    return { retryable: !permanentFaults.has(fault), reasonCode: fault, reason: "The recipient could not be reached." };
   }
-  const { status, retryAfter } = answer;
+  const { status, retryAfter } = response;
   if (status >= 200 && status < 300) return undefined;
-  const retryAfterMs = askedMs(retryAfter, nowMs);
+  const retryAfterMs = retryAfterToMs(retryAfter, nowMs);
   return {
-    retryable: status >= 500 || passing.has(status),
+    retryable: status >= 500 || retryableStatuses.has(status),
     reasonCode: `http_${status}`,
-    reason: `The recipient answered with ${status}.`,
+    reason: `The recipient responded with status ${status}.`,
     ...(retryAfterMs > 0 && { retryAfterMs: Math.min(retryAfterMs, retryAfterMaxMs) }),
   };
 }
 
-/** How long the other side asks to be left alone: it names seconds or a date. */
-function askedMs(retryAfter: string | undefined, nowMs: number): number {
+/** Parses a Retry-After header: seconds or a date. */
+function retryAfterToMs(retryAfter: string | undefined, nowMs: number): number {
   if (retryAfter === undefined) return 0;
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - nowMs;
   return Number.isNaN(ms) ? 0 : ms;

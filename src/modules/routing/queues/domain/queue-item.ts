@@ -1,9 +1,9 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 
 /**
- * Where an item stands.
- * pending: its time has not come. held: something holds it back. ready: it can be handed out. leased: it is worked on.
- * The others are ends.
+ * The state of an item.
+ * pending: not due yet. held: held back, for example by a debounce window. ready: can be leased. leased: a worker has it.
+ * All other states are final.
  */
 export type ItemState =
   | "pending"
@@ -17,7 +17,7 @@ export type ItemState =
   | "drained"
   | "superseded";
 
-/** Every state, for whoever filters by one. */
+/** All states, to validate filters. */
 export const itemStates: readonly ItemState[] = [
   "pending",
   "held",
@@ -31,10 +31,10 @@ export const itemStates: readonly ItemState[] = [
   "superseded",
 ];
 
-/** The states in which an item counts towards the depth of its queue. */
+/** The states that count towards the depth of a queue. */
 export const waitingStates = ["pending", "held", "ready"] as const satisfies readonly ItemState[];
 
-/** What holds an item that is pending or held. */
+/** Why an item is pending or held. */
 export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce";
 
 /** One attempt that failed. */
@@ -44,18 +44,18 @@ export interface ItemFailure {
   readonly reasonCode: string;
   readonly reason: string;
   readonly recipientId: string;
-  /** The lease that its worker failed, and what the worker was told; absent where the lease ran out. */
+  /** The worker's lease and the result it received; absent when the lease expired. Stored under this name. */
   readonly told?: { readonly token: string; readonly state: ItemState; readonly retryAtMs?: number | undefined };
 }
 
-/** The search for a recipient of a waiting item; all null unless one was sought in vain. */
+/** Failed attempts to find a recipient for a waiting item; all null when there were none. */
 export interface AssignmentRetry {
   readonly assignTries: number | null;
   readonly assignReason: string | null;
   readonly assignAfter: Date | null;
 }
 
-/** An item of a queue, with what was asked when it came in. */
+/** An item of a queue, with the original request. */
 export interface QueueItem extends AssignmentRetry {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -83,8 +83,8 @@ export interface QueueItem extends AssignmentRetry {
 }
 
 /**
- * What items are handed out by, lowest first: when an item came in, less what its priority is worth.
- * It never changes while the item waits, and yet whoever has waited long enough goes before any priority.
+ * Items are leased in order of rank, lowest first: the enqueue time minus a bonus for the priority.
+ * The rank is constant while an item waits, and an item that has waited long enough precedes any priority.
  */
 export function rankOf(enqueuedAtMs: number, priority: number, ageingS: number): number {
   return enqueuedAtMs - priority * ageingS * 1000;

@@ -10,7 +10,7 @@ import type { Handlers } from "../../../../chain/handlers.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { fromConstraint, type GroupRef, readGroupStates } from "../../admission/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
-import { fromAssignment } from "../assignment-message.ts";
+import { toAssignmentField } from "../assignment-message.ts";
 import { type Explanation, explain } from "./explanation.ts";
 import { type AdmittedItem, countAhead, findAdmittedItem } from "./explanation-store.ts";
 
@@ -43,8 +43,8 @@ async function explainItem(
   const item = await findAdmittedItem(sql, tenantId, poolId, itemId);
   if (item === undefined) throw notFound("queue item");
   const refs = refsOf(item);
-  const standing = { ...item, dueAtMs: item.dueAt?.getTime(), refs };
-  const explanation = explain(standing, pool.config.admission, await readGroupStates(sql, tenantId, refs), nowMs);
+  const status = { ...item, dueAtMs: item.dueAt?.getTime(), refs };
+  const explanation = explain(status, pool.config.admission, await readGroupStates(sql, tenantId, refs), nowMs);
   const { constraint } = explanation;
   const ahead = constraint === undefined ? 0 : await countAhead(sql, tenantId, constraint, item);
   return { ...explanation, item, ahead };
@@ -71,6 +71,6 @@ function fromExplanation({ item, constraint, notBeforeMs, ahead, verdicts }: Ite
     ahead,
     survivorId: item.survivorId,
     verdicts: verdicts.map(fromConstraint),
-    ...fromAssignment(item),
+    ...toAssignmentField(item),
   });
 }

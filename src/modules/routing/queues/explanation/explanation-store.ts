@@ -4,7 +4,7 @@ import type { GroupRef } from "../../admission/index.ts";
 import type { AssignmentRetry, HoldReason, ItemState } from "../domain/queue-item.ts";
 import { withSurvivors } from "../survivor-store.ts";
 
-/** What is known of an item on its way through its constraints. */
+/** An item with its state and constraint groups. */
 export interface AdmittedItem extends AssignmentRetry {
   readonly id: string;
   readonly state: ItemState;
@@ -19,10 +19,10 @@ export interface AdmittedItem extends AssignmentRetry {
   readonly rank: number;
 }
 
-/** The most items that are counted. */
+/** The count stops at this value. */
 const countMax = 1000;
 
-/** An item of a pool with its groups. */
+/** Finds an item of a pool, with its groups. */
 export async function findAdmittedItem(
   sql: Sql,
   tenantId: TenantId,
@@ -36,7 +36,7 @@ export async function findAdmittedItem(
   return row && (await withSurvivors(sql, tenantId, [row]))[0];
 }
 
-/** How many of its pool go before an item in a throttle or concurrency group, counted up to a bound. */
+/** Counts the items of the pool that precede an item in its throttle or concurrency group, up to `countMax`. */
 export async function countAhead(
   sql: Sql,
   tenantId: TenantId,

@@ -11,28 +11,28 @@ import {
 } from "../../admission/index.ts";
 import { type HoldReason, type ItemState, waitingStates } from "../domain/queue-item.ts";
 
-/** Where an item that was let in stands. */
-export interface ItemStanding {
+/** The state of an admitted item. */
+export interface ItemStatus {
   readonly state: ItemState;
   readonly holdReason: HoldReason;
   readonly dueAtMs: number | undefined;
   readonly refs: readonly GroupRef[];
 }
 
-/** What holds an item and what does not. */
+/** The constraint that holds an item, and the verdicts of all its constraints. */
 export interface Explanation {
-  /** The constraint that holds it; undefined when none does. */
+  /** The constraint that holds the item; undefined when none does. */
   readonly constraint: GroupRef | undefined;
   readonly notBeforeMs: number | undefined;
   readonly verdicts: readonly ConstraintVerdict[];
 }
 
 /**
- * Explains where an item stands with the constraints of its pool as they are now. A ready item is held when a group that
- * limits its hand-out has no room now. An item that has ended has nothing to do with any constraint.
+ * Explains an item's state under its pool's current constraints. A ready item is held when a group that limits leasing
+ * has no room. An ended item is subject to no constraint.
  */
 export function explain(
-  item: ItemStanding,
+  item: ItemStatus,
   config: AdmissionConfig,
   groups: ReadonlyMap<string, GroupState>,
   nowMs: number,

@@ -11,7 +11,7 @@ import {
 } from "../../admission/index.ts";
 import { rankOf } from "../domain/queue-item.ts";
 
-/** A decision as it is kept. */
+/** A stored decision. */
 export interface DecisionRow {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -30,31 +30,31 @@ export interface DecisionRow {
   readonly evidenceJson: string;
 }
 
-/** The work that a decision makes, as it is put on the queue. */
+/** The queue item that a decision creates. */
 export interface ItemRow {
   readonly recipientId: string;
-  /** undecided: rules were not applied yet, and nobody can lease the item before they are. */
+  /** undecided: the rules have not been applied yet, and until then the item cannot be leased. */
   readonly delivery: "pull" | "push" | "none" | "undecided";
   readonly state: "pending" | "held" | "ready" | "leased";
-  /** How many seconds of waiting one point of priority is worth. */
+  /** The seconds of waiting that one point of priority is worth. */
   readonly ageingS: number;
-  /** For an item that nobody fetches: how long it counts as in flight. */
+  /** For a decision-only item: how long it counts as in flight. */
   readonly leaseS?: number | undefined;
-  /** When it goes on, by the clock of whoever decided; told to the caller. */
+  /** When the item is due, by the deciding node's clock; returned to the caller. */
   readonly dueAtMs: number | undefined;
-  /** How long something holds it from now on, by the database's clock. */
+  /** How long the item is held from now on, by the database's clock. */
   readonly heldForMs?: number | undefined;
-  /** It is not handed out before, by the database's clock. */
+  /** The item cannot be leased before this time, by the database's clock. */
   readonly notBeforeMs?: number | undefined;
   readonly holdReason: string;
   readonly expiresAtMs: number;
   readonly ownTtl: boolean;
   readonly groups: ItemGroups;
-  /** The groups among them that limit how many items are handed out: they are made when they are first used. */
+  /** The groups among them that limit leasing; they are created on first use. */
   readonly limitGroups: readonly OwnedGroup[];
 }
 
-/** An event about an item, kept with it. */
+/** An event about an item, written in the same statement. */
 export interface ItemEventRow {
   readonly id: string;
   readonly type: string;
@@ -62,11 +62,11 @@ export interface ItemEventRow {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What one call brings: all of it is kept, or none when its idempotency key was used before. */
-export interface Parcel {
+/** One call's rows. All are written, or none when the call's idempotency key was used before. */
+export interface AcceptedBatch {
   readonly rows: readonly {
     readonly decision: DecisionRow;
-    /** The item's own priority, or what rules made of it. */
+    /** The item's priority after rules were applied. */
     readonly priority: number;
     readonly item: ItemRow | undefined;
     readonly events: readonly ItemEventRow[];
@@ -75,51 +75,51 @@ export interface Parcel {
 }
 
 /**
- * Keeps what many calls bring, in one statement; answers with the indices of those whose key was used before.
- * Without a shard nothing is counted: whoever has more to do in the transaction counts at its end.
- * Where there is to be room for all of it (see roomIn) the statement fails when there is none, and nothing is kept.
+ * Writes the rows of many calls in one statement; returns the indices of calls whose key was used before.
+ * Without a shard, counts are not updated: the caller has more work in its transaction and writes counts at the end.
+ * With `room` (see roomIn), the statement fails when a group has no room, and nothing is written.
  */
-export async function insertParcels(
+export async function insertAcceptedBatches(
   sql: Sql,
-  parcels: readonly Parcel[],
+  batches: readonly AcceptedBatch[],
   shard: number | undefined,
   room?: Fragment,
 ): Promise<ReadonlySet<number>> {
-  const rows = parcels.flatMap((parcel) => parcel.rows);
-  // Of which parcel each row is.
-  const places = parcels.flatMap((parcel, at) => parcel.rows.map(() => at));
-  const keyed = parcels.some(({ record }) => record !== undefined);
+  const rows = batches.flatMap((batch) => batch.rows);
+  // The batch index of each row.
+  const batchIndices = batches.flatMap((batch, at) => batch.rows.map(() => at));
+  const keyed = batches.some(({ record }) => record !== undefined);
   const queued = rows.some(({ item }) => item !== undefined);
   const limits = rows.flatMap(({ item }) => item?.limitGroups ?? []);
   const shape = shapeOf(rows);
-  const taken = keyed ? sql`taken` : sql`input`;
-  const result = await sql<{ parcel: number }[]>`
+  const accepted = keyed ? sql`accepted` : sql`input`;
+  const result = await sql<{ batch: number }[]>`
     with ${room === undefined ? sql`` : sql`${room},`} input as (
-      ${input(sql, rows, places, shape)} ${room === undefined ? sql`` : sql`where (select room from room)`}
+      ${input(sql, rows, batchIndices, shape)} ${room === undefined ? sql`` : sql`where (select room from room)`}
     )
-    ${keyed ? claiming(sql, parcels) : sql``}
+    ${keyed ? claimKeys(sql, batches) : sql``}
     ${limits.length === 0 ? sql`` : sql`, limits as (${makeGroups(sql, limits, ulidMs(rows[0]!.decision.id))})`}
     , decided as (
       insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
         recipient_id, snapshot_digest, seed, evidence)
       select tenant_id, id, pool_id, type, key, attributes::json, requirements::json, payload::json, priority::int,
         outcome, coalesce(decided_for, ''), decode(snapshot_digest, 'hex'), seed::bigint, evidence::json
-      from ${taken}
+      from ${accepted}
     )
-    ${queued ? queueing(sql, taken, shape) : sql``}
-    ${queued && shard !== undefined ? counting(sql, taken, shard) : sql``}
-    ${rows.some(({ events }) => events.length > 0) ? telling(sql, rows, places, keyed) : sql``}
-    select ${keyed ? sql`batch_index as parcel from refused` : sql`parcel::int from input where false`}`;
-  return new Set(result.map(({ parcel }) => parcel));
+    ${queued ? insertItems(sql, accepted, shape) : sql``}
+    ${queued && shard !== undefined ? addAcceptedCounts(sql, accepted, shard) : sql``}
+    ${rows.some(({ events }) => events.length > 0) ? insertEvents(sql, rows, batchIndices, keyed) : sql``}
+    select ${keyed ? sql`batch_index as batch from refused` : sql`batch::int from input where false`}`;
+  return new Set(result.map(({ batch }) => batch));
 }
 
-type InputRow = Parcel["rows"][number];
+type InputRow = AcceptedBatch["rows"][number];
 
-/** What has to be sent of the items in a statement: what none of them has got is left out. */
+/** The optional columns of a statement. Columns that no item uses are left out. */
 interface Shape {
-  /** Whether one of them cannot be handed out at once, or is out of the ordinary otherwise: few are. */
+  /** Whether some item needs the optional columns, for example because it is not ready. Few items do. */
   readonly unusual: boolean;
-  /** The kinds of groups that some of them are in. */
+  /** The kinds of groups that items are in. */
   readonly kinds: readonly ConstraintKind[];
 }
 
@@ -136,17 +136,17 @@ function isUsual({ decision, priority, item }: InputRow): boolean {
 }
 
 /**
- * The rows, sent by column, without those that nobody has a use for: every column costs something.
- * Only what callers name freely may hold a line break.
+ * The input rows, sent by column. Unused columns are left out, because each column has a cost.
+ * Only type and key, which callers choose freely, may contain a line break.
  */
-function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], shape: Shape): Fragment {
+function input(sql: Sql, rows: readonly InputRow[], batchIndices: readonly number[], shape: Shape): Fragment {
   const { unusual, kinds } = shape;
   const decided = (value: (decision: DecisionRow) => string | number) => lines(rows, ({ decision }) => value(decision));
   const queued = (value: (item: ItemRow) => string | number | boolean | undefined) =>
     lines(rows, ({ item }) => item && value(item));
   return sql`
     select * from rows from (
-      string_to_table(${places.join("\n")}, E'\\n', ''),
+      string_to_table(${batchIndices.join("\n")}, E'\\n', ''),
       string_to_table(${decided(({ tenantId }) => tenantId)}, E'\\n', ''),
       string_to_table(${decided(({ id }) => id)}, E'\\n', ''),
       string_to_table(${decided(({ poolId }) => poolId)}, E'\\n', ''),
@@ -178,12 +178,12 @@ function input(sql: Sql, rows: readonly InputRow[], places: readonly number[], s
             string_to_table(${queued(({ leaseS }) => leaseS)}, E'\\n', '')`
           : sql``
       }
-    ) as input(parcel, tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
+    ) as input(batch, tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
       decided_for, snapshot_digest, seed, evidence, state, delivery, rank, expires_at_ms ${groupColumns(sql, kinds)}
       ${unusual ? sql`, recipient_id, item_priority, held_for_ms, not_before_ms, hold_reason, own_ttl, lease_s` : sql``})`;
 }
 
-/** The names of the columns of groups, each with a comma before it. */
+/** The names of the group columns, each preceded by a comma. */
 function groupColumns(sql: Sql, kinds: readonly ConstraintKind[]): Fragment {
   return ofKinds(sql, kinds, (kind) => sql`, ${sql(`${kind}_group`)}`);
 }
@@ -196,18 +196,16 @@ function rankIn({ decision, item, priority }: InputRow): number | undefined {
   return item && rankOf(ulidMs(decision.id), priority, item.ageingS);
 }
 
-/** Records the keys of calls, and leaves out the calls whose key was used before. */
-function claiming(sql: Sql, parcels: readonly Parcel[]): Fragment {
-  const records = parcels.flatMap(({ record }, parcel) =>
-    record === undefined ? [] : [{ batchIndex: parcel, record }],
-  );
-  return sql`, ${claimBatch(sql, records)}, taken as (
-      select * from input where parcel::int not in (select batch_index from refused)
+/** Records the idempotency keys of calls, and filters out calls whose key was used before. */
+function claimKeys(sql: Sql, batches: readonly AcceptedBatch[]): Fragment {
+  const records = batches.flatMap(({ record }, batchIndex) => (record === undefined ? [] : [{ batchIndex, record }]));
+  return sql`, ${claimBatch(sql, records)}, accepted as (
+      select * from input where batch::int not in (select batch_index from refused)
     )`;
 }
 
-/** Puts the work that decisions make on the queue. */
-function queueing(sql: Sql, taken: Fragment, { unusual, kinds }: Shape): Fragment {
+/** Inserts the queue items of the decisions. */
+function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds }: Shape): Fragment {
   return sql`, queued as (
       insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
         recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until` : sql``})
@@ -222,50 +220,50 @@ function queueing(sql: Sql, taken: Fragment, { unusual, kinds }: Shape): Fragmen
               now() + make_interval(secs => lease_s::int)`
             : sql`coalesce(decided_for, ''), priority::int`
         }
-      from ${taken} where state is not null
+      from ${accepted} where state is not null
     )`;
 }
 
-/** True for an item that waits for nothing but its time, which has come by the database's clock. */
+/** SQL condition: the item waits only for its time, which has passed by the database's clock. */
 function isDue(sql: Sql): Fragment {
   return sql`(coalesce(hold_reason, '') = 'not_before' and to_timestamp(not_before_ms::float8 / 1000) <= now())`;
 }
 
-function counting(sql: Sql, taken: Fragment, shard: number): Fragment {
+function addAcceptedCounts(sql: Sql, accepted: Fragment, shard: number): Fragment {
   return sql`, deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
-      select tenant_id, pool_id, ${shard}, count(*) from ${taken}
+      select tenant_id, pool_id, ${shard}, count(*) from ${accepted}
       where state in ('pending', 'held', 'ready') group by tenant_id, pool_id order by tenant_id, pool_id
       on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
     ), counted as (
       insert into queue_days (tenant_id, pool_id, day, shard, accepted)
-      select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ${taken}
+      select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ${accepted}
       where state is not null group by tenant_id, pool_id order by tenant_id, pool_id
       on conflict (tenant_id, pool_id, day, shard) do update set accepted = queue_days.accepted + excluded.accepted
     )`;
 }
 
-function telling(sql: Sql, rows: readonly InputRow[], places: readonly number[], keyed: boolean): Fragment {
+function insertEvents(sql: Sql, rows: readonly InputRow[], batchIndices: readonly number[], keyed: boolean): Fragment {
   const events = rows.flatMap(({ decision, events: each }, nth) =>
-    each.map((event) => eventRow(decision.tenantId, event, places[nth]!)),
+    each.map((event) => eventRow(decision.tenantId, event, batchIndices[nth]!)),
   );
-  // As the log itself does it: an event is in the environment of its pool.
-  return sql`, told as (
+  // Like the event log, this takes the environment of an event from its pool.
+  return sql`, new_events as (
       insert into events (tenant_id, id, type, source, subject, time, data, environment_id, in_production)
-      select told.tenant_id, told.id, type, source, subject, time, data, place.id, place.key = 'production'
-      from json_to_recordset(${JSON.stringify(events)}::text::json) as told(
-        parcel int, tenant_id text, id text, type text, source text, subject text, time timestamptz, data jsonb)
+      select new_events.tenant_id, new_events.id, type, source, subject, time, data, place.id, place.key = 'production'
+      from json_to_recordset(${JSON.stringify(events)}::text::json) as new_events(
+        batch int, tenant_id text, id text, type text, source text, subject text, time timestamptz, data jsonb)
       left join lateral (
         select e.id, e.key from pools p join environments e on e.tenant_id = p.tenant_id and e.id = p.environment_id
-        where p.tenant_id = told.tenant_id and p.id = told.data ->> 'pool_id'
+        where p.tenant_id = new_events.tenant_id and p.id = new_events.data ->> 'pool_id'
         limit 1
       ) place on true
-      ${keyed ? sql`where parcel not in (select batch_index from refused)` : sql``}
+      ${keyed ? sql`where batch not in (select batch_index from refused)` : sql``}
     )`;
 }
 
-function eventRow(tenantId: TenantId, event: ItemEventRow, parcel: number) {
+function eventRow(tenantId: TenantId, event: ItemEventRow, batch: number) {
   const { id, type, subject, data } = event;
   const source = `/${type.slice(0, type.indexOf("."))}`;
-  return { parcel, tenant_id: tenantId, id, type, source, subject, time: new Date(), data };
+  return { batch, tenant_id: tenantId, id, type, source, subject, time: new Date(), data };
 }

@@ -4,21 +4,21 @@ import { freshTenant, testDatabase } from "../../../../../test/harness/context.t
 import { until } from "../../../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { insertParcels } from "./accept-store.ts";
+import type { AcceptRequest } from "./accept-request.ts";
+import { insertAcceptedBatches } from "./accept-store.ts";
 import { createAcceptor } from "./acceptor.ts";
-import type { Proposal } from "./proposal.ts";
 
 const db = await testDatabase();
 const poolId = ulid(Date.now());
 
-/** A call that keeps decisions about items which go to nobody's queue. */
-function proposalOf(tenantId: TenantId, ids: readonly string[]): Proposal {
+/** A call that writes decisions without queue items. */
+function requestOf(tenantId: TenantId, ids: readonly string[]): AcceptRequest {
   return {
     tenantId,
     nowMs: Date.now(),
     items: ids.map((id) => ({ id, poolId, admission: undefined, push: false })),
     claim: undefined,
-    settle: () => ({
+    toBatch: () => ({
       rows: ids.map((id) => ({
         decision: {
           tenantId,
@@ -45,18 +45,18 @@ function proposalOf(tenantId: TenantId, ids: readonly string[]): Proposal {
   };
 }
 
-test("a call with one item does not wait for the statement of a call with many", async () => {
-  const acceptor = createAcceptor({ db, taking: {} as never, wake: () => {} });
+test("a call with one item does not wait for the statement of a call with many items", async () => {
+  const acceptor = createAcceptor({ db, constrained: {} as never, wake: () => {} });
   const ids = Array.from({ length: 500 }, () => ulid(Date.now()));
   const tenantId = freshTenant();
   let held: Promise<unknown> | undefined;
   await db.transaction(async (sql) => {
-    // Whoever inserts the same id waits until this transaction ends.
-    await insertParcels(sql, [proposalOf(tenantId, [ids[499]!]).settle([])], 0);
-    held = acceptor.accept(proposalOf(tenantId, ids));
+    // An insert of the same id waits until this transaction ends.
+    await insertAcceptedBatches(sql, [requestOf(tenantId, [ids[499]!]).toBatch([])], 0);
+    held = acceptor.accept(requestOf(tenantId, ids));
     held.catch(() => {});
     await isWaiting();
-    assert.equal(await acceptor.accept(proposalOf(freshTenant(), [ulid(Date.now())])), "accepted");
+    assert.equal(await acceptor.accept(requestOf(freshTenant(), [ulid(Date.now())])), "accepted");
   });
   await assert.rejects(held!, "the id was taken");
 });

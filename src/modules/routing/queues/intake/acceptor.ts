@@ -2,80 +2,81 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Batcher, createBatcher, type Database } from "../../../../platform/db/index.ts";
 import { admitted } from "../../admission/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
-import { insertParcels } from "./accept-store.ts";
-import type { AdmissionTaking } from "./constrained-acceptor.ts";
-import type { Proposal } from "./proposal.ts";
+import type { AcceptRequest } from "./accept-request.ts";
+import { insertAcceptedBatches } from "./accept-store.ts";
+import type { ConstrainedAcceptor } from "./constrained-acceptor.ts";
 
-/** Takes items in: what was answered is committed, together with many others'. */
+/** Accepts items. Calls are committed in shared batches before they return. */
 export interface Acceptor {
-  /** "duplicate" when the call's idempotency key was recorded before; nothing was kept then. */
-  accept(proposal: Proposal): Promise<"accepted" | "duplicate">;
+  /** Returns "duplicate", and writes nothing, when the call's idempotency key was used before. */
+  accept(request: AcceptRequest): Promise<"accepted" | "duplicate">;
   idle(): Promise<void>;
 }
 
 interface Parts {
   readonly db: Database;
-  readonly taking: AdmissionTaking;
-  /** Called after the commit, with the pools that have new work, and whether some of it is to be sent. */
+  readonly constrained: ConstrainedAcceptor;
+  /** Called after the commit with each pool that has new items, and whether some are pushed. */
   readonly wake: (tenantId: TenantId, poolId: string, push: boolean) => void;
 }
 
-/** What a statement costs on its own is shared by so many items. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 100, weigh: ({ items }: Proposal) => items.length };
-/** Calls with so many items are kept apart from the others, which would wait for their statements. */
+/** Up to `batchMax` items share the fixed cost of a statement. */
+const byItems = { lanes: 2, batchMax: 500, besideMin: 100, weigh: ({ items }: AcceptRequest) => items.length };
+/** Calls with at least this many items are batched separately, so that small calls do not wait for them. */
 const bulkMin = 50;
 
-/** Keeps calls in few statements: those with many items in statements of their own. */
-function createSizedBatcher<Out>(flush: (proposals: Proposal[]) => Promise<Out[]>): Batcher<Proposal, Out> {
-  const few = createBatcher<Proposal, Out>({ ...byItems, flush });
-  const many = createBatcher<Proposal, Out>({ ...byItems, flush });
+/** Creates a batcher with separate batches for small and large calls. */
+function createSizedBatcher<Out>(flush: (requests: AcceptRequest[]) => Promise<Out[]>): Batcher<AcceptRequest, Out> {
+  const few = createBatcher<AcceptRequest, Out>({ ...byItems, flush });
+  const many = createBatcher<AcceptRequest, Out>({ ...byItems, flush });
   return {
-    run: (proposal) => (proposal.items.length < bulkMin ? few : many).run(proposal),
+    run: (request) => (request.items.length < bulkMin ? few : many).run(request),
     async idle() {
       await Promise.all([few.idle(), many.idle()]);
     },
   };
 }
 
-/** Makes this node's acceptor. */
-export function createAcceptor({ db, taking, wake }: Parts): Acceptor {
+/** Creates this node's acceptor. */
+export function createAcceptor({ db, constrained, wake }: Parts): Acceptor {
   let turn = 0;
   const nextShard = () => turn++ % shardCount;
 
-  const free = createSizedBatcher<"accepted" | "duplicate">(async (proposals) => {
-    const parcels = proposals.map(({ items, settle }) =>
-      settle(items.map(({ admission }) => (admission === undefined ? undefined : admitted))),
+  const plainBatcher = createSizedBatcher<"accepted" | "duplicate">(async (requests) => {
+    const batches = requests.map(({ items, toBatch }) =>
+      toBatch(items.map(({ admission }) => (admission === undefined ? undefined : admitted))),
     );
-    const refused = await insertParcels(db.sql, parcels, nextShard());
-    return told(proposals, refused);
+    const refused = await insertAcceptedBatches(db.sql, batches, nextShard());
+    return wakePools(requests, refused);
   });
 
-  // Apart from the others: what has to look at its groups, or waits for those who share them, keeps nobody else waiting.
-  const constrained = createSizedBatcher<"accepted" | "duplicate">(async (proposals) => {
-    const refused = await taking.take(proposals, nextShard());
-    return told(proposals, refused);
+  // Batched separately: these calls may wait for group locks and must not delay unconstrained calls.
+  const constrainedBatcher = createSizedBatcher<"accepted" | "duplicate">(async (requests) => {
+    const refused = await constrained.accept(requests, nextShard());
+    return wakePools(requests, refused);
   });
 
-  function told(proposals: readonly Proposal[], refused: ReadonlySet<number>): ("accepted" | "duplicate")[] {
+  /** Wakes the pools with new items; returns the result of each request. */
+  function wakePools(requests: readonly AcceptRequest[], refused: ReadonlySet<number>): ("accepted" | "duplicate")[] {
     const pools = new Map<string, { tenantId: TenantId; push: boolean }>();
-    const answers = proposals.map(({ tenantId, items }, at) => {
+    const results = requests.map(({ tenantId, items }, at) => {
       if (refused.has(at)) return "duplicate";
       for (const { poolId, push } of items)
         pools.set(poolId, { tenantId, push: push || pools.get(poolId)?.push === true });
       return "accepted";
     });
     for (const [poolId, { tenantId, push }] of pools) wake(tenantId, poolId, push);
-    return answers;
+    return results;
   }
 
   return {
-    accept: (proposal) =>
-      (proposal.items.some(({ admission }) => admission !== undefined && admission.refs.length > 0)
-        ? constrained
-        : free
-      ).run(proposal),
+    accept: (request) =>
+      (request.items.some(({ admission }) => admission !== undefined && admission.refs.length > 0)
+        ? constrainedBatcher
+        : plainBatcher
+      ).run(request),
     async idle() {
-      await Promise.all([free.idle(), constrained.idle()]);
+      await Promise.all([plainBatcher.idle(), constrainedBatcher.idle()]);
     },
   };
 }

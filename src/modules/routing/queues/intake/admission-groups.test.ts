@@ -18,7 +18,7 @@ const stage = admissionStage(db);
 const { list, get, clear } = stage;
 
 describe("groups", () => {
-  test("are listed in pages of any size without gap or repeat, each once, whatever is added meanwhile", async () => {
+  test("are listed exactly once in pages of any size, whatever is added in the meantime", async () => {
     const pool = await stage.pool({ ...constraints, debounce: undefined });
     for (let n = 0; n < 4; n++) await stage.enqueue(pool, { key: `key ${n}` });
     const whole = (await list(pool)).groups.map(({ constraintKind, groupId }) => `${constraintKind} ${groupId}`);
@@ -53,7 +53,7 @@ describe("groups", () => {
       { tenantId: pool.tenantId, environmentKey: "staging" },
     );
     await stage.enqueue(pool);
-    await stage.handOut(pool);
+    await stage.lease(pool);
     await stage.enqueue(staging);
     const kinds = async (request: object) =>
       (await list({ tenantId: pool.tenantId }, request)).groups.map((group) => group.constraintKind);
@@ -67,7 +67,7 @@ describe("groups", () => {
     assert.deepEqual((await list({ tenantId: freshTenant() })).groups, []);
   });
 
-  test("show their places, who has them and who waits", async () => {
+  test("show their places, holders and waiting items", async () => {
     const pool = await stage.pool({
       singleton: { ...constraints.singleton, key: "item.type + item.key" },
       concurrency: { ...constraints.concurrency, key: "'all'", limit: 2 },
@@ -77,7 +77,7 @@ describe("groups", () => {
     const [singleton, concurrency] = items[0]!.refs;
     const waiting = await get(pool, concurrency!);
     assert.deepEqual([waiting.status, waiting.limit, waiting.inUse, waiting.waiting], ["open", 2, 0, 5]);
-    assert.equal((await stage.handOut(pool, 5)).length, 2);
+    assert.equal((await stage.lease(pool, 5)).length, 2);
     const place = await get(pool, singleton!);
     assert.deepEqual([place.status, place.queueItemId, place.limit, place.inUse], ["saturated", items[0]!.id, 1, 1]);
     const places = await get(pool, concurrency!);
@@ -88,7 +88,7 @@ describe("groups", () => {
     );
   });
 
-  test("of another pool, of another tenant or of none are not found, neither to read nor to clear", async () => {
+  test("of another pool or tenant, or that do not exist, are not found by get or clear", async () => {
     const pool = await stage.pool({ singleton: constraints.singleton });
     const { refs } = await stage.enqueue(pool);
     const beside = await stage.pool({ singleton: constraints.singleton }, { tenantId: pool.tenantId });
@@ -103,7 +103,7 @@ describe("groups", () => {
     assert.deepEqual(await readRows(db.sql as never), before);
   });
 
-  test("are shown only to callers who may work in their environment", async () => {
+  test("are shown only to callers with access to their environment", async () => {
     const live = await stage.pool({ singleton: constraints.singleton });
     const sandbox = await stage.pool(
       { singleton: constraints.singleton },
@@ -124,7 +124,7 @@ describe("groups", () => {
     }
   });
 
-  test("have the same status in a list's filter as in the list", async () => {
+  test("have the same status in the list and in its filter", async () => {
     const tenantId = freshTenant();
     const nowMs = Date.now();
     const offset = fc.option(fc.constantFrom(-1000, 0, 1, 1000), { nil: undefined });
@@ -173,7 +173,7 @@ describe("groups", () => {
     }
   });
 
-  test("are forgotten a day after their last use unless they still hold something, and then begin anew", async () => {
+  test("are deleted a day after their last use unless they hold something, and start fresh afterwards", async () => {
     const pool = await stage.pool({ ...constraints, debounce: undefined });
     const day = 86_400_000;
     const usedMs = Date.now() - 2 * day;
@@ -188,14 +188,14 @@ describe("groups", () => {
     const job = forgetGroupsJob({ sql: db.sql, clock: { now: Date.now }, platformTenantId: () => pool.tenantId });
     await job.handler({ signal: new AbortController().signal } as never);
     const left = (await list({ tenantId: pool.tenantId })).groups.map(({ groupId }) => groupId);
-    const kept = [...working.refs, ...old.refs.filter(({ kind }) => kind !== "singleton"), ...held.refs];
-    assert.deepEqual(left.sort(), kept.map(({ groupId }) => groupId).sort());
+    const expected = [...working.refs, ...old.refs.filter(({ kind }) => kind !== "singleton"), ...held.refs];
+    assert.deepEqual(left.sort(), expected.map(({ groupId }) => groupId).sort());
     assert.equal((await stage.enqueue(pool, { key: "ended" })).verdict.status, "admitted");
-    assert.equal((await stage.handOut(pool, 9)).length, 2);
+    assert.equal((await stage.lease(pool, 9)).length, 2);
   });
 });
 
-test("one who makes a group and one who has locked another do not wait for each other for good", async () => {
+test("a transaction that creates a group and one that holds another group's lock do not deadlock forever", async () => {
   const throttle = { ...constraints.throttle, key: "item.type", limit: 1000, burst: 1000, onLimit: "reject" as const };
   const pool = await stage.pool({ singleton: constraints.singleton, throttle });
   await stage.enqueue(pool, { key: "first" });
@@ -205,7 +205,7 @@ test("one who makes a group and one who has locked another do not wait for each 
   const looking = db.transaction(async (tx) => {
     await tx`select from admission_groups where tenant_id = ${pool.tenantId} and kind = 'throttle' for update`;
     entering = stage.enqueue(pool, { key: "second" });
-    // It has made its group, and waits for the other one.
+    // It has created its group and waits for the other one.
     await until(async () => {
       const waiting = await db.sql`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -215,7 +215,7 @@ test("one who makes a group and one who has locked another do not wait for each 
       insert into admission_groups (tenant_id, kind, group_id, environment_id, pool_id, updated_at)
       values (${pool.tenantId}, 'singleton', ${groupId}, ${pool.environmentId}, ${pool.poolId}, now())`;
   });
-  // PostgreSQL sends one of them back, and it may be this one.
+  // PostgreSQL aborts one of the two transactions, possibly this one.
   await looking.catch((error: { code?: string }) => assert.equal(error.code, "40P01"));
   assert.equal((await entering!).verdict.status, "admitted");
 });

@@ -23,7 +23,7 @@ describe("preview", () => {
     ["all four", constraints],
   ];
   for (const [name, admission] of kinds) {
-    test(`${name}: says what the item that follows will meet, item after item`, async () => {
+    test(`${name}: predicts the verdict of each item that follows`, async () => {
       const pool = await stage.pool(admission);
       for (let n = 0; n < 4; n++) {
         const nowMs = Date.now();
@@ -32,18 +32,18 @@ describe("preview", () => {
         assert.equal(said.existingQueueItemId, verdict.existingItemId);
         assert.deepEqual(said.supersededQueueItemIds, verdict.supersedes);
         if (verdict.status === "admitted") {
-          // It is let in, and handed out at once unless the preview says what holds it.
-          assert.equal((await stage.handOut(pool, 9)).includes(id), said.status === "admitted");
+          // The item is admitted, and leased immediately unless the preview names a constraint that holds it.
+          assert.equal((await stage.lease(pool, 9)).includes(id), said.status === "admitted");
           continue;
         }
         assert.equal(said.status, verdict.status);
         assert.equal(said.constraintKind, verdict.constraint ?? "");
         assert.deepEqual(said.notBefore && timestampDate(said.notBefore).getTime(), verdict.dueAtMs);
         assert.equal(said.retryAfterS, (verdict.retryAfterMs ?? 0) / 1000);
-        const asked = verdict.perConstraint.length;
+        const evaluated = verdict.perConstraint.length;
         assert.deepEqual(
           said.verdicts
-            .slice(0, asked)
+            .slice(0, evaluated)
             .map(({ constraintKind, groupId, verdict: ruling, remaining }) => [
               constraintKind,
               groupId,
@@ -56,7 +56,7 @@ describe("preview", () => {
     });
   }
 
-  test("a thousand of them take nothing: every row stays, and the item that follows is let in as they said", async () => {
+  test("a thousand previews change no row, and the next item is admitted as predicted", async () => {
     const pool = await stage.pool({
       ...constraints,
       debounce: undefined,
@@ -76,11 +76,11 @@ describe("preview", () => {
     assert.equal((await preview(pool, { key: "mine" }, nowMs)).status, "deduplicated");
   });
 
-  test("an item's own time counts when it is later than what holds it, and until then it takes no place", async () => {
+  test("an item's own time applies when it is later than the hold, and until then the item takes no place", async () => {
     const pool = await stage.pool({ debounce: constraints.debounce });
     const busy = await stage.pool({ concurrency: constraints.concurrency });
     await stage.enqueue(busy);
-    await stage.handOut(busy);
+    await stage.lease(busy);
     const atMs = Date.now() + 86_400_000;
     const later = async ({ tenantId, poolId }: typeof pool) => {
       const request = { poolId, item: { type: "t", notBefore: timestampFromMs(atMs) } };
@@ -93,7 +93,7 @@ describe("preview", () => {
     assert.deepEqual([said.status, said.verdicts.map(({ verdict }) => verdict)], ["admitted", ["not_asked"]]);
   });
 
-  test("an item for another pool than the path's is refused, and so is one that a key cannot be made from", async () => {
+  test("an item for a pool other than the path's is refused, and so is one whose key cannot be evaluated", async () => {
     const pool = await stage.pool({ throttle: { ...constraints.throttle, key: "int(item.attributes.customer)" } });
     const request = { poolId: pool.poolId, item: { poolId: "another", type: "t" } };
     await assert.rejects(
@@ -108,7 +108,7 @@ describe("preview", () => {
 });
 
 describe("explanation", () => {
-  test("an item without constraints, and one that passed all of them, is held by none", async () => {
+  test("an item without constraints, or that passed all of them, is held by none", async () => {
     const free = await stage.pool({});
     const { id } = await stage.enqueue(free);
     const explanation = await explain(free, id);
@@ -125,13 +125,13 @@ describe("explanation", () => {
     );
   });
 
-  test("held by a throttle: until when, and who goes before", async () => {
+  test("held by a throttle: the time and the number of items ahead", async () => {
     const pool = await stage.pool({ throttle: constraints.throttle, concurrency: constraints.concurrency });
     const items = [];
     for (let n = 0; n < 4; n++) items.push(await stage.enqueue(pool));
     assert.deepEqual((await explain(pool, items[3]!.id)).constraintKind, "");
     const fromMs = Date.now();
-    await stage.handOut(pool);
+    await stage.lease(pool);
     const explanation = await explain(pool, items[3]!.id, fromMs);
     assert.equal(explanation.status, "ready");
     assert.equal(explanation.constraintKind, "throttle");
@@ -149,11 +149,11 @@ describe("explanation", () => {
     );
   });
 
-  test("waiting for a place: nobody knows until when, but who goes before, by rank", async () => {
+  test("waiting for a slot: no time, but the number of items ahead by rank", async () => {
     const pool = await stage.pool({ concurrency: constraints.concurrency });
     const nowMs = Date.now();
     await stage.enqueue(pool, {}, nowMs);
-    await stage.handOut(pool);
+    await stage.lease(pool);
     const items = [];
     for (let n = 1; n <= 3; n++) items.push(await stage.enqueue(pool, {}, nowMs + n));
     await stage.enqueue(pool, { key: "another group" }, nowMs);
@@ -165,14 +165,17 @@ describe("explanation", () => {
     }
   });
 
-  test("superseded in its debounce window: by whom; the survivor waits for the window's end", async () => {
+  test("superseded in its debounce window: the survivor, which waits for the window's end", async () => {
     const pool = await stage.pool({ debounce: constraints.debounce, throttle: constraints.throttle });
     const nowMs = Date.now();
     const first = await stage.enqueue(pool, {}, nowMs);
     const last = await stage.enqueue(pool, {}, nowMs + 1000);
-    const gone = await explain(pool, first.id, nowMs + 2000);
-    assert.deepEqual([gone.status, gone.survivorId, gone.constraintKind], ["superseded", last.id, ""]);
-    assert.deepEqual([gone.verdicts, gone.notBefore], [[], undefined]);
+    const superseded = await explain(pool, first.id, nowMs + 2000);
+    assert.deepEqual(
+      [superseded.status, superseded.survivorId, superseded.constraintKind],
+      ["superseded", last.id, ""],
+    );
+    assert.deepEqual([superseded.verdicts, superseded.notBefore], [[], undefined]);
     const waiting = await explain(pool, last.id, nowMs + 2000);
     assert.deepEqual([waiting.status, waiting.constraintKind, waiting.retryAfterS], ["held", "debounce", 599]);
     assert.deepEqual(
@@ -181,7 +184,7 @@ describe("explanation", () => {
     );
   });
 
-  test("an item of another pool, of another tenant or of none is not found", async () => {
+  test("an item of another pool or tenant, or that does not exist, is not found", async () => {
     const pool = await stage.pool({});
     const { id } = await stage.enqueue(pool);
     const beside = await stage.pool({}, { tenantId: pool.tenantId });

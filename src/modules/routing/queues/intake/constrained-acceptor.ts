@@ -22,30 +22,33 @@ import {
   saveGroups,
   type Verdict,
 } from "../../admission/index.ts";
-import { hadPlacesOnlyIn, moveUncounted } from "../transitions/item-transitions.ts";
+import { applyTransitionsUncounted, releasedAllPlaces } from "../transitions/item-transitions.ts";
 import { addCounts, type CountChange } from "../transitions/queue-counts.ts";
-import type { Move } from "../transitions/transition-store.ts";
-import { insertParcels, type Parcel } from "./accept-store.ts";
-import type { Proposal } from "./proposal.ts";
+import type { ItemTransition } from "../transitions/transition-store.ts";
+import type { AcceptRequest } from "./accept-request.ts";
+import { type AcceptedBatch, insertAcceptedBatches } from "./accept-store.ts";
 
-/** Lets items in through their constraints: checked and taken, all or nothing, in one transaction. */
-export interface AdmissionTaking {
-  /** Keeps what the proposals come to; answers with the indices of those whose idempotency key was used before. */
-  take(proposals: readonly Proposal[], shard: number): Promise<ReadonlySet<number>>;
+/** Accepts items of pools with constraints: checks and admits all of them in one transaction. */
+export interface ConstrainedAcceptor {
+  /** Admits the items and writes the result; returns the indices of requests whose idempotency key was used before. */
+  accept(requests: readonly AcceptRequest[], shard: number): Promise<ReadonlySet<number>>;
 }
 
-/** Makes it. */
-export function createAdmissionTaking(db: Database, wake: (tenantId: string, poolId: string) => void): AdmissionTaking {
+/** Creates this node's constrained acceptor. */
+export function createConstrainedAcceptor(
+  db: Database,
+  wake: (tenantId: string, poolId: string) => void,
+): ConstrainedAcceptor {
   const backoff = createAdmissionBackoff();
 
-  /** Lets all of them in without a look at their groups first; says whether that was possible, and nothing is kept if not. */
-  async function pass(proposals: readonly Proposal[], shard: number): Promise<boolean> {
-    const pools = poolsOf(proposals);
+  /** Tries to admit all items without reading their groups first. Returns false, and writes nothing, if that fails. */
+  async function tryAdmitAll(requests: readonly AcceptRequest[], shard: number): Promise<boolean> {
+    const pools = poolsOf(requests);
     if (!backoff.shouldTry(pools)) return false;
-    const passing = passingOf(proposals);
-    if (passing === undefined) return false;
+    const admission = admissionOfAll(requests);
+    if (admission === undefined) return false;
     try {
-      await passIn(db, passing, shard);
+      await writeAdmission(db, admission, shard);
       backoff.recordSuccess(pools);
       return true;
     } catch (error) {
@@ -57,29 +60,29 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
   }
 
   return {
-    async take(proposals, shard) {
-      if (await pass(proposals, shard)) return new Set();
-      const { repeated, freed } = await retryRaces(() => db.transaction((tx) => takeIn(tx, proposals, shard)));
+    async accept(requests, shard) {
+      if (await tryAdmitAll(requests, shard)) return new Set();
+      const { repeated, freed } = await retryRaces(() => db.transaction((tx) => acceptIn(tx, requests, shard)));
       for (const { tenantId, poolId } of freed) wake(tenantId, poolId);
       return repeated;
     },
   };
 }
 
-/** What is kept when all are let in. */
-interface Passing {
-  readonly parcels: readonly Parcel[];
+/** The rows and group states to write when all items are admitted. */
+interface FullAdmission {
+  readonly batches: readonly AcceptedBatch[];
   readonly groups: readonly OwnedGroup[];
   readonly nowMs: number;
 }
 
-/** What letting all in comes to if every group has room for them; undefined when that cannot be told. */
-function passingOf(proposals: readonly Proposal[]): Passing | undefined {
-  // All at one moment, the latest: what is taken of a group can then be added to what others took.
-  const nowMs = Math.max(...proposals.map((proposal) => proposal.nowMs));
+/** Computes the admission of all items, assuming that every group has room; undefined when that is impossible. */
+function admissionOfAll(requests: readonly AcceptRequest[]): FullAdmission | undefined {
+  // All items use the latest time, so that their use of a group can be added to the stored state.
+  const nowMs = Math.max(...requests.map((request) => request.nowMs));
   const owners = new Map<string, Pick<OwnedGroup, "tenantId" | "environmentId" | "poolId">>();
   const candidates: Candidate[] = [];
-  for (const { tenantId, items } of proposals) {
+  for (const { tenantId, items } of requests) {
     for (const { id, poolId, admission } of items) {
       if (admission === undefined) continue;
       const { config, refs, environmentId } = admission;
@@ -88,64 +91,64 @@ function passingOf(proposals: readonly Proposal[]): Passing | undefined {
       candidates.push({ itemId: id, refs, config, nowMs });
     }
   }
-  const passage = admitOptimistically(candidates);
-  if (passage === undefined) return undefined;
+  const admissions = admitOptimistically(candidates);
+  if (admissions === undefined) return undefined;
   let nth = 0;
-  const parcels = proposals.map(({ items, settle }) =>
-    settle(items.map(({ admission }) => (admission === undefined ? undefined : passage.verdicts[nth++]!))),
+  const batches = requests.map(({ items, toBatch }) =>
+    toBatch(items.map(({ admission }) => (admission === undefined ? undefined : admissions.verdicts[nth++]!))),
   );
-  const groups = passage.taken.map((state) => {
+  const groups = admissions.taken.map((state) => {
     const { kind, groupId } = state;
     return { ...owners.get(groupKey(state))!, kind, groupId, state, stored: false };
   });
-  return { parcels, groups, nowMs };
+  return { batches, groups, nowMs };
 }
 
-async function passIn(db: Database, { parcels, groups, nowMs }: Passing, shard: number): Promise<void> {
-  if (parcels.every(({ record }) => record === undefined)) {
+async function writeAdmission(db: Database, { batches, groups, nowMs }: FullAdmission, shard: number): Promise<void> {
+  if (batches.every(({ record }) => record === undefined)) {
     const room = groups.length === 0 ? undefined : roomIn(db.sql, groups, nowMs);
-    await insertParcels(db.sql, parcels, shard, room);
+    await insertAcceptedBatches(db.sql, batches, shard, room);
     return;
   }
   await db.transaction(async (tx) => {
-    // Sent together: where a group has no room, the rest is not carried out.
-    const [, refused] = await Promise.all([passGroups(tx, groups, nowMs), insertParcels(tx, parcels, shard)]);
-    // Whoever repeats a call takes no places: in one statement it would have taken them.
+    // Pipelined: if a group has no room, the insert is not executed.
+    const [, refused] = await Promise.all([passGroups(tx, groups, nowMs), insertAcceptedBatches(tx, batches, shard)]);
+    // A repeated call must take no places, but this transaction took them, so it is rolled back.
     if (refused.size > 0) throw new Raced();
   });
 }
 
-async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
-  const { named, displacing } = namesIn(proposals);
-  const claims = proposals.flatMap(({ claim }) => (claim === undefined ? [] : [claim]));
+async function acceptIn(tx: Sql, requests: readonly AcceptRequest[], shard: number) {
+  const { named, displacing } = groupNamesIn(requests);
+  const claims = requests.flatMap(({ claim }) => (claim === undefined ? [] : [claim]));
   const [used, holders] = await Promise.all([readUsedKeys(tx, claims), groupsOfHolders(tx, displacing)]);
   const locked = [...named, ...holders];
   const owned = new Map(await readGroups(tx, locked, true));
   const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
 
-  const { nowMs } = proposals[0]!;
-  const repeated = repeatsAmong(proposals, used);
+  const { nowMs } = requests[0]!;
+  const repeated = findRepeated(requests, used);
   const changed = new Map<string, OwnedGroup>();
-  const moves: Move[] = [];
-  const verdicts = proposals.map((proposal, at) => (repeated.has(at) ? [] : judge(proposal)));
-  const fresh = proposals.flatMap((proposal, at) => (repeated.has(at) ? [] : [proposal.settle(verdicts[at]!)]));
+  const transitions: ItemTransition[] = [];
+  const verdicts = requests.map((request, at) => (repeated.has(at) ? [] : judge(request)));
+  const fresh = requests.flatMap((request, at) => (repeated.has(at) ? [] : [request.toBatch(verdicts[at]!)]));
 
-  // Sent together, and carried out in this order. Those that were let in come before moves, since one of them may
-  // already be superseded by a later one; counts come last.
+  // Pipelined and executed in this order. Inserts precede transitions, because a new item may already be superseded by a
+  // later one. Counts are written last.
   const [saved, refused] = await Promise.all([
     saveGroups(tx, [...changed.values()], nowMs),
-    insertParcels(tx, fresh, moves.length === 0 ? shard : undefined),
+    insertAcceptedBatches(tx, fresh, transitions.length === 0 ? shard : undefined),
   ]);
-  // A group that somebody else began meanwhile is not one that was seen as fresh.
+  // Another transaction created a group that was read as missing.
   if (refused.size > 0 || saved < changed.size) throw new Raced();
-  if (moves.length === 0) return { repeated, freed: [] };
-  const { moved, freed, counts } = await moveUncounted(tx, moves, locked, nowMs);
-  if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new Raced();
-  const letIn = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
-  await addCounts(tx, [...letIn, ...counts], shard);
+  if (transitions.length === 0) return { repeated, freed: [] };
+  const { transitioned, freed, counts } = await applyTransitionsUncounted(tx, transitions, locked, nowMs);
+  if (transitioned.length < transitions.length || !releasedAllPlaces(locked, transitioned)) throw new Raced();
+  const accepted = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
+  await addCounts(tx, [...accepted, ...counts], shard);
   return { repeated, freed };
 
-  function judge({ tenantId, items, nowMs }: Proposal): (Verdict | undefined)[] {
+  function judge({ tenantId, items, nowMs }: AcceptRequest): (Verdict | undefined)[] {
     return items.map(({ id, poolId, admission }) => {
       if (admission === undefined) return undefined;
       const { config, refs, environmentId } = admission;
@@ -157,35 +160,35 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
         owned.set(key, { ...known, state });
         changed.set(key, { ...known, state });
       }
-      // Whoever has a place may have been sent on to another pool since it took it.
+      // No pool id: the holder of a place may have been redirected to another pool since.
       for (const superseded of verdict.supersedes) {
-        moves.push({ tenantId, id: superseded, from: "waiting", to: "superseded", survivorId: id });
+        transitions.push({ tenantId, id: superseded, from: "waiting", to: "superseded", survivorId: id });
       }
       if (verdict.cancels !== "") {
-        moves.push({ tenantId, id: verdict.cancels, from: "unfinished", to: "cancelled" });
+        transitions.push({ tenantId, id: verdict.cancels, from: "unfinished", to: "cancelled" });
       }
       return verdict;
     });
   }
 }
 
-/** The pools whose constraints are asked. */
-function poolsOf(proposals: readonly Proposal[]): ReadonlySet<string> {
-  const asked = proposals.flatMap(({ items }) => items.filter(({ admission }) => admission !== undefined));
-  return new Set(asked.map(({ poolId }) => poolId));
+/** The pools of the constrained items. */
+function poolsOf(requests: readonly AcceptRequest[]): ReadonlySet<string> {
+  const constrained = requests.flatMap(({ items }) => items.filter(({ admission }) => admission !== undefined));
+  return new Set(constrained.map(({ poolId }) => poolId));
 }
 
-/** What an item that was let in adds to the counts of its pool. */
-function countOf({ decision: { tenantId, poolId }, item }: Parcel["rows"][number]): CountChange[] {
+/** The count changes of an accepted item. */
+function countOf({ decision: { tenantId, poolId }, item }: AcceptedBatch["rows"][number]): CountChange[] {
   if (item === undefined) return [];
   return [{ tenantId, poolId, accepted: 1, depth: item.state === "leased" ? 0 : 1 }];
 }
 
-/** The groups that are asked, and those of them whose holder may have to go. */
-function namesIn(proposals: readonly Proposal[]): { named: GroupName[]; displacing: GroupName[] } {
+/** The groups to lock, and those whose holder may be displaced. */
+function groupNamesIn(requests: readonly AcceptRequest[]): { named: GroupName[]; displacing: GroupName[] } {
   const named: GroupName[] = [];
   const displacing: GroupName[] = [];
-  for (const { tenantId, items } of proposals) {
+  for (const { tenantId, items } of requests) {
     for (const { admission } of items) {
       if (admission === undefined) continue;
       for (const { kind, groupId } of groupsToAdmit(admission)) {
@@ -198,11 +201,11 @@ function namesIn(proposals: readonly Proposal[]): { named: GroupName[]; displaci
   return { named, displacing };
 }
 
-/** Those whose key was recorded before, or stands a second time in this batch: the first one counts. */
-function repeatsAmong(proposals: readonly Proposal[], used: ReadonlySet<string>): ReadonlySet<number> {
+/** Finds requests whose key was used before, or by an earlier request of the batch. */
+function findRepeated(requests: readonly AcceptRequest[], used: ReadonlySet<string>): ReadonlySet<number> {
   const seen = new Set(used);
   const repeated = new Set<number>();
-  proposals.forEach(({ claim }, at) => {
+  requests.forEach(({ claim }, at) => {
     if (claim === undefined) return;
     const name = keyName(claim);
     if (seen.has(name)) repeated.add(at);

@@ -37,9 +37,9 @@ test("keys of letters are evaluated in slices of the event loop, each once", asy
   const steps: string[] = [];
   const requests = createAdmissionRequests(createAdmissionKeys(randomBytes(32)));
   const readmission = createReadmission(
-    (...asked) => {
+    (...args) => {
       steps.push("key");
-      return requests(...asked);
+      return requests(...args);
     },
     {
       forCall: () => ({
@@ -48,7 +48,7 @@ test("keys of letters are evaluated in slices of the event loop, each once", asy
           steps.push("slice");
         },
       }),
-      forBackground: () => assert.fail("somebody waits for the call"),
+      forBackground: () => assert.fail("a call must not run as background work"),
     },
   );
   const prepared = await readmission.prepare(db.sql, snapshot, ids);
@@ -62,7 +62,7 @@ test("keys of letters are evaluated in slices of the event loop, each once", asy
   );
 });
 
-/** Retries of the letters of a pool, carried out as the chain does, with something that happens in each slice. */
+/** Retries of a pool's letters through the call chain; `inSlice` runs in each slice of the event loop. */
 async function retriesWith(
   inSlice: (stage: { tenantId: string; poolId: string; config: { admission: object } }) => Promise<void>,
 ) {
@@ -77,19 +77,19 @@ async function retriesWith(
     admission: { singleton } as object,
     queue: { ttlS: 60, ageingS: 60 },
   };
-  // What a change of the pool replaces.
+  // A change of the pool replaces its snapshot.
   const snapshotNow = () =>
     ({ pool: { tenantId, id: poolId, environmentId, name: "pool", config: { ...config } } }) as unknown as PoolSnapshot;
   let evaluated = 0;
   const requests = createAdmissionRequests(createAdmissionKeys(randomBytes(32)));
   const readmission = createReadmission(
-    (...asked) => {
+    (...args) => {
       evaluated++;
-      return requests(...asked);
+      return requests(...args);
     },
     {
       forCall: () => ({ isOver: () => true, next: () => inSlice({ tenantId, poolId, config }) }),
-      forBackground: () => assert.fail("somebody waits for the call"),
+      forBackground: () => assert.fail("a call must not run as background work"),
     },
   );
   const deadLetters = createDeadLetters({
@@ -126,7 +126,7 @@ async function retriesWith(
   const call = (method: string, message: Call["message"], key?: string) => {
     const { principal, signal } = contextFor(db, { tenantId });
     const responseHeaders: Record<string, string> = {};
-    const answer = execute({
+    const response = execute({
       operation: operations.find(({ method: { localName } }) => localName === method)!,
       plane: "external",
       header: (name: string) => (name === "idempotency-key" ? key : undefined),
@@ -139,19 +139,19 @@ async function retriesWith(
       tenantState: { platform: false, quotas: {}, settings: {} },
       message,
     } as unknown as Call);
-    return { answer, responseHeaders };
+    return { response, responseHeaders };
   };
   return {
     ids,
     evaluated: () => evaluated,
     retry: (key?: string) => {
       const message = create(RetryDeadLettersRequestSchema, { poolId, queueItemIds: ids });
-      const { answer, responseHeaders } = call("retryDeadLetters", message, key);
-      return { answer: answer as Promise<RetryDeadLettersResponse>, responseHeaders };
+      const { response, responseHeaders } = call("retryDeadLetters", message, key);
+      return { response: response as Promise<RetryDeadLettersResponse>, responseHeaders };
     },
     retryAll: () =>
       call("retryAllDeadLetters", create(RetryAllDeadLettersRequestSchema, { poolId }))
-        .answer as Promise<RetryAllDeadLettersResponse>,
+        .response as Promise<RetryAllDeadLettersResponse>,
   };
 }
 
@@ -163,18 +163,18 @@ for (const which of ["named letters", "all letters"]) {
         select from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`;
       open += rows.length;
     });
-    const { retriedCount } = await (which === "all letters" ? retries.retryAll() : retries.retry().answer);
+    const { retriedCount } = await (which === "all letters" ? retries.retryAll() : retries.retry().response);
     assert.deepEqual([Number(retriedCount), retries.evaluated(), open], [3, 3, 0]);
   });
 }
 
-test("a letter that is quarantined while keys are evaluated is left as it is, with the reason", async () => {
+test("a letter that is quarantined while keys are evaluated is skipped with the reason", async () => {
   const retries = await retriesWith(async ({ tenantId }) => {
     await db.sql`
       update dead_letters set state = 'quarantined'
       where tenant_id = ${tenantId} and queue_item_id = ${retries.ids[1]!}`;
   });
-  const { retriedCount, skipped } = await retries.retry().answer;
+  const { retriedCount, skipped } = await retries.retry().response;
   assert.equal(retriedCount, 2n);
   assert.deepEqual(
     skipped.map(({ queueItemId, reason }) => [queueItemId, reason]),
@@ -182,21 +182,21 @@ test("a letter that is quarantined while keys are evaluated is left as it is, wi
   );
 });
 
-test("keys are evaluated again when the pool's constraints are changed meanwhile", async () => {
+test("keys are evaluated again when the pool's constraints change in the meantime", async () => {
   const retries = await retriesWith(async ({ config }) => {
     config.admission = { concurrency };
   });
-  const { retriedCount } = await retries.retry().answer;
+  const { retriedCount } = await retries.retry().response;
   assert.deepEqual([retriedCount, retries.evaluated()], [3n, 6]);
   const items = await db.sql`
     select from queue_items where id = any(${retries.ids}::text[]) and singleton_group = '' and concurrency_group <> ''`;
   assert.equal(items.length, 3);
 });
 
-test("a retry that is repeated under its idempotency key evaluates nothing and answers as before", async () => {
+test("a retry repeated with its idempotency key evaluates nothing and returns the same response", async () => {
   const retries = await retriesWith(async () => {});
-  const first = await retries.retry("once").answer;
+  const first = await retries.retry("once").response;
   const again = retries.retry("once");
-  assert.deepEqual(await again.answer, first);
+  assert.deepEqual(await again.response, first);
   assert.deepEqual([again.responseHeaders["idempotency-replayed"], retries.evaluated()], ["true", 3]);
 });

@@ -25,22 +25,22 @@ import {
 import type { Placement, Readmission, ReadmissionRound, RefusedItem } from "../../dead-letters/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import type { ItemState } from "../domain/queue-item.ts";
-import { hadPlacesOnlyIn, moveUncounted } from "../transitions/item-transitions.ts";
+import { applyTransitionsUncounted, releasedAllPlaces } from "../transitions/item-transitions.ts";
 import { addCounts, shardCount } from "../transitions/queue-counts.ts";
-import type { Move } from "../transitions/transition-store.ts";
+import type { ItemTransition } from "../transitions/transition-store.ts";
 
-/** What an item of a pool has to pass on its way in; undefined when nothing constrains it. */
+/** Computes the admission request of an item in a pool; undefined when nothing constrains it. */
 export type AdmissionOf = (pool: PoolSnapshot["pool"], item: KeyedItem) => AdmissionRequest | undefined;
 
-/** What items have to pass, by their ids; an item that no key can be made from would be refused if it came now. */
+/** Admission requests by item id; "rejected" for an item whose keys cannot be evaluated. */
 export type AdmissionRequests = ReadonlyMap<string, AdmissionRequest | "rejected">;
 
-/** Has dead letters that are put back pass their pool's constraints like new items. */
+/** Creates the readmission of dead letters: retried items pass their pool's constraints like new items. */
 export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopShares): Readmission {
   return {
     concerns: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
     async prepare(sql, { pool }, ids) {
-      const items = await requestedItems(sql, pool.tenantId, { poolId: pool.id, state: "dead_lettered", ids });
+      const items = await readRequestedItems(sql, pool.tenantId, { poolId: pool.id, state: "dead_lettered", ids });
       const requests = await admissionRequests(admissionOf, pool, items, shares.forCall(pool.tenantId));
       return {
         has: (queueItemId) => requests.has(queueItemId),
@@ -51,19 +51,19 @@ export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopSha
   };
 }
 
-/** Finds the groups that items would fall into in a pool, in slices of the event loop. */
+/** Evaluates the groups that items belong to in a pool, in slices of the event loop. */
 export async function admissionRequests(
   admissionOf: AdmissionOf,
   pool: PoolSnapshot["pool"],
   items: readonly (KeyedItem & { readonly id: string })[],
-  turns: TimeSlices,
+  slices: TimeSlices,
 ): Promise<AdmissionRequests> {
   const requests = new Map<string, AdmissionRequest | "rejected">();
   for (const item of items) {
-    if (turns.isOver()) await turns.next();
+    if (slices.isOver()) await slices.next();
     requests.set(
       item.id,
-      requestOf(() => admissionOf(pool, item) ?? unconstrained(pool)),
+      evaluateRequest(() => admissionOf(pool, item) ?? unconstrained(pool)),
     );
   }
   return requests;
@@ -74,17 +74,17 @@ function unconstrained({ environmentId }: PoolSnapshot["pool"]): AdmissionReques
   return { config: {}, refs: [], groups, limitGroups: [], environmentId };
 }
 
-function requestOf(ask: () => AdmissionRequest): AdmissionRequest | "rejected" {
+function evaluateRequest(evaluate: () => AdmissionRequest): AdmissionRequest | "rejected" {
   try {
-    return ask();
+    return evaluate();
   } catch (error) {
     if (error instanceof Failure) return "rejected";
     throw error;
   }
 }
 
-/** What was asked when items came in that are now in a pool and in a state. */
-export function requestedItems(
+/** Reads the original requests of items that are in a pool and a state. */
+export function readRequestedItems(
   tx: Sql,
   tenantId: TenantId,
   { poolId, state, ids }: { readonly poolId: string; readonly state: ItemState; readonly ids: readonly string[] },
@@ -96,27 +96,27 @@ export function requestedItems(
       and q.state = ${state}`;
 }
 
-/** A round in which items may also come from groups of another pool. */
-export interface MovingRound extends ReadmissionRound {
-  /** Gives back what an item has of groups that it leaves. Throws Raced when they were not locked. */
+/** A readmission round for items that leave the groups of another pool. */
+export interface RedirectRound extends ReadmissionRound {
+  /** Releases an item's places in the groups that it leaves. Throws Raced when a group is not locked. */
   leave(itemId: string, groups: readonly GroupName[]): void;
 }
 
-/** Locks the groups that items fall into in a pool, and those that they may leave for it. */
+/** Locks the groups that items enter in a pool, and the groups that they leave. */
 export async function lockRound(
   tx: Sql,
   { tenantId, id: poolId, environmentId }: PoolSnapshot["pool"],
   requests: AdmissionRequests,
   nowMs: number,
   leaving: readonly GroupName[] = [],
-): Promise<MovingRound> {
-  const asked = [...requests.values()].filter((request) => request !== "rejected");
-  const named = asked.flatMap(({ refs }) => refs.map((ref): GroupName => ({ tenantId, ...ref })));
-  const displacing = asked.flatMap(({ refs, config }) =>
+): Promise<RedirectRound> {
+  const admissible = [...requests.values()].filter((request) => request !== "rejected");
+  const named = admissible.flatMap(({ refs }) => refs.map((ref): GroupName => ({ tenantId, ...ref })));
+  const displacing = admissible.flatMap(({ refs, config }) =>
     refs.filter(({ kind }) => canDisplace(kind, config)).map((ref) => ({ tenantId, ...ref })),
   );
   const locked = [...named, ...leaving, ...(await groupsOfHolders(tx, displacing))];
-  // Groups that exist are locked before new ones are inserted, as by those who let new items in.
+  // Existing groups are locked before new ones are inserted, in the same order as when new items are accepted.
   const known = await readGroups(tx, locked, true);
   const fresh = new Map<string, OwnedGroup>();
   for (const name of named) {
@@ -124,17 +124,17 @@ export async function lockRound(
     if (!known.has(key))
       fresh.set(key, { ...name, environmentId, poolId, state: createEmptyGroup(name), stored: false });
   }
-  // A group that somebody else has made meanwhile is not locked.
+  // A group that another transaction created in the meantime is not locked.
   if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new Raced();
-  const limits = asked.flatMap(({ limitGroups }) => limitGroups);
+  const limits = admissible.flatMap(({ limitGroups }) => limitGroups);
   if (limits.length > 0) await tx`${makeGroups(tx, limits, nowMs)}`;
-  // Whoever has a place is neither begun nor ended while it is decided whether it has to go.
+  // The holder of a place must not change state while the round decides whether to displace it.
   await lockHolders(tx, displacing);
   const owned = await readGroups(tx, locked, false);
   if (named.some((name) => !owned.has(groupKey(name)))) throw new Raced();
   const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
   const changed = new Map<string, OwnedGroup>();
-  const moves: Move[] = [];
+  const transitions: ItemTransition[] = [];
 
   function change(state: GroupState): void {
     const key = groupKey(state);
@@ -153,10 +153,10 @@ export async function lockRound(
     if (status === "deduplicated" || status === "rejected")
       return { queueItemId: itemId, reason: status, existingItemId };
     for (const state of next) change(state);
-    // By id alone: who holds a place may have been redirected to another pool.
+    // No pool id: the holder of a place may have been redirected to another pool.
     const base = { tenantId, survivorId: itemId };
-    for (const id of supersedes) moves.push({ ...base, id, from: "waiting", to: "superseded" });
-    if (cancels !== "") moves.push({ tenantId, id: cancels, from: "unfinished", to: "cancelled" });
+    for (const id of supersedes) transitions.push({ ...base, id, from: "waiting", to: "superseded" });
+    if (cancels !== "") transitions.push({ tenantId, id: cancels, from: "unfinished", to: "cancelled" });
     return { queueItemId: itemId, state: holdReason === "" ? "ready" : "held", holdReason, dueAtMs, ...request.groups };
   }
 
@@ -185,8 +185,8 @@ export async function lockRound(
     },
     async keep() {
       await saveGroups(tx, [...changed.values()], nowMs);
-      const { moved, counts, freed } = await moveUncounted(tx, moves, locked, nowMs);
-      if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new Raced();
+      const { transitioned, counts, freed } = await applyTransitionsUncounted(tx, transitions, locked, nowMs);
+      if (transitioned.length < transitions.length || !releasedAllPlaces(locked, transitioned)) throw new Raced();
       const { own = [], others = [] } = Object.groupBy(counts, (each) => (each.poolId === poolId ? "own" : "others"));
       await addCounts(tx, others, randomInt(shardCount));
       return { depth: own.reduce((sum, { depth = 0 }) => sum + depth, 0), freed };

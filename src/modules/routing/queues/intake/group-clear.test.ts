@@ -22,7 +22,7 @@ async function itemRow(id: string) {
 }
 
 describe("clear", () => {
-  test("a singleton's place is free at once; its holder keeps its work, and its end takes nothing from the next", async () => {
+  test("frees a singleton's place immediately; the former holder continues, and its end does not affect the next holder", async () => {
     const pool = await stage.pool({ singleton: constraints.singleton });
     const holder = await stage.enqueue(pool);
     assert.equal((await stage.enqueue(pool)).verdict.status, "deduplicated");
@@ -38,7 +38,7 @@ describe("clear", () => {
     assert.deepEqual([used.status, used.queueItemId, used.clearedBy], ["saturated", next.id, ""]);
   });
 
-  test("a debounce lets the item that waits go on at once; the next one begins a window of its own", async () => {
+  test("releases the waiting item of a debounce immediately; the next item begins a new window", async () => {
     const pool = await stage.pool({ debounce: constraints.debounce });
     const waiting = await stage.enqueue(pool);
     const nowMs = Date.now();
@@ -51,24 +51,24 @@ describe("clear", () => {
     assert.deepEqual([next.verdict.dueAtMs, next.verdict.supersedes], [nowMs + 600_000, []]);
   });
 
-  test("a throttle begins anew, and whom it held goes on; other groups' items wait on", async () => {
+  test("resets a throttle and releases its items; items of other groups keep waiting", async () => {
     const pool = await stage.pool({ throttle: constraints.throttle });
     const items = [];
     for (let n = 0; n < 3; n++) items.push(await stage.enqueue(pool));
     for (let n = 0; n < 2; n++) await stage.enqueue(pool, { key: "other" });
-    assert.equal((await stage.handOut(pool, 9)).length, 2);
+    assert.equal((await stage.lease(pool, 9)).length, 2);
     assert.equal((await get(pool, items[0]!.refs[0]!)).waiting, 2);
     await clear(pool, items[0]!.refs[0]!);
     assert.deepEqual(
-      await stage.handOut(pool, 9),
+      await stage.lease(pool, 9),
       items.slice(1).map(({ id }) => id),
     );
     const next = await stage.enqueue(pool);
     await stage.enqueue(pool);
-    assert.deepEqual(await stage.handOut(pool, 9), [next.id]);
+    assert.deepEqual(await stage.lease(pool, 9), [next.id]);
   });
 
-  test("a concurrency group is refused and stays as it is: its places belong to items that are worked on", async () => {
+  test("is refused for a concurrency group, which stays unchanged because leased items hold its slots", async () => {
     const pool = await stage.pool({ concurrency: constraints.concurrency });
     const { refs } = await stage.enqueue(pool);
     const before = await readRows(db.sql as never);
@@ -76,7 +76,7 @@ describe("clear", () => {
     assert.deepEqual(await readRows(db.sql as never), before);
   });
 
-  test("is told as an event, with the reason and without any key", async () => {
+  test("records an event with the reason and without any key", async () => {
     const pool = await stage.pool({ throttle: constraints.throttle });
     const { refs } = await stage.enqueue(pool, { key: "hidden-4711" });
     await clear(pool, refs[0]!);
@@ -88,7 +88,7 @@ describe("clear", () => {
     });
   });
 
-  test("amid many who come in at once no item is lost: each is superseded by one that is there, or goes on", async () => {
+  test("loses no item among many concurrent ones: each is superseded by an existing item or proceeds", async () => {
     const pool = await stage.pool({ debounce: constraints.debounce });
     const { refs } = await stage.enqueue(pool);
     const work = Array.from({ length: 60 }, (_, n) => (n % 6 === 0 ? clear(pool, refs[0]!) : stage.enqueue(pool)));
@@ -102,7 +102,7 @@ describe("clear", () => {
       if (row.state === "superseded") assert.ok(byId.has(row.survivorId));
       else assert.ok(row.state === "held" && row.dueAt !== null);
     }
-    // All but the one in the window were let go by a clear, and are due.
+    // A clear released every item except the one in the current window, so they are due.
     const [group] = await db.sql<{ itemId: string }[]>`
       select item_id from admission_groups where group_id = ${refs[0]!.groupId}`;
     const late = waiting.filter(({ dueAt }) => dueAt!.getTime() > Date.now());
@@ -113,7 +113,7 @@ describe("clear", () => {
   });
 });
 
-test("what a key holds is in no answer, no event and no row of a group", async () => {
+test("the value of a key is in no response, no event and no group row", async () => {
   const hidden = "hidden-4711";
   const key = "item.attributes.customer";
   const pool = await stage.pool({
@@ -122,15 +122,15 @@ test("what a key holds is in no answer, no event and no row of a group", async (
     concurrency: { ...constraints.concurrency, key },
   });
   const item = { attributes: { customer: hidden } };
-  const said = await preview(pool, item);
+  const previewed = await preview(pool, item);
   const { id, refs } = await stage.enqueue(pool, item);
-  const told = await explain(pool, id);
+  const explained = await explain(pool, id);
   const listed = await list(pool);
   const cleared = await clear(pool, refs[0]!);
   const rows = await db.sql`select * from admission_groups where tenant_id = ${pool.tenantId}`;
   const everything = [
-    toJson(AdmissionPreviewSchema, said),
-    toJson(AdmissionExplanationSchema, told),
+    toJson(AdmissionPreviewSchema, previewed),
+    toJson(AdmissionExplanationSchema, explained),
     toJson(ListAdmissionGroupsResponseSchema, listed),
     toJson(AdmissionGroupSchema, cleared),
     stage.events.recorded,

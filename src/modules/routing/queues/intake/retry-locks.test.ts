@@ -50,8 +50,8 @@ test("retries that name letters in opposite orders and leases at the same time n
   const retry = async (queueItemIds: string[]) => {
     const request = { poolId, queueItemIds };
     const { retryDeadLetters } = deadLetters.handlers;
-    const answer = await perform(db, { tenantId }, retryDeadLetters, RetryDeadLettersRequestSchema, request);
-    return Number((answer as { retriedCount: bigint }).retriedCount);
+    const response = await perform(db, { tenantId }, retryDeadLetters, RetryDeadLettersRequestSchema, request);
+    return Number((response as { retriedCount: bigint }).retriedCount);
   };
   let [retried, leased] = [0, 0];
   for (let round = 0; round < 25; round++) {
@@ -61,14 +61,14 @@ test("retries that name letters in opposite orders and leases at the same time n
     const [one, other, some, more] = await Promise.all([
       retry(ids),
       retry(ids.toReversed()),
-      stage.handOut(pool, 6),
-      retry(ids.slice(3, 9)).then(() => stage.handOut(pool, 6)),
+      stage.lease(pool, 6),
+      retry(ids.slice(3, 9)).then(() => stage.lease(pool, 6)),
     ]);
     retried += one + other;
     leased += some.length + more.length;
   }
   assert.ok(retried > 0 && leased > 0, `${retried} retried, ${leased} leased`);
-  // Backends report what they have counted when they end.
+  // Backends report their statistics when they exit.
   await db.close();
   const [row] = await sql<{ deadlocks: string }[]>`
     select deadlocks from pg_stat_database where datname = current_database()`;

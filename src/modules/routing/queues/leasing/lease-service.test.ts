@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
-import { createLeasing, queueTopic, type WorkAsked } from "./lease-service.ts";
+import { createLeaseService, type LeaseRequest, queueTopic } from "./lease-service.ts";
 
 const db = await testDatabase();
 const stage = admissionStage(db);
 const signals = createSignals(db);
-const leasing = createLeasing({ db, signals });
+const leaseService = createLeaseService({ db, signals });
 
-function workOf({ tenantId, poolId, environmentId }: StagedPool, recheckAccess: () => Promise<void>): WorkAsked {
+function requestOf({ tenantId, poolId, environmentId }: StagedPool, recheckAccess: () => Promise<void>): LeaseRequest {
   return {
     tenantId,
     poolId,
@@ -18,7 +18,7 @@ function workOf({ tenantId, poolId, environmentId }: StagedPool, recheckAccess: 
     recipientId: "",
     limits: undefined,
     recipientIds: [],
-    unchosen: true,
+    unassigned: true,
     delivery: "pull",
     capacity: 0,
     leaseS: 600,
@@ -30,16 +30,16 @@ function workOf({ tenantId, poolId, environmentId }: StagedPool, recheckAccess: 
   };
 }
 
-test("a worker's access is checked again only after it has waited", async () => {
+test("a worker's access is rechecked only after a wait", async () => {
   const pool = await stage.pool({});
   let checks = 0;
   const recheckAccess = async () => void checks++;
   const { id } = await stage.enqueue(pool);
-  const { rows } = await leasing.lease(workOf(pool, recheckAccess));
+  const { rows } = await leaseService.lease(requestOf(pool, recheckAccess));
   assert.deepEqual([rows.map((row) => row.id), checks], [[id], 0]);
 
   const hasWaited = Promise.withResolvers<void>();
-  const waiting = leasing.lease({ ...workOf(pool, recheckAccess), onWaited: () => hasWaited.resolve() });
+  const waiting = leaseService.lease({ ...requestOf(pool, recheckAccess), onWaited: () => hasWaited.resolve() });
   signals.wake(queueTopic(pool.tenantId, pool.poolId));
   await hasWaited.promise;
   const next = await stage.enqueue(pool);
@@ -48,6 +48,6 @@ test("a worker's access is checked again only after it has waited", async () => 
     (await waiting).rows.map((row) => row.id),
     [next.id],
   );
-  // Before the look that found the item, and after it.
+  // Before and after the scan that found the item.
   assert.ok(checks >= 2, `${checks} checks`);
 });

@@ -15,74 +15,71 @@ import type { Recipient } from "../../pools/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import {
   endLeases,
-  type LeaseAsked,
   type LeasedRow,
+  type LeaseParams,
   leaseItems,
-  lockPlaces,
+  lockCapacity,
   type OfferedItem,
-  offeredItems,
+  readOfferedItems,
 } from "./lease-store.ts";
-import { earlier, type GroupWalk, type Lease, leaseWithinLimits } from "./limited-lease.ts";
-import { createQueueFront, type QueueFront } from "./queue-front.ts";
+import { type BeforeCommit, earlier, type GroupCursor, type LeaseResult, leaseWithinLimits } from "./limited-lease.ts";
+import { createQueueHead, type QueueHead } from "./queue-head.ts";
 
-/** A worker that asks for work. */
-export interface WorkAsked {
+/** A worker's request for items. */
+export interface LeaseRequest {
   readonly tenantId: TenantId;
   readonly poolId: string;
-  /** Whose items; "" for any of the pool's. */
+  /** The recipient whose items are requested; "" for all recipients of the pool. */
   readonly recipientId: string;
-  /** What limits the pool's hand-out besides capacity; undefined when nothing does. */
+  /** The pool's throttle and concurrency limits; undefined when there are none. */
   readonly limits: LeaseLimits | undefined;
   readonly environmentId: string;
-  /** The recipients of the pool that get work, for a worker that serves all of them. */
+  /** The recipients that can receive work, for a worker that serves the whole pool. */
   readonly recipientIds: readonly string[];
-  /** Whether such a worker also gets what nobody was chosen for. */
-  readonly unchosen: boolean;
-  /** Items that are fetched, or items that are sent. */
+  /** Whether such a worker also gets items without a recipient. */
+  readonly unassigned: boolean;
+  /** pull: workers fetch the items. push: the items are sent to the recipient. */
   readonly delivery: "pull" | "push";
-  /** How many items the recipient may have at once; 0 for no bound. */
+  /** The most items the recipient may hold at a time; 0 for no limit. */
   readonly capacity: number;
   readonly leaseS: number;
   readonly ageingMs: number;
-  /** 0 for a recipient that gets nothing now. */
+  /** The most items to lease; 0 for a recipient that currently gets none. */
   readonly max: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** Told how long the worker waited, each time it did. */
+  /** Called with the duration of each wait. */
   readonly onWaited?: (ms: number) => void;
-  /** Rejects when the worker may no longer have work; a worker that has waited is checked before and after every look. */
+  /** Rejects when the worker has lost its access. Called before and after every scan that follows a wait. */
   readonly recheckAccess?: () => Promise<void>;
 }
 
-/** Hands out work. */
-export interface Leasing {
-  /** Items for a worker; it waits for some when there are none. */
-  lease(asked: WorkAsked, offered?: Offered, keep?: Keep): Promise<Lease>;
-  /** Ends all waits, now and from now on: workers get what there is, or nothing. */
+/** Leases items to workers. */
+export interface LeaseService {
+  /** Leases items to a worker; waits up to `waitMs` when there are none. */
+  lease(request: LeaseRequest, filterOffers?: OfferFilter, beforeCommit?: BeforeCommit): Promise<LeaseResult>;
+  /** Ends current and future waits: requests return immediately, possibly without items. */
   endWaits(): void;
 }
 
-/** What has to happen in one transaction with the handing out of items; when it throws they stay where they are. */
-export type Keep = (tx: Sql, rows: readonly LeasedRow[]) => Promise<void>;
+/** Selects the items without a recipient that a worker may take; returns their ids. */
+export type OfferFilter = (items: readonly OfferedItem[]) => Promise<readonly string[]>;
 
-/** The ids of those items that a worker may have, of some that nobody was chosen for. */
-export type Offered = (items: readonly OfferedItem[]) => Promise<readonly string[]>;
-
-const recipientsAtOnce = 64;
-const offeredAtOnce = 100;
+const recipientsPerScan = 64;
+const offersPerScan = 100;
 const pollMs = 1000;
-/** How many leases of limited pools a tenant runs at once on a node. Each holds a connection while it waits for locks. */
+/** The most concurrent leases of limited pools per tenant and node. Each holds a connection while it waits for locks. */
 const limitedLanes = 2;
 
-/** Workers share a statement up to so many items, and get one of their own beside it only for many. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: ({ max }: WorkAsked) => max };
+/** Requests share a statement of up to `batchMax` items. A second statement runs beside it from `besideMin` items on. */
+const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: ({ max }: LeaseRequest) => max };
 
-/** Whether a recipient gets what waits for it: one that drains works off what it has. */
-export function getsWork({ status }: Pick<Recipient, "status">): boolean {
+/** Whether a recipient receives its waiting items. A draining recipient still does. */
+export function canReceiveWork({ status }: Pick<Recipient, "status">): boolean {
   return status === "active" || status === "draining";
 }
 
-/** What all topics of queueTopic begin with. */
+/** The common prefix of all queue topics. */
 export const queueTopicPrefix = "queue:";
 
 /** Signal topic for workers waiting on a pool. */
@@ -90,139 +87,153 @@ export function queueTopic(tenantId: string, poolId: string): string {
   return `${queueTopicPrefix}${tenantId}:${poolId}`;
 }
 
-/** What workers who ask for the same share: statements, and how far these have come. */
-interface Line {
-  readonly batcher: Batcher<WorkAsked, Lease>;
-  readonly front: QueueFront;
-  readonly walk: GroupWalk;
+/** State shared by requests with the same parameters: their batches and scan positions. */
+interface RequestClass {
+  readonly batcher: Batcher<LeaseRequest, LeaseResult>;
+  readonly head: QueueHead;
+  readonly cursor: GroupCursor;
 }
 
-/** What a statement is narrowed down to. */
-type Narrowed = Pick<LeaseAsked, "fromRank"> & { readonly ids?: readonly string[] };
+/** Restricts a lease statement. */
+type Selection = Pick<LeaseParams, "fromRank"> & { readonly ids?: readonly string[] };
 
-const nothing: Lease = { rows: [], againInMs: undefined };
+const noItems: LeaseResult = { rows: [], retryInMs: undefined };
 
-/** Makes this node's leasing. Workers of one pool who ask at the same time are served by one statement. */
-export function createLeasing({ db, signals }: { db: Database; signals: Signals }): Leasing {
-  const lines = new Map<string, Line>();
+/** Creates this node's lease service. Concurrent requests for one pool share a statement. */
+export function createLeaseService({ db, signals }: { db: Database; signals: Signals }): LeaseService {
+  const classes = new Map<string, RequestClass>();
   // Leases of one limited pool wait for the same group rows, so they queue here before they take a connection.
   const limitedPools = createTenantConcurrencyLimiter(limitedLanes);
   const waits = new Set<() => void>();
   let waitsEnded = false;
   let turn = 0;
 
-  function lineOf(asked: WorkAsked): Line {
-    const { tenantId, poolId, recipientId, leaseS, delivery, limits } = asked;
-    // Those who share groups would only wait for each other, and then find taken what they looked for.
+  function classOf(request: LeaseRequest): RequestClass {
+    const { tenantId, poolId, recipientId, leaseS, delivery, limits } = request;
+    // Concurrent leases of a limited pool would wait for each other's group locks and then find their items taken.
     const lanes = limits === undefined ? byItems.lanes : 1;
     const key = `${tenantId}/${poolId}/${recipientId}/${leaseS}/${delivery}/${lanes}`;
-    const known = lines.get(key);
+    const known = classes.get(key);
     if (known !== undefined) return known;
-    if (lines.size >= 10_000) {
-      for (const { front } of lines.values()) front.stop();
-      lines.clear();
+    if (classes.size >= 10_000) {
+      for (const { head } of classes.values()) head.stop();
+      classes.clear();
     }
-    const front = createQueueFront(signals, queueTopic(tenantId, poolId));
-    const line: Line = {
-      front,
-      walk: { at: undefined },
-      batcher: createBatcher({ ...byItems, lanes, flush: (workers: WorkAsked[]) => flush(line, workers) }),
+    const head = createQueueHead(signals, queueTopic(tenantId, poolId));
+    const requestClass: RequestClass = {
+      head,
+      cursor: { at: undefined },
+      batcher: createBatcher({ ...byItems, lanes, flush: (workers: LeaseRequest[]) => flush(requestClass, workers) }),
     };
-    lines.set(key, line);
-    return line;
+    classes.set(key, requestClass);
+    return requestClass;
   }
 
-  async function flush(line: Line, workers: WorkAsked[]): Promise<Lease[]> {
+  async function flush(requestClass: RequestClass, workers: LeaseRequest[]): Promise<LeaseResult[]> {
     const { tenantId, poolId, limits } = workers[0]!;
-    if (limits === undefined) return serve(line, workers);
-    return limitedPools.run(tenantId, poolId, () => serve(line, workers));
+    if (limits === undefined) return serve(requestClass, workers);
+    return limitedPools.run(tenantId, poolId, () => serve(requestClass, workers));
   }
 
-  async function serve(line: Line, workers: WorkAsked[]): Promise<Lease[]> {
-    // A worker that has gone gets nothing: its items would only wait for their leases to end.
+  async function serve(requestClass: RequestClass, workers: LeaseRequest[]): Promise<LeaseResult[]> {
+    // Skip disconnected workers: their items would be blocked until the leases expire.
     const present = workers.filter(({ signal }) => !signal.aborted);
     const wanted = present.reduce((sum, { max }) => sum + max, 0);
-    const lease = wanted === 0 ? nothing : await takeNext(line, present.at(-1)!, Math.min(wanted, 1000));
+    const lease = wanted === 0 ? noItems : await takeNext(requestClass, present.at(-1)!, Math.min(wanted, 1000));
     if (workers.length === 1) return [lease];
     const shares = share(present, lease.rows);
     return workers.map((worker) => ({ ...lease, rows: shares.get(worker) ?? [] }));
   }
 
-  async function takeNext({ front, walk }: Line, asked: WorkAsked, count: number): Promise<Lease> {
-    if (asked.limits !== undefined) return takeWithinLimits(asked, asked.limits, count, walk);
-    const rows = await takePlain(front, asked, count);
-    return { rows, againInMs: undefined };
+  async function takeNext({ head, cursor }: RequestClass, request: LeaseRequest, count: number): Promise<LeaseResult> {
+    if (request.limits !== undefined) return takeWithinLimits(request, request.limits, count, cursor);
+    const rows = await takePlain(head, request, count);
+    return { rows, retryInMs: undefined };
   }
 
-  async function takePlain(front: QueueFront, asked: WorkAsked, count: number): Promise<LeasedRow[]> {
-    // Whoever sees only some of the recipients at a time knows of no beginning.
-    if (asked.recipientId === "" && asked.recipientIds.length > recipientsAtOnce) return take(asked, count);
-    const look = front.look();
-    const rows = await take(asked, count, { fromRank: look.fromRank });
-    if (rows.length === count) front.passed(look, rows.at(-1)!.rank);
-    else front.forget();
-    // That there is nothing is to be said only by who has seen all.
-    return rows.length === 0 && look.fromRank !== undefined ? take(asked, count) : rows;
+  async function takePlain(head: QueueHead, request: LeaseRequest, count: number): Promise<LeasedRow[]> {
+    // A scan of only some recipients does not know the head of the queue.
+    if (request.recipientId === "" && request.recipientIds.length > recipientsPerScan) return take(request, count);
+    const scan = head.beginScan();
+    const rows = await take(request, count, { fromRank: scan.fromRank });
+    if (rows.length === count) head.advance(scan, rows.at(-1)!.rank);
+    else head.reset();
+    // Only a full scan may report an empty queue.
+    return rows.length === 0 && scan.fromRank !== undefined ? take(request, count) : rows;
   }
 
   function takeWithinLimits(
-    asked: WorkAsked,
+    request: LeaseRequest,
     limits: LeaseLimits,
     count: number,
-    walk: GroupWalk,
+    cursor: GroupCursor,
     ids?: readonly string[],
-    keep?: Keep,
-  ): Promise<Lease> {
-    const { environmentId } = asked;
-    return leaseWithinLimits(db, { ...leaseOf(asked, count, { ids }), limits, environmentId }, walk, keep);
+    beforeCommit?: BeforeCommit,
+  ): Promise<LeaseResult> {
+    const { environmentId } = request;
+    return leaseWithinLimits(db, { ...toParams(request, count, { ids }), limits, environmentId }, cursor, beforeCommit);
   }
 
-  /** Leases for one worker when it is the pool's turn. A worker that goes away before gets nothing. */
+  /** Leases for one worker in the pool's scheduling turn. A worker that disconnects before gets nothing. */
   function takeInTurn(
-    asked: WorkAsked,
+    request: LeaseRequest,
     limits: LeaseLimits,
-    walk: GroupWalk,
+    cursor: GroupCursor,
     ids: readonly string[] | undefined,
-    keep?: Keep,
-  ): Promise<Lease> {
-    return limitedPools.run(asked.tenantId, asked.poolId, async () =>
-      asked.signal.aborted ? nothing : takeWithinLimits(asked, limits, asked.max, walk, ids, keep),
+    beforeCommit?: BeforeCommit,
+  ): Promise<LeaseResult> {
+    return limitedPools.run(request.tenantId, request.poolId, async () =>
+      request.signal.aborted ? noItems : takeWithinLimits(request, limits, request.max, cursor, ids, beforeCommit),
     );
   }
 
-  async function takeOffered(asked: WorkAsked, offered: Offered, keep: Keep | undefined): Promise<Lease> {
-    const items = await offeredItems(db.sql, asked.tenantId, asked.poolId, Math.max(offeredAtOnce, asked.max));
-    const ids = await offered(items);
-    if (ids.length === 0) return nothing;
-    if (keep !== undefined) return takeAndKeep(asked, keep, ids);
-    if (asked.limits !== undefined) return takeInTurn(asked, asked.limits, { at: undefined }, ids);
-    return { rows: await take(asked, asked.max, { ids }), againInMs: undefined };
+  async function takeOffered(
+    request: LeaseRequest,
+    filterOffers: OfferFilter,
+    beforeCommit: BeforeCommit | undefined,
+  ): Promise<LeaseResult> {
+    const items = await readOfferedItems(
+      db.sql,
+      request.tenantId,
+      request.poolId,
+      Math.max(offersPerScan, request.max),
+    );
+    const ids = await filterOffers(items);
+    if (ids.length === 0) return noItems;
+    if (beforeCommit !== undefined) return takeInTransaction(request, beforeCommit, ids);
+    if (request.limits !== undefined) return takeInTurn(request, request.limits, { at: undefined }, ids);
+    return { rows: await take(request, request.max, { ids }), retryInMs: undefined };
   }
 
-  async function takeAndKeep(asked: WorkAsked, keep: Keep, ids?: readonly string[]): Promise<Lease> {
-    if (asked.limits !== undefined) return takeInTurn(asked, asked.limits, lineOf(asked).walk, ids, keep);
+  async function takeInTransaction(
+    request: LeaseRequest,
+    beforeCommit: BeforeCommit,
+    ids?: readonly string[],
+  ): Promise<LeaseResult> {
+    if (request.limits !== undefined)
+      return takeInTurn(request, request.limits, classOf(request).cursor, ids, beforeCommit);
     const rows = await connectionsFor({ ids }).transaction(async (tx) => {
-      const taken = await takeIn(tx, asked, asked.max, { ids });
-      if (taken.length > 0) await keep(tx, taken);
+      const taken = await takeIn(tx, request, request.max, { ids });
+      if (taken.length > 0) await beforeCommit(tx, taken);
       return taken;
     });
-    return { rows, againInMs: undefined };
+    return { rows, retryInMs: undefined };
   }
 
-  async function take(asked: WorkAsked, count: number, narrowed: Narrowed = {}): Promise<LeasedRow[]> {
-    const connections = connectionsFor(narrowed);
-    // What a recipient has is counted and added to in one transaction.
-    if (isBounded(asked)) return connections.transaction((tx) => takeIn(tx, asked, count, narrowed));
-    return takeIn(connections.sql, asked, count, narrowed);
+  async function take(request: LeaseRequest, count: number, selection: Selection = {}): Promise<LeasedRow[]> {
+    const connections = connectionsFor(selection);
+    // The recipient's items are counted and leased in one transaction.
+    if (isBounded(request)) return connections.transaction((tx) => takeIn(tx, request, count, selection));
+    return takeIn(connections.sql, request, count, selection);
   }
 
-  // Which way to items by name is short depends on how many they are, and on where they stand.
-  function connectionsFor({ ids }: Narrowed): Connections {
+  // The best plan for a lookup by ids depends on the ids, so it avoids the connections that force generic plans.
+  function connectionsFor({ ids }: Selection): Connections {
     return ids === undefined ? db.steady : db;
   }
 
-  function leaseOf(asked: WorkAsked, count: number, { ids, fromRank }: Narrowed): LeaseAsked {
-    const { tenantId, poolId, recipientId, delivery, capacity, leaseS, ageingMs } = asked;
+  function toParams(request: LeaseRequest, count: number, { ids, fromRank }: Selection): LeaseParams {
+    const { tenantId, poolId, recipientId, delivery, capacity, leaseS, ageingMs } = request;
     return {
       tenantId,
       poolId,
@@ -231,71 +242,74 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
       fromRank,
       leaseS,
       ageingMs,
-      // Items by name are those that nobody was chosen for.
-      ...(ids && { ids, giveTo: recipientId }),
-      recipientIds: recipientId === "" ? everyone(asked) : [ids === undefined ? recipientId : ""],
-      bound: isBounded(asked) ? { recipientId, capacity } : undefined,
-      stem: nextStem(),
+      // Items leased by id have no recipient yet.
+      ...(ids && { ids, assignTo: recipientId }),
+      recipientIds: recipientId === "" ? servedRecipients(request) : [ids === undefined ? recipientId : ""],
+      bound: isBounded(request) ? { recipientId, capacity } : undefined,
+      tokenPrefix: nextTokenPrefix(),
       shard: turn++ % shardCount,
     };
   }
 
-  async function takeIn(sql: Sql, asked: WorkAsked, count: number, narrowed: Narrowed): Promise<LeasedRow[]> {
-    const lease = leaseOf(asked, count, narrowed);
+  async function takeIn(sql: Sql, request: LeaseRequest, count: number, selection: Selection): Promise<LeasedRow[]> {
+    const lease = toParams(request, count, selection);
     if (lease.bound === undefined) return leaseItems(sql, lease);
-    // Both are sent at once, and done one after the other.
-    const [, rows] = await Promise.all([lockPlaces(sql, lease.bound.recipientId), leaseItems(sql, lease)]);
+    // Pipelined: sent together and executed in this order.
+    const [, rows] = await Promise.all([lockCapacity(sql, lease.bound.recipientId), leaseItems(sql, lease)]);
     return rows;
   }
 
-  function everyone({ unchosen, recipientIds }: WorkAsked): readonly string[] {
-    return unchosen ? ["", ...some(recipientIds)] : some(recipientIds);
+  function servedRecipients({ unassigned, recipientIds }: LeaseRequest): readonly string[] {
+    return unassigned ? ["", ...rotate(recipientIds)] : rotate(recipientIds);
   }
 
-  // For a pool with very many recipients each statement looks at some of them, and the next one at others.
-  function some(ids: readonly string[]): readonly string[] {
-    if (ids.length <= recipientsAtOnce) return ids;
-    const start = (turn * recipientsAtOnce) % ids.length;
-    return [...ids, ...ids.slice(0, recipientsAtOnce)].slice(start, start + recipientsAtOnce);
+  // In a pool with many recipients, each statement serves some of them in rotation.
+  function rotate(ids: readonly string[]): readonly string[] {
+    if (ids.length <= recipientsPerScan) return ids;
+    const start = (turn * recipientsPerScan) % ids.length;
+    return [...ids, ...ids.slice(0, recipientsPerScan)].slice(start, start + recipientsPerScan);
   }
 
-  /** A worker may lose its access while it is looked for items: then their leases end, and it is told nothing of them. */
-  async function checkBeforeHandOut(asked: WorkAsked, rows: readonly LeasedRow[]): Promise<void> {
+  /** Ends the new leases if the worker lost its access during the scan. */
+  async function checkAccessAfterLease(request: LeaseRequest, rows: readonly LeasedRow[]): Promise<void> {
     try {
-      await asked.recheckAccess?.();
+      await request.recheckAccess?.();
     } catch (error) {
-      await endLeases(db.sql, asked.tenantId, rows);
+      await endLeases(db.sql, request.tenantId, rows);
       throw error;
     }
   }
 
   return {
-    async lease(asked, offered, keep) {
-      const mayHave = () => asked.max > 0 && !asked.signal.aborted;
-      const look = async () => {
-        let lease = nothing;
-        if (mayHave()) lease = await (keep === undefined ? lineOf(asked).batcher.run(asked) : takeAndKeep(asked, keep));
-        if (lease.rows.length > 0 || offered === undefined || !mayHave()) return lease;
-        const accepted = await takeOffered(asked, offered, keep);
-        return { ...accepted, againInMs: earlier(lease.againInMs, accepted.againInMs) };
+    async lease(request, filterOffers, beforeCommit) {
+      const isOpen = () => request.max > 0 && !request.signal.aborted;
+      const scan = async () => {
+        let lease = noItems;
+        if (isOpen())
+          lease = await (beforeCommit === undefined
+            ? classOf(request).batcher.run(request)
+            : takeInTransaction(request, beforeCommit));
+        if (lease.rows.length > 0 || filterOffers === undefined || !isOpen()) return lease;
+        const offered = await takeOffered(request, filterOffers, beforeCommit);
+        return { ...offered, retryInMs: earlier(lease.retryInMs, offered.retryInMs) };
       };
-      if (asked.waitMs === 0) return look();
-      const until = performance.now() + asked.waitMs;
-      const isOver = () => waitsEnded || performance.now() >= until || asked.signal.aborted;
+      if (request.waitMs === 0) return scan();
+      const deadline = performance.now() + request.waitMs;
+      const isOver = () => waitsEnded || performance.now() >= deadline || request.signal.aborted;
       for (let hasWaited = false; ; hasWaited = true) {
-        // Listen before looking: what becomes ready in between then wakes us.
-        const waitMs = Math.max(0, Math.min(pollMs, until - performance.now()));
-        const woken = nextWake(signals, queueTopic(asked.tenantId, asked.poolId), asked.signal, waitMs);
+        // Listen before the scan, so that an item that becomes ready during it wakes this worker.
+        const waitMs = Math.max(0, Math.min(pollMs, deadline - performance.now()));
+        const woken = nextWake(signals, queueTopic(request.tenantId, request.poolId), request.signal, waitMs);
         try {
-          // The call itself was checked a moment ago.
-          if (hasWaited) await asked.recheckAccess?.();
-          const lease = await look();
-          if (hasWaited && lease.rows.length > 0) await checkBeforeHandOut(asked, lease.rows);
+          // The first scan follows the access check of the call itself.
+          if (hasWaited) await request.recheckAccess?.();
+          const lease = await scan();
+          if (hasWaited && lease.rows.length > 0) await checkAccessAfterLease(request, lease.rows);
           if (lease.rows.length > 0 || isOver()) return lease;
-          const waitsSinceMs = performance.now();
+          const waitStartMs = performance.now();
           waits.add(woken.cancel);
-          await woken.within(lease.againInMs);
-          asked.onWaited?.(performance.now() - waitsSinceMs);
+          await woken.within(lease.retryInMs);
+          request.onWaited?.(performance.now() - waitStartMs);
         } finally {
           waits.delete(woken.cancel);
           woken.cancel();
@@ -309,30 +323,30 @@ export function createLeasing({ db, signals }: { db: Database; signals: Signals 
   };
 }
 
-const stemBytes = 12;
-let chance = Buffer.alloc(0);
+const tokenPrefixBytes = 12;
+let randomBuffer = Buffer.alloc(0);
 
-/** What nobody can guess, for the tokens of one statement. Chance is fetched for many at a time: it is dear in small. */
-function nextStem(): string {
-  if (chance.length === 0) chance = randomBytes(stemBytes * 256);
-  const stem = chance.toString("base64url", 0, stemBytes);
-  chance = chance.subarray(stemBytes);
-  return stem;
+/** Unguessable prefix of the tokens of one statement. Random bytes are fetched in bulk, because small reads are slow. */
+function nextTokenPrefix(): string {
+  if (randomBuffer.length === 0) randomBuffer = randomBytes(tokenPrefixBytes * 256);
+  const tokenPrefix = randomBuffer.toString("base64url", 0, tokenPrefixBytes);
+  randomBuffer = randomBuffer.subarray(tokenPrefixBytes);
+  return tokenPrefix;
 }
 
-/** Whether there is a bound to what the recipient may have at once. */
-function isBounded({ recipientId, capacity }: WorkAsked): boolean {
+/** Whether the request is for one recipient with limited capacity. */
+function isBounded({ recipientId, capacity }: LeaseRequest): boolean {
   return recipientId !== "" && capacity > 0;
 }
 
-/** Divides what was taken, which is no more than all want: in turn, so that nobody gets all while others get none. */
-function share(workers: readonly WorkAsked[], rows: readonly LeasedRow[]): ReadonlyMap<WorkAsked, LeasedRow[]> {
+/** Divides leased items among workers, round-robin. There are never more items than requested. */
+function share(workers: readonly LeaseRequest[], rows: readonly LeasedRow[]): ReadonlyMap<LeaseRequest, LeasedRow[]> {
   const shares = new Map(workers.map((worker) => [worker, [] as LeasedRow[]]));
-  let hungry = workers.filter(({ max }) => max > 0);
+  let unserved = workers.filter(({ max }) => max > 0);
   let at = 0;
   while (at < rows.length) {
-    for (const worker of hungry) if (at < rows.length) shares.get(worker)!.push(rows[at++]!);
-    hungry = hungry.filter((worker) => shares.get(worker)!.length < worker.max);
+    for (const worker of unserved) if (at < rows.length) shares.get(worker)!.push(rows[at++]!);
+    unserved = unserved.filter((worker) => shares.get(worker)!.length < worker.max);
   }
   return shares;
 }

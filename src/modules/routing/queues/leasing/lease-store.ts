@@ -1,35 +1,35 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 
-/** What is asked for. */
-export interface LeaseAsked {
+/** Parameters of a lease statement. */
+export interface LeaseParams {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly delivery: "pull" | "push";
-  /** Whose items: "" stands for those that nobody was chosen for. */
+  /** Recipients whose items are leased; "" means items without a recipient. */
   readonly recipientIds: readonly string[];
-  /** Only these. */
+  /** Restricts the lease to these items. */
   readonly ids?: readonly string[] | undefined;
-  /** Gives them to this recipient. */
-  readonly giveTo?: string | undefined;
+  /** Assigns the leased items to this recipient. */
+  readonly assignTo?: string | undefined;
   readonly count: number;
-  /** Leaves out what goes before: whoever asks knows that nothing is left there but traces of what was handed out. */
+  /** Skips lower ranks, where the caller knows that only dead index entries are left. */
   readonly fromRank?: number | undefined;
-  /** How many this recipient may have at once, those asked for included; its places have to be locked. */
+  /** The most items this recipient may hold, including the new ones; the caller locks its capacity. */
   readonly bound?: { readonly recipientId: string; readonly capacity: number } | undefined;
   readonly leaseS: number;
-  /** When they are handed out, by the database's clock; undefined for the beginning of the transaction. */
+  /** Start of the leases, by the database's clock; undefined for the start of the transaction. */
   readonly at?: Date | undefined;
-  /** Whether each takes a place in its concurrency group; the groups have to be locked. */
-  readonly takesPlaces?: boolean;
-  /** What one point of priority is worth. */
+  /** Whether each item takes a slot in its concurrency group; the caller locks the groups. */
+  readonly takesSlots?: boolean;
+  /** The waiting time that one point of priority is worth. */
   readonly ageingMs: number;
-  /** Unique to this statement; the token that fences each item is made from it. */
-  readonly stem: string;
+  /** Unique prefix of the lease tokens of this statement. */
+  readonly tokenPrefix: string;
   readonly shard: number;
 }
 
-/** An item that was handed out. */
+/** A leased item. */
 export interface LeasedRow {
   readonly id: string;
   readonly poolId: string;
@@ -45,19 +45,32 @@ export interface LeasedRow {
   readonly rank: number;
 }
 
-/** Whose items are asked for, and which. */
-export type LeaseScope = Pick<LeaseAsked, "tenantId" | "poolId" | "delivery" | "recipientIds">;
+/** The queue and recipients to lease from. */
+export type LeaseScope = Pick<LeaseParams, "tenantId" | "poolId" | "delivery" | "recipientIds">;
 
 /**
- * Hands items out: those that go first, locked by nobody, unless the queue is paused or its pool off. Leases run by
- * the database's clock, so that all nodes agree on when one ends. One statement, counts included; rows are named one by
- * one where a join would have the planner read a table of some ten thousand from end to end.
+ * Leases the first unlocked items by rank, unless the queue is paused or its pool disabled. Leases use the database's
+ * clock, so that all nodes agree on their expiry. It is one statement, counts included. Rows are looked up one by one
+ * where the planner would answer a join with a sequential scan of a table of some ten thousand rows.
  */
-export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow[]> {
-  const { tenantId, poolId, recipientIds, ids, giveTo, count, fromRank, bound, leaseS, ageingMs, stem, shard } = asked;
-  const now = asked.at === undefined ? sql`now()` : sql`${asked.at}::timestamptz`;
+export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedRow[]> {
+  const {
+    tenantId,
+    poolId,
+    recipientIds,
+    ids,
+    assignTo,
+    count,
+    fromRank,
+    bound,
+    leaseS,
+    ageingMs,
+    tokenPrefix,
+    shard,
+  } = params;
+  const now = params.at === undefined ? sql`now()` : sql`${params.at}::timestamptz`;
   const ready = sql`
-    select q.id, q.rank from queue_items q where ${isReady(sql, asked)}
+    select q.id, q.rank from queue_items q where ${isReady(sql, params)}
       ${fromRank === undefined ? sql`` : sql`and q.rank >= ${fromRank}`}`;
   const most =
     bound === undefined
@@ -71,22 +84,22 @@ export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow
       ${
         ids !== undefined
           ? sql`${ready} and q.id = any(${ids as string[]}::text[])
-              and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${goesOn(sql, tenantId, poolId)} ${order}`
+              and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${isQueueActive(sql, tenantId, poolId)} ${order}`
           : recipientIds.length === 1
             ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
-              and ${goesOn(sql, tenantId, poolId)} ${order}`
+              and ${isQueueActive(sql, tenantId, poolId)} ${order}`
             : sql`
             select each.id, each.rank from unnest(${recipientIds}::text[]) as wanted(recipient_id)
             cross join lateral (${ready} and q.recipient_id = wanted.recipient_id ${order}) each
-            where ${goesOn(sql, tenantId, poolId)}
+            where ${isQueueActive(sql, tenantId, poolId)}
             order by each.rank, each.id limit ${count}`
       }
     ), leased as (
       update queue_items q set state = 'leased',
-        recipient_id = ${giveTo === undefined ? sql`q.recipient_id` : giveTo}, attempt = q.attempt + 1,
+        recipient_id = ${assignTo === undefined ? sql`q.recipient_id` : assignTo}, attempt = q.attempt + 1,
         leased_at = ${now}, lease_until = ${now} + make_interval(secs => ${leaseS}),
-        ${asked.takesPlaces === true ? sql`has_slot = q.concurrency_group <> '',` : sql``}
-        lease_token = ${stem} || case when q.singleton_group || q.debounce_group || q.concurrency_group = ''
+        ${params.takesSlots === true ? sql`has_slot = q.concurrency_group <> '',` : sql``}
+        lease_token = ${tokenPrefix} || case when q.singleton_group || q.debounce_group || q.concurrency_group = ''
           then 'p' else 'g' end || (q.attempt + 1)
       where q.tenant_id = ${tenantId} and q.id = any(array(select id from picked))
       returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank
@@ -110,7 +123,7 @@ export async function leaseItems(sql: Sql, asked: LeaseAsked): Promise<LeasedRow
   return rows;
 }
 
-/** An item that nobody was chosen for, as rules see it. */
+/** An item without a recipient, with the fields that rules use. */
 export interface OfferedItem {
   readonly id: string;
   readonly type: string;
@@ -120,8 +133,8 @@ export interface OfferedItem {
   readonly priority: number;
 }
 
-/** The decided items of a pool that nobody was chosen for, those that go first. */
-export async function offeredItems(
+/** Reads the first items of a pool by rank that have no recipient. */
+export async function readOfferedItems(
   sql: Sql,
   tenantId: TenantId,
   poolId: string,
@@ -135,26 +148,26 @@ export async function offeredItems(
     order by q.rank, q.id limit ${limit}`;
 }
 
-/** True for what waits to be handed out and has not outlived its time. */
+/** SQL condition: the item can be leased and has not expired. */
 export function isReady(sql: Sql, { tenantId, poolId, delivery }: LeaseScope): Fragment {
   return sql`
     q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.delivery = ${delivery}
       and q.expires_at > now()`;
 }
 
-/** True unless the queue is paused or its pool off. Both are asked for by their keys alone, so that no other index will do. */
-export function goesOn(sql: Sql, tenantId: TenantId, poolId: string): Fragment {
+/** SQL condition: the queue is not paused and its pool not disabled. Both are read by primary key only, which forces the right index. */
+export function isQueueActive(sql: Sql, tenantId: TenantId, poolId: string): Fragment {
   return sql`
     (select s.paused from queue_states s where s.tenant_id = ${tenantId} and s.pool_id = ${poolId}) is not true
     and (select p.status from pools p where p.tenant_id = ${tenantId} and p.id = ${poolId}) is distinct from 'disabled'`;
 }
 
-/** Locks a recipient's places until the transaction ends. What is counted in its next statement is of after the lock. */
-export async function lockPlaces(tx: Sql, recipientId: string): Promise<void> {
+/** Locks a recipient's capacity until the transaction ends. The next statement counts its items after the lock. */
+export async function lockCapacity(tx: Sql, recipientId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${recipientId}, 7))`;
 }
 
-/** Makes leases last longer; answers with those that were still held. */
+/** Extends leases; returns those that were still held. */
 export async function renewLeases(
   sql: Sql,
   renewals: readonly { tenantId: TenantId; poolId: string; id: string; token: string; leaseS: number }[],
@@ -175,7 +188,7 @@ export async function renewLeases(
     returning q.tenant_id, q.id, q.lease_until`;
 }
 
-/** Ends leases now: the items come back like those of a worker that has died. */
+/** Expires leases immediately; the sweep then returns the items to the queue, as for a crashed worker. */
 export async function endLeases(sql: Sql, tenantId: TenantId, leases: readonly Pick<LeasedRow, "id" | "leaseToken">[]) {
   await sql`
     update queue_items q set lease_until = now() - interval '1 millisecond'

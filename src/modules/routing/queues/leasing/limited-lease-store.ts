@@ -1,59 +1,59 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { LeaseLimits, LimitedItem } from "../../admission/index.ts";
-import { goesOn, isReady, type LeaseScope } from "./lease-store.ts";
+import { isQueueActive, isReady, type LeaseScope } from "./lease-store.ts";
 
-/** Where a walk over the groups of a pool stands. */
-export interface GroupPlace {
+/** A position in the ordered groups of a pool. */
+export interface GroupPosition {
   readonly recipientId: string;
   readonly throttleGroup: string;
   readonly concurrencyGroup: string;
 }
 
-/** The items that go first by rank, read without a lock. */
-export async function firstCandidates(sql: Sql, asked: LeaseScope, limit: number): Promise<LimitedItem[]> {
-  const { tenantId, poolId, recipientIds } = asked;
+/** Reads the first items by rank, without a lock. */
+export async function firstCandidates(sql: Sql, scope: LeaseScope, limit: number): Promise<LimitedItem[]> {
+  const { tenantId, poolId, recipientIds } = scope;
   return sql`
     select each.id, each.throttle_group, each.concurrency_group
     from unnest(${recipientIds as string[]}::text[]) as wanted(recipient_id)
     cross join lateral (
       select q.id, q.rank, q.throttle_group, q.concurrency_group from queue_items q
-      where ${isReady(sql, asked)} and q.recipient_id = wanted.recipient_id
+      where ${isReady(sql, scope)} and q.recipient_id = wanted.recipient_id
       order by q.rank, q.id limit ${limit}
     ) each
-    where ${goesOn(sql, tenantId, poolId)}
+    where ${isQueueActive(sql, tenantId, poolId)}
     order by each.rank, each.id limit ${limit}`;
 }
 
-/** The named ones among those that can be handed out, in their order. */
-export async function namedCandidates(sql: Sql, asked: LeaseScope, ids: readonly string[]): Promise<LimitedItem[]> {
-  const { tenantId, poolId, recipientIds } = asked;
+/** Reads the given items that can be leased, by rank. */
+export async function namedCandidates(sql: Sql, scope: LeaseScope, ids: readonly string[]): Promise<LimitedItem[]> {
+  const { tenantId, poolId, recipientIds } = scope;
   return sql`
     select q.id, q.throttle_group, q.concurrency_group from queue_items q
-    where ${isReady(sql, asked)} and q.id = any(${ids as string[]}::text[])
-      and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${goesOn(sql, tenantId, poolId)}
+    where ${isReady(sql, scope)} and q.id = any(${ids as string[]}::text[])
+      and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${isQueueActive(sql, tenantId, poolId)}
     order by q.rank, q.id`;
 }
 
 /**
- * Walks over the groups in which items wait, so many from a place on, and answers with the first items of each; `last` is
- * where it stopped before the end. It leaps from group to group: what it costs does not grow with the items of one.
+ * Reads the first items of up to `groups` groups with waiting items, after a position. `last` is the position where it
+ * stopped before the end. A skip scan steps from group to group, so the cost does not depend on the size of a group.
  */
 export async function candidatesByGroup(
   sql: Sql,
-  asked: LeaseScope,
-  after: GroupPlace | undefined,
+  scope: LeaseScope,
+  after: GroupPosition | undefined,
   { groups, perGroup }: { readonly groups: number; readonly perGroup: number },
-): Promise<{ candidates: LimitedItem[]; last: GroupPlace | undefined }> {
-  const { tenantId, poolId, recipientIds } = asked;
+): Promise<{ candidates: LimitedItem[]; last: GroupPosition | undefined }> {
+  const { tenantId, poolId, recipientIds } = scope;
   const { recipientId = "", throttleGroup = "", concurrencyGroup = "" } = after ?? {};
-  // Only one recipient's where only one asks; of those who share the pool some may get no work now.
+  // A single recipient narrows the scan. With several, recipients that get no work now are filtered out below.
   const own = recipientIds.length === 1 ? sql`and q.recipient_id = ${recipientIds[0]!}` : sql``;
   const limited = sql`
     q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready'
       and (q.throttle_group <> '' or q.concurrency_group <> '') ${own}`;
   const place = sql`q.recipient_id, q.throttle_group, q.concurrency_group`;
-  const rows = await sql<(GroupPlace & { nth: number; items: LimitedItem[] | null })[]>`
+  const rows = await sql<(GroupPosition & { nth: number; items: LimitedItem[] | null })[]>`
     with recursive place as (
       (select ${place}, 1 as nth from queue_items q
        where ${limited} and (${place}) > (${recipientId}, ${throttleGroup}, ${concurrencyGroup})
@@ -68,13 +68,13 @@ export async function candidatesByGroup(
     select p.*, (
       select json_agg(json_build_object('id', first.id, 'rank', first.rank)) from (
         select q.id, q.rank from queue_items q
-        where ${isReady(sql, asked)} and (q.throttle_group <> '' or q.concurrency_group <> '')
+        where ${isReady(sql, scope)} and (q.throttle_group <> '' or q.concurrency_group <> '')
           and q.recipient_id = p.recipient_id and q.throttle_group = p.throttle_group
           and q.concurrency_group = p.concurrency_group and p.recipient_id = any(${recipientIds as string[]}::text[])
         order by q.rank, q.id limit ${perGroup}
       ) first
     ) as items
-    from place p where ${goesOn(sql, tenantId, poolId)}`;
+    from place p where ${isQueueActive(sql, tenantId, poolId)}`;
   const candidates = rows.flatMap(({ items, throttleGroup, concurrencyGroup }) =>
     ((items ?? []) as unknown as { id: string; rank: number }[]).map((item) => ({
       ...item,
@@ -86,10 +86,10 @@ export async function candidatesByGroup(
   return { candidates, last: rows.find(({ nth }) => nth === groups) };
 }
 
-/** What a pool's settings say of its limits; what they leave out has its default. */
+/** The limits in a pool's stored settings; omitted fields have their defaults. */
 export type LimitSettings = { readonly [K in keyof LeaseLimits]?: object };
 
-/** The database's time, and a pool's limits as they are now: what a node knows of them may be some moments old. */
+/** Reads the database's time and a pool's current limits. A node's snapshot of the limits may be slightly stale. */
 export async function limitsNow(
   tx: Sql,
   tenantId: TenantId,

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { type Connections, createSignals, type Database } from "../../../../platform/db/index.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
-import { createLeasing, type WorkAsked } from "./lease-service.ts";
+import { createLeaseService, type LeaseRequest } from "./lease-service.ts";
 
 const db = await testDatabase();
 const stage = admissionStage(db);
 const concurrency = { key: "item.key", limit: 1000, scope: "pool" } as const;
 
-/** A database that counts the transactions that run at once. */
+/** A lease service over a database that counts concurrent transactions. */
 function counted() {
   const seen = { running: 0, most: 0, begun: 0 };
   const count = (connections: Connections): Connections => ({
@@ -25,10 +25,10 @@ function counted() {
     },
   });
   const database: Database = { ...db, ...count(db), steady: count(db.steady) };
-  return { seen, leasing: createLeasing({ db: database, signals: createSignals(db) }) };
+  return { seen, leaseService: createLeaseService({ db: database, signals: createSignals(db) }) };
 }
 
-/** Queues one item for each recipient, all in one concurrency group. */
+/** Enqueues one item for each recipient, all in one concurrency group. */
 async function enqueueFor(pool: StagedPool, recipientIds: readonly string[]): Promise<void> {
   for (const recipientId of recipientIds) {
     const { id } = await stage.enqueue(pool, { key: "all" });
@@ -36,7 +36,7 @@ async function enqueueFor(pool: StagedPool, recipientIds: readonly string[]): Pr
   }
 }
 
-function workOf({ tenantId, poolId, environmentId }: StagedPool, recipientId: string): WorkAsked {
+function requestOf({ tenantId, poolId, environmentId }: StagedPool, recipientId: string): LeaseRequest {
   return {
     tenantId,
     poolId,
@@ -44,7 +44,7 @@ function workOf({ tenantId, poolId, environmentId }: StagedPool, recipientId: st
     recipientId,
     limits: { concurrency },
     recipientIds: [recipientId],
-    unchosen: false,
+    unassigned: false,
     delivery: "pull",
     capacity: 0,
     leaseS: 600,
@@ -60,10 +60,12 @@ const recipientIds = Array.from({ length: 20 }, (_, n) => `recipient-${n}`);
 test("workers of many recipients of a limited pool use one transaction at a time, and all get their items", async () => {
   const pool = await stage.pool({ concurrency });
   await enqueueFor(pool, recipientIds);
-  const { seen, leasing } = counted();
+  const { seen, leaseService } = counted();
   const leases = await Promise.all(
     recipientIds.map((id, n) =>
-      n % 2 === 0 ? leasing.lease(workOf(pool, id)) : leasing.lease(workOf(pool, id), undefined, async () => {}),
+      n % 2 === 0
+        ? leaseService.lease(requestOf(pool, id))
+        : leaseService.lease(requestOf(pool, id), undefined, async () => {}),
     ),
   );
   assert.deepEqual(
@@ -78,28 +80,28 @@ test("limited pools of one tenant use at most two transactions at a time", async
   const pools = [first];
   for (let n = 0; n < 3; n++) pools.push(await stage.pool({ concurrency }, { tenantId: first.tenantId }));
   for (const pool of pools) await enqueueFor(pool, recipientIds.slice(0, 4));
-  const { seen, leasing } = counted();
+  const { seen, leaseService } = counted();
   const leases = await Promise.all(
-    pools.flatMap((pool) => recipientIds.slice(0, 4).map((id) => leasing.lease(workOf(pool, id)))),
+    pools.flatMap((pool) => recipientIds.slice(0, 4).map((id) => leaseService.lease(requestOf(pool, id)))),
   );
   assert.equal(leases.filter(({ rows }) => rows.length === 1).length, 16);
   assert.equal(seen.most, 2);
 });
 
-test("a worker that goes away while it queues for a limited pool takes nothing", async () => {
+test("a worker that disconnects while it queues for a limited pool leases nothing", async () => {
   const pool = await stage.pool({ concurrency });
   await enqueueFor(pool, recipientIds.slice(0, 3));
-  const { seen, leasing } = counted();
-  const gone = new AbortController();
-  const [first, ...others] = recipientIds.slice(0, 3).map((id) => workOf(pool, id));
-  const kept = leasing.lease(first!, undefined, async () => gone.abort());
-  const left = [
-    leasing.lease({ ...others[0]!, signal: gone.signal }),
-    leasing.lease({ ...others[1]!, signal: gone.signal }, undefined, async () => {}),
+  const { seen, leaseService } = counted();
+  const aborted = new AbortController();
+  const [first, ...others] = recipientIds.slice(0, 3).map((id) => requestOf(pool, id));
+  const served = leaseService.lease(first!, undefined, async () => aborted.abort());
+  const skipped = [
+    leaseService.lease({ ...others[0]!, signal: aborted.signal }),
+    leaseService.lease({ ...others[1]!, signal: aborted.signal }, undefined, async () => {}),
   ];
-  assert.equal((await kept).rows.length, 1);
+  assert.equal((await served).rows.length, 1);
   assert.deepEqual(
-    (await Promise.all(left)).map(({ rows }) => rows.length),
+    (await Promise.all(skipped)).map(({ rows }) => rows.length),
     [0, 0],
   );
   assert.equal(seen.begun, 1);

@@ -13,105 +13,105 @@ import {
   saveGroups,
   selectForLease,
 } from "../../admission/index.ts";
-import { type LeaseAsked, type LeasedRow, leaseItems, lockPlaces } from "./lease-store.ts";
+import { type LeasedRow, type LeaseParams, leaseItems, lockCapacity } from "./lease-store.ts";
 import {
   candidatesByGroup,
   firstCandidates,
-  type GroupPlace,
+  type GroupPosition,
   type LimitSettings,
   limitsNow,
   namedCandidates,
 } from "./limited-lease-store.ts";
 
-/** What was handed out. */
-export interface Lease {
+/** The leased items of a request. */
+export interface LeaseResult {
   readonly rows: LeasedRow[];
-  /** When a throttle that held items back has its next token; undefined when none did. */
-  readonly againInMs: number | undefined;
+  /** Time until a throttle that held items back has its next token; undefined when none did. */
+  readonly retryInMs: number | undefined;
 }
 
-/** A lease from a pool whose throttle or concurrency constraint limits hand-out. */
-export interface LimitedLease extends LeaseAsked {
+/** Parameters of a lease from a pool with a throttle or concurrency limit. */
+export interface LimitedLeaseParams extends LeaseParams {
   readonly limits: LeaseLimits;
   readonly environmentId: string;
 }
 
-/** Runs in the transaction that hands items out; when it throws nothing is handed out. */
-type Keep = (tx: Sql, rows: readonly LeasedRow[]) => Promise<void>;
+/** Runs in the transaction that leases items; when it throws, nothing is leased. */
+export type BeforeCommit = (tx: Sql, rows: readonly LeasedRow[]) => Promise<void>;
 
-/** Remembers where the walk over a pool's groups stands, so that the next one looks at others. */
-export interface GroupWalk {
-  at: GroupPlace | undefined;
+/** Remembers the position in a pool's groups, so that the next request continues there. */
+export interface GroupCursor {
+  at: GroupPosition | undefined;
 }
 
 const candidatesMin = 100;
 const groupsAtOnce = 200;
 const perGroupMax = 20;
 /** The shortest wait for a throttle's next token, so that a fast throttle does not make workers poll in a tight loop. */
-const againMsMin = 20;
+const retryMsMin = 20;
 
 /**
- * Hands out items whose groups have room, and takes their tokens and places in the same transaction: groups are locked
- * before items, in the one order in which everybody locks them.
+ * Leases items whose groups have room, and takes their tokens and slots in the same transaction. Groups are locked before
+ * items, in the global lock order.
  *
- * Those that go first by rank are tried first. When their groups hold all of them back, the first items of other groups
- * are tried: a group with a long queue hides nobody. Each try is a transaction of its own, because the groups of the
- * second must not be locked after those of the first.
+ * The first items by rank are tried first. When their groups hold all of them back, the first items of other groups are
+ * tried, so that a group with a long queue does not block others. Each try is its own transaction, because locking the
+ * groups of the second try after those of the first would break the lock order.
  */
 export async function leaseWithinLimits(
   connections: Connections,
-  asked: LimitedLease,
-  walk: GroupWalk,
-  keep?: Keep,
-): Promise<Lease> {
-  const limit = Math.max(candidatesMin, 2 * asked.count);
+  params: LimitedLeaseParams,
+  cursor: GroupCursor,
+  beforeCommit?: BeforeCommit,
+): Promise<LeaseResult> {
+  const limit = Math.max(candidatesMin, 2 * params.count);
   let seenAll = true;
-  const first = await leaseAmong(connections, asked, keep, async (tx) => {
-    if (asked.ids !== undefined) return namedCandidates(tx, asked, asked.ids);
-    const candidates = await firstCandidates(tx, asked, limit);
+  const first = await leaseAmong(connections, params, beforeCommit, async (tx) => {
+    if (params.ids !== undefined) return namedCandidates(tx, params, params.ids);
+    const candidates = await firstCandidates(tx, params, limit);
     seenAll = candidates.length < limit;
     return candidates;
   });
   if (first.rows.length > 0 || seenAll) return first;
-  const others = await leaseAmong(connections, asked, keep, async (tx) => {
-    const size = { groups: groupsAtOnce, perGroup: Math.min(asked.count, perGroupMax) };
-    const { candidates, last } = await candidatesByGroup(tx, asked, walk.at, size);
-    walk.at = last;
+  const others = await leaseAmong(connections, params, beforeCommit, async (tx) => {
+    const size = { groups: groupsAtOnce, perGroup: Math.min(params.count, perGroupMax) };
+    const { candidates, last } = await candidatesByGroup(tx, params, cursor.at, size);
+    cursor.at = last;
     return candidates;
   });
-  return { ...others, againInMs: earlier(first.againInMs, others.againInMs) };
+  return { ...others, retryInMs: earlier(first.retryInMs, others.retryInMs) };
 }
 
 function leaseAmong(
   connections: Connections,
-  asked: LimitedLease,
-  keep: Keep | undefined,
+  params: LimitedLeaseParams,
+  beforeCommit: BeforeCommit | undefined,
   find: (tx: Sql) => Promise<readonly LimitedItem[]>,
-): Promise<Lease> {
+): Promise<LeaseResult> {
   return retryRaces(() =>
     connections.transaction(async (tx) => {
-      if (asked.bound !== undefined) await lockPlaces(tx, asked.bound.recipientId);
-      const lease = await leaseIn(tx, asked, await find(tx));
-      if (lease.rows.length > 0) await keep?.(tx, lease.rows);
+      if (params.bound !== undefined) await lockCapacity(tx, params.bound.recipientId);
+      const lease = await leaseIn(tx, params, await find(tx));
+      if (lease.rows.length > 0) await beforeCommit?.(tx, lease.rows);
       return lease;
     }),
   );
 }
 
-async function leaseIn(tx: Sql, asked: LimitedLease, candidates: readonly LimitedItem[]): Promise<Lease> {
-  if (candidates.length === 0) return { rows: [], againInMs: undefined };
-  const { tenantId, poolId, environmentId, count } = asked;
+async function leaseIn(tx: Sql, params: LimitedLeaseParams, candidates: readonly LimitedItem[]): Promise<LeaseResult> {
+  if (candidates.length === 0) return { rows: [], retryInMs: undefined };
+  const { tenantId, poolId, environmentId, count } = params;
   const names = candidates.flatMap(limitRefs).map((ref) => ({ tenantId, ...ref }));
-  // Sent together, and carried out in this order: the time is that of after the locks.
+  // Pipelined and executed in this order, so the time is read after the locks are held.
   const [owned, now] = await Promise.all([readGroups(tx, names, true), limitsNow(tx, tenantId, poolId)]);
   const { nowMs } = now;
-  const limits = limitsInForce(asked.limits, now.settings);
+  const limits = currentLimits(params.limits, now.settings);
   const groups = new Map([...owned].map(([key, { state }]) => [key, state]));
   const { ids, againAtMs } = selectForLease(candidates, limits, groups, count, nowMs);
-  const againInMs = againAtMs === undefined ? undefined : Math.max(againMsMin, againAtMs - nowMs);
-  if (ids.length === 0) return { rows: [], againInMs };
-  const takesPlaces = limits.concurrency !== undefined;
-  const afterwards = (taken: ReadonlySet<string>): OwnedGroup[] => {
+  const retryInMs = againAtMs === undefined ? undefined : Math.max(retryMsMin, againAtMs - nowMs);
+  if (ids.length === 0) return { rows: [], retryInMs };
+  const takesSlots = limits.concurrency !== undefined;
+  const groupsAfter = (taken: ReadonlySet<string>): OwnedGroup[] => {
     const items = candidates.filter(({ id }) => taken.has(id));
     return [...groupsAfterLease(items, limits, groups, nowMs).values()].map((state) => {
       const { kind, groupId } = state;
@@ -119,37 +119,37 @@ async function leaseIn(tx: Sql, asked: LimitedLease, candidates: readonly Limite
       return { ...(owned.get(groupKey(state)) ?? fresh), state };
     });
   };
-  const changed = afterwards(new Set(ids));
-  // Sent together: nearly always all of them are still there to be handed out.
+  const changed = groupsAfter(new Set(ids));
+  // Pipelined: almost always all chosen items can still be leased.
   const [rows, saved] = await Promise.all([
-    leaseItems(tx, { ...asked, ids, at: new Date(nowMs), takesPlaces }),
+    leaseItems(tx, { ...params, ids, at: new Date(nowMs), takesSlots }),
     saveGroups(tx, changed, nowMs),
   ]);
-  // A group that somebody else has made meanwhile is not the fresh one that was seen.
+  // Another transaction created a group that was read as missing.
   if (saved < changed.length) throw new Raced();
   if (rows.length < ids.length) {
-    const taken = new Map(afterwards(new Set(rows.map(({ id }) => id))).map((group) => [groupKey(group), group]));
-    const kept = changed.map((group) => taken.get(groupKey(group)) ?? owned.get(groupKey(group)) ?? unused(group));
+    const taken = new Map(groupsAfter(new Set(rows.map(({ id }) => id))).map((group) => [groupKey(group), group]));
+    const corrected = changed.map((group) => taken.get(groupKey(group)) ?? owned.get(groupKey(group)) ?? unused(group));
     await saveGroups(
       tx,
-      kept.map((group) => ({ ...group, stored: true })),
+      corrected.map((group) => ({ ...group, stored: true })),
       nowMs,
     );
   }
-  return { rows, againInMs };
+  return { rows, retryInMs };
 }
 
 function unused(group: OwnedGroup): OwnedGroup {
   return { ...group, state: createEmptyGroup(group) };
 }
 
-/** The earlier of two times, where there are any. */
+/** The earlier of two optional times. */
 export function earlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-/** The limits that a node knows, with the values that are in force now. */
-function limitsInForce(known: LeaseLimits, settings: LimitSettings | undefined): LeaseLimits {
+/** Updates a node's limits with the current settings. */
+function currentLimits(known: LeaseLimits, settings: LimitSettings | undefined): LeaseLimits {
   if (settings === undefined) return known;
   const { throttle, concurrency } = known;
   return {

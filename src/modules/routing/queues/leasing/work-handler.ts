@@ -29,12 +29,13 @@ import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { createMessageChecker } from "../../../../platform/validation/index.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
-import type { Finish, Finished, Finishing } from "../completion/completion-service.ts";
-import { getsWork, type Keep, type Leasing, type Offered } from "./lease-service.ts";
+import type { CompletionService, ReportResult, WorkReport } from "../completion/completion-service.ts";
+import { canReceiveWork, type LeaseService, type OfferFilter } from "./lease-service.ts";
 import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
+import type { BeforeCommit } from "./limited-lease.ts";
 
-/** Asks the rules of a pool which items one recipient may have; answers with their ids. */
-export type Acceptable = (
+/** Applies a pool's rules: returns the ids of the items that a recipient may take. */
+export type AcceptanceFilter = (
   snapshot: PoolSnapshot,
   recipientId: string,
   items: readonly OfferedItem[],
@@ -43,17 +44,17 @@ export type Acceptable = (
 interface Parts {
   readonly db: Database;
   readonly pools: PoolReader;
-  readonly leasing: Leasing;
-  readonly finishing: Finishing;
-  /** Which items a recipient who asks may take, of those that nobody was chosen for. */
-  readonly acceptable: Acceptable;
+  readonly leaseService: LeaseService;
+  readonly completion: CompletionService;
+  /** Selects the items without a recipient that the requesting recipient may take. */
+  readonly filterAcceptable: AcceptanceFilter;
 }
 
-/** The operations of WorkService. */
-export function workHandlers({ db, pools, leasing, finishing, acceptable }: Parts): Handlers<typeof Rpc> {
+/** Creates the handlers of WorkService. */
+export function workHandlers({ db, pools, leaseService, completion, filterAcceptable }: Parts): Handlers<typeof Rpc> {
   const checkRef = createMessageChecker(LeasedRefSchema);
 
-  /** Runs one call in a transaction of its own, with its idempotency key; "duplicate" when that was used before. */
+  /** Runs a call in its own transaction with its idempotency key; "duplicate" when the key was used before. */
   async function once<T extends Message>(
     keyed: KeyedCall,
     run: (tx: Sql) => Promise<{ response: T; committed: () => void }>,
@@ -69,61 +70,61 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
     return done.response;
   }
 
-  /** Hands out items together with the key under which they are asked for. The wait for them holds no transaction. */
+  /** Leases items and records the idempotency key in one transaction. No transaction is open during the wait. */
   async function leaseOnce<T extends Message>(
     keyed: KeyedCall,
     signal: AbortSignal,
-    lease: (keep: Keep) => Promise<readonly LeasedRow[]>,
-    answer: (rows: readonly LeasedRow[]) => T,
+    lease: (beforeCommit: BeforeCommit) => Promise<readonly LeasedRow[]>,
+    respond: (rows: readonly LeasedRow[]) => T,
   ): Promise<T | "duplicate"> {
     if ((await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
-    const taken = new Error("another call with this key was first");
+    const keyUsed = new Error("a concurrent call used this idempotency key");
     try {
-      const rows = await lease(async (tx, handedOut) => {
-        if (!(await claimKey(tx, keyed.claim))) throw taken;
-        await completeRecord(tx, keyed.record(answer(handedOut)));
-        // Whoever has gone gets nothing, and may ask again.
+      const rows = await lease(async (tx, leased) => {
+        if (!(await claimKey(tx, keyed.claim))) throw keyUsed;
+        await completeRecord(tx, keyed.record(respond(leased)));
+        // A disconnected caller leases nothing, so that it can retry with the same key.
         signal.throwIfAborted();
       });
-      if (rows.length > 0) return answer(rows);
+      if (rows.length > 0) return respond(rows);
     } catch (error) {
-      if (error === taken) return "duplicate";
+      if (error === keyUsed) return "duplicate";
       throw error;
     }
     signal.throwIfAborted();
-    return once(keyed, async () => ({ response: answer([]), committed: () => {} }));
+    return once(keyed, async () => ({ response: respond([]), committed: () => {} }));
   }
 
-  /** Where whoever asks first may have an item: what there is to be had besides what recipients were chosen for. */
-  function offered(snapshot: PoolSnapshot, recipientId: string): Offered | undefined {
+  /** In a first_accept pool, selects the items that a recipient may take besides its own. */
+  function offerFilter(snapshot: PoolSnapshot, recipientId: string): OfferFilter | undefined {
     if (recipientId === "" || snapshot.pool.strategy !== "first_accept") return undefined;
-    return (items) => acceptable(snapshot, recipientId, items);
+    return (items) => filterAcceptable(snapshot, recipientId, items);
   }
 
   async function finish<T extends Message>(
-    finishes: readonly Finish[],
+    reports: readonly WorkReport[],
     keyed: KeyedCall | undefined,
-    answer: (results: readonly Finished[]) => T,
+    respond: (results: readonly ReportResult[]) => T,
   ): Promise<T | "duplicate"> {
-    if (keyed === undefined) return answer(await finishing.finish(finishes));
+    if (keyed === undefined) return respond(await completion.finishItems(reports));
     return once(keyed, async (tx) => {
-      const { results, committed } = await finishing.finishIn(tx, finishes);
-      return { response: answer(results), committed };
+      const { results, committed } = await completion.finishItemsIn(tx, reports);
+      return { response: respond(results), committed };
     });
   }
 
-  /** Finishes the valid items of a batch; each item has its own result, in order. */
+  /** Finishes the valid items of a batch; returns one result per item, in order. */
   function finishEach<T extends Message>(
     items: readonly LeasedRef[],
-    toFinish: (item: LeasedRef) => Finish,
+    toReport: (item: LeasedRef) => WorkReport,
     keyed: KeyedCall | undefined,
-    answer: (results: WorkResult[]) => T,
+    respond: (results: WorkResult[]) => T,
   ): Promise<T | "duplicate"> {
     const refusals = items.map(checkRef);
     const valid = items.filter((_, at) => refusals[at] === undefined);
-    return finish(valid.map(toFinish), keyed, (finished) => {
+    return finish(valid.map(toReport), keyed, (finished) => {
       const next = finished.values();
-      return answer(items.map(({ queueItemId }, at) => fromResult(queueItemId, refusals[at] ?? next.next().value)));
+      return respond(items.map(({ queueItemId }, at) => fromResult(queueItemId, refusals[at] ?? next.next().value)));
     });
   }
 
@@ -131,12 +132,12 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
     leaseItems: {
       async grouped(context: Context, request: LeaseItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
-        const asked = workAsked(context, request, snapshot);
-        const answer = (rows: readonly LeasedRow[]) =>
+        const leaseRequest = toLeaseRequest(context, request, snapshot);
+        const respond = (rows: readonly LeasedRow[]) =>
           create(LeaseItemsResponseSchema, { items: rows.map((row) => fromRow(row, snapshot)) });
-        const lease = async (keep?: Keep) =>
-          (await leasing.lease(asked, offered(snapshot, asked.recipientId), keep)).rows;
-        return keyed === undefined ? answer(await lease()) : leaseOnce(keyed, context.signal, lease, answer);
+        const lease = async (beforeCommit?: BeforeCommit) =>
+          (await leaseService.lease(leaseRequest, offerFilter(snapshot, leaseRequest.recipientId), beforeCommit)).rows;
+        return keyed === undefined ? respond(await lease()) : leaseOnce(keyed, context.signal, lease, respond);
       },
     },
 
@@ -161,9 +162,9 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
       async grouped(context: Context, request: CompleteItemRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const { cost, score } = request;
-        const done = { ...finishOf(context, snapshot, request), failure: undefined, cost, score };
+        const done = { ...reportOf(context, snapshot, request), failure: undefined, cost, score };
         return finish([done], keyed, ([result]) =>
-          create(CompleteItemResponseSchema, { result: only(request, result) }),
+          create(CompleteItemResponseSchema, { result: onlyResult(request, result) }),
         );
       },
     },
@@ -171,16 +172,18 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
     failItem: {
       async grouped(context: Context, request: FailItemRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
-        const failed = { ...finishOf(context, snapshot, request), failure: failureOf(request) };
-        return finish([failed], keyed, ([result]) => create(FailItemResponseSchema, { result: only(request, result) }));
+        const failed = { ...reportOf(context, snapshot, request), failure: failureOf(request) };
+        return finish([failed], keyed, ([result]) =>
+          create(FailItemResponseSchema, { result: onlyResult(request, result) }),
+        );
       },
     },
 
     completeItems: {
       async grouped(context: Context, request: CompleteItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
-        const toFinish = (item: LeasedRef) => ({ ...finishOf(context, snapshot, item), failure: undefined });
-        return finishEach(request.items, toFinish, keyed, (results) =>
+        const toReport = (item: LeasedRef) => ({ ...reportOf(context, snapshot, item), failure: undefined });
+        return finishEach(request.items, toReport, keyed, (results) =>
           create(CompleteItemsResponseSchema, { results }),
         );
       },
@@ -190,14 +193,14 @@ export function workHandlers({ db, pools, leasing, finishing, acceptable }: Part
       async grouped(context: Context, request: FailItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const failure = failureOf(request);
-        const toFinish = (item: LeasedRef) => ({ ...finishOf(context, snapshot, item), failure });
-        return finishEach(request.items, toFinish, keyed, (results) => create(FailItemsResponseSchema, { results }));
+        const toReport = (item: LeasedRef) => ({ ...reportOf(context, snapshot, item), failure });
+        return finishEach(request.items, toReport, keyed, (results) => create(FailItemsResponseSchema, { results }));
       },
     },
   };
 }
 
-function workAsked(context: Context, request: LeaseItemsRequest, { pool, recipients }: PoolSnapshot) {
+function toLeaseRequest(context: Context, request: LeaseItemsRequest, { pool, recipients }: PoolSnapshot) {
   const { recipientId, maxItems, waitS, leaseS } = request;
   const recipient = recipients.find(({ id }) => id === recipientId);
   if (recipientId !== "" && recipient === undefined) throw notFound("recipient");
@@ -207,14 +210,14 @@ function workAsked(context: Context, request: LeaseItemsRequest, { pool, recipie
     recipientId,
     limits: toLeaseLimits(pool.config.admission),
     environmentId: pool.environmentId,
-    recipientIds: recipients.filter(getsWork).map(({ id }) => id),
-    // What waits to be assigned by hand is nobody's before.
-    unchosen: pool.strategy !== "manual",
+    recipientIds: recipients.filter(canReceiveWork).map(({ id }) => id),
+    // In a manual pool, operators assign the items.
+    unassigned: pool.strategy !== "manual",
     delivery: "pull" as const,
     capacity: recipient?.capacity ?? 0,
     leaseS: leaseS === 0 ? pool.config.lease.durationS : leaseS,
     ageingMs: pool.config.queue.ageingS * 1000,
-    max: recipient === undefined || getsWork(recipient) ? Math.max(1, maxItems) : 0,
+    max: recipient === undefined || canReceiveWork(recipient) ? Math.max(1, maxItems) : 0,
     waitMs: waitS * 1000,
     signal: context.signal,
     recheckAccess: () => context.recheckAccess(),
@@ -222,7 +225,7 @@ function workAsked(context: Context, request: LeaseItemsRequest, { pool, recipie
   };
 }
 
-function finishOf(
+function reportOf(
   { tenantId }: Context,
   { pool }: PoolSnapshot,
   { queueItemId, leaseToken }: { queueItemId: string; leaseToken: string },
@@ -245,12 +248,12 @@ function failureOf({ retryable = true, reasonCode, reason }: FailItemRequest | F
   return { retryable, reasonCode: reasonCode === "" ? "failed" : reasonCode, reason };
 }
 
-function only({ queueItemId }: { queueItemId: string }, result: Finished): WorkResult {
+function onlyResult({ queueItemId }: { queueItemId: string }, result: ReportResult): WorkResult {
   if (result === undefined) throw leaseLost();
   return fromResult(queueItemId, result);
 }
 
-function fromResult(queueItemId: string, result: Finished | Failure): WorkResult {
+function fromResult(queueItemId: string, result: ReportResult | Failure): WorkResult {
   if (result === undefined) return fromResult(queueItemId, leaseLost());
   if (result instanceof Failure) {
     const { code, message, violations } = result;
@@ -273,11 +276,13 @@ function fromResult(queueItemId: string, result: Finished | Failure): WorkResult
 }
 
 function leaseLost() {
-  return fail("LEASE_LOST", { public: "The item is no longer the worker's." });
+  return fail("LEASE_LOST", {
+    public: "The lease has expired or its token does not match. Lease items again to get current tokens.",
+  });
 }
 
 function fromRow(row: LeasedRow, { pool }: PoolSnapshot): LeasedItem {
-  // Written out: what create() does for every field costs more than the item.
+  // A plain literal: create() costs more per field than the rest of the item.
   return {
     $typeName: "service.api.LeasedItem",
     queueItemId: row.id,

@@ -5,7 +5,7 @@ import type { PushTarget } from "./push-store.ts";
 
 const target = (poolId: string, recipientId: string): PushTarget => ({ tenantId: "t" as never, poolId, recipientId });
 
-test("a target backs off until its time, and only that target", () => {
+test("only the given target backs off, until the given time", () => {
   const backoff = new PushBackoff();
   backoff.add(target("p", "r"), 100);
   assert.equal(backoff.untilMs(target("p", "r"), 99), 100);
@@ -14,7 +14,7 @@ test("a target backs off until its time, and only that target", () => {
   assert.equal(backoff.untilMs(target("p", "r"), 100), undefined);
 });
 
-test("whatever happens in a pool lets its targets be asked again, and no others", () => {
+test("a change in a pool ends the back-off of its targets only", () => {
   const backoff = new PushBackoff();
   backoff.add(target("p", "r"), 100);
   backoff.add(target("q", "r"), 100);
@@ -23,7 +23,7 @@ test("whatever happens in a pool lets its targets be asked again, and no others"
   assert.equal(backoff.untilMs(target("q", "r"), 0), 100);
 });
 
-test("no more targets are remembered than the bound, the latest among them", () => {
+test("the number of remembered targets is bounded, and the latest is among them", () => {
   const backoff = new PushBackoff(3);
   for (let nth = 0; nth < 10; nth++) backoff.add(target(`p${nth % 2}`, `r${nth}`), 100);
   const known = Array.from({ length: 10 }, (_, nth) => backoff.untilMs(target(`p${nth % 2}`, `r${nth}`), 0));

@@ -1,14 +1,14 @@
 import type { PushTarget } from "./push-store.ts";
 
 /**
- * Remembers which push targets had nothing to take, so that they are not asked again at every look.
+ * Remembers push targets that had no item to lease, so that not every scan tries them again.
  *
- * A target may be asked again after its time, or as soon as something happens in its pool. The memory is bounded: a target
- * that falls out of it is only asked too early.
+ * A target is tried again after its back-off, or as soon as something changes in its pool. The memory is bounded: an
+ * evicted target is only tried too early.
  */
 export class PushBackoff {
   readonly #max: number;
-  /** By pool, then by recipient: until when the target backs off. */
+  /** End of the back-off, by pool and recipient. */
   readonly #pools = new Map<string, Map<string, number>>();
   #size = 0;
 
@@ -16,7 +16,7 @@ export class PushBackoff {
     this.#max = max;
   }
 
-  /** Until when a target backs off; undefined when it can be asked. */
+  /** End of a target's back-off; undefined when the target can be tried. */
   untilMs({ tenantId, poolId, recipientId }: PushTarget, nowMs: number): number | undefined {
     const pool = poolKey(tenantId, poolId);
     const untilMs = this.#pools.get(pool)?.get(recipientId);
@@ -34,14 +34,14 @@ export class PushBackoff {
     this.#size++;
   }
 
-  /** Lets the targets of a pool be asked again: there may be an item, a place or a token. */
+  /** Ends the back-off of a pool's targets: an item, slot or token may be available. */
   clearPool(tenantId: string, poolId: string): void {
     const pool = poolKey(tenantId, poolId);
     this.#size -= this.#pools.get(pool)?.size ?? 0;
     this.#pools.delete(pool);
   }
 
-  /** Lets all targets be asked again. */
+  /** Ends the back-off of all targets. */
   clear(): void {
     this.#pools.clear();
     this.#size = 0;
@@ -54,7 +54,7 @@ export class PushBackoff {
     if (targets.size === 0) this.#pools.delete(pool);
   }
 
-  /** A map keeps the order of insertion, so this is one of the pool that has been there longest. */
+  /** Deletes a target of the oldest pool: a map iterates in insertion order. */
   #deleteOldest(): void {
     const [pool, targets] = this.#pools.entries().next().value!;
     this.#delete(pool, targets.keys().next().value!);

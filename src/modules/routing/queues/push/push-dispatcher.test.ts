@@ -5,29 +5,29 @@ import { shown } from "../../../../../test/routing/stage.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { queueTopic, type WorkAsked } from "../leasing/lease-service.ts";
-import type { Lease } from "../leasing/limited-lease.ts";
-import { createPushing, pushTopic } from "./push-dispatcher.ts";
+import { type LeaseRequest, queueTopic } from "../leasing/lease-service.ts";
+import type { LeaseResult } from "../leasing/limited-lease.ts";
+import { createPushDispatcher, pushTopic } from "./push-dispatcher.ts";
 
 const db = await testDatabase();
 
-/** Pushing over a database, with leases and exchanges that the test answers itself; whose items were asked for. */
-function pushingWith(
-  lease: (asked: WorkAsked) => Lease | Promise<Lease>,
-  exchange: () => Promise<void> = async () => {},
+/** A dispatcher over a database with fake leases and HTTP requests; records the recipients that were tried. */
+function dispatcherWith(
+  lease: (request: LeaseRequest) => LeaseResult | Promise<LeaseResult>,
+  post: () => Promise<void> = async () => {},
 ) {
-  const asked: string[] = [];
-  let looks = 0;
+  const tried: string[] = [];
+  let scans = 0;
   const signals = createSignals(db);
-  const pushing = createPushing({
-    // Only looks use it as it is.
+  const pushDispatcher = createPushDispatcher({
+    // Only scans use db.sql directly.
     db: new Proxy(db, {
       get(target, name) {
-        if (name === "sql") looks++;
+        if (name === "sql") scans++;
         return Reflect.get(target, name);
       },
     }),
-    // No target's time comes by itself.
+    // The clock stands still, so no back-off ends by itself.
     clock: { now: () => 0 },
     log: { warn: ({ err }: { err: Error }) => assert.fail(err) } as never,
     signals,
@@ -46,25 +46,25 @@ function pushingWith(
         };
       },
     } as never,
-    leasing: {
-      async lease(work: WorkAsked) {
-        asked.push(work.recipientId);
-        return lease(work);
+    leaseService: {
+      async lease(request: LeaseRequest) {
+        tried.push(request.recipientId);
+        return lease(request);
       },
     } as never,
-    finishing: { finish: async () => {} } as never,
+    completion: { finishItems: async () => {} } as never,
     egress: {
       async request() {
-        await exchange();
+        await post();
         return { status: 200, headers: {} };
       },
     } as never,
     secret: async () => undefined,
   });
-  return { asked, signals, pushing, looks: () => looks };
+  return { tried, signals, pushDispatcher, scans: () => scans };
 }
 
-/** A tenant with a pool in which one item waits for each recipient. */
+/** Creates a tenant with a pool in which one item waits for each recipient. */
 async function newTargets(recipientIds: readonly string[]): Promise<{ tenantId: TenantId; poolId: string }> {
   const [tenantId, poolId, environmentId] = [freshTenant(), ulid(Date.now()), ulid(Date.now())];
   await db.sql`
@@ -81,42 +81,42 @@ async function newTargets(recipientIds: readonly string[]): Promise<{ tenantId: 
   return { tenantId, poolId };
 }
 
-const countOf = (asked: readonly string[], recipientId: string) => asked.filter((each) => each === recipientId).length;
+const countOf = (tried: readonly string[], recipientId: string) => tried.filter((each) => each === recipientId).length;
 
-test("a target that had nothing to take is asked again when something happens in its pool, and not at every look", async (t) => {
+test("a target without items is tried again when its pool changes, and not at every scan", async (t) => {
   const many = Array.from({ length: 450 }, (_, nth) => `quiet-${nth}`);
   await newTargets(many);
   const { tenantId, poolId } = await newTargets(["busy"]);
-  const { asked, signals, pushing } = pushingWith(() => ({ rows: [], againInMs: 3_600_000 }));
-  t.after(() => pushing.stop());
-  pushing.start();
+  const { tried, signals, pushDispatcher } = dispatcherWith(() => ({ rows: [], retryInMs: 3_600_000 }));
+  t.after(() => pushDispatcher.stop());
+  pushDispatcher.start();
   await shown(
-    async () => new Set(asked).size,
+    async () => new Set(tried).size,
     (size) => size === many.length + 1,
   );
   for (let nth = 2; nth <= 5; nth++) {
     signals.wake(queueTopic(tenantId, poolId));
     signals.wake(pushTopic);
     await shown(
-      async () => countOf(asked, "busy"),
+      async () => countOf(tried, "busy"),
       (count) => count >= nth,
     );
   }
-  for (const recipientId of many) assert.equal(countOf(asked, recipientId), 1, recipientId);
+  for (const recipientId of many) assert.equal(countOf(tried, recipientId), 1, recipientId);
 });
 
-test("a target that had nothing to take is asked again when signals of its pool may have been lost", async (t) => {
+test("a target without items is tried again when signals of its pool may have been lost", async (t) => {
   await newTargets(["unheard"]);
-  const { asked, signals, pushing } = pushingWith(() => ({ rows: [], againInMs: 3_600_000 }));
+  const { tried, signals, pushDispatcher } = dispatcherWith(() => ({ rows: [], retryInMs: 3_600_000 }));
   await signals.start();
   t.after(async () => {
-    await pushing.stop();
+    await pushDispatcher.stop();
     await signals.stop();
   });
-  pushing.start();
+  pushDispatcher.start();
   const times = (wanted: number) =>
     shown(
-      async () => countOf(asked, "unheard"),
+      async () => countOf(tried, "unheard"),
       (count) => count >= wanted,
       10_000,
     );
@@ -127,70 +127,70 @@ test("a target that had nothing to take is asked again when signals of its pool 
   await times(2);
 });
 
-test("a tenant whose targets take long keeps no other tenant's waiting", async (t) => {
-  const slow = Promise.withResolvers<Lease>();
+test("a tenant with slow targets does not delay other tenants", async (t) => {
+  const slow = Promise.withResolvers<LeaseResult>();
   await newTargets(["slow-1", "slow-2", "slow-3"]);
   await newTargets(["quick"]);
-  const { asked, pushing } = pushingWith(({ recipientId }) =>
-    recipientId.startsWith("slow") ? slow.promise : { rows: [], againInMs: 3_600_000 },
+  const { tried, pushDispatcher } = dispatcherWith(({ recipientId }) =>
+    recipientId.startsWith("slow") ? slow.promise : { rows: [], retryInMs: 3_600_000 },
   );
   t.after(async () => {
-    slow.resolve({ rows: [], againInMs: 3_600_000 });
-    await pushing.stop();
+    slow.resolve({ rows: [], retryInMs: 3_600_000 });
+    await pushDispatcher.stop();
   });
-  pushing.start();
-  await shown(async () => asked.includes("quick"), Boolean, 10_000);
-  assert.equal(asked.filter((each) => each.startsWith("slow")).length, 1);
+  pushDispatcher.start();
+  await shown(async () => tried.includes("quick"), Boolean, 10_000);
+  assert.equal(tried.filter((each) => each.startsWith("slow")).length, 1);
 });
 
-test("push goes on with whoever it could not ask because too much was in flight, as soon as there is room, and does not spin", async (t) => {
+test("targets skipped because too many items were in flight are tried as soon as there is capacity, without a busy loop", async (t) => {
   const recipientIds = Array.from({ length: 8 }, (_, nth) => `crowd-${nth}`);
   const { poolId } = await newTargets(recipientIds);
   const open: (() => void)[] = [];
-  let taken = 0;
+  let leased = 0;
   const seen = new Set<string>();
-  const { asked, pushing, looks } = pushingWith(
+  const { tried, pushDispatcher, scans } = dispatcherWith(
     ({ recipientId, max }) => {
-      // Each has so many items as it is first asked for; all are taken then.
+      // The first request for each recipient leases its maximum; later ones get nothing.
       const count = recipientId.startsWith("crowd") && !seen.has(recipientId) ? max : 0;
       seen.add(recipientId);
-      taken += count;
+      leased += count;
       const rows = Array.from({ length: count }, () => ({ id: ulid(Date.now()), poolId, leaseToken: "t" }) as never);
-      return { rows, againInMs: 3_600_000 };
+      return { rows, retryInMs: 3_600_000 };
     },
     () => new Promise((resolve) => open.push(resolve)),
   );
   t.after(async () => {
-    const stopped = pushing.stop();
+    const stopped = pushDispatcher.stop();
     for (const end of open.splice(0)) end();
     await stopped;
   });
-  pushing.start();
-  const crowd = () => recipientIds.filter((id) => asked.includes(id)).length;
+  pushDispatcher.start();
+  const crowd = () => recipientIds.filter((id) => tried.includes(id)).length;
   await shown(
     async () => open.length,
     (count) => count === 64,
   );
   assert.equal(crowd(), 4);
-  // While nothing ends there is nothing to look for, however much time there is.
-  const looksWhenFull = looks();
+  // No scan runs while no delivery ends, however long that takes.
+  const scansWhenFull = scans();
   for (let nth = 0; nth < 50; nth++) await db.sql`select 1`;
-  assert.ok(looks() - looksWhenFull <= 2, `${looks() - looksWhenFull} looks`);
+  assert.ok(scans() - scansWhenFull <= 2, `${scans() - scansWhenFull} scans`);
 
   open.shift()!();
   await shown(
     async () => crowd(),
     (count) => count === 5,
   );
-  assert.equal(taken, 65);
+  assert.equal(leased, 65);
   const ended = open.splice(0);
   for (const end of ended) end();
   await shown(
     async () => crowd(),
     (count) => count === recipientIds.length,
   );
-  // What ends together leads to few looks.
+  // Deliveries that end together cause few scans.
   for (let nth = 0; nth < 50; nth++) await db.sql`select 1`;
-  const count = looks() - looksWhenFull;
-  assert.ok(count < 40, `${count} looks`);
+  const count = scans() - scansWhenFull;
+  assert.ok(count < 40, `${count} scans`);
 });

@@ -7,12 +7,12 @@ import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue } from "../../../../platform/scheduling/index.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import type { PoolReader, PoolSnapshot, Recipient } from "../../pools/index.ts";
-import type { Finishing } from "../completion/completion-service.ts";
-import { type PushAnswer, pushVerdict } from "../domain/push-response.ts";
-import { getsWork, type Leasing, queueTopicPrefix } from "../leasing/lease-service.ts";
+import type { CompletionService } from "../completion/completion-service.ts";
+import { type PushResponse, toPushFailure } from "../domain/push-response.ts";
+import { canReceiveWork, type LeaseService, queueTopicPrefix } from "../leasing/lease-service.ts";
 import type { LeasedRow } from "../leasing/lease-store.ts";
 import { PushBackoff } from "./push-backoff.ts";
-import { type PushTarget, pushTargets, type TenantTargets } from "./push-store.ts";
+import { findPushTargets, type PushTarget, type TenantTargets } from "./push-store.ts";
 
 interface Parts {
   readonly db: Database;
@@ -20,82 +20,82 @@ interface Parts {
   readonly log: Log;
   readonly signals: Signals;
   readonly pools: Pick<PoolReader, "snapshot">;
-  readonly leasing: Leasing;
-  readonly finishing: Finishing;
+  readonly leaseService: LeaseService;
+  readonly completion: CompletionService;
   readonly egress: Egress;
-  /** The value of a tenant's secret; undefined when there is none of that name. */
+  /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
 }
 
-/** Sends items to recipients that do not fetch them. */
-export interface Pushing {
+/** Sends items to recipients with push delivery. */
+export interface PushDispatcher {
   start(): void;
-  /** Takes no more items and waits for those under way. */
+  /** Stops leasing items and waits for those in flight. */
   stop(): Promise<void>;
 }
 
-/** What wakes whoever sends. */
+/** Signal topic for push dispatchers. */
 export const pushTopic = "queue.push";
 
 const inFlightMax = 64;
 const perRecipientMax = 16;
-const tenantsAtOnce = 50;
+const tenantsPerScan = 50;
 const targetsPerTenant = 200;
-/** For how many tenants it is remembered where the next look begins. */
-const beginsMax = 1000;
-/** Tenants that are served at once. */
+/** The most tenants whose scan position is remembered. */
+const positionsMax = 1000;
+/** The number of tenants served concurrently. */
 const lanes = 8;
-/** How long to wait before the next look when nobody wakes, and how long a target backs off at most. */
+/** The interval of scans without a wake, and the longest back-off of a target. */
 const idleMs = 1000;
 const timeoutMs = 15_000;
-/** Longer than an exchange can last, so that nobody else sends the same item meanwhile. */
+/** Longer than the request timeout, so that no other node sends the same item concurrently. */
 const leaseS = 60;
 
 /**
- * Makes this node's sending.
+ * Creates this node's push dispatcher.
  *
- * A look finds some targets of each tenant. Tenants are served beside each other, and the targets of one tenant one after the
- * other. A target that had nothing to take backs off, so that it costs no lease.
+ * A scan finds some targets of each tenant. Tenants are served concurrently, and the targets of one tenant one at a time.
+ * A target without items to lease backs off, so that it costs no lease statement.
  */
-export function createPushing(parts: Parts): Pushing {
-  const { db, clock, log, signals, pools, leasing, finishing, egress, secret } = parts;
-  const underWay = new Map<string, number>();
+export function createPushDispatcher(parts: Parts): PushDispatcher {
+  const { db, clock, log, signals, pools, leaseService, completion, egress, secret } = parts;
+  const inFlight = new Map<string, number>();
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
   const backoff = new PushBackoff();
-  /** Pools that are asked for items now, and whether something happened in them since. */
-  const asking = new Map<string, { hasChanged: boolean }>();
-  // Where the next look begins, among tenants and within those that have too many targets for one look.
+  /** Pools with a lease request in progress, and whether they have changed since it began. */
+  const leasingPools = new Map<string, { hasChanged: boolean }>();
+  // Start of the next scan: the tenant, and the target within tenants that have too many targets for one scan.
   let afterTenantId = "";
   const afterTargets = new Map<TenantId, PushTarget>();
-  /** Tenants whose targets could not all be asked because too much was under way. */
+  /** Tenants whose targets were not all tried because too many items were in flight. */
   const cutShort = new Set<TenantId>();
-  /** Who was served last: after a tenant was cut short, the next look begins behind it. */
+  /** The tenant served last. After a tenant was cut short, the next scan starts after it. */
   let lastServedId = "";
   let wasCutShort = false;
-  /** Items that are asked for now. */
+  /** Items requested from the lease service but not returned yet. */
   let requested = 0;
   let loop: Promise<void> = Promise.resolve();
   let woken = Promise.withResolvers<void>();
-  let lookTimer: NodeJS.Timeout | undefined;
-  let lookAtMs = Number.POSITIVE_INFINITY;
-  let stopWaking: (() => void)[] = [];
+  let scanTimer: NodeJS.Timeout | undefined;
+  let scanAtMs = Number.POSITIVE_INFINITY;
+  let unsubscribes: (() => void)[] = [];
 
   const queue = createTenantQueue<TenantTargets>({
     concurrency: lanes,
     merge: (_earlier, later) => later,
     work: (_tenantId, _name, found) => serveTenant(found),
-    onError: (error) => log.warn({ err: error }, "items to be sent could not be taken"),
+    onError: (error) => log.warn({ err: error }, "leasing items for push failed"),
   });
 
-  /** Has the next look begin after so long at the latest. */
-  function lookWithin(ms: number): void {
+  /** Starts the next scan after at most this long. */
+  function scanWithin(ms: number): void {
     const atMs = performance.now() + ms;
-    if (atMs >= lookAtMs) return;
-    clearTimeout(lookTimer);
-    lookAtMs = atMs;
-    lookTimer = setTimeout(() => {
-      lookAtMs = Number.POSITIVE_INFINITY;
+    if (atMs >= scanAtMs) return;
+    clearTimeout(scanTimer);
+    scanAtMs = atMs;
+    scanTimer = setTimeout(() => {
+      scanAtMs = Number.POSITIVE_INFINITY;
       woken.resolve();
     }, ms);
   }
@@ -103,8 +103,8 @@ export function createPushing(parts: Parts): Pushing {
   async function serveTenant({ tenantId, targets, last }: TenantTargets): Promise<void> {
     let count = 0;
     for (const target of targets) {
-      // The next look begins here: whoever is done makes room, and wakes.
-      if (stopping.signal.aborted || roomLeft() <= 0) {
+      // The next scan resumes here. A delivery that ends frees capacity and wakes the loop.
+      if (stopping.signal.aborted || capacityLeft() <= 0) {
         cutShort.add(tenantId);
         wasCutShort = true;
         return;
@@ -116,31 +116,31 @@ export function createPushing(parts: Parts): Pushing {
     }
     if (last === undefined) afterTargets.delete(tenantId);
     else afterTargets.set(tenantId, last);
-    // A look that began behind the first target has not asked those before it.
+    // A scan that resumed in the middle has not tried the targets before its start.
     const beganLate = last === undefined && cutShort.delete(tenantId);
     if (count > 0 || last !== undefined || beganLate) woken.resolve();
   }
 
-  /** Takes items for one recipient and sends them; answers how many. */
+  /** Leases items for one recipient and sends them; returns their number. */
   async function serve(target: PushTarget): Promise<number> {
     const { tenantId, poolId, recipientId } = target;
     const nowMs = clock.now();
     const untilMs = backoff.untilMs(target, nowMs);
     if (untilMs !== undefined) {
-      lookWithin(untilMs - nowMs);
+      scanWithin(untilMs - nowMs);
       return 0;
     }
     const snapshot = await pools.snapshot(tenantId, poolId);
     const recipient = snapshot?.recipients.find(({ id }) => id === recipientId);
-    if (snapshot === undefined || recipient === undefined || !getsWork(recipient)) return 0;
+    if (snapshot === undefined || recipient === undefined || !canReceiveWork(recipient)) return 0;
     const { capacity } = recipient;
     const most = capacity === 0 ? perRecipientMax : Math.min(perRecipientMax, capacity);
-    const max = Math.min(most - (underWay.get(recipientId) ?? 0), roomLeft());
+    const max = Math.min(most - (inFlight.get(recipientId) ?? 0), capacityLeft());
     if (max <= 0) return 0;
     requested += max;
     const pool = { hasChanged: false };
-    asking.set(`${tenantId}:${poolId}`, pool);
-    const { rows, againInMs } = await leasing
+    leasingPools.set(`${tenantId}:${poolId}`, pool);
+    const { rows, retryInMs } = await leaseService
       .lease({
         tenantId,
         poolId,
@@ -148,7 +148,7 @@ export function createPushing(parts: Parts): Pushing {
         limits: toLeaseLimits(snapshot.pool.config.admission),
         environmentId: snapshot.pool.environmentId,
         recipientIds: [recipientId],
-        unchosen: false,
+        unassigned: false,
         delivery: "push",
         capacity,
         leaseS,
@@ -158,46 +158,46 @@ export function createPushing(parts: Parts): Pushing {
         signal: stopping.signal,
       })
       .finally(() => {
-        asking.delete(`${tenantId}:${poolId}`);
+        leasingPools.delete(`${tenantId}:${poolId}`);
         requested -= max;
-        // Whoever was cut short because of this request may have room now.
+        // Tenants that were cut short because of this request may continue now.
         if (wasCutShort) woken.resolve();
       });
     for (const row of rows) track(target, send(row, snapshot, recipient));
-    // Never for long: another item of the target may have a token now, and limits may be changed.
-    const againMs = Math.min(againInMs ?? idleMs, idleMs);
-    if (rows.length === 0 && !pool.hasChanged) backoff.add(target, clock.now() + againMs);
-    if (againInMs !== undefined && rows.length < max) lookWithin(againMs);
+    // Bounded by idleMs: another item of the target may have a token sooner, and limits may change.
+    const retryMs = Math.min(retryInMs ?? idleMs, idleMs);
+    if (rows.length === 0 && !pool.hasChanged) backoff.add(target, clock.now() + retryMs);
+    if (retryInMs !== undefined && rows.length < max) scanWithin(retryMs);
     return rows.length;
   }
 
-  /** How many more items may be sent at once. */
-  function roomLeft(): number {
+  /** The number of items that may still be put in flight. */
+  function capacityLeft(): number {
     return inFlightMax - sending.size - requested;
   }
 
   function poolChanged(tenantId: string, poolId: string): void {
-    const asked = asking.get(`${tenantId}:${poolId}`);
-    if (asked !== undefined) asked.hasChanged = true;
+    const leasing = leasingPools.get(`${tenantId}:${poolId}`);
+    if (leasing !== undefined) leasing.hasChanged = true;
     backoff.clearPool(tenantId, poolId);
   }
 
-  /** Something may have happened in any pool: signals were lost. */
+  /** Handles lost signals: any pool may have changed. */
   function anyPoolChanged(): void {
-    for (const asked of asking.values()) asked.hasChanged = true;
+    for (const leasing of leasingPools.values()) leasing.hasChanged = true;
     backoff.clear();
     woken.resolve();
   }
 
   function track({ tenantId, poolId, recipientId }: PushTarget, sent: Promise<void>): void {
-    underWay.set(recipientId, (underWay.get(recipientId) ?? 0) + 1);
+    inFlight.set(recipientId, (inFlight.get(recipientId) ?? 0) + 1);
     const done = sent
-      .catch((error) => log.warn({ err: error }, "an item could not be sent"))
+      .catch((error) => log.warn({ err: error }, "pushing an item failed"))
       .finally(() => {
         sending.delete(done);
-        const left = underWay.get(recipientId)! - 1;
-        if (left === 0) underWay.delete(recipientId);
-        else underWay.set(recipientId, left);
+        const left = inFlight.get(recipientId)! - 1;
+        if (left === 0) inFlight.delete(recipientId);
+        else inFlight.set(recipientId, left);
         poolChanged(tenantId, poolId);
         woken.resolve();
       });
@@ -206,9 +206,9 @@ export function createPushing(parts: Parts): Pushing {
 
   async function send(row: LeasedRow, { pool }: PoolSnapshot, recipient: Recipient): Promise<void> {
     const { tenantId, config } = pool;
-    const answer = await exchange(tenantId, row, recipient);
-    const failure = pushVerdict(answer, clock.now());
-    await finishing.finish([
+    const response = await post(tenantId, row, recipient);
+    const failure = toPushFailure(response, clock.now());
+    await completion.finishItems([
       {
         tenantId,
         poolId: pool.id,
@@ -223,7 +223,7 @@ export function createPushing(parts: Parts): Pushing {
     ]);
   }
 
-  async function exchange(tenantId: TenantId, row: LeasedRow, { id, delivery }: Recipient): Promise<PushAnswer> {
+  async function post(tenantId: TenantId, row: LeasedRow, { id, delivery }: Recipient): Promise<PushResponse> {
     const body = JSON.stringify({
       queue_item_id: row.id,
       pool_id: row.poolId,
@@ -254,20 +254,20 @@ export function createPushing(parts: Parts): Pushing {
     }
   }
 
-  /** Looks for targets; answers whether there may be more tenants. */
-  async function look(): Promise<boolean> {
+  /** Scans for targets; returns whether there may be more tenants. */
+  async function scan(): Promise<boolean> {
     if (wasCutShort) afterTenantId = lastServedId;
     wasCutShort = false;
     const hasSkipped = afterTenantId !== "";
-    const { tenants, lastTenantId } = await pushTargets(db.sql, {
+    const { tenants, lastTenantId } = await findPushTargets(db.sql, {
       afterTenantId,
       afterTargets: afterTargets.values(),
-      tenantsMax: tenantsAtOnce,
+      tenantsMax: tenantsPerScan,
       targetsPerTenantMax: targetsPerTenant,
     });
     afterTenantId = lastTenantId ?? "";
-    // Some are of tenants that have nothing to be sent any more; the others begin anew.
-    if (afterTargets.size > beginsMax) afterTargets.clear();
+    // Positions of tenants without waiting items pile up. The other tenants restart from their first target.
+    if (afterTargets.size > positionsMax) afterTargets.clear();
     for (const found of tenants) queue.add(found.tenantId, "targets", found);
     return lastTenantId !== undefined || hasSkipped;
   }
@@ -276,12 +276,12 @@ export function createPushing(parts: Parts): Pushing {
     while (!stopping.signal.aborted) {
       let hasMore = false;
       try {
-        if (roomLeft() > 0) hasMore = await look();
+        if (capacityLeft() > 0) hasMore = await scan();
       } catch (error) {
-        log.warn({ err: error }, "items to be sent could not be looked for");
+        log.warn({ err: error }, "scanning for push targets failed");
       }
       if (hasMore) continue;
-      lookWithin(idleMs);
+      scanWithin(idleMs);
       await woken.promise;
       woken = Promise.withResolvers();
     }
@@ -289,7 +289,7 @@ export function createPushing(parts: Parts): Pushing {
 
   return {
     start() {
-      stopWaking = [
+      unsubscribes = [
         signals.onWake(pushTopic, () => woken.resolve()),
         signals.onWakeUnder(
           queueTopicPrefix,
@@ -305,10 +305,10 @@ export function createPushing(parts: Parts): Pushing {
     async stop() {
       stopping.abort();
       woken.resolve();
-      for (const stop of stopWaking) stop();
+      for (const stop of unsubscribes) stop();
       await loop;
       await queue.stop();
-      clearTimeout(lookTimer);
+      clearTimeout(scanTimer);
       await Promise.all(sending);
     },
   };

@@ -1,43 +1,43 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 
-/** A recipient for whom items wait to be sent. */
+/** A recipient with items waiting to be pushed. */
 export interface PushTarget {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly recipientId: string;
 }
 
-/** Where a look begins, and how far it goes. */
+/** The start and bounds of a scan. */
 export interface PushSearch {
-  /** The look begins behind this tenant. */
+  /** The scan starts after this tenant. */
   readonly afterTenantId: string;
-  /** Where the look begins within tenants; with a tenant's first target where none is named. */
+  /** Start positions within tenants; other tenants are scanned from their first target. */
   readonly afterTargets: Iterable<PushTarget>;
   readonly tenantsMax: number;
   readonly targetsPerTenantMax: number;
 }
 
-/** What a look found of one tenant. */
+/** The targets of one tenant that a scan found. */
 export interface TenantTargets {
   readonly tenantId: TenantId;
-  /** Those that can be sent items: their queue is not paused, nor their pool off. */
+  /** Targets that can receive items: the queue is not paused and the pool not disabled. */
   readonly targets: readonly PushTarget[];
-  /** Where the look stopped before the tenant's end; undefined when it came to the end. */
+  /** The last target, if the scan stopped before the tenant's end; otherwise undefined. */
   readonly last: PushTarget | undefined;
 }
 
 /**
- * Goes through the recipients for whom items wait to be sent: so many of each tenant, for so many tenants. It leaps from one
- * to the next, so that neither many items for one nor queues that stand still keep others waiting. `lastTenantId` is where
- * it stopped before the last tenant.
+ * Finds recipients with items waiting to be pushed: a bounded number of targets per tenant, for a bounded number of
+ * tenants. A skip scan visits each target once, so that neither a long queue nor a paused one delays the others.
+ * `lastTenantId` is set if the scan stopped before the last tenant.
  */
-export async function pushTargets(
+export async function findPushTargets(
   sql: Sql,
   { afterTenantId, afterTargets, tenantsMax, targetsPerTenantMax }: PushSearch,
 ): Promise<{ tenants: readonly TenantTargets[]; lastTenantId: string | undefined }> {
   const toPush = sql`q.state = 'ready' and q.delivery = 'push'`;
-  const begins = [...afterTargets];
+  const starts = [...afterTargets];
   const rows = await sql<(PushTarget & { tenantNth: number; nth: number | null; stopped: boolean })[]>`
     with recursive tenant as (
       (select q.tenant_id, 1 as nth from queue_items q where ${toPush} and q.tenant_id > ${afterTenantId}
@@ -48,9 +48,9 @@ export async function pushTargets(
         order by q.tenant_id limit 1) next
       where tenant.nth < ${tenantsMax}
     ), begins as (
-      select * from unnest(${begins.map(({ tenantId }) => tenantId)}::text[],
-        ${begins.map(({ poolId }) => poolId)}::text[],
-        ${begins.map(({ recipientId }) => recipientId)}::text[]) as begins(tenant_id, pool_id, recipient_id)
+      select * from unnest(${starts.map(({ tenantId }) => tenantId)}::text[],
+        ${starts.map(({ poolId }) => poolId)}::text[],
+        ${starts.map(({ recipientId }) => recipientId)}::text[]) as begins(tenant_id, pool_id, recipient_id)
     )
     select t.tenant_id, t.nth as tenant_nth, target.pool_id, target.recipient_id, target.nth,
       coalesce(s.paused, false) or coalesce(p.status, 'disabled') = 'disabled' as stopped

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { insertParcels } from "../intake/accept-store.ts";
-import { createSweeping } from "./item-sweeper.ts";
+import { insertAcceptedBatches } from "../intake/accept-store.ts";
+import { createItemSweeper } from "./item-sweeper.ts";
 
 const db = await testDatabase();
 const hourMs = 3_600_000;
-const asked = { type: "t", key: "", attributesJson: "{}", requirementsJson: "{}", payloadJson: "{}", priority: 0 };
+const requested = { type: "t", key: "", attributesJson: "{}", requirementsJson: "{}", payloadJson: "{}", priority: 0 };
 const decided = { outcome: "queued", recipientId: "", snapshotDigest: "00", seed: 0, evidenceJson: "{}" };
 const noGroups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
 
-/** Puts an item on the queue that is not to be handed out before a time; answers with what became of it. */
+/** Enqueues an item that cannot be leased before a time; returns a reader of its state. */
 async function enqueue(notBeforeMs: number) {
   const [tenantId, id, poolId] = [freshTenant(), ulid(Date.now()), ulid(Date.now())];
   const item = {
@@ -27,8 +27,8 @@ async function enqueue(notBeforeMs: number) {
     groups: noGroups,
     limitGroups: [],
   };
-  const decision = { tenantId, id, poolId, ...asked, ...decided };
-  await insertParcels(db.sql, [{ rows: [{ decision, priority: 0, item, events: [] }], record: undefined }], 0);
+  const decision = { tenantId, id, poolId, ...requested, ...decided };
+  await insertAcceptedBatches(db.sql, [{ rows: [{ decision, priority: 0, item, events: [] }], record: undefined }], 0);
   return { state: () => stateOf(id) };
 }
 
@@ -37,32 +37,32 @@ async function stateOf(id: string): Promise<string> {
   return row!.state;
 }
 
-/** The sweep of a node whose clock is off. */
-function sweepingAt(skewMs: number) {
-  return createSweeping({
+/** The sweeper of a node whose clock is wrong. */
+function sweeperAt(skewMs: number) {
+  return createItemSweeper({
     db,
     clock: { now: () => Date.now() + skewMs },
     log: {} as never,
     pools: {} as never,
-    finishing: {} as never,
+    completion: {} as never,
     events: { recordMany: async () => ({ wake: () => {} }) } as never,
     wake: () => {},
   });
 }
 
-test("an item whose time has not come by the database's clock is not released by a node whose clock is ahead", async () => {
+test("a node whose clock is ahead does not release an item before it is due by the database's clock", async () => {
   const { state } = await enqueue(Date.now() + hourMs / 2);
-  await sweepingAt(hourMs).sweep();
+  await sweeperAt(hourMs).sweep();
   assert.equal(await state(), "pending");
 });
 
-test("an item whose time has come by the database's clock is released by a node whose clock is behind", async () => {
+test("a node whose clock is behind releases an item that is due by the database's clock", async () => {
   const { state } = await enqueue(Date.now() + 150);
-  while ((await state()) === "pending") await sweepingAt(-hourMs).sweep();
+  while ((await state()) === "pending") await sweeperAt(-hourMs).sweep();
   assert.equal(await state(), "ready");
 });
 
-test("whether an item can be handed out at once is decided by the database's clock", async () => {
+test("the database's clock decides whether a new item is ready", async () => {
   assert.equal(await (await enqueue(Date.now() - 1000)).state(), "ready");
   assert.equal(await (await enqueue(Date.now() + hourMs)).state(), "pending");
 });

@@ -4,10 +4,10 @@ import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { groupKey, groupNamesOf, readGroups, saveGroups, vacateGroup } from "../../admission/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
-import type { Finish, Finishing } from "../completion/completion-service.ts";
-import { move } from "../transitions/item-transitions.ts";
+import type { CompletionService, WorkReport } from "../completion/completion-service.ts";
+import { applyTransitions } from "../transitions/item-transitions.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
-import { groupsOfItems } from "../transitions/transition-store.ts";
+import { readItemGroups } from "../transitions/transition-store.ts";
 import * as store from "./sweep-store.ts";
 
 interface Parts {
@@ -15,27 +15,27 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly pools: Pick<PoolReader, "snapshot">;
-  readonly finishing: Finishing;
+  readonly completion: CompletionService;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
 }
 
-/** Does what time brings: items fall due, leases and lives end. Every node sweeps. */
-export interface Sweeping {
-  /** Looks at a moment at the latest: something falls due then. */
-  expect(atMs: number): void;
-  /** One round of everything; answers whether there may be more to do at once. */
+/** Releases due items, ends expired leases and expires items. Every node runs one. */
+export interface ItemSweeper {
+  /** Schedules a sweep at this time at the latest. */
+  sweepBy(atMs: number): void;
+  /** Runs one round of all tasks; returns whether there may be more to do immediately. */
   sweep(): Promise<boolean>;
   start(): void;
   stop(): Promise<void>;
 }
 
-const bite = 500;
+const batchSize = 500;
 const idleMs = 1000;
 const slowEveryMs = 5000;
 
-/** Makes this node's sweeping. */
-export function createSweeping({ db, clock, log, pools, finishing, events, wake }: Parts): Sweeping {
+/** Creates this node's sweeper. */
+export function createItemSweeper({ db, clock, log, pools, completion, events, wake }: Parts): ItemSweeper {
   let timer: NodeJS.Timeout | undefined;
   let wakeAtMs = Number.POSITIVE_INFINITY;
   let running: Promise<void> | undefined;
@@ -44,79 +44,83 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
   let turn = 0;
   const nextShard = () => turn++ % shardCount;
 
-  async function endOverdueLeases(): Promise<boolean> {
-    const overdue = await store.overdueLeases(db.sql, bite);
-    const finishes: Finish[] = [];
-    for (const { tenantId, poolId, id, leaseToken } of overdue) {
+  async function endExpiredLeases(): Promise<boolean> {
+    const expired = await store.findExpiredLeases(db.sql, batchSize);
+    const reports: WorkReport[] = [];
+    for (const { tenantId, poolId, id, leaseToken } of expired) {
       const snapshot = await pools.snapshot(tenantId, poolId);
       if (snapshot === undefined) continue;
       const { retry, dlq, itemEvents } = snapshot.pool.config;
-      finishes.push({
+      reports.push({
         tenantId,
         poolId,
         id,
         token: leaseToken,
         overdue: true,
-        failure: { retryable: true, reasonCode: "lease_expired", reason: "The worker was not heard of in time." },
+        failure: {
+          retryable: true,
+          reasonCode: "lease_expired",
+          reason: "The lease expired before the worker reported a result.",
+        },
         phase: "lease",
         retry,
         maxRetries: dlq.maxRetries,
         itemEvents,
       });
     }
-    if (finishes.length > 0) await finishing.finish(finishes);
-    const untold = await store.endUntold(db.sql, clock.now(), bite);
-    return overdue.length === bite || untold === bite;
+    if (reports.length > 0) await completion.finishItems(reports);
+    const unreported = await store.completeUnreported(db.sql, clock.now(), batchSize);
+    return expired.length === batchSize || unreported === batchSize;
   }
 
-  async function readyDue(): Promise<boolean> {
-    const plain = await store.readyDueItems(db.sql, bite);
+  async function releaseDue(): Promise<boolean> {
+    const plain = await store.releaseDueItems(db.sql, batchSize);
     wakeAll(plain);
-    const windows = await store.endedWindows(db.sql, bite);
+    const windows = await store.findEndedWindows(db.sql, batchSize);
     if (windows.length > 0) wakeAll(await db.transaction((tx) => endWindows(tx, windows)));
-    return plain.length === bite || windows.length === bite;
+    return plain.length === batchSize || windows.length === batchSize;
   }
 
-  /** Lets items go on whose debounce window has ended; a newer item may have begun another window since. */
+  /** Releases items whose debounce window has ended; a newer item may have begun another window since. */
   async function endWindows(tx: Sql, items: readonly store.DueItem[]) {
     const kind = "debounce" as const;
     const names = items.map(({ tenantId, debounceGroup }) => ({ tenantId, kind, groupId: debounceGroup }));
     const owned = await readGroups(tx, names, true);
-    const ready = await store.leaveWindows(tx, items);
-    const left = ready.flatMap(({ id, debounceGroup }) => {
+    const ready = await store.releaseFromWindows(tx, items);
+    const vacatedGroups = ready.flatMap(({ id, debounceGroup }) => {
       const group = owned.get(groupKey({ kind, groupId: debounceGroup }));
       return group?.state.itemId === id ? [{ ...group, state: vacateGroup(group.state) }] : [];
     });
-    await saveGroups(tx, left, clock.now());
+    await saveGroups(tx, vacatedGroups, clock.now());
     return ready;
   }
 
-  /** What no event leads to: lives that end. */
-  async function slowRound(): Promise<boolean> {
+  /** Expires items. No event announces an expiry, so this runs at a slow interval. */
+  async function expireItems(): Promise<boolean> {
     const nowMs = clock.now();
     if (nowMs < slowAtMs) return false;
     slowAtMs = nowMs + slowEveryMs;
-    const outlived = await store.outlivedItems(db.sql, nowMs, bite);
-    if (outlived.length > 0) {
-      const done = await db.transaction((tx) => expire(tx, outlived, nowMs));
+    const outdated = await store.findExpiredItems(db.sql, nowMs, batchSize);
+    if (outdated.length > 0) {
+      const done = await db.transaction((tx) => expire(tx, outdated, nowMs));
       done.wake();
       wakeAll(done.freed);
     }
-    if (outlived.length === bite) slowAtMs = 0;
-    return outlived.length === bite;
+    if (outdated.length === batchSize) slowAtMs = 0;
+    return outdated.length === batchSize;
   }
 
-  async function expire(tx: Sql, outlived: Awaited<ReturnType<typeof store.outlivedItems>>, nowMs: number) {
-    const groups = (await groupsOfItems(tx, outlived)).flatMap(groupNamesOf);
-    const moves = outlived.map((item) => ({ ...item, from: "waiting" as const, to: "expired" as const }));
-    const { moved, freed } = await move(tx, moves, groups, nowMs, nextShard());
-    const told = moved.map(({ tenantId, id, poolId }) => ({
+  async function expire(tx: Sql, outdated: Awaited<ReturnType<typeof store.findExpiredItems>>, nowMs: number) {
+    const groups = (await readItemGroups(tx, outdated)).flatMap(groupNamesOf);
+    const transitions = outdated.map((item) => ({ ...item, from: "waiting" as const, to: "expired" as const }));
+    const { transitioned, freed } = await applyTransitions(tx, transitions, groups, nowMs, nextShard());
+    const entries = transitioned.map(({ tenantId, id, poolId }) => ({
       tenantId,
       type: "queue.item.expired" as const,
       subject: id,
       data: { pool_id: poolId },
     }));
-    return { freed, ...(await events.recordMany(tx, told, nowMs)) };
+    return { freed, ...(await events.recordMany(tx, entries, nowMs)) };
   }
 
   function wakeAll(items: readonly { tenantId: string; poolId: string }[]): void {
@@ -125,7 +129,7 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
   }
 
   async function sweep(): Promise<boolean> {
-    const more = [await endOverdueLeases(), await readyDue(), await slowRound()];
+    const more = [await endExpiredLeases(), await releaseDue(), await expireItems()];
     return more.includes(true);
   }
 
@@ -134,20 +138,20 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
     try {
       if (await sweep()) waitMs = 0;
       else {
-        const inMs = await store.nextMomentIn(db.sql);
+        const inMs = await store.msToNextDeadline(db.sql);
         if (inMs !== undefined) waitMs = Math.min(idleMs, Math.max(5, inMs));
       }
     } catch (error) {
-      log.warn({ err: error }, "a sweep of the queues failed");
+      log.warn({ err: error }, "queue sweep failed");
     }
     running = undefined;
-    // Whoever expected something meanwhile may be sooner.
+    // sweepBy may have requested an earlier sweep in the meantime.
     const atMs = Math.min(clock.now() + waitMs, wakeAtMs);
     wakeAtMs = Number.POSITIVE_INFINITY;
-    plan(atMs);
+    schedule(atMs);
   }
 
-  function plan(atMs: number): void {
+  function schedule(atMs: number): void {
     if (stopped || atMs >= wakeAtMs) return;
     wakeAtMs = atMs;
     if (running !== undefined) return;
@@ -162,11 +166,11 @@ export function createSweeping({ db, clock, log, pools, finishing, events, wake 
   }
 
   return {
-    expect: plan,
+    sweepBy: schedule,
     sweep,
     start() {
       stopped = false;
-      plan(clock.now());
+      schedule(clock.now());
     },
     async stop() {
       stopped = true;

@@ -1,23 +1,23 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 
-/** A lease that has ended without a word from its worker. */
-export interface OverdueLease {
+/** A lease that expired before its worker reported a result. */
+export interface ExpiredLease {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly poolId: string;
   readonly leaseToken: string;
 }
 
-/** Finds leases that have ended, by the database's clock. */
-export async function overdueLeases(sql: Sql, limit: number): Promise<OverdueLease[]> {
+/** Finds leases that have expired by the database's clock. */
+export async function findExpiredLeases(sql: Sql, limit: number): Promise<ExpiredLease[]> {
   return sql`
     select tenant_id, id, pool_id, lease_token from queue_items
     where state = 'leased' and lease_until < now() and delivery <> 'none' order by lease_until limit ${limit}`;
 }
 
-/** Ends what only counted as in flight and of which no outcome was told in time; answers how many. */
-export async function endUntold(sql: Sql, nowMs: number, limit: number): Promise<number> {
+/** Completes decision-only items (delivery "none") with no outcome reported in time; returns their number. */
+export async function completeUnreported(sql: Sql, nowMs: number, limit: number): Promise<number> {
   const ended = await sql`
     update queue_items set state = 'completed', ended_at = ${new Date(nowMs)}, lease_until = null
     where ctid = any(array(
@@ -34,8 +34,8 @@ export interface DueItem {
   readonly debounceGroup: string;
 }
 
-/** Lets items go on whose time has come by the database's clock, and that no window holds; answers with their pools. */
-export async function readyDueItems(sql: Sql, limit: number): Promise<{ tenantId: TenantId; poolId: string }[]> {
+/** Makes items ready that are due by the database's clock, except debounced ones; returns their pools. */
+export async function releaseDueItems(sql: Sql, limit: number): Promise<{ tenantId: TenantId; poolId: string }[]> {
   return sql`
     with due as (
       select tenant_id, id from queue_items
@@ -48,15 +48,15 @@ export async function readyDueItems(sql: Sql, limit: number): Promise<{ tenantId
 }
 
 /** Finds items whose debounce window has ended. */
-export async function endedWindows(sql: Sql, limit: number): Promise<DueItem[]> {
+export async function findEndedWindows(sql: Sql, limit: number): Promise<DueItem[]> {
   return sql`
     select tenant_id, id, pool_id, debounce_group from queue_items
     where state in ('pending', 'held') and due_at <= now() and hold_reason = 'debounce'
     order by due_at limit ${limit}`;
 }
 
-/** Lets those of the items go on whose window has still ended, locked in one order; answers with them. */
-export async function leaveWindows(
+/** Makes items ready whose debounce window is still ended, locked in the global lock order; returns them. */
+export async function releaseFromWindows(
   tx: Sql,
   items: readonly DueItem[],
 ): Promise<{ tenantId: TenantId; id: string; poolId: string; debounceGroup: string }[]> {
@@ -73,8 +73,8 @@ export async function leaveWindows(
     returning q.tenant_id, q.id, q.pool_id, q.debounce_group`;
 }
 
-/** In how many milliseconds there is something to do: an item falls due or a lease ends; undefined when nothing waits. */
-export async function nextMomentIn(sql: Sql): Promise<number | undefined> {
+/** Milliseconds until the next item is due or the next lease expires; undefined when there is none. */
+export async function msToNextDeadline(sql: Sql): Promise<number | undefined> {
   const [row] = await sql<{ ms: number | null }[]>`
     select extract(epoch from least(
       (select min(due_at) from queue_items where state in ('pending', 'held') and due_at is not null),
@@ -82,8 +82,8 @@ export async function nextMomentIn(sql: Sql): Promise<number | undefined> {
   return row!.ms ?? undefined;
 }
 
-/** Items that have waited longer than they may. */
-export async function outlivedItems(
+/** Finds waiting items past their expiry. */
+export async function findExpiredItems(
   sql: Sql,
   nowMs: number,
   limit: number,
@@ -105,9 +105,9 @@ export async function outlivedItems(
      where oldest.expires_at <= ${now} limit ${limit})`;
 }
 
-/** Removes what ended before a moment, with its decision; a bite at a time. Dead letters stay with their own module. */
-export async function forgetEnded(sql: Sql, before: Date, limit: number): Promise<number> {
-  const gone = await sql`
+/** Deletes a batch of items that ended before a time, with their decisions. Dead letters belong to their own module. */
+export async function deleteEndedItems(sql: Sql, before: Date, limit: number): Promise<number> {
+  const deleted = await sql`
     with old as (
       select tenant_id, id from queue_items
       where ended_at < ${before} and state <> 'dead_lettered' limit ${limit} for update skip locked
@@ -115,5 +115,5 @@ export async function forgetEnded(sql: Sql, before: Date, limit: number): Promis
       delete from queue_items q using old where q.tenant_id = old.tenant_id and q.id = old.id
     )
     delete from decisions d using old where d.tenant_id = old.tenant_id and d.id = old.id`;
-  return gone.count;
+  return deleted.count;
 }

@@ -28,23 +28,23 @@ import {
 } from "../../admission/index.ts";
 import type { AdmissionConfig, PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import { explanationHandlers } from "../explanation/explanation-handler.ts";
-import { createAdmissionTaking } from "../intake/constrained-acceptor.ts";
+import { createConstrainedAcceptor } from "../intake/constrained-acceptor.ts";
 import { leaseWithinLimits } from "../leasing/limited-lease.ts";
-import { move } from "../transitions/item-transitions.ts";
+import { applyTransitions } from "../transitions/item-transitions.ts";
 
-/** A pool of a tenant of its own, in an environment of a given key. */
+/** A test pool. */
 export interface StagedPool {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly environmentId: string;
 }
 
-/** Admission's operations over the accept path of the queue, with pools that are made here. */
+/** Creates a test setup of admission's operations over the queue's accept path, with its own pools. */
 export function admissionStage(db: Database) {
   const snapshots = new Map<string, PoolSnapshot>();
   const keys = createAdmissionKeys(randomBytes(32));
   const admissionOf = createAdmissionRequests(keys);
-  const taking = createAdmissionTaking(db, () => {});
+  const acceptor = createConstrainedAcceptor(db, () => {});
   const events = recordedEvents();
   const woken: string[] = [];
   const pools: Pick<PoolReader, "requirePool"> = {
@@ -74,7 +74,7 @@ export function admissionStage(db: Database) {
     snapshots: snapshots as ReadonlyMap<string, PoolSnapshot>,
     admissionOf,
 
-    /** Makes a pool, in a new tenant or beside another one. */
+    /** Creates a pool, in a new tenant or in a given one. */
     async pool(admission: AdmissionConfig, { tenantId = freshTenant(), environmentKey = "production" } = {}) {
       const staged: StagedPool = { tenantId, poolId: ulid(Date.now()), environmentId: ulid(Date.now()) };
       await db.sql`
@@ -91,16 +91,16 @@ export function admissionStage(db: Database) {
       return placed;
     },
 
-    /** Hands out as many of a pool's items as its limits allow; answers with their ids. */
-    async handOut({ tenantId, poolId, environmentId }: StagedPool, count = 1) {
+    /** Leases as many of a pool's items as its limits allow; returns their ids. */
+    async lease({ tenantId, poolId, environmentId }: StagedPool, count = 1) {
       const limits = toLeaseLimits(snapshots.get(poolId)!.pool.config.admission) ?? {};
-      const whose = { tenantId, poolId, environmentId, delivery: "pull" as const, recipientIds: [""] };
-      const lease = { leaseS: 600, ageingMs: 60_000, stem: "0123456789abcdef", shard: 0 };
-      const { rows } = await leaseWithinLimits(db, { ...whose, ...lease, limits, count }, { at: undefined });
+      const scope = { tenantId, poolId, environmentId, delivery: "pull" as const, recipientIds: [""] };
+      const params = { leaseS: 600, ageingMs: 60_000, tokenPrefix: "0123456789abcdef", shard: 0 };
+      const { rows } = await leaseWithinLimits(db, { ...scope, ...params, limits, count }, { at: undefined });
       return rows.map(({ id }) => id);
     },
 
-    /** Ends an item, whatever it is doing. */
+    /** Cancels a waiting or leased item. */
     async end(
       { tenantId, poolId }: StagedPool,
       { id, refs }: { id: string; refs: readonly GroupRef[] },
@@ -108,17 +108,17 @@ export function admissionStage(db: Database) {
     ) {
       const names = refs.map((ref) => ({ ...ref, tenantId }));
       const cancelled = { tenantId, poolId, id, from: "unfinished" as const, to: "cancelled" as const };
-      await db.transaction((tx) => move(tx, [cancelled], names, nowMs, 0));
+      await db.transaction((tx) => applyTransitions(tx, [cancelled], names, nowMs, 0));
     },
 
-    /** Puts an item on the queue as routing does; answers with its id and what became of it. */
+    /** Enqueues an item as routing does; returns its id and verdict. */
     async enqueue({ tenantId, poolId }: StagedPool, item: Partial<KeyedItem> = {}, nowMs = Date.now()) {
       const { pool } = snapshots.get(poolId)!;
       const id = ulid(nowMs);
-      const refs = keys.refsOf(pool, { ...anItem, ...item });
-      const admission = admissionOf(pool, { ...anItem, ...item });
+      const refs = keys.refsOf(pool, { ...defaultItem, ...item });
+      const admission = admissionOf(pool, { ...defaultItem, ...item });
       let verdict: Verdict | undefined;
-      const proposal = {
+      const request = {
         tenantId,
         items: [
           {
@@ -130,25 +130,25 @@ export function admissionStage(db: Database) {
         ],
         nowMs,
         claim: undefined,
-        settle: ([said]: readonly (Verdict | undefined)[]) => {
-          verdict = said ?? admitted;
+        toBatch: ([given]: readonly (Verdict | undefined)[]) => {
+          verdict = given ?? admitted;
           return {
             rows: [{ ...decisionRow(tenantId, poolId, id, verdict), item: itemRow(verdict, admission, nowMs) }],
             record: undefined,
           };
         },
       };
-      await taking.take([proposal], 0);
+      await acceptor.accept([request], 0);
       return { id, refs, verdict: verdict! };
     },
   };
 }
 
-/** Calls of the operations, as a caller makes them. */
+/** Calls the operations like a client. */
 function callsOf(db: Database, handlers: Handlers<typeof AdmissionService>) {
   return {
     async preview({ tenantId, poolId }: StagedPool, item: Partial<KeyedItem> = {}, nowMs = Date.now()) {
-      const { type, key, attributes } = { ...anItem, ...item };
+      const { type, key, attributes } = { ...defaultItem, ...item };
       const request = { poolId, item: { type, key, attributes: attributes as never } };
       const context = { tenantId, nowMs };
       return (await perform(db, context, handlers.previewAdmission, PreviewAdmissionRequestSchema, request)).preview!;
@@ -179,7 +179,7 @@ function callsOf(db: Database, handlers: Handlers<typeof AdmissionService>) {
   };
 }
 
-/** Each constraint by the item's key, with times that no test lives to see pass. */
+/** Each constraint keyed by the item's key, with periods longer than any test. */
 export const constraints: Required<AdmissionConfig> = {
   singleton: { key: "item.key", mode: "skip", ttlS: 3600 },
   debounce: { key: "item.key", periodS: 600, maxDelayS: 3600, take: "last" },
@@ -189,8 +189,8 @@ export const constraints: Required<AdmissionConfig> = {
 
 const noGroups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
 
-/** An item that says nothing. */
-const anItem: KeyedItem = {
+/** An item with default values. */
+const defaultItem: KeyedItem = {
   type: "ticket",
   key: "",
   attributes: {},
@@ -199,7 +199,7 @@ const anItem: KeyedItem = {
 };
 
 function decisionRow(tenantId: TenantId, poolId: string, id: string, { status }: Verdict) {
-  const asked = {
+  const requested = {
     type: "ticket",
     key: "",
     attributesJson: "{}",
@@ -208,7 +208,7 @@ function decisionRow(tenantId: TenantId, poolId: string, id: string, { status }:
     priority: 0,
   };
   const decided = { outcome: status, recipientId: "", snapshotDigest: "00", seed: 0, evidenceJson: "{}" };
-  return { decision: { tenantId, id, poolId, ...asked, ...decided }, priority: 0, events: [] };
+  return { decision: { tenantId, id, poolId, ...requested, ...decided }, priority: 0, events: [] };
 }
 
 function itemRow(verdict: Verdict, admission: AdmissionRequest | undefined, nowMs: number) {

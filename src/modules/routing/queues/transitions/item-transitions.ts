@@ -10,79 +10,85 @@ import {
 } from "../../admission/index.ts";
 import { waitingStates } from "../domain/queue-item.ts";
 import { addCounts, type CountChange } from "./queue-counts.ts";
-import { isEnd, type Move, type Moved, moveItems, poolsWaitingFor } from "./transition-store.ts";
+import {
+  findPoolsWaitingFor,
+  type ItemTransition,
+  isEndState,
+  type TransitionedItem,
+  transitionItems,
+} from "./transition-store.ts";
 
 const waiting: ReadonlySet<string> = new Set(waitingStates);
 
-/** What moving came to. */
-export interface MoveResult {
-  readonly moved: readonly Moved[];
-  /** The pools in which items wait for places that became free. */
+/** The items that changed state, and the pools to wake. */
+export interface TransitionResult {
+  readonly transitioned: readonly TransitionedItem[];
+  /** Pools with items waiting for slots that became free. */
   readonly freed: readonly { readonly tenantId: string; readonly poolId: string }[];
 }
 
 /**
- * Moves items, gives their places in admission groups back, and counts, all in the caller's transaction.
- * Groups are locked before items, and items before counts, here and wherever they meet: so nobody waits in a ring.
+ * Applies state transitions, releases the items' places in admission groups and updates counts, in the caller's
+ * transaction. The global lock order is groups, items, counts; it prevents deadlocks.
  */
-export async function move(
+export async function applyTransitions(
   tx: Sql,
-  moves: readonly Move[],
-  groupsTouched: readonly GroupName[],
+  transitions: readonly ItemTransition[],
+  groupNames: readonly GroupName[],
   nowMs: number,
   shard: number,
-  extraCounts: (moved: readonly Moved[]) => readonly CountChange[] = () => [],
-): Promise<MoveResult> {
-  const { moved, freed, counts } = await moveUncounted(tx, moves, groupsTouched, nowMs);
-  await addCounts(tx, [...counts, ...extraCounts(moved)], shard);
-  return { moved, freed };
+  extraCounts: (transitioned: readonly TransitionedItem[]) => readonly CountChange[] = () => [],
+): Promise<TransitionResult> {
+  const { transitioned, freed, counts } = await applyTransitionsUncounted(tx, transitions, groupNames, nowMs);
+  await addCounts(tx, [...counts, ...extraCounts(transitioned)], shard);
+  return { transitioned, freed };
 }
 
-/** The same for whoever has more to do in its transaction, and counts at its end. */
-export async function moveUncounted(
+/** Like applyTransitions, but returns the count changes, for callers that do more work before they write counts. */
+export async function applyTransitionsUncounted(
   tx: Sql,
-  moves: readonly Move[],
-  groupsTouched: readonly GroupName[],
+  transitions: readonly ItemTransition[],
+  groupNames: readonly GroupName[],
   nowMs: number,
-): Promise<MoveResult & { readonly counts: readonly CountChange[] }> {
-  if (moves.length === 0) return { moved: [], freed: [], counts: [] };
-  const groups = new Map(await readGroups(tx, groupsTouched, true));
-  const moved = await moveItems(tx, moves, nowMs);
-  const freed = await giveBack(
+): Promise<TransitionResult & { readonly counts: readonly CountChange[] }> {
+  if (transitions.length === 0) return { transitioned: [], freed: [], counts: [] };
+  const groups = new Map(await readGroups(tx, groupNames, true));
+  const transitioned = await transitionItems(tx, transitions, nowMs);
+  const freed = await releaseGroupPlaces(
     tx,
     groups,
-    moved.map((item) => ({ item, to: moves[item.nth]!.to })),
+    transitioned.map((item) => ({ item, to: transitions[item.nth]!.to })),
     nowMs,
   );
-  const counts = moved.map(({ nth, tenantId, poolId, fromState }) => ({
+  const counts = transitioned.map(({ nth, tenantId, poolId, fromState }) => ({
     tenantId,
     poolId,
-    depth: Number(waiting.has(moves[nth]!.to)) - Number(waiting.has(fromState)),
+    depth: Number(waiting.has(transitions[nth]!.to)) - Number(waiting.has(fromState)),
   }));
-  return { moved, freed, counts };
+  return { transitioned, freed, counts };
 }
 
 /**
- * Whether moved items had places only in groups that were locked. Whoever took a place meanwhile may have had others,
- * which could not be given back.
+ * Whether all places of the items were in locked groups. An item that took a place concurrently may be in other groups,
+ * whose places could not be released.
  */
-export function hadPlacesOnlyIn(groups: readonly GroupName[], moved: readonly Moved[]): boolean {
+export function releasedAllPlaces(groups: readonly GroupName[], transitioned: readonly TransitionedItem[]): boolean {
   const keys = new Set(groups.map(groupKey));
-  return moved.every((item) =>
+  return transitioned.every((item) =>
     groupNamesOf(item).every((name) => keys.has(groupKey(name)) || (name.kind === "concurrency" && !item.hadSlot)),
   );
 }
 
-/** Frees what moved items had of groups that are locked; answers with the pools in which items wait for that. */
-async function giveBack(
+/** Releases the items' places in the locked groups; returns the pools with items waiting for those places. */
+async function releaseGroupPlaces(
   tx: Sql,
   groups: Map<string, OwnedGroup>,
-  moved: readonly { readonly item: Moved; readonly to: Move["to"] }[],
+  transitioned: readonly { readonly item: TransitionedItem; readonly to: ItemTransition["to"] }[],
   nowMs: number,
-): Promise<MoveResult["freed"]> {
+): Promise<TransitionResult["freed"]> {
   const changed = new Map<string, OwnedGroup>();
-  for (const { item, to } of moved) {
-    const ended = isEnd(to);
+  for (const { item, to } of transitioned) {
+    const ended = isEndState(to);
     if (!ended && !item.hadSlot) continue;
     for (const name of groupNamesOf(item)) {
       const group = groups.get(groupKey(name));
@@ -97,7 +103,7 @@ async function giveBack(
   const states = [...changed.values()];
   const [, freed] = await Promise.all([
     saveGroups(tx, states, nowMs),
-    poolsWaitingFor(
+    findPoolsWaitingFor(
       tx,
       states.filter(({ kind }) => kind === "concurrency"),
     ),

@@ -1,10 +1,10 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 
-/** Over how many rows each pool's counts are spread. */
+/** The number of rows that each pool's counts are spread over. */
 export const shardCount = 16;
 
-/** What a pool's counts change by. */
+/** Increments of a pool's counts. */
 export interface CountChange {
   readonly tenantId: TenantId;
   readonly poolId: string;
@@ -16,18 +16,18 @@ export interface CountChange {
   readonly failed?: number;
 }
 
-const nothing = { depth: 0, accepted: 0, leased: 0, waitMs: 0, completed: 0, failed: 0 };
+const zeroCounts = { depth: 0, accepted: 0, leased: 0, waitMs: 0, completed: 0, failed: 0 };
 
 /**
- * Adds to the counts of pools, in the caller's transaction and in one order. Counts come last, after groups and items:
- * whoever has a row of counts waits for nobody any more.
+ * Adds to pools' counts in the caller's transaction, in a fixed order. Counts are last in the global lock order (groups,
+ * items, counts), so a transaction that holds a count row waits for no other lock.
  */
 export async function addCounts(tx: Sql, changes: readonly CountChange[], shard: number): Promise<void> {
   const sums = new Map<string, Required<CountChange>>();
   for (const change of changes) {
     const { tenantId, poolId, depth = 0, accepted = 0, leased = 0, waitMs = 0, completed = 0, failed = 0 } = change;
     const key = `${tenantId}${poolId}`;
-    const sum = sums.get(key) ?? { ...nothing, tenantId, poolId };
+    const sum = sums.get(key) ?? { ...zeroCounts, tenantId, poolId };
     sums.set(key, {
       tenantId,
       poolId,

@@ -2,31 +2,31 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { ItemFailure, ItemState } from "../domain/queue-item.ts";
 
-/** One item on its way from one state to another. */
-export interface Move {
+/** A requested state transition of one item. */
+export interface ItemTransition {
   readonly tenantId: TenantId;
   readonly id: string;
-  /** The pool that it must be in; any pool when undefined, since an item may be sent on from the one it came to. */
+  /** The pool the item must be in. Undefined for any pool: the item may have been redirected. */
   readonly poolId?: string | undefined;
   /**
-   * Where it must come from: from whoever has (or has had) this lease, from among those that wait, from either, or from
-   * among those that are ready for whomever is chosen.
+   * The state the item must be in: leased under this token (and expired, if `overdue`), waiting, waiting or leased
+   * ("unfinished"), or ready without a recipient ("unassigned").
    */
   readonly from: { readonly token: string; readonly overdue?: boolean } | "waiting" | "unfinished" | "unassigned";
   readonly to: ItemState;
-  /** How long it waits, by the database's clock. */
+  /** Delay until the item is due, by the database's clock. */
   readonly dueInMs?: number | undefined;
   readonly holdReason?: string;
   readonly survivorId?: string;
   readonly failure?: ItemFailure;
-  /** Gives the item to somebody else. */
+  /** Reassigns the item; "" leaves it without a recipient. */
   readonly recipientId?: string;
   readonly delivery?: "pull" | "push";
 }
 
-/** An item that was moved: whose it was, where it came from, and what it has been through. */
-export interface Moved {
-  /** Which of the moves it was, from 0: two that hold different tokens may want the same item. */
+/** An item after its transition, with its previous recipient and state. */
+export interface TransitionedItem {
+  /** Index of the transition, from 0. Two transitions with different tokens can name the same item. */
   readonly nth: number;
   readonly tenantId: TenantId;
   readonly id: string;
@@ -44,16 +44,21 @@ export interface Moved {
 }
 
 /**
- * Moves items that stand where the move expects them; the others are left as they are and out of the answer.
- * Rows are locked in one order, so that two that move the same items wait and never in a ring; and they are looked up
- * one by one, since a join may have the planner read everything that waits.
+ * Transitions the items that are in the expected state; other items stay unchanged and are left out of the result.
+ * Rows are locked in the global lock order to avoid deadlocks. They are looked up one by one, because for a join the
+ * planner may scan all waiting items.
  */
-export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number): Promise<Moved[]> {
-  if (moves.length === 0) return [];
-  const texts = (value: (move: Move) => string | null | undefined) => moves.map((move) => value(move) ?? null);
-  const flags = (value: (move: Move) => boolean) => moves.map((move) => Number(value(move)));
-  // By column: a list of objects would have to be searched for each of them.
-  return tx<Moved[]>`
+export async function transitionItems(
+  tx: Sql,
+  transitions: readonly ItemTransition[],
+  nowMs: number,
+): Promise<TransitionedItem[]> {
+  if (transitions.length === 0) return [];
+  const texts = (value: (transition: ItemTransition) => string | null | undefined) =>
+    transitions.map((transition) => value(transition) ?? null);
+  const flags = (value: (transition: ItemTransition) => boolean) => transitions.map((move) => Number(value(move)));
+  // One array per column: with a list of objects, every row would search the list.
+  return tx<TransitionedItem[]>`
     with input as (
       select * from unnest(
         ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ id }) => id)}::text[],
@@ -62,10 +67,10 @@ export async function moveItems(tx: Sql, moves: readonly Move[], nowMs: number):
         ${flags(({ from }) => typeof from === "object" && from.overdue === true)}::int[],
         ${flags(({ from }) => from === "waiting" || from === "unfinished")}::int[],
         ${flags(({ from }) => from === "unfinished")}::int[], ${flags(({ from }) => from === "unassigned")}::int[], ${texts(({ to }) => to)}::text[],
-        ${moves.map(({ dueInMs }) => dueInMs ?? null)}::float8[],
+        ${transitions.map(({ dueInMs }) => dueInMs ?? null)}::float8[],
         ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ survivorId = "" }) => survivorId)}::text[],
         ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
-        ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEnd(to))}::int[]
+        ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEndState(to))}::int[]
       ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, unassigned, state, due_in_ms, hold_reason,
         survivor_id, recipient_id, delivery, failure, ends, nth)
     ), locked as materialized (
@@ -104,13 +109,13 @@ const endStates: ReadonlySet<ItemState> = new Set([
   "superseded",
 ]);
 
-/** Whether a state is an end. */
-export function isEnd(state: ItemState): boolean {
+/** Whether a state is final. */
+export function isEndState(state: ItemState): boolean {
   return endStates.has(state);
 }
 
-/** The pools in which items wait for places in concurrency groups. It leaps from pool to pool in each group. */
-export async function poolsWaitingFor(
+/** Finds the pools with items waiting for slots in concurrency groups. A skip scan visits each pool of a group once. */
+export async function findPoolsWaitingFor(
   tx: Sql,
   groups: readonly { readonly tenantId: TenantId; readonly groupId: string }[],
 ): Promise<{ tenantId: TenantId; poolId: string }[]> {
@@ -136,10 +141,10 @@ export async function poolsWaitingFor(
 }
 
 /**
- * The groups that items belong to. They are read without a lock: only the retry of a dead letter and a move to another pool
- * change them. No lease or wait from before the retry is left then, and whoever names the pool does not find the item there.
+ * Reads the groups of items, without a lock. Only a dead-letter retry or a redirect to another pool changes an item's
+ * groups. No earlier lease or wait survives a retry, and after a redirect the item is not found in its old pool.
  */
-export async function groupsOfItems(
+export async function readItemGroups(
   sql: Sql,
   items: readonly { readonly tenantId: TenantId; readonly id: string }[],
 ): Promise<{ tenantId: TenantId; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]> {
@@ -151,18 +156,18 @@ export async function groupsOfItems(
       and (singleton_group <> '' or debounce_group <> '' or concurrency_group <> '')`;
 }
 
-/** How an item ended for whoever held a lease of it. */
+/** How an item ended, for the holders of its earlier leases. */
 export interface FinishedLease {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly poolId: string;
-  /** The token that completed it; empty when none did. */
+  /** The token that completed the item; empty when it was not completed. */
   readonly doneToken: string;
   readonly failures: readonly ItemFailure[];
 }
 
-/** What became of items whose leases are not held any more. */
-export async function finishedLeases(
+/** Reads how items ended whose leases are no longer held. */
+export async function readFinishedLeases(
   sql: Sql,
   items: readonly { readonly tenantId: TenantId; readonly id: string }[],
 ): Promise<FinishedLease[]> {

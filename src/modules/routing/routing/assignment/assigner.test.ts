@@ -69,7 +69,7 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
         },
       },
       events,
-      leftovers: {} as never,
+      unassignedItems: {} as never,
       wake: () => {},
       pollMs: 3_600_000,
     });

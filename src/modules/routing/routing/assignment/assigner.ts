@@ -7,7 +7,7 @@ import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue, type EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolId, PoolReader } from "../../pools/index.ts";
-import type { Leftovers } from "../../queues/index.ts";
+import type { UnassignedItems } from "../../queues/index.ts";
 import { decideInTime, timeInBackground } from "../decisions/decision-budget.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { SlicedDecision } from "../domain/decision-engine.ts";
@@ -37,7 +37,7 @@ interface Parts {
   readonly live: LivePools;
   readonly events: EventRecorder;
   /** What becomes of items that nobody in the pool takes. */
-  readonly leftovers: Leftovers;
+  readonly unassignedItems: UnassignedItems;
   readonly wake: (tenantId: string, poolId: string) => void;
   /** How often to look for what nobody told of. */
   readonly pollMs: number;

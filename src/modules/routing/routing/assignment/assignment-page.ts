@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import type { Leftovers } from "../../queues/index.ts";
+import type { UnassignedItems } from "../../queues/index.ts";
 import { capacityReasons, retryInS } from "../domain/assignment-retry.ts";
 import type { CompiledPool } from "../domain/compilation/compiled-pool.ts";
 import type { Decision } from "../domain/decision.ts";
@@ -22,7 +22,7 @@ interface Parts {
   readonly db: Database;
   readonly live: LivePools;
   readonly events: EventRecorder;
-  readonly leftovers: Leftovers;
+  readonly unassignedItems: UnassignedItems;
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Told of a pool in which items wait for a place. */
   readonly itemWaits: (tenantId: TenantId, poolId: string) => void;
@@ -56,7 +56,7 @@ export function createAssignmentPage(
   pool: WaitingPool,
   { live: moment, pool: first }: LiveView,
 ): AssignmentPage {
-  const { db, live, leftovers, wake } = parts;
+  const { db, live, unassignedItems, wake } = parts;
   const { tenantId, poolId } = pool;
   let config = first.snapshot.pool.config;
   let chosen: Assignment[] = [];
@@ -123,9 +123,9 @@ export function createAssignmentPage(
     await releaseItems(db.sql, pool, written.released);
     await holdItems(db.sql, pool, written.held);
     if (written.canBeLeased) wake(tenantId, poolId);
-    for (const [toPoolId, ids] of written.redirected) await leftovers.sendOn({ ...pool, ids }, toPoolId, atMs);
+    for (const [toPoolId, ids] of written.redirected) await unassignedItems.redirect({ ...pool, ids }, toPoolId, atMs);
     for (const [reasonCode, ids] of written.buried) {
-      await leftovers.bury({ ...pool, ids }, reasonCode, config.dlq.maxRetries, atMs);
+      await unassignedItems.deadLetter({ ...pool, ids }, reasonCode, config.dlq.maxRetries, atMs);
     }
   }
 

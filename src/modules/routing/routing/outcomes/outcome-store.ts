@@ -68,7 +68,7 @@ export async function forgetOutcomes(sql: Sql, tenantId: TenantId, below: string
 /** What workers' ends tell about recipients. */
 export function createOutcomeSink(live: LivePools): OutcomeSink {
   return {
-    async keep(tx, outcomes, nowMs) {
+    async save(tx, outcomes, nowMs) {
       const at = new Date(nowMs);
       await insertOutcomes(
         tx,

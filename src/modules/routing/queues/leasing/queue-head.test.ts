@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createQueueHead } from "./queue-head.ts";
+
+function stage() {
+  const listeners = new Map<string, () => void>();
+  const clock = { ms: 0 };
+  const onWake = (topic: string, listener: () => void) => {
+    listeners.set(topic, listener);
+    return () => listeners.delete(topic);
+  };
+  const head = createQueueHead({ onWake }, "queue:a", () => clock.ms);
+  return { head, clock, listeners, wake: () => listeners.get("queue:a")!() };
+}
+
+test("the next scan skips items that were taken", () => {
+  const { head } = stage();
+  const scan = head.beginScan();
+  assert.equal(scan.fromRank, undefined);
+  head.advance(scan, 7);
+  assert.equal(head.beginScan().fromRank, 7);
+  head.reset();
+  assert.equal(head.beginScan().fromRank, undefined);
+});
+
+test("after a wake the queue is scanned from its beginning, even if a scan was running", () => {
+  const { head, wake } = stage();
+  head.advance(head.beginScan(), 7);
+  wake();
+  const before = head.beginScan();
+  assert.equal(before.fromRank, undefined);
+  wake();
+  head.advance(before, 8);
+  assert.equal(head.beginScan().fromRank, undefined);
+});
+
+test("the queue is scanned from its beginning ten times a second, however fast items are taken", () => {
+  const { head, clock } = stage();
+  let whole = 0;
+  for (clock.ms = 0; clock.ms < 1000; clock.ms++) {
+    const scan = head.beginScan();
+    if (scan.fromRank === undefined) whole++;
+    head.advance(scan, clock.ms);
+  }
+  assert.equal(whole, 10);
+});
+
+test("a stopped head has no listeners", () => {
+  const { head, listeners } = stage();
+  head.stop();
+  assert.equal(listeners.size, 0);
+});
