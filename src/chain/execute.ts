@@ -128,7 +128,8 @@ async function executePrepared(
 ): Promise<Message> {
   const context = contextOf(call, parts);
   const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
-  const { sql } = parts.db;
+  // Leaves the queue for a connection when the caller does.
+  const { sql } = context;
   // Nothing is prepared for a repeat.
   if (claimed !== undefined && (await readUsedKeys(sql, [claimed])).size > 0) {
     return replayed(call, codec.decode(await readStoredResponse(sql, claimed), claimed));
