@@ -2,8 +2,8 @@
  * Routing: from a work item to the recipient that completes it.
  *
  * pools: recipients, and the rules and strategy that choose among them. routing: decisions and their outcomes.
- * admission: constraints on items. queues: items that wait for or are with a worker. dead letters: items that failed for
- * good. anomaly: unusual behaviour of pools and recipients.
+ * admission: constraints on items. queues: items that wait for a worker or are leased. dead letters: items that failed
+ * permanently. anomaly: unusual behaviour of pools and recipients.
  */
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
@@ -18,9 +18,9 @@ import { createAcceptance, createLivePools, createOutcomeSink, createRouter } fr
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
-  /** Keys the digests of admission groups. */
+  /** The key of the admission group digests. */
   readonly admissionSecret: Buffer;
-  /** The value of a tenant's secret; undefined when there is none of that name. */
+  /** Reads a tenant's secret by name; undefined when it does not exist. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
 }
 
@@ -83,7 +83,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     },
     jobs: [...deadLetters.jobs, ...anomalies.jobs, ...queues.jobs, ...admission.jobs, ...router.jobs],
     workers: [queues.sweeping, queues.pushing, router.assigning],
-    /** What this node knows of recipients at the moment; every node keeps it up to date, whatever its role. */
+    /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */
     endWaits: queues.endWaits,

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { groupNamesOf, retryRaces } from "../admission/index.ts";
+import { groupNamesOf, retryOnConflict } from "../admission/index.ts";
 import type { DeadLetters, Placement, RefusedItem } from "../dead-letters/index.ts";
 import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
 import {
@@ -111,7 +111,7 @@ export function createLeftovers(parts: Parts): Leftovers {
       if (snapshot === undefined) return;
       const items = await requestedItems(db.sql, tenantId, { poolId, state: "ready", ids });
       const requests = await admissionRequests(admissionOf, snapshot.pool, items, shares.forBackground(tenantId));
-      const { placed, freed, told } = await retryRaces(() =>
+      const { placed, freed, told } = await retryOnConflict(() =>
         db.transaction((tx) => sendOnIn(tx, from, snapshot, requests, nowMs)),
       );
       told.wake();

@@ -6,7 +6,7 @@ import {
   type ConstraintKind,
   constraintKinds,
   type ItemGroups,
-  makeGroups,
+  insertMissingGroupsSql,
   type OwnedGroup,
 } from "../../admission/index.ts";
 import { rankOf } from "../domain/queue-item.ts";
@@ -77,7 +77,7 @@ export interface Parcel {
 /**
  * Keeps what many calls bring, in one statement; answers with the indices of those whose key was used before.
  * Without a shard nothing is counted: whoever has more to do in the transaction counts at its end.
- * Where there is to be room for all of it (see roomIn) the statement fails when there is none, and nothing is kept.
+ * Where there is to be room for all of it (see claimPlacesSql) the statement fails when there is none, and nothing is kept.
  */
 export async function insertParcels(
   sql: Sql,
@@ -98,7 +98,7 @@ export async function insertParcels(
       ${input(sql, rows, places, shape)} ${room === undefined ? sql`` : sql`where (select room from room)`}
     )
     ${keyed ? claiming(sql, parcels) : sql``}
-    ${limits.length === 0 ? sql`` : sql`, limits as (${makeGroups(sql, limits, ulidMs(rows[0]!.decision.id))})`}
+    ${limits.length === 0 ? sql`` : sql`, limits as (${insertMissingGroupsSql(sql, limits, ulidMs(rows[0]!.decision.id))})`}
     , decided as (
       insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
         recipient_id, snapshot_digest, seed, evidence)

@@ -1,6 +1,7 @@
 import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import {
+  AdmissionConflict,
   admit,
   admitOptimistically,
   type Candidate,
@@ -11,14 +12,13 @@ import {
   groupKey,
   groupsOfHolders,
   groupsToAdmit,
-  isRace,
-  noRoom,
+  isAdmissionConflict,
+  isGroupFull,
   type OwnedGroup,
-  passGroups,
-  Raced,
+  claimPlaces,
+  AdmissionConflict,
   readGroups,
-  retryRaces,
-  roomIn,
+  retryOnConflict,
   saveGroups,
   type Verdict,
 } from "../../admission/index.ts";
@@ -49,8 +49,8 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
       backoff.recordSuccess(pools);
       return true;
     } catch (error) {
-      if (isRace(error)) return false;
-      if (!noRoom(error)) throw error;
+      if (isAdmissionConflict(error)) return false;
+      if (!isGroupFull(error)) throw error;
       backoff.recordFailure(pools);
       return false;
     }
@@ -59,7 +59,7 @@ export function createAdmissionTaking(db: Database, wake: (tenantId: string, poo
   return {
     async take(proposals, shard) {
       if (await pass(proposals, shard)) return new Set();
-      const { repeated, freed } = await retryRaces(() => db.transaction((tx) => takeIn(tx, proposals, shard)));
+      const { repeated, freed } = await retryOnConflict(() => db.transaction((tx) => takeIn(tx, proposals, shard)));
       for (const { tenantId, poolId } of freed) wake(tenantId, poolId);
       return repeated;
     },
@@ -103,15 +103,15 @@ function passingOf(proposals: readonly Proposal[]): Passing | undefined {
 
 async function passIn(db: Database, { parcels, groups, nowMs }: Passing, shard: number): Promise<void> {
   if (parcels.every(({ record }) => record === undefined)) {
-    const room = groups.length === 0 ? undefined : roomIn(db.sql, groups, nowMs);
+    const room = groups.length === 0 ? undefined : claimPlacesSql(db.sql, groups, nowMs);
     await insertParcels(db.sql, parcels, shard, room);
     return;
   }
   await db.transaction(async (tx) => {
     // Sent together: where a group has no room, the rest is not carried out.
-    const [, refused] = await Promise.all([passGroups(tx, groups, nowMs), insertParcels(tx, parcels, shard)]);
+    const [, refused] = await Promise.all([claimPlaces(tx, groups, nowMs), insertParcels(tx, parcels, shard)]);
     // Whoever repeats a call takes no places: in one statement it would have taken them.
-    if (refused.size > 0) throw new Raced();
+    if (refused.size > 0) throw new AdmissionConflict();
   });
 }
 
@@ -137,10 +137,10 @@ async function takeIn(tx: Sql, proposals: readonly Proposal[], shard: number) {
     insertParcels(tx, fresh, moves.length === 0 ? shard : undefined),
   ]);
   // A group that somebody else began meanwhile is not one that was seen as fresh.
-  if (refused.size > 0 || saved < changed.size) throw new Raced();
+  if (refused.size > 0 || saved < changed.size) throw new AdmissionConflict();
   if (moves.length === 0) return { repeated, freed: [] };
   const { moved, freed, counts } = await moveUncounted(tx, moves, locked, nowMs);
-  if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new Raced();
+  if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new AdmissionConflict();
   const letIn = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
   await addCounts(tx, [...letIn, ...counts], shard);
   return { repeated, freed };

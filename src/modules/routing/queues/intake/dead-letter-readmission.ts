@@ -4,6 +4,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
 import {
+  AdmissionConflict,
   type AdmissionRequest,
   admit,
   canDisplace,
@@ -12,14 +13,13 @@ import {
   type GroupState,
   groupKey,
   groupsOfHolders,
+  insertMissingGroupsSql,
   type KeyedItem,
   lockHolders,
-  makeGroups,
   type OwnedGroup,
-  Raced,
   readGroups,
   releaseGroup,
-  retryRaces,
+  retryOnConflict,
   saveGroups,
 } from "../../admission/index.ts";
 import type { Placement, Readmission, ReadmissionRound, RefusedItem } from "../../dead-letters/index.ts";
@@ -45,7 +45,9 @@ export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopSha
       return {
         has: (queueItemId) => requests.has(queueItemId),
         run: (tx, nowMs, work) =>
-          retryRaces(() => tx.savepoint(async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs)))),
+          retryOnConflict(() =>
+            tx.savepoint(async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs))),
+          ),
       };
     },
   };
@@ -98,7 +100,7 @@ export function requestedItems(
 
 /** A round in which items may also come from groups of another pool. */
 export interface MovingRound extends ReadmissionRound {
-  /** Gives back what an item has of groups that it leaves. Throws Raced when they were not locked. */
+  /** Gives back what an item has of groups that it leaves. Throws AdmissionConflict when they were not locked. */
   leave(itemId: string, groups: readonly GroupName[]): void;
 }
 
@@ -125,13 +127,13 @@ export async function lockRound(
       fresh.set(key, { ...name, environmentId, poolId, state: createEmptyGroup(name), stored: false });
   }
   // A group that somebody else has made meanwhile is not locked.
-  if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new Raced();
+  if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new AdmissionConflict();
   const limits = asked.flatMap(({ limitGroups }) => limitGroups);
-  if (limits.length > 0) await tx`${makeGroups(tx, limits, nowMs)}`;
+  if (limits.length > 0) await tx`${insertMissingGroupsSql(tx, limits, nowMs)}`;
   // Whoever has a place is neither begun nor ended while it is decided whether it has to go.
   await lockHolders(tx, displacing);
   const owned = await readGroups(tx, locked, false);
-  if (named.some((name) => !owned.has(groupKey(name)))) throw new Raced();
+  if (named.some((name) => !owned.has(groupKey(name)))) throw new AdmissionConflict();
   const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
   const changed = new Map<string, OwnedGroup>();
   const moves: Move[] = [];
@@ -165,7 +167,7 @@ export async function lockRound(
   return {
     leave(itemId, groups) {
       for (const name of groups) {
-        if (!lockedKeys.has(groupKey(name))) throw new Raced();
+        if (!lockedKeys.has(groupKey(name))) throw new AdmissionConflict();
         const state = states.get(groupKey(name));
         if (state === undefined) continue;
         const next = releaseGroup(state, { itemId, ended: true, slotFreed: false });
@@ -186,7 +188,7 @@ export async function lockRound(
     async keep() {
       await saveGroups(tx, [...changed.values()], nowMs);
       const { moved, counts, freed } = await moveUncounted(tx, moves, locked, nowMs);
-      if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new Raced();
+      if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new AdmissionConflict();
       const { own = [], others = [] } = Object.groupBy(counts, (each) => (each.poolId === poolId ? "own" : "others"));
       await addCounts(tx, others, randomInt(shardCount));
       return { depth: own.reduce((sum, { depth = 0 }) => sum + depth, 0), freed };

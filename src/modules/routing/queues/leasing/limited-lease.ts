@@ -7,9 +7,8 @@ import {
   type LimitedItem,
   limitRefs,
   type OwnedGroup,
-  Raced,
   readGroups,
-  retryRaces,
+  retryOnConflict,
   saveGroups,
   selectForLease,
 } from "../../admission/index.ts";
@@ -88,7 +87,7 @@ function leaseAmong(
   keep: Keep | undefined,
   find: (tx: Sql) => Promise<readonly LimitedItem[]>,
 ): Promise<Lease> {
-  return retryRaces(() =>
+  return retryOnConflict(() =>
     connections.transaction(async (tx) => {
       if (asked.bound !== undefined) await lockPlaces(tx, asked.bound.recipientId);
       const lease = await leaseIn(tx, asked, await find(tx));
@@ -126,7 +125,7 @@ async function leaseIn(tx: Sql, asked: LimitedLease, candidates: readonly Limite
     saveGroups(tx, changed, nowMs),
   ]);
   // A group that somebody else has made meanwhile is not the fresh one that was seen.
-  if (saved < changed.length) throw new Raced();
+  if (saved < changed.length) throw new AdmissionConflict();
   if (rows.length < ids.length) {
     const taken = new Map(afterwards(new Set(rows.map(({ id }) => id))).map((group) => [groupKey(group), group]));
     const kept = changed.map((group) => taken.get(groupKey(group)) ?? owned.get(groupKey(group)) ?? unused(group));
