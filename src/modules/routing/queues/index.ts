@@ -49,7 +49,7 @@ interface Parts {
   readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly pools: PoolReader;
-  readonly deadLetters: Pick<DeadLetters, "bury" | "forget">;
+  readonly deadLetters: Pick<DeadLetters, "record" | "deleteResolved">;
   readonly outcomes: OutcomeSink;
   readonly acceptable: Acceptable;
   readonly admissionOf: Admission["requestOf"];

@@ -17,7 +17,7 @@ const leftovers = createLeftovers({
   admissionOf: stage.admissionOf,
   expect: (atMs) => void expected.push(atMs),
   deadLetters: {
-    bury: async (_tx, _tenantId, letters) => void buried.push(...letters.map((each) => each.queueItemId)),
+    record: async (_tx, _tenantId, letters) => void buried.push(...letters.map((each) => each.queueItemId)),
   },
   events: recordedEvents() as never,
   wake: (_, poolId) => woken.push(poolId),

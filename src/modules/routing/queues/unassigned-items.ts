@@ -3,7 +3,7 @@ import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, retryOnConflict } from "../admission/index.ts";
-import type { DeadLetters, Placement, RefusedItem } from "../dead-letters/index.ts";
+import type { DeadLetters, RequeuedItem, RefusedItem } from "../dead-letters/index.ts";
 import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
 import {
   type AdmissionOf,
@@ -21,7 +21,7 @@ interface Parts {
   readonly pools: Pick<PoolReader, "snapshot">;
   readonly shares: EventLoopShares;
   readonly admissionOf: AdmissionOf;
-  readonly deadLetters: Pick<DeadLetters, "bury">;
+  readonly deadLetters: Pick<DeadLetters, "record">;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Told of the moment at which an item falls due. */
@@ -65,7 +65,7 @@ export function createLeftovers(parts: Parts): Leftovers {
       maxRetries,
       failedAt: new Date(nowMs),
     }));
-    await deadLetters.bury(tx, tenantId, letters);
+    await deadLetters.record(tx, tenantId, letters);
     const entries = moved.map(({ id, attempt }) => ({
       tenantId,
       type: "queue.item.dead_lettered" as const,
@@ -90,7 +90,7 @@ export function createLeftovers(parts: Parts): Leftovers {
     for (const id of ids) round.leave(id, groupNamesOf({ tenantId, ...found.get(id)! }));
     const { placed, refused } = round.admit(ids, ids.length);
     await changePool(tx, tenantId, pool.id, [...placed, ...refused.map(outside)]);
-    const { depth, freed } = await round.keep();
+    const { depth, freed } = await round.save();
     const { moved, counts } = await moveUncounted(tx, refused.map(endOf(tenantId, pool.id)), [], nowMs);
     const rejected = moved.filter(({ nth }) => refused[nth]!.reason === "rejected");
     const why = { tenantId, reasonCode: rejectedReason, maxRetries: pool.config.dlq.maxRetries };
@@ -162,7 +162,7 @@ async function changePool(
   tx: Sql,
   tenantId: TenantId,
   poolId: string,
-  placements: readonly Placement[],
+  placements: readonly RequeuedItem[],
 ): Promise<void> {
   if (placements.length === 0) return;
   const rows = placements.map(({ queueItemId, holdReason, dueAtMs, ...rest }) => ({
@@ -183,7 +183,7 @@ async function changePool(
 }
 
 /** Where an item that is refused stands until it ends: in the pool, and in none of its groups. */
-function outside({ queueItemId }: RefusedItem): Placement {
+function outside({ queueItemId }: RefusedItem): RequeuedItem {
   const groups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
   return { queueItemId, state: "ready", holdReason: "", dueAtMs: undefined, ...groups };
 }

@@ -25,7 +25,7 @@ export interface OutcomeSink {
 }
 
 interface Parts {
-  readonly deadLetters: Pick<DeadLetters, "bury" | "forget">;
+  readonly deadLetters: Pick<DeadLetters, "record" | "deleteResolved">;
   readonly events: EventRecorder;
   readonly outcomes: OutcomeSink;
   readonly wake: (tenantId: string, poolId: string) => void;
@@ -45,12 +45,12 @@ export function createFollowers({ deadLetters, events, outcomes, wake, expect }:
           nowMs,
         ),
         ...[...byTenant(ended)].flatMap(([tenantId, items]) => [
-          deadLetters.bury(
+          deadLetters.record(
             tx,
             tenantId,
             items.flatMap((item) => letterOf(item, nowMs)),
           ),
-          deadLetters.forget(
+          deadLetters.deleteResolved(
             tx,
             tenantId,
             items.flatMap(({ moved, to }) => (to === "completed" && moved.revived ? [moved.id] : [])),

@@ -22,7 +22,7 @@ import {
   retryOnConflict,
   saveGroups,
 } from "../../admission/index.ts";
-import type { Placement, Readmission, ReadmissionRound, RefusedItem } from "../../dead-letters/index.ts";
+import type { Readmission, ReadmissionBatch, RefusedItem, RequeuedItem } from "../../dead-letters/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import type { ItemState } from "../domain/queue-item.ts";
 import { hadPlacesOnlyIn, moveUncounted } from "../transitions/item-transitions.ts";
@@ -38,7 +38,7 @@ export type AdmissionRequests = ReadonlyMap<string, AdmissionRequest | "rejected
 /** Has dead letters that are put back pass their pool's constraints like new items. */
 export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopShares): Readmission {
   return {
-    concerns: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
+    appliesTo: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
     async prepare(sql, { pool }, ids) {
       const items = await requestedItems(sql, pool.tenantId, { poolId: pool.id, state: "dead_lettered", ids });
       const requests = await admissionRequests(admissionOf, pool, items, shares.forCall(pool.tenantId));
@@ -99,7 +99,7 @@ export function requestedItems(
 }
 
 /** A round in which items may also come from groups of another pool. */
-export interface MovingRound extends ReadmissionRound {
+export interface MovingRound extends ReadmissionBatch {
   /** Gives back what an item has of groups that it leaves. Throws AdmissionConflict when they were not locked. */
   leave(itemId: string, groups: readonly GroupName[]): void;
 }
@@ -144,7 +144,7 @@ export async function lockRound(
     changed.set(key, { ...owned.get(key)!, state });
   }
 
-  function place(itemId: string): Placement | RefusedItem {
+  function place(itemId: string): RequeuedItem | RefusedItem {
     const request = requests.get(itemId);
     if (request === undefined || request === "rejected") {
       return { queueItemId: itemId, reason: "rejected", existingItemId: "" };
@@ -175,7 +175,7 @@ export async function lockRound(
       }
     },
     admit(ids, max) {
-      const placed: Placement[] = [];
+      const placed: RequeuedItem[] = [];
       const refused: RefusedItem[] = [];
       for (const queueItemId of ids) {
         if (placed.length === max) break;
@@ -185,7 +185,7 @@ export async function lockRound(
       }
       return { placed, refused };
     },
-    async keep() {
+    async save() {
       await saveGroups(tx, [...changed.values()], nowMs);
       const { moved, counts, freed } = await moveUncounted(tx, moves, locked, nowMs);
       if (moved.length < moves.length || !hadPlacesOnlyIn(locked, moved)) throw new AdmissionConflict();
