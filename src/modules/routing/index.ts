@@ -55,7 +55,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     admissionOf: admission.requestOf,
     outcomes: createOutcomeSink(live),
     acceptable: createAcceptance({ ...parts, live }),
-    onReady: (tenantId, poolId) => router.assigning.itemReady(tenantId, poolId),
+    onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
     retentionHours: config["queue.ended_retention_hours"],
   });
   const router = createRouter({
@@ -82,7 +82,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
       "service.api.AnomalyService": anomalies.handlers,
     },
     jobs: [...deadLetters.jobs, ...anomalies.jobs, ...queues.jobs, ...admission.jobs, ...router.jobs],
-    workers: [queues.sweeping, queues.pushing, router.assigning],
+    workers: [queues.sweeping, queues.pushing, router.assigner],
     /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

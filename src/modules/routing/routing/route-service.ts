@@ -1,6 +1,5 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
-import { Failure, fail, invalid } from "../../../errors/index.ts";
-import { mayUseEnvironment } from "../../../platform/access/index.ts";
+import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
@@ -21,33 +20,21 @@ interface Parts {
   readonly live: LivePools;
   readonly shares: EventLoopShares;
   readonly acceptor: Acceptor;
-  /** What an item has to pass on its way in and out of the queue; undefined when nothing constrains it. */
-  readonly admissionOf: (snapshot: PoolSnapshot, item: RoutableItem) => AdmissionRequest | undefined;
-  /** Makes sure that what a decision was made from is kept. */
-  readonly keepSnapshot: (snapshot: PoolSnapshot) => Promise<void> | undefined;
-  /** Reserves a place in a pool's queue; throws when the queue takes no more items. */
-  readonly reservePlace: (snapshot: PoolSnapshot) => QueueReservation | Promise<QueueReservation>;
-  /** Told of the moment at which an item falls due. */
+  /** Schedules a wake-up for the time at which an item falls due. */
   readonly expect: (atMs: number) => void;
-  /** Told of items that were accepted without a recipient. */
-  readonly onUnassigned: (routed: Routed) => void;
-  /** Whether a call with this idempotency key was answered before. */
+  /** Called with items that were accepted without a recipient. */
+  readonly onUnassigned: (routed: RoutedItem) => void;
+  /** Whether a call with this idempotency key has a recorded response. */
   readonly isRecorded: (claim: KeyedCall["claim"]) => Promise<boolean>;
 }
-
-/** What came of one item: what was decided, or why nothing was. */
-export type RouteResult = Routed | Failure;
 
 /** The use cases of routing. */
 export type RouteService = ReturnType<typeof createRouteService>;
 
-const redirectsMax = 5;
-const seedLimit = 2 ** 53;
-
-/** Makes the use cases of routing. */
+/** Creates the use cases of routing. */
 export function createRouteService(parts: Parts) {
-  const { pools, live, shares, acceptor, admissionOf, keepSnapshot, reservePlace, expect, onUnassigned, isRecorded } =
-    parts;
+  const { acceptor, expect, onUnassigned, isRecorded } = parts;
+  const { prepare, prepareAll, release } = createPreparation(parts);
 
   /** The first pool whose rules want an item. */
   async function poolByRules(
@@ -179,12 +166,12 @@ export function createRouteService(parts: Parts) {
   /** Keeps what was decided; what admission refuses is given back. */
   async function accept<T>(
     context: Context,
-    routed: readonly Routed[],
+    routed: readonly RoutedItem[],
     keyed: KeyedCall | undefined,
-    answer: (routed: readonly Routed[]) => T & Parameters<KeyedCall["record"]>[0],
+    toResponse: (routed: readonly RoutedItem[]) => T & Parameters<KeyedCall["record"]>[0],
   ): Promise<T | "duplicate"> {
-    let final: readonly Routed[] = routed;
-    let response: ReturnType<typeof answer> | undefined;
+    let final: readonly RoutedItem[] = routed;
+    let response: ReturnType<typeof toResponse> | undefined;
     const proposal: Proposal = {
       tenantId: context.tenantId,
       nowMs: context.nowMs,
@@ -196,23 +183,23 @@ export function createRouteService(parts: Parts) {
       })),
       claim: keyed?.claim,
       settle(verdicts): Parcel {
-        final = routed.map((each, at) => withVerdict(each, verdicts[at], context.nowMs));
-        response = answer(final);
-        return { rows: final.map((each) => settled(each, context.nowMs)), record: keyed?.record(response) };
+        final = routed.map((each, at) => applyVerdict(each, verdicts[at], context.nowMs));
+        response = toResponse(final);
+        return { rows: final.map((each) => toAcceptedRow(each, context.nowMs)), record: keyed?.record(response) };
       },
     };
     try {
       if ((await acceptor.accept(proposal)) === "duplicate") {
-        giveBack(routed);
+        release(routed);
         return "duplicate";
       }
     } catch (error) {
-      giveBack(routed);
+      release(routed);
       throw error;
     }
     for (const each of final) {
-      if (each.verdict?.status === "deduplicated" || each.verdict?.status === "rejected") giveBack([each]);
-      else each.reservation?.keep();
+      if (each.verdict?.status === "deduplicated" || each.verdict?.status === "rejected") release([each]);
+      else each.reservation?.commit();
       if (each.work?.dueAtMs !== undefined) expect(each.work.dueAtMs);
       if (each.work?.state === "ready" && each.work.recipientId === "") onUnassigned(each);
     }
@@ -220,93 +207,93 @@ export function createRouteService(parts: Parts) {
   }
 
   /**
-   * Keeps what was decided, and takes from the quota for it. Items that a rule rejects or that admission refuses take
-   * nothing, and neither does a repeat. Items that may have been kept stay taken, also when the call fails.
+   * Stores routed items and counts them against the quota. Rejected and deduplicated items and repeated calls do not count.
+   * Items that may have been committed stay counted, also when the call fails.
    */
   async function acceptCounted<T>(
     context: Context,
-    routed: readonly Routed[],
+    routed: readonly RoutedItem[],
     keyed: KeyedCall | undefined,
-    answer: (routed: readonly Routed[]) => T & Parameters<KeyedCall["record"]>[0],
+    toResponse: (routed: readonly RoutedItem[]) => T & Parameters<KeyedCall["record"]>[0],
   ): Promise<T | "duplicate"> {
     const count = routed.filter(isCounted).length;
     const quota = count === 0 ? undefined : context.takeQuota("route", count);
-    if (quota === undefined) return accept(context, routed, keyed, answer);
+    if (quota === undefined) return accept(context, routed, keyed, toResponse);
     const receipt = await quota.catch((error) => {
-      giveBack(routed);
+      release(routed);
       throw error;
     });
-    let kept = 0;
+    let counted = 0;
     try {
       const done = await accept(context, routed, keyed, (final) => {
-        kept = final.filter(isCounted).length;
-        return answer(final);
+        counted = final.filter(isCounted).length;
+        return toResponse(final);
       });
-      if (done === "duplicate") kept = 0;
+      if (done === "duplicate") counted = 0;
       return done;
     } catch (error) {
-      kept = mayBeCommitted(error) ? count : 0;
+      counted = mayBeCommitted(error) ? count : 0;
       throw error;
     } finally {
-      // The call is over: what cannot be given back must not change its answer.
-      if (kept < count) await receipt.refund(count - kept).catch(() => {});
+      // The call is finished: a failed refund must not change its result.
+      if (counted < count) await receipt.refund(count - counted).catch(() => {});
     }
   }
 
-  /** Routes within the quota. A repeat gets what it got before, whatever has changed since. */
+  /** Routes within the quota. A repeated call gets its recorded response, whatever has changed since. */
   async function withinQuota<T>(
     context: Context,
     keyed: KeyedCall | undefined,
     run: () => Promise<T | "duplicate">,
   ): Promise<T | "duplicate"> {
     try {
-      // Nothing is decided for a tenant whose quota is known to be used up.
+      // Fail early for a tenant whose quota is known to be exhausted.
       const known = context.takeQuota("route", 0);
       if (known !== undefined) await known;
       return await run();
     } catch (error) {
-      // Only now, since most calls are no repeats.
+      // Checked only after a failure, because most calls are not repeats.
       if (keyed === undefined || !(error instanceof Failure) || !(await isRecorded(keyed.claim))) throw error;
       return "duplicate";
     }
   }
 
   return {
-    /** Routes one item; a dry run keeps nothing. */
+    /** Routes one item; a dry run stores nothing. */
     async route<T>(
       context: Context,
-      asked: AskedItem,
+      input: RouteInput,
       dryRun: boolean,
       keyed: KeyedCall | undefined,
-      answer: (routed: Routed) => T & Parameters<KeyedCall["record"]>[0],
+      toResponse: (routed: RoutedItem) => T & Parameters<KeyedCall["record"]>[0],
     ): Promise<T | "duplicate"> {
-      if (dryRun) return answer(await prepare(context, asked, true, timeOfCall(shares, context.tenantId)));
+      if (dryRun) return toResponse(await prepare(context, input, true));
       return withinQuota(context, keyed, async () => {
-        const prepared = prepare(context, asked, false, timeOfCall(shares, context.tenantId));
+        const prepared = prepare(context, input, false);
         const routed = prepared instanceof Promise ? await prepared : prepared;
-        return acceptCounted(context, [routed], keyed, ([final]) => answer(final!));
+        return acceptCounted(context, [routed], keyed, ([final]) => toResponse(final!));
       });
     },
 
     /**
-     * Routes many items; each has its own result, and those that were decided are kept together. An item that was refused
-     * before is passed on as its result.
+     * Routes many items. Each has its own result; the routed ones are stored together. A failure among the items becomes
+     * its own result.
      */
     async routeBatch<T>(
       context: Context,
-      items: readonly (AskedItem | Failure)[],
+      items: readonly (RouteInput | Failure)[],
       dryRun: boolean,
       keyed: KeyedCall | undefined,
-      answer: (results: readonly RouteResult[]) => T & Parameters<KeyedCall["record"]>[0],
+      toResponse: (results: readonly RouteResult[]) => T & Parameters<KeyedCall["record"]>[0],
     ): Promise<T | "duplicate"> {
-      if (dryRun) return answer(await prepareAll(context, items, true));
+      if (dryRun) return toResponse(await prepareAll(context, items, true));
       const route = async () => {
         const results = await prepareAll(context, items, false);
-        const routed = results.filter((each): each is Routed => !(each instanceof Failure));
-        if (routed.length === 0 && keyed === undefined) return answer(results);
+        const routed = results.filter((each): each is RoutedItem => !(each instanceof Failure));
+        if (routed.length === 0 && keyed === undefined) return toResponse(results);
         return acceptCounted(context, routed, keyed, (final) => {
           const next = final.values();
-          return answer(results.map((each) => (each instanceof Failure ? each : next.next().value!)));
+          return toResponse(results.map((each) => (each instanceof Failure ? each : next.next().value!)));
         });
       };
       // A batch without a valid item needs no quota.
@@ -315,12 +302,8 @@ export function createRouteService(parts: Parts) {
   };
 }
 
-function isConstrained({ pool }: PoolSnapshot): boolean {
-  return Object.values(pool.config.admission).some((constraint) => constraint !== undefined);
-}
-
-/** Whether an item takes from the quota: one that was rejected or deduplicated does not. */
-function isCounted(routed: Routed): boolean {
+/** Whether an item counts against the quota. Rejected and deduplicated items do not. */
+function isCounted(routed: RoutedItem): boolean {
   const outcome = outcomeOf(routed);
   return outcome !== "rejected" && outcome !== "deduplicated";
 }
