@@ -75,7 +75,7 @@ export interface Finishing {
 }
 
 /** Workers share a transaction up to so many items, and get one of their own beside it only for many. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: (finishes: readonly Finish[]) => finishes.length };
+const byItems = { lanes: 2, batchMax: 500, concurrentMin: 50, weigh: (finishes: readonly Finish[]) => finishes.length };
 
 /** Makes this node's finishing: many workers' ends travel in one transaction. */
 export function createFinishing({ db, followers, now, random }: Parts): Finishing {

@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** What a statement costs on its own is shared by so many items. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 100, weigh: ({ items }: Proposal) => items.length };
+const byItems = { lanes: 2, batchMax: 500, concurrentMin: 100, weigh: ({ items }: Proposal) => items.length };
 /** Calls with so many items are kept apart from the others, which would wait for their statements. */
 const bulkMin = 50;
 

@@ -75,7 +75,7 @@ const pollMs = 1000;
 const limitedLanes = 2;
 
 /** Workers share a statement up to so many items, and get one of their own beside it only for many. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: ({ max }: WorkAsked) => max };
+const byItems = { lanes: 2, batchMax: 500, concurrentMin: 50, weigh: ({ max }: WorkAsked) => max };
 
 /** Whether a recipient gets what waits for it: one that drains works off what it has. */
 export function getsWork({ status }: Pick<Recipient, "status">): boolean {
