@@ -11,7 +11,7 @@ const inUse = (error: unknown) =>
 // For tests that are not about the first start.
 const initialised = { initialised: true };
 
-test("the first start makes a UTF-8 database that survives a power cut", async (t) => {
+test("the first start creates a durable UTF-8 database", async (t) => {
   const { start } = await scratch(t);
   const { url } = await start({ durable: true });
   const [row] = await query(
@@ -84,7 +84,7 @@ test("a server that outlived its owner is ended by the next start", {
   assert.equal(await runs(server.pid), false);
 });
 
-test("a frozen server that outlived its owner does not stop the next start for good", {
+test("a frozen server that outlived its owner does not block the next start", {
   timeout: 60_000,
 }, async (t) => {
   const { start, owner } = await scratch(t, initialised);
@@ -108,7 +108,7 @@ test("a lock file of PostgreSQL that names another, living program is not believ
   await start();
 });
 
-test("a first start that was killed half-way leaves nothing that the next one trips over", async (t) => {
+test("a killed first start leaves nothing that breaks the next one", async (t) => {
   const { dataDir, start, owner } = await scratch(t);
   const home = join(dataDir, "postgres");
   const first = owner();
@@ -131,7 +131,7 @@ test("a second owner is refused while the first lives, in this process and in an
   await query(first.url, "select 1");
 });
 
-test("of many starts at the same moment exactly one wins", async (t) => {
+test("exactly one of many concurrent starts succeeds", async (t) => {
   const { owner } = await scratch(t);
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => owner().started));
   assert.equal(outcomes.filter((outcome) => "url" in outcome).length, 1);
