@@ -15,7 +15,7 @@ import {
   type Verdict,
 } from "./domain/admission.ts";
 import { admitOptimistically } from "./domain/optimistic-admission.ts";
-import { isGroupFull, type OwnedGroup, claimPlaces, readGroups, saveGroups } from "./group-store.ts";
+import { claimPlaces, isGroupFull, type OwnedGroup, readGroups, saveGroups } from "./group-store.ts";
 import { debounces, singletons } from "./testing/arbitrary-constraints.ts";
 
 const db = await testDatabase();

@@ -13,7 +13,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
-import { deadLettersOver } from "./testing/pool-of-letters.ts";
+import { createDeadLetterFixture } from "./testing/dead-letter-fixture.ts";
 
 const callers = 32;
 // One more connection than callers: the first caller reads the pool while all are in a transaction.

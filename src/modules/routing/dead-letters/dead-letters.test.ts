@@ -23,7 +23,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
-import { deadLettersOver } from "./testing/pool-of-letters.ts";
+import { createDeadLetterFixture } from "./testing/dead-letter-fixture.ts";
 
 const db = await testDatabase();
 const pools = createPools({

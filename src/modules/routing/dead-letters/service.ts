@@ -5,7 +5,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
-import { type DeadLetter, type DeadLetterState, partition, type Skipped } from "./domain/dead-letter.ts";
+import { type DeadLetter, type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
 import { deadLetterStore, type LetterPosition, type RemovalFilter, type RequeueSettings, type Stats } from "./store.ts";
 
@@ -22,7 +22,7 @@ const depthShards = 16;
 export interface DeadLetterParts {
   readonly events: Pick<EventRecorder, "record">;
   readonly pools: Pick<PoolReader, "requirePool">;
-  /** Tells the queue that a pool has work again; after the commit. */
+  /** Signals the queue that a pool has ready items; called after the commit. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
   /** Applies the pool's constraints to items that are requeued. */
   readonly readmission: () => Readmission;
@@ -149,8 +149,11 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     return done;
   }
 
-  /** The pool, if its constraints are still those that were prepared for; has it prepared again if not. */
-  async function unchanged(context: Context, { snapshot }: { readonly snapshot: PoolSnapshot }): Promise<PoolSnapshot> {
+  /** Returns the current pool. Restarts the preparation when its constraints have changed. */
+  async function requireUnchanged(
+    context: Context,
+    { snapshot }: { readonly snapshot: PoolSnapshot },
+  ): Promise<PoolSnapshot> {
     const current = await pools.requirePool(context, snapshot.pool.id);
     if (!isDeepStrictEqual(current.pool.config.admission, snapshot.pool.config.admission)) throw new PrepareAgain();
     return current;
@@ -175,7 +178,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     /** Evaluates the groups of named letters, before the transaction that requeues them. */
     async prepareRetry(context: Context, poolId: string, queueItemIds: readonly string[]): Promise<RetryPlan> {
       const snapshot = await pools.requirePool(context, poolId);
-      if (!readmission().concerns(snapshot)) return { snapshot, readmission: undefined };
+      if (!readmission().appliesTo(snapshot)) return { snapshot, readmission: undefined };
       return { snapshot, readmission: await readmission().prepare(context.sql, snapshot, queueItemIds) };
     },
 
@@ -201,10 +204,10 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       return { retried, skipped };
     },
 
-    /** Finds the groups of the oldest letters behind a place, before the transaction that puts them back. */
-    async prepareRetryAll(context: Context, poolId: string, from: LettersLooked = noneLooked): Promise<RetryAllPlan> {
+    /** Evaluates the groups of the oldest letters after a position, before the transaction that requeues them. */
+    async prepareRetryAll(context: Context, poolId: string, from: ScanProgress = scanStart): Promise<RetryAllPlan> {
       const snapshot = await pools.requirePool(context, poolId);
-      if (!readmission().concerns(snapshot)) return { snapshot, page: undefined };
+      if (!readmission().appliesTo(snapshot)) return { snapshot, page: undefined };
       const { sql, tenantId } = context;
       const letters = await deadLetterStore(sql).oldestRetryable(tenantId, poolId, from.after, constrainedMax);
       const ids = letters.map(({ queueItemId }) => queueItemId);
@@ -242,7 +245,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       queueItemIds: readonly string[],
       release: boolean,
       reason: string,
-    ): Promise<{ changed: number; skipped: readonly Skipped[] }> {
+    ): Promise<{ changed: number; skipped: readonly SkippedLetter[] }> {
       await pools.requirePool(context, poolId);
       const { sql, tenantId } = context;
       const store = deadLetterStore(sql);

@@ -3,7 +3,7 @@ import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, retryOnConflict } from "../admission/index.ts";
-import type { DeadLetters, RequeuedItem, RefusedItem } from "../dead-letters/index.ts";
+import type { DeadLetters, RefusedItem, RequeuedItem } from "../dead-letters/index.ts";
 import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
 import {
   type AdmissionOf,

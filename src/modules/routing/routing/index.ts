@@ -18,7 +18,7 @@ import type { PoolSnapshot, Pools } from "../pools/index.ts";
 import type { Queues } from "../queues/index.ts";
 import { createAssigner } from "./assignment/assigner.ts";
 import { createDecisionService } from "./decisions/decision-service.ts";
-import { createSnapshotKeeping } from "./decisions/snapshot-archive.ts";
+import { createSnapshotArchive } from "./decisions/snapshot-archive.ts";
 import { capacityReasons } from "./domain/assignment-retry.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./outcomes/live-pools.ts";
@@ -57,8 +57,8 @@ export type Router = ReturnType<typeof createRouter>;
 /** Creates the module. */
 export function createRouter(parts: Parts) {
   const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
-  const assigning = createAssigning({ ...parts, leftovers: queues.leftovers, wake: queues.wake, pollMs });
-  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotCodec);
+  const assigner = createAssigner({ ...parts, leftovers: queues.leftovers, wake: queues.wake, pollMs });
+  const archive = createSnapshotArchive(db.sql, clock, pools.snapshotCodec);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
     pools,
@@ -67,7 +67,7 @@ export function createRouter(parts: Parts) {
     acceptor: queues.acceptor,
     expect: queues.expect,
     onUnassigned({ tenantId, snapshot, decision, view }) {
-      // A place that became free before the item was committed woke nobody.
+      // A place that became free before the item was committed triggered no scan for it.
       const waitsForPlace = capacityReasons.includes(decision.reason);
       const missedPlace = waitsForPlace && !view.live.isFull;
       if (missedPlace || decision.reason === "decided_later") assigner.announceReadyItem(tenantId, snapshot.pool.id);

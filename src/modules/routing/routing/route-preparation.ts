@@ -4,16 +4,16 @@ import { mayUseEnvironment } from "../../../platform/access/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { AdmissionRequest } from "../admission/index.ts";
-import type { PoolDoor, PoolSnapshot, Pools } from "../pools/index.ts";
+import type { PoolReader, PoolSnapshot, Pools } from "../pools/index.ts";
 import {
   createCallBudget,
   type DecisionBudget,
   decideWithinBudget,
   runWithinBudget,
 } from "./decisions/decision-budget.ts";
-import { SlicedDecision } from "./domain/decide.ts";
 import type { Decision } from "./domain/decision.ts";
-import type { Evidence, TraceStepKept } from "./domain/evidence.ts";
+import { SlicedDecision } from "./domain/decision-engine.ts";
+import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./outcomes/live-pools.ts";
 import type { QueueReservation } from "./queue-reservation.ts";
@@ -21,7 +21,7 @@ import { itemRow, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 
 /** Dependencies of the preparation of items. */
 export interface PreparationParts {
-  readonly pools: PoolDoor & Pick<Pools, "poolsOf">;
+  readonly pools: PoolReader & Pick<Pools, "poolsOf">;
   readonly live: LivePools;
   readonly shares: EventLoopShares;
   /** The constraints of an item at admission and hand-out; undefined when no constraint applies. */
@@ -72,7 +72,7 @@ export function createPreparation(parts: PreparationParts) {
     input: RouteInput,
     dryRun: boolean,
     budget: DecisionBudget,
-    earlierSteps: readonly TraceStepKept[] = [],
+    earlierSteps: readonly EvidenceTraceStep[] = [],
     hops = 0,
   ): RoutedItem | Promise<RoutedItem> {
     const { nowMs, tenantId } = context;
@@ -112,7 +112,7 @@ export function createPreparation(parts: PreparationParts) {
     dryRun: boolean,
     budget: DecisionBudget,
   ): RoutedItem | Promise<RoutedItem> {
-    const found = input.poolId === "" ? poolByRules(context, input, budget) : pools.usable(context, input.poolId);
+    const found = input.poolId === "" ? poolByRules(context, input, budget) : pools.requirePool(context, input.poolId);
     return andThen(found, (snapshot) => {
       const decided = decideIn(snapshot, context, input, dryRun, budget);
       return dryRun ? decided : andThen(decided, (routed) => acquire(routed, budget));
@@ -202,7 +202,7 @@ function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>
 
 function evidenceOf(
   decision: Decision,
-  earlierSteps: readonly TraceStepKept[],
+  earlierSteps: readonly EvidenceTraceStep[],
   dueAtMs: number | undefined,
   nowMs: number,
 ): Evidence {

@@ -41,7 +41,7 @@ test("a stop ends the server, even with connections open, and may be repeated", 
   assert.equal(await runs(pid), false);
 });
 
-test("what was committed survives kill -9 of the server, and its owner learns of it", async (t) => {
+test("committed data survives kill -9 of the server, and its owner is notified", async (t) => {
   const { start } = await scratch(t, initialised);
   const first = await start({ durable: true });
   await query(first.url, "create table kept as select 1 as n");
@@ -59,7 +59,7 @@ test("the server ends by itself when its owner is killed with -9", async (t) => 
   await until(async () => !(await runs(server.pid)));
 });
 
-test("a start right after kill -9 of the owner finds everything committed", async (t) => {
+test("a start right after kill -9 of the owner finds all committed data", async (t) => {
   const { start, owner } = await scratch(t, initialised);
   const first = owner();
   const server = await first.started;
@@ -97,7 +97,7 @@ test("a frozen server that outlived its owner does not block the next start", {
   assert.equal(await runs(server.pid), false);
 });
 
-test("a lock file of PostgreSQL that names another, living program is not believed", async (t) => {
+test("a PostgreSQL lock file with the process id of another running program is ignored", async (t) => {
   const { dataDir, start } = await scratch(t, initialised);
   const first = await start();
   const file = join(dataDir, "postgres", "cluster", "postmaster.pid");
@@ -138,7 +138,7 @@ test("exactly one of many concurrent starts succeeds", async (t) => {
   for (const outcome of outcomes) if ("error" in outcome) assert.match(outcome.error, /is in use by/);
 });
 
-test("a start that fails says why and leaves the folder free", async (t) => {
+test("a failed start reports the reason and unlocks the folder", async (t) => {
   const { dataDir, start } = await scratch(t, initialised);
   await (await start()).stop();
   const file = join(dataDir, "postgres", "cluster", "PG_VERSION");
@@ -154,7 +154,7 @@ test("a data folder with a path too long for a socket works", async (t) => {
   await query((await start({ dataDir: deep })).url, "select 1");
 });
 
-test("a program that forgets to stop its database still ends", async (t) => {
+test("a program that does not stop its database still ends", async (t) => {
   const { dataDir } = await scratch(t, initialised);
   const module = JSON.stringify(new URL("./embedded.ts", import.meta.url).href);
   const script = `import { startEmbedded } from ${module}; await startEmbedded({ dataDir: process.argv[1] });`;

@@ -233,7 +233,10 @@ test("a savepoint that outlives its transaction runs no statement, and a stateme
       await part`insert into outlived values (1)`;
     });
     late.catch(() => {});
-    await assert.rejects(async () => await tx`insert into outlived values (2)`, /part of this transaction is open/);
+    await assert.rejects(
+      async () => await tx`insert into outlived values (2)`,
+      /savepoint of this transaction is open/,
+    );
     throw new Error("given up");
   });
   await assert.rejects(failing, /given up/);

@@ -16,8 +16,8 @@ interface ItemChoice {
   readonly letter?: Partial<NewDeadLetter>;
 }
 
-/** The module over a database, with pools that the database has, and a clock and wakes that the test can see. */
-export function deadLettersOver(db: Database, pools: Pick<PoolReader, "requirePool">) {
+/** The module on a real database, with a clock that the test sets and recorded wake-ups. */
+export function createDeadLetterFixture(db: Database, pools: Pick<PoolReader, "requirePool">) {
   const events = recordedEvents();
   const woken: string[] = [];
   const clock = { at: Date.UTC(2030, 0, 15), now: () => clock.at };

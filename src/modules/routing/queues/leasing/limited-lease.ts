@@ -1,5 +1,6 @@
 import type { Connections, Sql } from "../../../../platform/db/index.ts";
 import {
+  AdmissionConflict,
   createEmptyGroup,
   groupKey,
   groupsAfterLease,

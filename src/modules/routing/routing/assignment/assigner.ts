@@ -8,7 +8,7 @@ import { createTenantQueue, type EventLoopShares } from "../../../../platform/sc
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolId, PoolReader } from "../../pools/index.ts";
 import type { Leftovers } from "../../queues/index.ts";
-import { decideInTime, timeInBackground } from "../decisions/decision-budget.ts";
+import { createBackgroundBudget, decideWithinBudget } from "../decisions/decision-budget.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { SlicedDecision } from "../domain/decision-engine.ts";
 import type { RoutableItem } from "../domain/item.ts";
@@ -195,11 +195,11 @@ export function createAssigner(parts: Parts): Assigner {
     forPlace: boolean,
   ): Promise<ScanResult> {
     const { tenantId, poolId } = pool;
-    const untilMs = performance.now() + turnMs;
+    const untilMs = performance.now() + sliceMs;
     const reasons = forPlace ? capacityReasons : [];
-    let { after, looked }: { after: QueuePlace | undefined; looked: number } = from;
-    let placeIsLeft = false;
-    while (after !== undefined && looked < (forPlace ? itemsForPlace : itemsPerPage)) {
+    let { after, scanned }: { after: QueuePosition | undefined; scanned: number } = from;
+    let hasFreePlace = false;
+    while (after !== undefined && scanned < (forPlace ? placeScanItemsMax : itemsPerPage)) {
       const snapshot = await pools.snapshot(tenantId, poolId);
       if (snapshot === undefined) return { after: undefined, scanned, isCut: false, hasFreePlace: false };
       const undecidedOnly = !isAssigned(snapshot.pool);

@@ -53,11 +53,11 @@ export function createAcceptance({ live, clock, shares }: Parts) {
       const at = { nowMs, seed: 0, waitedS: (nowMs - ulidMs(id)) / 1000 };
       const evaluation = new Evaluation(pool, item, at);
       for (;;) {
-        if (turns.isOver()) await turns.next();
-        evaluation.resume(turns.isOver);
-        const acceptance = checkAcceptance(pool, moment, item, recipientId, at, evaluation);
-        if (acceptance?.may === true) open.push(id);
-        else if (acceptance?.reason === "rules_too_costly") noteCostly(id);
+        if (slices.isOver()) await slices.next();
+        evaluation.resume(slices.isOver);
+        const acceptance = checkAcceptance(pool, livePool, item, recipientId, at, evaluation);
+        if (acceptance?.may === true) accepted.push(id);
+        else if (acceptance?.reason === "rules_too_costly") recordCostly(id);
         if (acceptance !== undefined) break;
         if (performance.now() >= endMs) return accepted;
       }

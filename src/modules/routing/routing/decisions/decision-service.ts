@@ -14,7 +14,7 @@ import { snapshotStore } from "./snapshot-store.ts";
 /** The use cases of stored decisions. */
 export type DecisionService = ReturnType<typeof createDecisionService>;
 
-/** Makes them. */
+/** Creates the use cases of stored decisions. */
 export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snapshot">) {
   async function find({ sql, tenantId, principal }: Context, id: string): Promise<FoundDecision> {
     const stored = await decisionStore(sql).find(tenantId, id);

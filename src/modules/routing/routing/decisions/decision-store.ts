@@ -19,7 +19,7 @@ export interface StoredDecision {
   readonly snapshotDigest: Buffer;
   readonly seed: number;
   readonly evidence: CompactEvidence;
-  /** Whether work was put on a queue for it. */
+  /** Whether the item was queued. */
   readonly queued: boolean;
 }
 

@@ -15,8 +15,8 @@ const touchIntervalMs = 12 * 3_600_000;
 /** The number of parts per statement: about 400 kB of JSON. */
 const partBatchSize = 8;
 
-/** Creates the storage of snapshots. Most calls only look up the snapshot in memory. */
-export function createSnapshotKeeping(sql: Sql, clock: Clock, codec: Pools["snapshotCodec"]): SnapshotKeeping {
+/** Creates the snapshot archive. Most calls only check the cache in memory. */
+export function createSnapshotArchive(sql: Sql, clock: Clock, codec: Pools["snapshotCodec"]): SnapshotArchive {
   const store = snapshotStore(sql);
   const savedAtMs = new Map<string, number>();
   // Keyed by identity, because building a string key for each call costs more than the rest of it.
@@ -27,20 +27,20 @@ export function createSnapshotKeeping(sql: Sql, clock: Clock, codec: Pools["snap
   /** Writes the parts that are not stored yet; after a change of the pool these are only the changed parts. */
   async function writeParts(snapshot: PoolSnapshot, nowMs: number): Promise<void> {
     const missing = codec.chunks(snapshot).filter((part) => nowMs >= (partFreshUntilMs.get(part) ?? 0));
-    for (let from = 0; from < missing.length; from += partsAtOnce) {
-      const parts = missing.slice(from, from + partsAtOnce);
+    for (let from = 0; from < missing.length; from += partBatchSize) {
+      const parts = missing.slice(from, from + partBatchSize);
       const rows = parts.map((part) => ({ digest: part.digest, recipients: JSON.stringify(codec.encodeChunk(part)) }));
-      await store.keepParts(snapshot.pool.tenantId, rows, new Date(nowMs));
-      for (const part of parts) partFreshUntilMs.set(part, nowMs + againMs);
+      await store.saveParts(snapshot.pool.tenantId, rows, new Date(nowMs));
+      for (const part of parts) partFreshUntilMs.set(part, nowMs + touchIntervalMs);
     }
   }
 
   async function write(key: string, snapshot: PoolSnapshot): Promise<void> {
     const nowMs = clock.now();
     await writeParts(snapshot, nowMs);
-    await store.keep(snapshot.pool.tenantId, snapshot.digest, codec.encodeHead(snapshot), new Date(nowMs));
-    if (keptAtMs.size >= knownMax) keptAtMs.clear();
-    keptAtMs.set(key, nowMs);
+    await store.save(snapshot.pool.tenantId, snapshot.digest, codec.encodeHead(snapshot), new Date(nowMs));
+    if (savedAtMs.size >= knownMax) savedAtMs.clear();
+    savedAtMs.set(key, nowMs);
   }
 
   return {
