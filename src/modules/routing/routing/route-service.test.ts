@@ -22,7 +22,7 @@ function routingWith(parts: Partial<Parts>) {
   const slices = { isOver: () => false, next: async () => {} };
   const routes = createRouteService({
     pools: { requirePool: () => constrained } as never,
-    live: { view: () => ({ pool, live }), assigned: () => {}, released: () => {} } as never,
+    live: { view: () => ({ pool, live }), recordAssignment: () => {}, recordRelease: () => {} } as never,
     shares: { forCall: () => slices, forBackground: () => slices },
     acceptor: acceptorThat(async () => "accepted"),
     admissionOf: () => undefined,
