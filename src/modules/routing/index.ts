@@ -2,8 +2,8 @@
  * Routing: from a work item to the recipient that completes it.
  *
  * pools: recipients, and the rules and strategy that choose among them. routing: decisions and their outcomes.
- * admission: constraints on items. queues: items that wait for or are with a worker. dead letters: items that failed for
- * good. anomaly: unusual behaviour of pools and recipients.
+ * admission: constraints on items. queues: items that wait for a worker or are leased. dead letters: items that failed
+ * permanently. anomaly: unusual behaviour of pools and recipients.
  */
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
@@ -18,9 +18,9 @@ import { createAcceptance, createLivePools, createOutcomeSink, createRouter } fr
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
-  /** Keys the digests of admission groups. */
+  /** The key of the admission group digests. */
   readonly admissionSecret: Buffer;
-  /** The value of a tenant's secret; undefined when there is none of that name. */
+  /** Reads a tenant's secret by name; undefined when it does not exist. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
 }
 
@@ -55,7 +55,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     admissionOf: admission.requestOf,
     outcomes: createOutcomeSink(live),
     filterAcceptable: createAcceptance({ ...parts, live }),
-    onReady: (tenantId, poolId) => router.assigning.itemReady(tenantId, poolId),
+    onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
     retentionHours: config["queue.ended_retention_hours"],
   });
   const router = createRouter({
@@ -82,8 +82,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
       "service.api.AnomalyService": anomalies.handlers,
     },
     jobs: [...deadLetters.jobs, ...anomalies.jobs, ...queues.jobs, ...admission.jobs, ...router.jobs],
-    workers: [queues.sweeper, queues.pushDispatcher, router.assigning],
-    /** What this node knows of recipients at the moment; every node keeps it up to date, whatever its role. */
+    workers: [queues.sweeper, queues.pushDispatcher, router.assigner],
+    /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */
     endWaits: queues.endWaits,

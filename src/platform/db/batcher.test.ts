@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createBatcher } from "./batcher.ts";
 
-/** Statements that the test lets end, one by one. */
+/** Statements that the test completes one by one. */
 function heldStatements<In, Out>() {
   const held: { inputs: In[]; resolve(outputs: Out[]): void; reject(error: unknown): void }[] = [];
   const flush = (inputs: In[]) =>
@@ -16,7 +16,7 @@ const turn = () => new Promise(setImmediate);
 const dataError = Object.assign(new Error("bad row"), { code: "22P02" });
 const lostConnection = Object.assign(new Error("gone"), { code: "CONNECTION_CLOSED" });
 
-test("a request that comes alone travels at once, and those that come meanwhile travel together in their order", async () => {
+test("a single request is sent immediately, and requests that arrive meanwhile share the next statement in order", async () => {
   const { held, flush } = heldStatements<number, string>();
   const batcher = createBatcher({ flush });
   const answers = [batcher.run(1)];
@@ -38,7 +38,7 @@ test("a request that comes alone travels at once, and those that come meanwhile 
   assert.deepEqual(await Promise.all(answers), ["one", "two", "three", "four"]);
 });
 
-test("nobody is answered before the statement that carried their own request has ended", async () => {
+test("no request resolves before its own statement has completed", async () => {
   const { held, flush } = heldStatements<number, string>();
   const batcher = createBatcher({ flush });
   let answered = false;
@@ -56,7 +56,7 @@ test("nobody is answered before the statement that carried their own request has
   assert.equal(await second, "two");
 });
 
-test("no more statements are in flight than there are lanes, and none carries more than the maximum", async () => {
+test("the number of concurrent statements and the size of each are bounded", async () => {
   const { held, flush } = heldStatements<number, number>();
   const batcher = createBatcher({ flush, lanes: 2, batchMax: 3 });
   const answers = Array.from({ length: 10 }, (_, i) => batcher.run(i));
@@ -73,7 +73,7 @@ test("no more statements are in flight than there are lanes, and none carries mo
   );
 });
 
-test("a statement carries as much as it may by weight, and what is more than that travels alone", async () => {
+test("a statement is filled up to its maximum weight, and a heavier request gets its own statement", async () => {
   const { held, flush } = heldStatements<number, number>();
   const batcher = createBatcher({ flush, batchMax: 10, weigh: (size: number) => size });
   const answers = [4, 6, 1, 25, 3].map((size) => batcher.run(size));
@@ -89,9 +89,9 @@ test("a statement carries as much as it may by weight, and what is more than tha
   );
 });
 
-test("a statement begins beside another only when enough waits for it, and less goes when that one has ended", async () => {
+test("a concurrent statement starts only when enough requests wait; fewer wait for the running one", async () => {
   const { held, flush } = heldStatements<number, number>();
-  const batcher = createBatcher({ flush, lanes: 2, besideMin: 3 });
+  const batcher = createBatcher({ flush, lanes: 2, concurrentMin: 3 });
   const answers = [batcher.run(1)];
   await turn();
   answers.push(batcher.run(2), batcher.run(3));
@@ -109,7 +109,7 @@ test("a statement begins beside another only when enough waits for it, and less 
   assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4, 5]);
 });
 
-test("a row that the database refuses fails alone, wherever it stands and however many there are", async () => {
+test("a row that the database rejects fails alone, at any position and in any number", async () => {
   for (const bad of [[0], [15], [7], [0, 15], [3, 4, 5], [...Array(16).keys()]]) {
     const written: number[] = [];
     const batcher = createBatcher<number, number>({
@@ -124,7 +124,7 @@ test("a row that the database refuses fails alone, wherever it stands and howeve
       const expected = bad.includes(i) ? { status: "rejected", reason: dataError } : { status: "fulfilled", value: i };
       assert.deepEqual(outcome, expected);
     }
-    // Each once, in the order in which they came.
+    // Each once, in order of arrival.
     assert.deepEqual(
       written,
       [...Array(16).keys()].filter((i) => !bad.includes(i)),
@@ -132,7 +132,7 @@ test("a row that the database refuses fails alone, wherever it stands and howeve
   }
 });
 
-test("a lost connection fails the whole batch without a second attempt, and the next one goes on", async () => {
+test("a lost connection fails the whole batch without a retry, and the next batch proceeds", async () => {
   let statements = 0;
   const batcher = createBatcher<number, number>({
     async flush(inputs) {
@@ -149,7 +149,7 @@ test("a lost connection fails the whole batch without a second attempt, and the 
   assert.equal(await batcher.run(3), 3);
 });
 
-test("a flush that throws before it begins fails its callers and nobody else", async () => {
+test("a flush that throws synchronously fails only its own callers", async () => {
   let statements = 0;
   const batcher = createBatcher<number, number>({
     flush(inputs) {
@@ -161,7 +161,7 @@ test("a flush that throws before it begins fails its callers and nobody else", a
   assert.equal(await batcher.run(2), 2);
 });
 
-test("idle waits for everything that was taken on, and for nothing when nothing is", async () => {
+test("idle waits for all accepted requests, and resolves immediately when there are none", async () => {
   const { held, flush } = heldStatements<number, number>();
   const batcher = createBatcher({ flush });
   await batcher.idle();

@@ -1,10 +1,10 @@
 import { isDataError } from "./classify.ts";
 
-/** Runs many callers' requests in few statements. */
+/** Combines the requests of many callers into few statements. */
 export interface Batcher<In, Out> {
-  /** Resolves with this request's own result, after the statement that carried it. */
+  /** Resolves with the result of this request, after its statement has completed. */
   run(input: In): Promise<Out>;
-  /** Resolves when nothing is in flight any more. */
+  /** Resolves when no statement is in flight and no request waits. */
   idle(): Promise<void>;
 }
 
@@ -16,36 +16,36 @@ interface Waiting<In, Out> {
 }
 
 interface Options<In, Out> {
-  /** Runs one statement for all inputs and answers with one result an input, in order. */
+  /** Runs one statement for all inputs and returns one result per input, in order. */
   readonly flush: (inputs: In[]) => Promise<readonly Out[]>;
-  /** How many statements may be in flight at once. */
+  /** The maximum number of concurrent statements. */
   readonly lanes?: number;
-  /** How much one statement carries; a request that is more than that travels alone. */
+  /** The maximum weight of one statement. A heavier request gets its own statement. */
   readonly batchMax?: number;
-  /** How much must wait before a statement begins beside one in flight: few large ones cost less than many small ones. */
-  readonly besideMin?: number;
-  /** How much a request is: 1 unless told. */
+  /** The minimum waiting weight that starts a concurrent statement: few large statements cost less than many small ones. */
+  readonly concurrentMin?: number;
+  /** The weight of a request; 1 by default. */
   readonly weigh?: (input: In) => number;
 }
 
 /**
- * Group commit: requests that arrive while a statement is in flight travel together in the next one.
- * There is no timer, so a lone request costs one round trip; a request whose data the database refuses
- * fails alone, because its batch is then run again in halves.
+ * Group commit: requests that arrive while a statement is in flight share the next one. There is no timer, so a single
+ * request costs one round trip. When the database rejects the data of a batch, the batch is retried in halves, so only the
+ * invalid request fails.
  */
 export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, Out> {
-  const { flush, lanes = 1, batchMax = 500, besideMin = 1, weigh = () => 1 } = options;
+  const { flush, lanes = 1, batchMax = 500, concurrentMin = 1, weigh = () => 1 } = options;
   let queue: Waiting<In, Out>[] = [];
   let queued = 0;
   let inFlight = 0;
   let scheduled = false;
   let idlers: (() => void)[] = [];
 
-  function mayBegin(): boolean {
-    return queue.length > 0 && (inFlight === 0 || (inFlight < lanes && queued >= besideMin));
+  function canStart(): boolean {
+    return queue.length > 0 && (inFlight === 0 || (inFlight < lanes && queued >= concurrentMin));
   }
 
-  /** Takes from the queue what the next statement carries. */
+  /** Removes the requests of the next statement from the queue. */
   function nextBatch(): Waiting<In, Out>[] {
     let count = 0;
     let weight = 0;
@@ -59,12 +59,12 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
   }
 
   function schedule(): void {
-    if (scheduled || !mayBegin()) return;
+    if (scheduled || !canStart()) return;
     scheduled = true;
-    // Requests that were parsed from the same read of the sockets join the same batch.
+    // Requests that were parsed in the same event loop iteration join the same batch.
     setImmediate(() => {
       scheduled = false;
-      while (mayBegin()) {
+      while (canStart()) {
         inFlight++;
         void settle(nextBatch()).finally(() => {
           inFlight--;

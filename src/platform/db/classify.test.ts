@@ -13,7 +13,7 @@ const errorOf = (work: PromiseLike<unknown>): Promise<unknown> =>
     (error) => error,
   );
 
-test("what the database refused, cancelled or rolled back was not committed", async () => {
+test("work that the database rejected, cancelled or rolled back was not committed", async () => {
   await db.sql`create table once (id int primary key deferrable initially deferred)`;
   const errors = [
     await errorOf(db.sql`select 1 / 0`),
@@ -29,14 +29,14 @@ test("what the database refused, cancelled or rolled back was not committed", as
   for (const error of errors) assert.equal(mayBeCommitted(error), false, String(error));
 });
 
-test("what a refusal of our own ended was not committed, and neither was what could not be sent", async () => {
+test("work that the service refused or could not send was not committed", async () => {
   assert.equal(mayBeCommitted(fail("CONFLICT")), false);
   const nowhere = openDatabase("postgres://nobody@127.0.0.1:1/nothing", { maxConnections: 1 });
   assert.equal(mayBeCommitted(await errorOf(nowhere.sql`select 1`)), false);
   await nowhere.close();
 });
 
-test("what a connection was lost for may have been committed, also when the error is classified", async () => {
+test("work whose connection was lost may have been committed, also when the error is classified", async () => {
   const error = await errorOf(db.sql`select pg_terminate_backend(pg_backend_pid())`);
   assert.equal(mayBeCommitted(error), true, String(error));
   assert.equal(mayBeCommitted(classifyDatabaseError(error)), true);

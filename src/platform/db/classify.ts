@@ -1,27 +1,27 @@
 import { DatabaseError } from "pg";
 import { type ErrorCode, Failure, fail } from "../../errors/index.ts";
 
-/** What PostgreSQL's states mean to a caller. */
+/** The errors that callers see for PostgreSQL's SQLSTATE codes. */
 const byState: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   "23503": ["FAILED_PRECONDITION", "A record that this one refers to does not exist."],
-  "22021": ["INVALID_ARGUMENT", "The request holds text that cannot be stored."],
-  "22P05": ["INVALID_ARGUMENT", "The request holds text that cannot be stored."],
-  "40001": ["CONFLICT", "A concurrent change got in the way."],
-  "40P01": ["CONFLICT", "A concurrent change got in the way."],
-  "55P03": ["CONFLICT", "A concurrent change got in the way."],
+  "22021": ["INVALID_ARGUMENT", "The request contains text that cannot be stored, for example a NUL character."],
+  "22P05": ["INVALID_ARGUMENT", "The request contains text that cannot be stored, for example a NUL character."],
+  "40001": ["CONFLICT", "A concurrent change conflicts with this request: retry it."],
+  "40P01": ["CONFLICT", "A concurrent change conflicts with this request: retry it."],
+  "55P03": ["CONFLICT", "A concurrent change conflicts with this request: retry it."],
   "57014": ["TIMEOUT", "The database did not answer in time."],
   "53100": ["UNAVAILABLE", "The database has no disk space left."],
-  "25006": ["UNAVAILABLE", "The database takes no changes now."],
-  "53300": ["UNAVAILABLE", "The database takes no more connections."],
+  "25006": ["UNAVAILABLE", "The database is read-only now."],
+  "53300": ["UNAVAILABLE", "The database accepts no more connections."],
 };
 
-/** The codes of callers who got no connection: nothing of theirs was sent. */
+/** Error codes of callers that got no connection. Nothing was sent for them. */
 const busy = new Set(["CONNECTION_QUEUE_FULL", "CONNECTION_QUEUE_TIMEOUT"]);
 
 const unreachable =
   /^(08|57P)|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT)/;
 
-/** Turns a database error into a failure; undefined for anything that is not one with a meaning to callers. */
+/** Converts a database error to a failure; undefined for errors without a meaning for callers. */
 export function classifyDatabaseError(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   const state = (error as { code?: unknown } | null)?.code;
@@ -39,9 +39,9 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
   return undefined;
 }
 
-/** The states of errors after which the server may have committed all the same. */
+/** SQLSTATE codes after which the server may still have committed. */
 const undecidedState = /^(08|57P|40003)/;
-/** Errors of callers who got no connection, so that nothing was sent. */
+/** Error codes after which nothing was sent, because there was no connection. */
 const unsent: ReadonlySet<unknown> = new Set([
   ...busy,
   "CONNECT_TIMEOUT",
@@ -52,8 +52,8 @@ const unsent: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether work that ended with this error may have been committed nevertheless. Only an answer of the database, a refusal of
- * our own, or a connection that was never made rules it out: a lost connection says nothing about the commit.
+ * Whether work that failed with this error may still have been committed. Only an error response of the database, a failure
+ * of this service, or a connection that was never opened rules it out. A lost connection does not.
  */
 export function mayBeCommitted(error: unknown): boolean {
   if (error instanceof Failure) return error.cause !== undefined && mayBeCommitted(error.cause);
@@ -67,7 +67,7 @@ export function isDataError(error: unknown): boolean {
   return typeof state === "string" && /^(22|23)/.test(state);
 }
 
-/** Names the fields whose values another record has; never the values, which may be of a record that nobody may see. */
+/** Names the duplicate fields, but not their values: the caller may not be allowed to see the other record. */
 function taken(error: { readonly detail?: unknown }): Failure {
   const columns = /^Key \((.+?)\)=/.exec(String(error.detail ?? ""))?.[1] ?? "";
   const fields = columns

@@ -18,7 +18,7 @@ async function setting(sql: Sql, name: string): Promise<string> {
   return row!.value;
 }
 
-test("steady connections keep to their plans and reach rows by indexes; the others are as PostgreSQL has them", async (t) => {
+test("steady connections use generic plans and indexes only; the others use PostgreSQL's defaults", async (t) => {
   const { db } = await opened(t, 3, 1);
   assert.equal(await setting(db.steady.sql, "plan_cache_mode"), "force_generic_plan");
   assert.equal(await setting(db.steady.sql, "enable_seqscan"), "off");
@@ -28,7 +28,7 @@ test("steady connections keep to their plans and reach rows by indexes; the othe
   assert.equal(await setting(db.sql, "enable_seqscan"), "on");
 });
 
-test("steady connections and the others are together no more than allowed", async (t) => {
+test("steady and other connections together stay within the limit", async (t) => {
   for (const [max, steady] of [
     [1, 0],
     [3, 1],

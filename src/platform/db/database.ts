@@ -5,13 +5,13 @@ import type { Abortable } from "./sql/wait-queue.ts";
 
 export type { Fragment, Sql } from "./sql/sql.ts";
 
-/** What statements are run on. */
+/** Connections that run statements. */
 export interface Connections {
-  /** Runs single statements, each in a transaction of its own. */
+  /** Runs single statements, each in its own transaction. */
   readonly sql: Sql;
   /**
-   * Runs statements in one transaction: committed when the work resolves, rolled back when it throws. A call that is
-   * aborted stops waiting for a connection.
+   * Runs statements in one transaction: committed when the work resolves, rolled back when it throws. An aborted
+   * call stops waiting for a connection.
    */
   transaction<T>(work: (tx: Sql) => Promise<T>, call?: Abortable): Promise<T>;
 }
@@ -19,13 +19,13 @@ export interface Connections {
 /** A pool of connections to one PostgreSQL. */
 export interface Database extends Connections {
   /**
-   * Connections that plan a statement once and keep to it, for the few that run all the time and take longer to plan
-   * than to run. They reach rows by indexes and by nothing else: such a plan is older than most of what it reads.
+   * Connections with generic plans, for the few frequent statements that take longer to plan than to run. Their plans only
+   * use indexes, because a plan may be older than most of the data that it reads.
    */
   readonly steady: Connections;
-  /** The `sql` of one call: when the call is aborted, its statements that wait for a connection are not run. */
+  /** The `sql` of one call. When the call is aborted, its statements that wait for a connection are dropped. */
   sqlFor(call: Abortable): Sql;
-  /** Calls back at every notification on a channel, and once whenever listening starts (anew). */
+  /** Calls `onNotify` for every notification on a channel, and `onListen` whenever listening starts or resumes. */
   listen(
     channel: string,
     onNotify: (payload: string) => void,
@@ -37,19 +37,19 @@ export interface Database extends Connections {
 
 interface DatabaseOptions {
   readonly maxConnections: number;
-  /** How many of them are steady; without any, the others do their work. */
+  /** The number of steady connections among them; with 0 the other connections are used instead. */
   readonly steadyConnections?: number;
   readonly applicationName?: string;
-  /** How long a statement may take before it is ended, and how long it may wait for a connection before that. */
+  /** The timeout of a statement, and of its wait for a connection. */
   readonly statementMs?: number;
-  /** How much longer than a statement may take the server may be silent before its connection is given up. */
+  /** The time after the statement timeout until a connection to a silent server is closed. */
   readonly silenceGraceMs?: number;
 }
 
-/** How long closing waits for what is in flight. */
+/** How long closing waits for statements in flight. */
 const closeMs = 5000;
 
-/** What a plan goes by that is made without knowing the values or how large the tables will be. */
+/** Planner settings for generic plans, which are made without the parameter values and the future table sizes. */
 const steadyPlans = {
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
@@ -59,7 +59,7 @@ const steadyPlans = {
   enable_sort: "off",
 };
 
-/** Opens a pool; connections are made as they are needed. */
+/** Opens a pool; connections are opened on demand. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const { maxConnections, steadyConnections = 0 } = options;
   const settings = poolOptions(options, maxConnections - steadyConnections);
@@ -102,14 +102,14 @@ function poolOptions(
   const { applicationName = "switchyard", statementMs = 30_000, silenceGraceMs = 5000 } = options;
   return {
     maxConnections,
-    // Columns are snake_case in SQL and camelCase here; what jsonb holds stays as it is.
+    // Columns are snake_case in SQL and camelCase here; keys inside jsonb stay unchanged.
     columnName: toCamelCase,
     silenceMs: statementMs + silenceGraceMs,
     waitMs: statementMs,
     session: {
       application_name: applicationName,
       statement_timeout: statementMs,
-      // A node that froze in mid-transaction would hold back everybody who reads in the order of transactions.
+      // A node that freezes during a transaction would block all readers that follow the transaction order.
       idle_in_transaction_session_timeout: 60_000,
       TimeZone: "UTC",
       ...plans,

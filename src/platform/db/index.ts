@@ -2,9 +2,9 @@
  * Storage: PostgreSQL, embedded or external.
  *
  * sql: statements as templates, over pipelined connections (folder `sql`).
- * batcher: many callers' requests in few statements (group commit).
+ * batcher: combines many callers' requests into few statements (group commit).
  * signal: a hint from one node to the others that something changed.
- * tenant change: the fact behind the hint; caches follow it.
+ * tenant change: the stored record of a change; caches are invalidated by it.
  */
 export { type Batcher, createBatcher } from "./batcher.ts";
 export { classifyDatabaseError, mayBeCommitted } from "./classify.ts";

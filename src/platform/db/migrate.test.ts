@@ -14,7 +14,7 @@ const second = { ...first, "0002_pools_more.sql": "insert into pools values (2);
 
 const serverUrl = testServerUrl();
 
-/** An empty database, and a way to write folders of migrations. */
+/** An empty database, and a function that writes folders of migrations. */
 async function scratch(t: TestContext) {
   const name = `migrate_${process.pid}_${Date.now()}`;
   const folders: string[] = [];
@@ -37,7 +37,7 @@ async function scratch(t: TestContext) {
 const refusal = (text: RegExp) => (error: unknown) =>
   error instanceof Failure && error.code === "FAILED_PRECONDITION" && text.test(error.message);
 
-test("files are applied in order, each once, however often it is asked", async (t) => {
+test("files are applied in order, each once, however often migrate runs", async (t) => {
   const { url, folder } = await scratch(t);
   assert.deepEqual(await migrate(url, await folder(first)), { applied: ["0001_pools_table.sql"] });
   assert.deepEqual(await migrate(url, await folder(second)), { applied: ["0002_pools_more.sql"] });
@@ -45,7 +45,7 @@ test("files are applied in order, each once, however often it is asked", async (
   assert.deepEqual(await query(url, "select array_agg(n order by n) as all from pools"), [{ all: [1, 2] }]);
 });
 
-test("many nodes that start at once apply every file exactly once", async (t) => {
+test("nodes that start concurrently apply every file exactly once", async (t) => {
   const { url, folder } = await scratch(t);
   const files = await folder(second);
   const results = await Promise.all(Array.from({ length: 12 }, () => migrate(url, files)));
@@ -53,7 +53,7 @@ test("many nodes that start at once apply every file exactly once", async (t) =>
   assert.deepEqual(await query(url, "select array_agg(n order by n) as all from pools"), [{ all: [1, 2] }]);
 });
 
-test("a file that fails leaves nothing behind, keeps the files before it and is named", async (t) => {
+test("a file that fails is rolled back and named, and the files before it stay applied", async (t) => {
   const { url, folder } = await scratch(t);
   const broken = { ...first, "0002_pools_more.sql": "insert into pools values (2); select 1 / 0;" };
   await assert.rejects(migrate(url, await folder(broken)), refusal(/0002_pools_more\.sql failed: division by zero/));
@@ -61,14 +61,14 @@ test("a file that fails leaves nothing behind, keeps the files before it and is 
   assert.deepEqual(await migrate(url, await folder(second)), { applied: ["0002_pools_more.sql"] });
 });
 
-test("a file whose record cannot be written leaves nothing behind", async (t) => {
+test("a file whose record cannot be written is rolled back", async (t) => {
   const { url, folder } = await scratch(t);
   const unrecorded = { ...first, "0002_pools_more.sql": "insert into pools values (2); drop table schema_migrations;" };
   await assert.rejects(migrate(url, await folder(unrecorded)), refusal(/0002_pools_more\.sql failed/));
   assert.deepEqual(await query(url, "select array_agg(n) as all from pools"), [{ all: [1] }]);
 });
 
-test("an interruption half-way through a file leaves nothing of it, and frees the others to go on", async (t) => {
+test("an interruption during a file rolls it back, and other nodes can proceed", async (t) => {
   const { url, folder } = await scratch(t);
   const slow = { ...first, "0002_pools_more.sql": "insert into pools values (2); select pg_sleep(600);" };
   const interrupted = assert.rejects(migrate(url, await folder(slow)));
@@ -88,14 +88,14 @@ test("a file that was changed after it was applied is refused by name", async (t
   await assert.rejects(migrate(url, changed), refusal(/0001_pools_table\.sql was changed/));
 });
 
-test("other line ends are not a change", async (t) => {
+test("other line endings are not a change", async (t) => {
   const { url, folder } = await scratch(t);
   await migrate(url, await folder({ "0001_pools_table.sql": "create table pools (\nn int\n);\n" }));
   const windows = await folder({ "0001_pools_table.sql": "create table pools (\r\nn int\r\n);\r\n" });
   assert.deepEqual(await migrate(url, windows), { applied: [] });
 });
 
-test("a database that a newer version has migrated is refused, and left as it is", async (t) => {
+test("a database that a newer version has migrated is refused and stays unchanged", async (t) => {
   const { url, folder } = await scratch(t);
   await migrate(url, await folder(second));
   await assert.rejects(
@@ -112,7 +112,7 @@ test("a file numbered before one that is applied is refused", async (t) => {
   await assert.rejects(migrate(url, late), refusal(/0002_pools_more\.sql comes before 0003_pools_last\.sql/));
 });
 
-test("a misnamed file and two files of one number are refused before anything is applied", async (t) => {
+test("a misnamed file and a duplicate number are refused before anything is applied", async (t) => {
   const { url, folder } = await scratch(t);
   await assert.rejects(migrate(url, await folder({ ...first, "2_more.sql": "" })), refusal(/2_more\.sql is not named/));
   const twice = await folder({ ...first, "0001_queues_table.sql": "" });

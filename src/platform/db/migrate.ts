@@ -12,17 +12,17 @@ interface Migration {
 }
 
 const NAME = /^(\d{4})_[a-z0-9]+(_[a-z0-9]+)+\.sql$/;
-// Any number does, as long as it never changes: it spells "migrate".
+// An arbitrary constant; it spells "migrate".
 const LOCK = "30796706127049829";
 
 /**
- * Brings a database up to the files `NNNN_module_what.sql` of a folder. Many nodes may do so at once: one works, the
- * others wait for it. Each file is one transaction together with its record, so that an interruption leaves no halves.
+ * Applies the migrations `NNNN_module_what.sql` of a folder. Concurrent nodes wait for the one that holds the lock. Each file
+ * and its record are applied in one transaction, so an interruption leaves no partial migration.
  */
 export async function migrate(url: string, folder: string): Promise<{ applied: string[] }> {
   const files = await readMigrations(folder);
-  // One connection that is never made anew, since the lock belongs to it and is freed with it.
-  // The wait for another node, or a large table, may take its time.
+  // The advisory lock belongs to this one connection and is released with it.
+  // No statement timeout: another node or a large table may take long.
   const session = await openSession(url, { session: { statement_timeout: 0 } });
   try {
     await session.sql`select pg_advisory_lock(${LOCK})`;
@@ -45,7 +45,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   }
   return Promise.all(
     names.map(async (name) => {
-      // A checkout may have changed the line ends; the digest must not.
+      // A checkout may have converted the line endings, which must not change the digest.
       const text = (await readFile(join(folder, name), "utf8")).replaceAll("\r\n", "\n");
       return { name, text, sha256: createHash("sha256").update(text).digest("hex") };
     }),
@@ -62,7 +62,7 @@ async function readApplied(sql: Sql): Promise<{ name: string; sha256: string }[]
   return sql`select name, sha256 from schema_migrations order by name collate "C"`;
 }
 
-/** What is still to be applied; what was applied must be the beginning of the files, unchanged. */
+/** Returns the pending migrations. The applied ones must be an unchanged prefix of the files. */
 function compare(files: readonly Migration[], applied: readonly { name: string; sha256: string }[]): Migration[] {
   const known = new Set(files.map(({ name }) => name));
   const ahead = applied.filter(({ name }) => !known.has(name));

@@ -1,6 +1,6 @@
 import { type Failure, fail } from "../../errors/index.ts";
 
-/** Why a conditional update changed nothing: the record is not there, or no longer at the version that was named. */
+/** The failure of a conditional update: the record does not exist, or has another version than expected. */
 export function updateRefusal(current: { readonly recordVersion: number } | undefined, name: string): Failure {
   if (current === undefined) return notFound(name);
   return fail("VERSION_CONFLICT", {
@@ -9,7 +9,7 @@ export function updateRefusal(current: { readonly recordVersion: number } | unde
   });
 }
 
-/** The record as it is, for an update without any change; a version that is named must still be the current one. */
+/** Returns the record for an update without changes. An expected version must equal the current one. */
 export function unchangedRecord<T extends { readonly recordVersion: number }>(
   current: T | undefined,
   expectedVersion: number | undefined,
@@ -21,7 +21,7 @@ export function unchangedRecord<T extends { readonly recordVersion: number }>(
   return current;
 }
 
-/** The refusal for a record that this caller has not got, whether or not another tenant has it. */
+/** The failure for a record that the tenant does not have, even if another tenant has it. */
 export function notFound(name: string): Failure {
   return fail("NOT_FOUND", { public: `No such ${name}.` });
 }

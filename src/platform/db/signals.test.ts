@@ -13,7 +13,7 @@ async function node(t: TestContext, database = db) {
   return signals;
 }
 
-test("a wake reaches this node's listeners at once, another node's soon, and those of other topics never", async (t) => {
+test("a wake-up reaches this node's listeners immediately, another node's soon, and those of other topics never", async (t) => {
   const [here, there] = [await node(t), await node(t)];
   const heard: string[] = [];
   here.onWake("a", () => heard.push("here"));
@@ -26,7 +26,7 @@ test("a wake reaches this node's listeners at once, another node's soon, and tho
   assert.equal(heard.includes("other topic"), false);
 });
 
-test("many wakes become few notifications", async (t) => {
+test("many wake-ups are coalesced into few notifications", async (t) => {
   let sent = 0;
   const counting = new Proxy(db, {
     get(target, name) {
@@ -43,7 +43,7 @@ test("many wakes become few notifications", async (t) => {
   assert.equal(sent, 1);
 });
 
-test("a wake after the stop reaches this node's listeners and leaves nothing behind", async (t) => {
+test("a wake-up after the stop reaches this node's listeners and starts no timer", async (t) => {
   let sent = 0;
   const counting = new Proxy(db, {
     get(target, name) {
@@ -69,7 +69,7 @@ test("a wake after the stop reaches this node's listeners and leaves nothing beh
   assert.equal(sent, 0);
 });
 
-test("any number of topics at once gets through", async (t) => {
+test("any number of concurrent topics is delivered", async (t) => {
   const [here, there] = [await node(t), await node(t)];
   const heard = new Set<number>();
   for (let i = 0; i < 1000; i++) there.onWake(`topic ${i}`, () => heard.add(i));
@@ -78,7 +78,7 @@ test("any number of topics at once gets through", async (t) => {
   await until(() => heard.size === 1000);
 });
 
-test("who has left is not called any more", async (t) => {
+test("an unsubscribed listener is not called", async (t) => {
   const signals = await node(t);
   const heard: number[] = [];
   const leave = signals.onWake("a", () => heard.push(1));
@@ -88,14 +88,14 @@ test("who has left is not called any more", async (t) => {
   assert.deepEqual(heard, [2]);
 });
 
-/** Ends the connections on which nodes of this database listen. */
+/** Terminates the connections on which nodes of this database listen. */
 async function endListening(): Promise<void> {
   await db.sql`
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and query like 'listen %' and pid <> pg_backend_pid()`;
 }
 
-test("who listens is called when the connection was lost, since anything may have happened meanwhile", async (t) => {
+test("a listener is called after a lost connection, because signals may have been lost", async (t) => {
   const signals = await node(t);
   let heard = 0;
   signals.onWake("a", () => heard++);
@@ -103,7 +103,7 @@ test("who listens is called when the connection was lost, since anything may hav
   await until(() => heard > 0);
 });
 
-test("who listens under a prefix is told that wakes may have been lost, and names no topic that nobody woke", async (t) => {
+test("a prefix listener is notified of possibly lost wake-ups, and receives no topic that was not woken", async (t) => {
   const signals = await node(t);
   const heard: string[] = [];
   signals.onWake("a:1", () => {});
@@ -117,7 +117,7 @@ test("who listens under a prefix is told that wakes may have been lost, and name
   assert.deepEqual(heard, ["lost"]);
 });
 
-test("a topic that fits into no notification is refused when it is woken, and the longest that fits gets through", async (t) => {
+test("a topic that does not fit into a notification is refused, and the longest that fits is delivered", async (t) => {
   const [here, there] = [await node(t), await node(t)];
   const longest = "é".repeat(3950);
   let heard = 0;

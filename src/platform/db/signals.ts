@@ -1,17 +1,17 @@
 import type { Database } from "./database.ts";
 
-/** Wake signals between nodes. A signal is only a hint: whoever waits also polls. */
+/** Wake-up signals between nodes. A signal is only a hint: every listener must also poll. */
 export interface Signals {
   /**
-   * Wakes the listeners of a topic here at once, and on other nodes within milliseconds. Throws a RangeError for a topic
-   * that does not fit into a notification.
+   * Wakes the listeners of a topic on this node immediately, and on other nodes within milliseconds. Throws a RangeError
+   * for a topic that does not fit into a notification.
    */
   wake(topic: string): void;
-  /** Calls back at every wake of a topic, and when wakes may have been lost; answers with the way to stop. */
+  /** Calls the listener at every wake-up of a topic, and when wake-ups may have been lost. Returns the unsubscribe function. */
   onWake(topic: string, listener: () => void): () => void;
   /**
-   * Calls back at every wake of a topic that begins with a prefix, with the rest of it. Calls `onLost` when wakes of any
-   * such topic may have been lost. Answers with the way to stop.
+   * Calls the listener at every wake-up of a topic with the prefix, with the rest of the topic. Calls `onLost` when such
+   * wake-ups may have been lost. Returns the unsubscribe function.
    */
   onWakeUnder(prefix: string, listener: (rest: string) => void, onLost: () => void): () => void;
   start(): Promise<void>;
@@ -20,7 +20,7 @@ export interface Signals {
 
 const channel = "switchyard_wake";
 const coalesceMs = 20;
-/** A notification takes no more. */
+/** PostgreSQL's limit of a notification payload is 8000 bytes. */
 const payloadBytesMax = 7900;
 
 interface PrefixListener {
@@ -29,7 +29,7 @@ interface PrefixListener {
   readonly onLost: () => void;
 }
 
-/** Signals over NOTIFY: on a connection of its own and coalesced, because a pending NOTIFY serialises commits. */
+/** Creates signals over NOTIFY, outside of transactions and coalesced, because a pending NOTIFY serialises commits. */
 export function createSignals(db: Database): Signals {
   const listeners = new Map<string, Set<() => void>>();
   const prefixes = new Set<PrefixListener>();
@@ -38,24 +38,24 @@ export function createSignals(db: Database): Signals {
   let listening: { unlisten(): Promise<void> } | undefined;
   let isStopped = false;
 
-  const tell = (topic: string) => {
+  const notify = (topic: string) => {
     for (const listener of listeners.get(topic) ?? []) listener();
     for (const { prefix, listener } of prefixes) if (topic.startsWith(prefix)) listener(topic.slice(prefix.length));
   };
   const send = () => {
     timer = undefined;
     const topics: string[] = [];
-    let room = payloadBytesMax;
+    let remainingBytes = payloadBytesMax;
     for (const topic of pending) {
       const bytes = Buffer.byteLength(topic);
-      if (bytes > room) break;
-      // One more for the comma.
-      room -= bytes + 1;
+      if (bytes > remainingBytes) break;
+      // One more byte for the comma.
+      remainingBytes -= bytes + 1;
       topics.push(topic);
       pending.delete(topic);
     }
     db.sql`select pg_notify(${channel}, ${topics.join(",")})`.catch(() => {
-      // Other nodes poll as well.
+      // Other nodes also poll.
     });
     if (pending.size > 0) timer = setTimeout(send, coalesceMs);
   };
@@ -68,8 +68,8 @@ export function createSignals(db: Database): Signals {
           `A signal topic has at most ${payloadBytesMax} bytes; ${topic.slice(0, 40)}… has ${bytes}.`,
         );
       }
-      tell(topic);
-      // A timer would outlive the stop, and the connections are about to be closed.
+      notify(topic);
+      // After stop() the connections are about to be closed, so no timer may start.
       if (isStopped) return;
       pending.add(topic);
       timer ??= setTimeout(send, coalesceMs);
@@ -90,12 +90,12 @@ export function createSignals(db: Database): Signals {
     async start() {
       isStopped = false;
       timer = undefined;
-      // After a lost connection anything may have happened meanwhile.
-      const tellAll = () => {
+      // Signals during a lost connection are unknown.
+      const notifyAll = () => {
         for (const set of listeners.values()) for (const listener of set) listener();
         for (const { onLost } of prefixes) onLost();
       };
-      listening = await db.listen(channel, (payload) => payload.split(",").forEach(tell), tellAll);
+      listening = await db.listen(channel, (payload) => payload.split(",").forEach(notify), notifyAll);
     },
     async stop() {
       isStopped = true;
@@ -105,25 +105,25 @@ export function createSignals(db: Database): Signals {
   };
 }
 
-/** Resolves at the next wake of a topic, when the time is up, or when whoever waits leaves or cancels. Always cancel it. */
+/** Waits for the next wake-up of a topic, the timeout, the abort signal or `cancel`. The caller must always call `cancel`. */
 export function nextWake(signals: Signals, topic: string, signal: AbortSignal, waitMs: number) {
   const { promise: reason, resolve } = Promise.withResolvers<"signal" | "time">();
-  const leave = () => resolve("time");
-  const timer = setTimeout(leave, waitMs);
+  const finish = () => resolve("time");
+  const timer = setTimeout(finish, waitMs);
   const stop = signals.onWake(topic, () => resolve("signal"));
-  signal.addEventListener("abort", leave);
+  signal.addEventListener("abort", finish);
   let sooner: NodeJS.Timeout | undefined;
-  /** The same, but no later than after so many milliseconds from now. */
+  /** Like `reason`, with an additional timeout from now. */
   const within = (ms: number | undefined) => {
-    if (ms !== undefined) sooner = setTimeout(leave, ms);
+    if (ms !== undefined) sooner = setTimeout(finish, ms);
     return reason;
   };
   const cancel = () => {
     clearTimeout(timer);
     clearTimeout(sooner);
     stop();
-    signal.removeEventListener("abort", leave);
-    leave();
+    signal.removeEventListener("abort", finish);
+    finish();
   };
   return { reason, within, cancel };
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { announcedChanges } from "../../../test/harness/changes.ts";
 import { createTenantCache } from "./tenant-cache.ts";
 
-/** A cache of texts `<tenant>/<record>` that counts its reads; the test may hold one back. */
+/** A cache of texts `<tenant>/<record>` that counts its reads; the test can delay a read. */
 function scratch(entriesMax?: number) {
   const { changes, standing } = announcedChanges();
   const reads: string[] = [];
@@ -39,14 +39,14 @@ function scratch(entriesMax?: number) {
   };
 }
 
-test("a value is read once and then given without waiting", async () => {
+test("a value is read once and then returned synchronously", async () => {
   const { cache, reads } = scratch();
   assert.equal(await cache.get("a/1"), "a/1 first");
   assert.equal(cache.get("a/1"), "a/1 first");
   assert.deepEqual(reads, ["a/1"]);
 });
 
-test("a change drops everything of its tenant and nothing of others", async () => {
+test("a change invalidates all values of its tenant and none of others", async () => {
   const { cache, changes, reads, set } = scratch();
   for (const key of ["a/1", "a/2", "b/1"]) await cache.get(key);
   set("second");
@@ -57,7 +57,7 @@ test("a change drops everything of its tenant and nothing of others", async () =
   assert.equal(reads.length, 5);
 });
 
-test("a value that was read before a change and arrives after it is given to who asked, and never kept", async () => {
+test("a value that was read before a change and arrives after it is returned to its caller but not cached", async () => {
   const { cache, changes, set, hold } = scratch();
   const release = hold();
   const asked = cache.get("a/1");
@@ -69,7 +69,7 @@ test("a value that was read before a change and arrives after it is given to who
   assert.equal(cache.get("a/1"), "a/1 second");
 });
 
-test("while changes of other nodes are not known, every value is read anew and none is kept", async () => {
+test("while changes of other nodes are unknown, every value is read again and none is cached", async () => {
   const { cache, standing, reads, set } = scratch();
   await cache.get("a/1");
   standing.fresh = false;
@@ -84,25 +84,25 @@ test("while changes of other nodes are not known, every value is read anew and n
   assert.equal(reads.length, 6);
 });
 
-test("what was kept before the changes were lost sight of is only trusted again once they are known, and were none", async () => {
+test("values cached before changes became unknown are used again only once it is known that there were none", async () => {
   const { cache, changes, standing, set } = scratch();
   await cache.get("a/1");
   standing.fresh = false;
   set("second");
-  // The node catches up: it is told of what it missed before it counts as fresh.
+  // The node catches up: it processes missed changes before it counts as fresh.
   changes.published("a");
   standing.fresh = true;
   assert.equal(await cache.get("a/1"), "a/1 second");
 });
 
-test("a value that belongs to no tenant is not kept", async () => {
+test("a value that belongs to no tenant is not cached", async () => {
   const { cache, reads } = scratch();
   await cache.get("nobody/1");
   await cache.get("nobody/1");
   assert.equal(reads.length, 2);
 });
 
-test("a read that fails is not kept, and the next one tries again", async () => {
+test("a failed read is not cached, and the next one retries", async () => {
   const { changes } = announcedChanges();
   let reads = 0;
   const cache = createTenantCache<string, string>({
@@ -117,7 +117,7 @@ test("a read that fails is not kept, and the next one tries again", async () => 
   assert.equal(await cache.get("a"), "a");
 });
 
-test("it never holds more than its maximum", async () => {
+test("the number of entries is bounded", async () => {
   const { cache, reads } = scratch(3);
   for (let n = 0; n < 10; n++) await cache.get(`a/${n}`);
   reads.length = 0;

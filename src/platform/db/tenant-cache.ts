@@ -1,20 +1,20 @@
 import type { TenantChanges } from "./tenant-changes.ts";
 
-/** Keeps what was read for a tenant until that tenant changes. */
+/** Caches a tenant's records until the tenant changes. */
 export interface TenantCache<K, V> {
-  /** The value, or the promise of it when it must be read first. */
+  /** The value, or a promise when it must be loaded first. */
   get(key: K): V | Promise<V>;
 }
 
 interface Options<K, V> {
   readonly changes: TenantChanges;
   readonly load: (key: K) => Promise<V>;
-  /** The tenant a value belongs to; undefined for a value that is not to be kept. */
+  /** The tenant a value belongs to; undefined for a value that must not be cached. */
   readonly tenantOf: (key: K, value: V) => string | undefined;
   readonly entriesMax?: number;
 }
 
-/** A bounded cache over one kind of record. What was read before a change and arrives after it is never kept. */
+/** Creates a bounded cache for one kind of record. A value that was read before a change and arrives after it is not cached. */
 export function createTenantCache<K, V>({
   changes,
   load,
@@ -31,7 +31,7 @@ export function createTenantCache<K, V>({
     keysByTenant.delete(tenantId);
   });
 
-  function keep(key: K, value: V, tenantId: string): void {
+  function store(key: K, value: V, tenantId: string): void {
     if (entries.size >= entriesMax) {
       entries.clear();
       keysByTenant.clear();
@@ -46,14 +46,14 @@ export function createTenantCache<K, V>({
     const startedIn = generation;
     const value = await load(key);
     const tenantId = tenantOf(key, value);
-    if (tenantId !== undefined && generation === startedIn && changes.fresh()) keep(key, value, tenantId);
+    if (tenantId !== undefined && generation === startedIn && changes.fresh()) store(key, value, tenantId);
     return value;
   }
 
   return {
     get(key) {
-      const kept = changes.fresh() ? entries.get(key) : undefined;
-      return kept ?? read(key);
+      const cached = changes.fresh() ? entries.get(key) : undefined;
+      return cached ?? read(key);
     },
   };
 }

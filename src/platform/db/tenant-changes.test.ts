@@ -26,7 +26,7 @@ const deaf: Signals = {
   stop: async () => {},
 };
 
-test("a change is known here at once and on another node soon, with a signal or without", async (t) => {
+test("a change is known on this node immediately and on another node soon, with or without a signal", async (t) => {
   const signals = [createSignals(db), createSignals(db)] as const;
   for (const each of signals) await each.start();
   t.after(() => Promise.all(signals.map((each) => each.stop())));
@@ -41,7 +41,7 @@ test("a change is known here at once and on another node soon, with a signal or 
   await until(() => deafened.heard.includes(tenantId));
 });
 
-test("a change that was rolled back is told to nobody", async (t) => {
+test("a change that was rolled back is not published", async (t) => {
   const { changes, heard } = await node(t, deaf);
   const [undone, done] = [freshTenant(), freshTenant()];
   await assert.rejects(
@@ -55,7 +55,7 @@ test("a change that was rolled back is told to nobody", async (t) => {
   assert.equal(heard.includes(undone), false);
 });
 
-test("changes are told whatever the order in which their transactions end", async (t) => {
+test("changes are published in whatever order their transactions end", async (t) => {
   const { changes, heard } = await node(t, deaf);
   const tenants = Array.from({ length: 4 }, freshTenant);
   const ends: { proceed(): void; ended: Promise<void> }[] = [];
@@ -77,7 +77,7 @@ test("changes are told whatever the order in which their transactions end", asyn
   }
 });
 
-test("a node that cannot ask the database any more does not count as fresh, until it can again", async (t) => {
+test("a node that cannot query the database is not fresh until it can again", async (t) => {
   let broken = false;
   const failing = new Proxy(db, {
     get: (target, name) =>
@@ -92,6 +92,6 @@ test("a node that cannot ask the database any more does not count as fresh, unti
   assert.equal(heard.length, 0);
   broken = false;
   await until(() => changes.fresh());
-  // By the time that it is fresh again, it has been told.
+  // By the time it is fresh again, it has processed the change.
   assert.ok(heard.includes(tenantId));
 });

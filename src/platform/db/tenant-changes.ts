@@ -1,15 +1,15 @@
 import type { Database, Sql } from "./database.ts";
 import type { Signals } from "./signals.ts";
 
-/** Tells every node which tenants' configuration changed, so that snapshots are dropped. */
+/** Notifies every node of tenants whose configuration changed, so that snapshots are invalidated. */
 export interface TenantChanges {
-  /** Marks a change; runs in the transaction that makes it. Call `published` after the commit. */
+  /** Records a change in the transaction that makes it. Call `published` after the commit. */
   record(sql: Sql, tenantId: string): Promise<void>;
-  /** Drops snapshots here at once and wakes the other nodes. */
+  /** Invalidates snapshots on this node immediately and wakes the other nodes. */
   published(tenantId: string): void;
-  /** Calls back with each changed tenant; answers with the way to stop. */
+  /** Calls the listener with each changed tenant. Returns the unsubscribe function. */
   onChange(listener: (tenantId: string) => void): () => void;
-  /** Whether changes of other nodes are known up to a moment ago. */
+  /** Whether the changes of other nodes are known up to about one second ago. */
   fresh(): boolean;
   start(): Promise<void>;
   stop(): void;
@@ -19,7 +19,7 @@ const pollMs = 400;
 const staleMs = 1000;
 const topic = "tenant_changes";
 
-/** Follows the table tenant_versions: woken by signals, and polling because a signal may be lost. */
+/** Follows the table tenant_versions. Signals trigger a read; polling covers lost signals. */
 export function createTenantChanges(db: Database, signals: Signals): TenantChanges {
   const listeners = new Set<(tenantId: string) => void>();
   let followedTo = "0";
@@ -30,14 +30,14 @@ export function createTenantChanges(db: Database, signals: Signals): TenantChang
   let stopWaking: (() => void) | undefined;
 
   async function follow(): Promise<void> {
-    const askedAtMs = performance.now();
+    const startedAtMs = performance.now();
     const [row] = await db.sql<{ next: string; tenants: string[] | null }[]>`
       select
         pg_snapshot_xmin(pg_current_snapshot())::text as next,
         (select array_agg(tenant_id::text) from tenant_versions where changed_xid >= ${followedTo}::text::xid8) as tenants`;
     for (const tenantId of row!.tenants ?? []) for (const listener of listeners) listener(tenantId);
     followedTo = row!.next;
-    followedAtMs = askedAtMs;
+    followedAtMs = startedAtMs;
   }
 
   function poll(): Promise<void> {

@@ -33,7 +33,7 @@ export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { curs
   return {
     async previewAdmission(context, { poolId, item }) {
       if (item!.poolId !== "" && item!.poolId !== poolId) {
-        throw invalid("item.pool_id", "pool", "must be the pool that the path names, or absent");
+        throw invalid("item.pool_id", "pool", "must equal the pool_id of the path, or be absent");
       }
       const notBeforeMs = item!.notBefore && dateOf(item!.notBefore).getTime();
       const verdict = await service.previewAdmission(context, poolId, toKeyedItem(item!), notBeforeMs);
@@ -84,12 +84,12 @@ function toKeyedItem({ type, key, attributes, requirements, priority }: RouteIte
 
 function fromPreview(verdict: Preview, notBeforeMs = 0): AdmissionPreview {
   const { dueAtMs = 0, retryAfterMs = 0 } = verdict;
-  const goesOnAtMs = Math.max(dueAtMs, notBeforeMs);
+  const proceedsAtMs = Math.max(dueAtMs, notBeforeMs);
   return create(AdmissionPreviewSchema, {
     status: verdict.status,
     constraintKind: verdict.constraint ?? "",
     retryAfterS: retryAfterMs / 1000,
-    notBefore: goesOnAtMs === 0 ? undefined : timestampFromMs(goesOnAtMs),
+    notBefore: proceedsAtMs === 0 ? undefined : timestampFromMs(proceedsAtMs),
     verdicts: verdict.perConstraint.map(fromConstraint),
     existingQueueItemId: verdict.existingItemId,
     supersededQueueItemIds: [...verdict.supersedes],

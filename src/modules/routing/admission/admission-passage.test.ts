@@ -15,7 +15,7 @@ import {
   type Verdict,
 } from "./domain/admission.ts";
 import { admitOptimistically } from "./domain/optimistic-admission.ts";
-import { noRoom, type OwnedGroup, passGroups, readGroups, saveGroups } from "./group-store.ts";
+import { claimPlaces, isGroupFull, type OwnedGroup, readGroups, saveGroups } from "./group-store.ts";
 import { debounces, singletons } from "./testing/arbitrary-constraints.ts";
 
 const db = await testDatabase();
@@ -41,7 +41,7 @@ const constraints = {
   }),
 };
 const { singleton, debounce, throttle, concurrency } = constraints;
-// Mostly one at a time, since one that has an item wait keeps the others from being asked.
+// Mostly one constraint at a time: a constraint that holds an item prevents the evaluation of the others.
 const configs: fc.Arbitrary<AdmissionConfig> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ singleton, debounce }) },
   { weight: 2, arbitrary: fc.record({ singleton, throttle, concurrency }, { requiredKeys: [] }) },
@@ -50,8 +50,8 @@ const configs: fc.Arbitrary<AdmissionConfig> = fc.oneof(
 /** Two groups of each kind: items of a batch share some of them. */
 const groupRefs = constraintKinds.flatMap((kind) => [0, 1].map((n): GroupRef => ({ kind, groupId: `${kind} ${n}` })));
 
-/** Groups as others left them; each kind with its own fields. */
-const groupsLeft: fc.Arbitrary<readonly GroupState[]> = fc
+/** Groups with arbitrary stored states; each kind with its own fields. */
+const storedGroups: fc.Arbitrary<readonly GroupState[]> = fc
   .tuple(
     ...groupRefs.map((ref): fc.Arbitrary<GroupState | null> => {
       const cleared = fc.option(fc.constant(nowMs - 1), { nil: undefined, freq: 3 });
@@ -88,10 +88,10 @@ const batches: fc.Arbitrary<readonly Candidate[]> = fc
     })),
   );
 
-test("items pass without a look at their groups only where a look would have let them in just so, and else nothing changes", async () => {
+test("items are admitted without reading their groups only with the same result as after reading them; otherwise nothing changes", async () => {
   let passed = 0;
   await fc.assert(
-    fc.asyncProperty(groupsLeft, batches, async (left, batch) => {
+    fc.asyncProperty(storedGroups, batches, async (left, batch) => {
       const tenantId = freshTenant();
       const own = (state: GroupState): OwnedGroup => ({ tenantId, ...state, ...places, state, stored: false });
       await saveGroups(db.sql, left.map(own), nowMs - 1);
@@ -103,21 +103,21 @@ test("items pass without a look at their groups only where a look would have let
 
       const passage = admitOptimistically(batch);
       if (passage === undefined) return;
-      // Whoever passes so ends nobody else's work.
+      // This path never ends another item.
       for (const { supersedes, cancels } of passage.verdicts) assert.deepEqual([supersedes, cancels], [[], ""]);
-      const looked = look(batch, left);
+      const expectedAdmission = admitAfterReading(batch, left);
       if (!(await passes(passage.taken.map(own)))) {
         assert.deepEqual(await statesOf(tenantId), before);
         return;
       }
       passed++;
-      assert.deepEqual(passage.verdicts.map(told), looked.verdicts.map(told));
+      assert.deepEqual(passage.verdicts.map(comparableVerdict), expectedAdmission.verdicts.map(comparableVerdict));
       const after = await statesOf(tenantId);
-      for (const [key, expected] of looked.states) {
+      for (const [key, expected] of expectedAdmission.states) {
         const { untilMs, ...rest } = after.get(key)!;
         const { untilMs: expectedUntilMs, ...expectedRest } = expected;
         assert.deepEqual(rest, expectedRest);
-        // What a throttle shows of its next turn is cut to whole milliseconds twice.
+        // A throttle's `until` is truncated to whole milliseconds twice.
         const slackMs = expected.kind === "throttle" ? 1 : 0;
         if (expectedUntilMs === undefined) assert.equal(untilMs, undefined);
         else assert.ok(expectedUntilMs - untilMs! >= 0 && expectedUntilMs - untilMs! <= slackMs, key);
@@ -128,7 +128,7 @@ test("items pass without a look at their groups only where a look would have let
   assert.ok(passed > 300, `only ${passed} batches passed`);
 });
 
-test("however many take from a group at once, none gets a place that another has", async () => {
+test("concurrent claims never take the same place of a group", async () => {
   const tenantId = freshTenant();
   const group = (itemId: string, state: Partial<GroupState>): OwnedGroup => {
     const ref = { kind: state.kind!, groupId: "g" };
@@ -141,19 +141,19 @@ test("however many take from a group at once, none gets a place that another has
   assert.equal(singles.filter(Boolean).length, 1);
 });
 
-/** Whether there was room; all of it is taken then, and nothing otherwise. */
+/** Whether every group had a free place; claims all of them, or none. */
 async function passes(groups: readonly OwnedGroup[]): Promise<boolean> {
   try {
-    await db.transaction((tx) => passGroups(tx, groups, nowMs));
+    await db.transaction((tx) => claimPlaces(tx, groups, nowMs));
     return true;
   } catch (error) {
-    if (noRoom(error)) return false;
+    if (isGroupFull(error)) return false;
     throw error;
   }
 }
 
-/** What becomes of items when their groups are looked at, one after the other. */
-function look(batch: readonly Candidate[], left: readonly GroupState[]) {
+/** Admits items one after the other with the groups' states known. */
+function admitAfterReading(batch: readonly Candidate[], left: readonly GroupState[]) {
   const states = new Map(left.map((state) => [groupKey(state), state]));
   const verdicts = batch.map((candidate) => {
     const { verdict, next } = admit(candidate, states);
@@ -164,8 +164,8 @@ function look(batch: readonly Candidate[], left: readonly GroupState[]) {
   return { verdicts, states: new Map([...states].filter(([key, state]) => touched.has(key) && !left.includes(state))) };
 }
 
-/** What is kept of a verdict. */
-function told({ perConstraint, ...verdict }: Verdict): object {
+/** The stored part of a verdict. */
+function comparableVerdict({ perConstraint, ...verdict }: Verdict): object {
   return { ...verdict, rulings: perConstraint.map(({ kind, ruling }) => [kind, ruling]) };
 }
 

@@ -19,12 +19,12 @@ export interface AdmissionRequest {
   readonly environmentId: string;
 }
 
-/** The pool whose constraints are asked. */
+/** The pool whose constraints apply. */
 type ConstrainedPool = Pick<Pool, "tenantId" | "id" | "name" | "environmentId"> & {
   readonly config: Pick<Pool["config"], "admission">;
 };
 
-/** What an item of a pool has to pass on its way in and out of the queue; undefined when nothing constrains it. */
+/** Creates a function that returns an item's admission request; undefined when no constraint applies. */
 export function createAdmissionRequests(keys: AdmissionKeys) {
   return (pool: ConstrainedPool, item: KeyedItem): AdmissionRequest | undefined => {
     const all = keys.refsOf(pool, item);

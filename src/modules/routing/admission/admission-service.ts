@@ -11,19 +11,19 @@ import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
 import { type Preview, preview } from "./domain/admission-preview.ts";
 import { readGroupStates } from "./group-store.ts";
 
-/** What admission's use cases stand on. */
+/** Dependencies of the admission service. */
 export interface AdmissionParts {
   readonly pools: Pick<PoolReader, "requirePool">;
   readonly events: EventRecorder;
   readonly keys: AdmissionKeys;
-  /** Has what is due in a pool go on at once; called after the commit. */
+  /** Resumes the pool's due items immediately; called after the commit. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
 }
 
 /** The use cases of admission. */
 export type AdmissionService = ReturnType<typeof createAdmissionService>;
 
-/** Makes the use cases of admission. */
+/** Creates the use cases of admission. */
 export function createAdmissionService({ pools, events, keys, wake }: AdmissionParts) {
   async function getGroup(context: Context, poolId: string, ref: GroupRef): Promise<GroupRecord> {
     await pools.requirePool(context, poolId);
@@ -35,7 +35,7 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
   return {
     getGroup,
 
-    /** What would become of an item now. Groups are read without a lock, and nothing is taken from them. */
+    /** Evaluates the constraints for an item that is not stored. Groups are read without a lock and stay unchanged. */
     async previewAdmission(
       context: Context,
       poolId: string,
@@ -50,11 +50,11 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
       return preview(candidate, groups, notBeforeMs !== undefined && notBeforeMs > nowMs);
     },
 
-    /** Ends a group. What it holds back goes on; what passed it is left alone. */
+    /** Resets a group. Items that it holds back proceed; admitted items are not affected. */
     async clearGroup(context: Context, poolId: string, ref: GroupRef, reason: string): Promise<GroupRecord> {
       const { sql, tenantId, nowMs, principal } = context;
       const store = admissionStore(sql);
-      // Before it is looked at: an item that is just being let in is waited for, and not cut in two.
+      // Lock before reading, so that a concurrent admission completes first.
       await store.lock(tenantId, ref);
       const { itemId } = await getGroup(context, poolId, ref);
       if (ref.kind === "concurrency") throw notClearable();
@@ -72,6 +72,6 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
 
 function notClearable() {
   return fail("FAILED_PRECONDITION", {
-    public: "A concurrency group cannot be cleared: its places come back as its items end.",
+    public: "A concurrency group cannot be cleared: its slots are released when its items end.",
   });
 }

@@ -18,30 +18,30 @@ export interface GroupRecord extends GroupRef {
   readonly clearedAt: Date | null;
   readonly clearedBy: string;
   readonly clearedReason: string;
-  /** How many items wait in it, counted up to a bound. */
+  /** Number of items waiting in the group, counted up to `countMax`. */
   readonly waiting: number;
 }
 
-/** Which groups are listed; an empty text stands for all. */
+/** Filter of a group list; an empty string matches everything. */
 export interface GroupFilter {
   readonly environmentMode: EnvironmentMode;
   readonly environmentId: string;
   readonly poolId: string;
   readonly kind: ConstraintKind | "";
   readonly status: GroupStatus | "";
-  /** When the status is looked at. */
+  /** The time at which the status is evaluated. */
   readonly now: Date;
 }
 
-/** The most items that are counted. */
+/** Upper bound of the waiting count. */
 const countMax = 1000;
 
-/** What orders a list of groups. */
+/** The sort key of a group in lists. */
 export function groupPosition({ kind, groupId }: GroupRef): string {
   return `${kind} ${groupId}`;
 }
 
-/** The SQL of what operators see and do of admission. */
+/** The SQL of the operations on admission groups. */
 export function admissionStore(sql: Sql) {
   const count = (waiting: Fragment): Fragment => sql`
     (select count(*) from (
@@ -67,14 +67,14 @@ export function admissionStore(sql: Sql) {
       );
     },
 
-    /** Has everyone else who would take from the group wait for this transaction. */
+    /** Locks the group row until the transaction ends. */
     async lock(tenantId: TenantId, { kind, groupId }: GroupRef): Promise<void> {
       await sql`
         select from admission_groups
         where tenant_id = ${tenantId} and kind = ${kind} and group_id = ${groupId} for update`;
     },
 
-    /** Ends a group: whoever comes next finds it as if it had never been used. */
+    /** Resets a group, as if it had never been used. */
     async clear(
       tenantId: TenantId,
       { kind, groupId }: GroupRef,
@@ -86,7 +86,7 @@ export function admissionStore(sql: Sql) {
         where tenant_id = ${tenantId} and kind = ${kind} and group_id = ${groupId}`;
     },
 
-    /** Makes the item that waits in a debounce group due. */
+    /** Makes the item that waits in a debounce group due now. */
     async endWindow(tenantId: TenantId, { groupId }: GroupRef, itemId: string, now: Date): Promise<void> {
       await sql`
         update queue_items set due_at = ${now}
@@ -94,7 +94,7 @@ export function admissionStore(sql: Sql) {
           and debounce_group = ${groupId} and due_at > ${now}`;
     },
 
-    /** Frees the items that wait in a throttle group from it; as many as the pool's queue holds at most. */
+    /** Removes all waiting items from a throttle group. Their number is bounded by the pool's queue depth. */
     async endThrottling(tenantId: TenantId, { groupId }: GroupRef): Promise<void> {
       // Lock items in the global lock order to avoid deadlocks.
       await sql`
@@ -130,11 +130,11 @@ export function admissionStore(sql: Sql) {
 }
 
 /**
- * Removes groups that nobody has used since a moment and that say no more than one never used; a bite at a time.
- * Whoever comes next makes them anew.
+ * Deletes one batch of groups that have not been used since `before` and hold no state that matters. The next use of
+ * such a group creates it again.
  */
-export async function forgetGroups(sql: Sql, before: Date, limit: number): Promise<number> {
-  const gone = await sql`
+export async function deleteIdleGroups(sql: Sql, before: Date, limit: number): Promise<number> {
+  const deleted = await sql`
     with idle as (
       select g.tenant_id, g.kind, g.group_id from admission_groups g
       where g.updated_at < ${before} and case g.kind
@@ -151,10 +151,10 @@ export async function forgetGroups(sql: Sql, before: Date, limit: number): Promi
     )
     delete from admission_groups g using idle
     where g.tenant_id = idle.tenant_id and g.kind = idle.kind and g.group_id = idle.group_id`;
-  return gone.count;
+  return deleted.count;
 }
 
-/** The groups of environments in which a caller may work. */
+/** Restricts groups to the environments that the caller may use. */
 function usableBy(sql: Sql, tenantId: TenantId, mode: EnvironmentMode): Fragment {
   const production = sql`(select id from environments where tenant_id = ${tenantId} and key = 'production')`;
   return {
@@ -164,7 +164,7 @@ function usableBy(sql: Sql, tenantId: TenantId, mode: EnvironmentMode): Fragment
   }[mode];
 }
 
-/** What groupStatus in domain/admission-group.ts says, in SQL. */
+/** The SQL equivalent of `groupStatus` in domain/group.ts. */
 function statusOf(sql: Sql, now: Date): Fragment {
   return sql`
     case

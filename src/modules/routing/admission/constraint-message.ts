@@ -6,7 +6,7 @@ import {
 } from "../../../../gen/service/api/admission_pb.ts";
 import type { ConstraintVerdict } from "./domain/admission.ts";
 
-/** A constraint's verdict as a message. */
+/** Converts a constraint's verdict to its protobuf message. */
 export function fromConstraint({ kind, groupId, ruling, notBeforeMs, remaining }: ConstraintVerdict): VerdictMessage {
   return create(ConstraintVerdictSchema, {
     constraintKind: kind,

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { type Fragment, lines, type Sql } from "../../../platform/db/index.ts";
 import { type ConstraintKind, type GroupRef, type GroupState, groupKey } from "./domain/group.ts";
 
-/** Names one group of one tenant. */
+/** Identifies one group of one tenant. */
 export interface GroupName {
   readonly tenantId: TenantId;
   readonly kind: ConstraintKind;
@@ -14,31 +14,31 @@ export interface OwnedGroup extends GroupName {
   readonly environmentId: string;
   readonly poolId: string;
   readonly state: GroupState;
-  /** Whether there is a row of it. */
+  /** Whether the group has a row in the database. */
   readonly stored: boolean;
 }
 
-/** Something changed between the look and the lock: the transaction is to be run again. */
-export class Raced extends Error {}
+/** A group or item changed between the read and the lock; the transaction must be retried. */
+export class AdmissionConflict extends Error {}
 
 /**
- * Whether a transaction is to be run again. Admission and retries of dead letters lock the groups that exist before they
- * insert new ones; passGroups locks and inserts in one order. Where the two meet in groups of both sorts, PostgreSQL may
- * end one of them as a deadlock.
+ * Whether a transaction must be retried. Admission and dead-letter retries lock existing groups before they insert new
+ * ones; `claimPlaces` locks and inserts in a single order. When both run on existing and new groups, PostgreSQL may abort
+ * one of them as a deadlock.
  */
-export function isRace(error: unknown): boolean {
-  return error instanceof Raced || (error as { code?: unknown } | null)?.code === "40P01";
+export function isAdmissionConflict(error: unknown): boolean {
+  return error instanceof AdmissionConflict || (error as { code?: unknown } | null)?.code === "40P01";
 }
 
-const triesMax = 8;
+const attemptsMax = 8;
 
-/** Runs a transaction again for as long as it loses a race, within reason. */
-export async function retryRaces<T>(run: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
+/** Runs a transaction and retries it after conflicts, up to `attemptsMax` attempts. */
+export async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await run();
     } catch (error) {
-      if (!isRace(error) || tries === triesMax) throw error;
+      if (!isAdmissionConflict(error) || attempt === attemptsMax) throw error;
     }
   }
 }
@@ -60,8 +60,8 @@ interface GroupRow {
 }
 
 /**
- * Reads groups; with a lock they stay as they are until the transaction ends. Those never used are left out.
- * They are locked in one order everywhere, so that nobody waits in a ring.
+ * Reads groups, by `groupKey`; with `lock` they are locked until the transaction ends. Groups that were never used are
+ * omitted. All transactions lock groups in the same order to avoid deadlocks.
  */
 export async function readGroups(
   sql: Sql,
@@ -73,7 +73,7 @@ export async function readGroups(
     select g.* from (${namesOf(sql, names)}) wanted cross join lateral (
       select g.tenant_id, g.kind, g.group_id, g.environment_id, g.pool_id, g.item_id, g.since, g.until, g.tat_ms,
         g.in_use, g.cleared_at,
-        -- The limit as the pool has it now: one that was lowered holds at once.
+        -- The pool's current limit, so that a lowered limit applies immediately.
         case when g.kind = 'concurrency' then coalesce((
           select (p.config -> 'admission' -> 'concurrency' ->> 'limit')::int from pools p
           where p.tenant_id = g.tenant_id and p.id = g.pool_id), g.slots) else g.slots end as slots,
@@ -87,7 +87,7 @@ export async function readGroups(
   return new Map(rows.map((row) => [groupKey(row), ownedGroup(row)]));
 }
 
-/** The groups that the items named by other groups belong to: they change hands together with those. */
+/** The groups of the items that hold the named groups. They change together with the named ones. */
 export async function groupsOfHolders(sql: Sql, names: readonly GroupName[]): Promise<GroupName[]> {
   if (names.length === 0) return [];
   const rows = await sql<
@@ -103,7 +103,7 @@ export async function groupsOfHolders(sql: Sql, names: readonly GroupName[]): Pr
   return rows.flatMap(groupNamesOf);
 }
 
-/** Locks the items that have a place or wait in groups that are locked, in the order of their ids, so that they stay as they are. */
+/** Locks the items that hold a place or wait in the named groups, in order of their ids. The groups must be locked. */
 export async function lockHolders(tx: Sql, names: readonly GroupName[]): Promise<void> {
   if (names.length === 0) return;
   await tx`
@@ -120,7 +120,7 @@ export async function lockHolders(tx: Sql, names: readonly GroupName[]): Promise
     ) i`;
 }
 
-/** The groups of an item that are given back when it ends. */
+/** The groups of an item that are released when it ends. */
 export function groupNamesOf(item: {
   readonly tenantId: TenantId;
   readonly singletonGroup: string;
@@ -135,7 +135,7 @@ export function groupNamesOf(item: {
   return names;
 }
 
-/** Keeps groups as they now are; answers how many rows that were. A new one that somebody else made meanwhile is not one. */
+/** Saves groups and returns the number of rows written. A new group that a concurrent transaction inserted first is not counted. */
 export async function saveGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<number> {
   if (groups.length === 0) return 0;
   const fresh = groups.filter(({ stored }) => !stored);
@@ -148,55 +148,55 @@ export async function saveGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: 
 }
 
 async function insertGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<number> {
-  const done = await tx`${makeGroups(tx, groups, nowMs)}`;
-  return done.count;
+  const result = await tx`${insertMissingGroupsSql(tx, groups, nowMs)}`;
+  return result.count;
 }
 
-/** Written as an insert, which finds each row by its key; for an update the planner may read the table end to end. */
+/** An upsert finds each row by its key; for an update the planner may choose a sequential scan. */
 async function updateGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<number> {
-  const done = await tx`
+  const result = await tx`
     insert into admission_groups (${groupColumns(tx)}) ${rowsOf(tx, groups, nowMs)}
     on conflict (tenant_id, kind, group_id) do update set item_id = excluded.item_id, since = excluded.since,
       until = excluded.until, tat_ms = excluded.tat_ms, slots = excluded.slots, in_use = excluded.in_use,
       updated_at = excluded.updated_at, cleared_at = null, cleared_by = '', cleared_reason = ''`;
-  return done.count;
+  return result.count;
 }
 
 /**
- * A part of a statement that makes the groups which are not there yet; the others stay as they are, and nobody who has
- * them locked is waited for.
+ * Statement fragment that inserts the groups that do not exist yet. Existing groups stay unchanged, and their locks are
+ * not waited for.
  */
-export function makeGroups(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
+export function insertMissingGroupsSql(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
   return sql`
     insert into admission_groups (${groupColumns(sql)}) ${rowsOf(sql, groups, nowMs)} on conflict do nothing`;
 }
 
 /**
- * Takes places in groups that have room for them, whatever else they hold, without a look at them first. Fails with
- * `noRoom` when one of them has none, or has to be looked at: nothing is to be kept then.
+ * Claims places in groups without reading them first. Fails with an error that `isGroupFull` recognises when a group has
+ * no free place or has to be read first; the caller must roll back then.
  */
-export async function passGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<void> {
-  if (groups.length > 0) await tx`with ${roomIn(tx, groups, nowMs)} select room from room`;
+export async function claimPlaces(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<void> {
+  if (groups.length > 0) await tx`with ${claimPlacesSql(tx, groups, nowMs)} select room from room`;
 }
 
 /**
- * The beginning of a statement that takes places: `room` is true, or else the statement fails.
+ * The CTEs of a statement that claims places. `room` is true; the statement fails when a group has no free place.
  *
- * There is room where nobody else has the place of a singleton or waits in a debounce group; and where all before are
- * paid for in a throttle, or another one still has its turn after these, by which the fraction of a millisecond that is
- * cut off its times makes no difference.
+ * A singleton or debounce group has a free place when no other item holds it. A throttle group has one when its backlog is
+ * zero, or when it still admits another item after these. In both cases the truncated fraction of a millisecond does not
+ * matter.
  */
-export function roomIn(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
-  const behindMs = sql`greatest(g.tat_ms - ${nowMs}::float8, 0)`;
+export function claimPlacesSql(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): Fragment {
+  const backlogMs = sql`greatest(g.tat_ms - ${nowMs}::float8, 0)`;
   return sql`
     passed as (
       insert into admission_groups as g (${groupColumns(sql)}) ${rowsOf(sql, groups, nowMs)}
       on conflict (tenant_id, kind, group_id) do update set item_id = excluded.item_id, since = excluded.since,
-        until = excluded.until + make_interval(secs => floor(${behindMs}) / 1000),
-        tat_ms = excluded.tat_ms + ${behindMs}, updated_at = excluded.updated_at
+        until = excluded.until + make_interval(secs => floor(${backlogMs}) / 1000),
+        tat_ms = excluded.tat_ms + ${backlogMs}, updated_at = excluded.updated_at
       where g.cleared_at is null and case g.kind
-        when 'throttle' then ${behindMs} = 0
-          or excluded.until + make_interval(secs => ceil(${behindMs}) / 1000) <= excluded.updated_at
+        when 'throttle' then ${backlogMs} = 0
+          or excluded.until + make_interval(secs => ceil(${backlogMs}) / 1000) <= excluded.updated_at
         else g.item_id = '' or g.until <= excluded.updated_at
         end
       returning 1
@@ -205,8 +205,8 @@ export function roomIn(sql: Sql, groups: readonly OwnedGroup[], nowMs: number): 
     )`;
 }
 
-/** Whether an error is of passGroups, and says that a group has no room. */
-export function noRoom(error: unknown): boolean {
+/** Whether `claimPlaces` failed because a group has no free place. */
+export function isGroupFull(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === "22012";
 }
 
@@ -216,11 +216,11 @@ function groupColumns(sql: Sql): Fragment {
 }
 
 /**
- * Groups as rows, in order. Every column costs something before its first row, so those that are the same for all, and
- * those that no group among them uses, are not sent as such.
+ * Groups as rows, in lock order. Each column has a fixed cost, so columns with one common value and columns that no group
+ * uses are sent as constants.
  */
 function rowsOf(sql: Sql, unsorted: readonly OwnedGroup[], nowMs: number): Fragment {
-  const groups = inOrder(unsorted);
+  const groups = toLockOrder(unsorted);
   const has = (...kinds: ConstraintKind[]) => groups.some(({ kind }) => kinds.includes(kind));
   const [held, debounced, throttled, limited] = [
     has("singleton", "debounce"),
@@ -261,9 +261,9 @@ function rowsOf(sql: Sql, unsorted: readonly OwnedGroup[], nowMs: number): Fragm
       ${limited ? sql`slots, in_use,` : none} kind, group_id, nth) order by nth`;
 }
 
-/** Names as rows, in order. Whoever joins them looks each up by its key, one after the other. */
+/** Group names as rows, in lock order. A lateral join looks up each one by its key. */
 function namesOf(sql: Sql, names: readonly GroupName[]): Fragment {
-  const wanted = inOrder(names);
+  const wanted = toLockOrder(names);
   return sql`
     select tenant_id, kind, group_id from rows from (
       string_to_table(${lines(wanted, ({ tenantId }) => tenantId)}, E'\\n'),
@@ -272,8 +272,8 @@ function namesOf(sql: Sql, names: readonly GroupName[]): Fragment {
     ) with ordinality as names(tenant_id, kind, group_id, nth) order by nth`;
 }
 
-/** Each group once, and in the one order in which all lock and insert them. */
-function inOrder<Name extends GroupName>(names: readonly Name[]): Name[] {
+/** Removes duplicates and sorts into the global lock order of groups. */
+function toLockOrder<Name extends GroupName>(names: readonly Name[]): Name[] {
   const known = new Map(names.map((name) => [`${name.tenantId}:${groupKey(name)}`, name]));
   return [...known].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, name]) => name);
 }
@@ -302,7 +302,7 @@ function ownedGroup(row: GroupRow): OwnedGroup {
   };
 }
 
-/** The current states of groups, by groupKey. Groups that were never used are left out. */
+/** The current states of groups, by `groupKey`. Groups that were never used are omitted. */
 export async function readGroupStates(
   sql: Sql,
   tenantId: TenantId,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
-import { forgetGroups } from "./admission-store.ts";
+import { deleteIdleGroups } from "./admission-store.ts";
 
 interface Parts {
   readonly sql: Sql;
@@ -10,17 +10,17 @@ interface Parts {
 }
 
 const everyMs = 600_000;
-const keptMs = 86_400_000;
-const bite = 2000;
+const retentionMs = 86_400_000;
+const batchSize = 2000;
 
-/** Removes admission groups that have not been used for a day and hold nothing back: keys come and go. */
-export function forgetGroupsJob({ sql, clock, platformTenantId }: Parts): JobKind {
+/** Deletes admission groups that have been idle for a day. Keys are chosen by callers, so groups would grow without bound. */
+export function deleteIdleGroupsJob({ sql, clock, platformTenantId }: Parts): JobKind {
   return {
     kind: "admission.forget_groups",
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
-      const before = new Date(clock.now() - keptMs);
-      await runInBatches(signal, bite, (limit) => forgetGroups(sql, before, limit));
+      const before = new Date(clock.now() - retentionMs);
+      await runInBatches(signal, batchSize, (limit) => deleteIdleGroups(sql, before, limit));
     },
   };
 }

@@ -3,7 +3,7 @@
  *
  * constraint: singleton, debounce, throttle or concurrency. key: a CEL expression that sorts items into groups.
  * group: all items of a constraint with the same key. verdict: whether an item may pass its constraints.
- * hand-out: giving an item to a worker; throttle and concurrency apply at that moment.
+ * hand-out: leasing an item to a worker; throttle and concurrency apply at that moment.
  */
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -11,7 +11,7 @@ import type { Database } from "../../../platform/db/index.ts";
 import { admissionHandlers } from "./admission-handler.ts";
 import { createAdmissionRequests } from "./admission-request.ts";
 import type { AdmissionParts } from "./admission-service.ts";
-import { forgetGroupsJob } from "./idle-groups-job.ts";
+import { deleteIdleGroupsJob } from "./idle-groups-job.ts";
 
 export { type AdmissionHandlers, admissionHandlers } from "./admission-handler.ts";
 export { type AdmissionRequest, createAdmissionRequests, type ItemGroups } from "./admission-request.ts";
@@ -50,24 +50,24 @@ export {
 } from "./domain/lease-limits.ts";
 export { admitOptimistically } from "./domain/optimistic-admission.ts";
 export {
+  AdmissionConflict,
+  claimPlaces,
+  claimPlacesSql,
   type GroupName,
   groupNamesOf,
   groupsOfHolders,
-  isRace,
+  insertMissingGroupsSql,
+  isAdmissionConflict,
+  isGroupFull,
   lockHolders,
-  makeGroups,
-  noRoom,
   type OwnedGroup,
-  passGroups,
-  Raced,
   readGroupStates,
   readGroups,
-  retryRaces,
-  roomIn,
+  retryOnConflict,
   saveGroups,
 } from "./group-store.ts";
 
-export { forgetGroupsJob };
+export { deleteIdleGroupsJob };
 
 interface Parts extends AdmissionParts {
   readonly db: Database;
@@ -83,8 +83,8 @@ export type Admission = ReturnType<typeof createAdmission>;
 export function createAdmission({ db, clock, cursors, platformTenantId, ...parts }: Parts) {
   return {
     handlers: admissionHandlers({ ...parts, cursors }),
-    jobs: [forgetGroupsJob({ sql: db.sql, clock, platformTenantId })],
-    /** The admission request of an item; undefined when nothing constrains it. */
+    jobs: [deleteIdleGroupsJob({ sql: db.sql, clock, platformTenantId })],
+    /** The admission request of an item; undefined when no constraint applies. */
     requestOf: createAdmissionRequests(parts.keys),
   };
 }

@@ -13,10 +13,10 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
-import { deadLettersOver } from "./testing/pool-of-letters.ts";
+import { createDeadLetterFixture } from "./testing/dead-letter-fixture.ts";
 
 const callers = 32;
-// One more than callers, for the pool that the first of them has read while all are in a transaction.
+// One more connection than callers: the first caller reads the pool while all are in a transaction.
 const db = await testDatabase(callers + 1);
 const pools = createPools({
   db,
@@ -27,14 +27,14 @@ const pools = createPools({
   hasWork: hasQueuedWork,
   urlRefusal,
 });
-const { handlers, newPool, newLetters, newLetter, depthOf, ...module } = deadLettersOver(db, pools);
+const { handlers, newPool, newLetters, newLetter, depthOf, ...module } = createDeadLetterFixture(db, pools);
 
 const retryAll = (tenantId: TenantId, poolId: string) =>
   perform(db, { tenantId }, handlers.retryAllDeadLetters, RetryAllDeadLettersRequestSchema, { poolId });
 const retry = (tenantId: TenantId, poolId: string, queueItemIds: string[]) =>
   perform(db, { tenantId }, handlers.retryDeadLetters, RetryDeadLettersRequestSchema, { poolId, queueItemIds });
 
-/** Has the queue fail every item that waits, as it would after its attempts are used up. */
+/** Fails every waiting item, as the queue does after the last attempt. */
 async function failAgain(tenantId: TenantId, poolId: string): Promise<number> {
   return db.transaction(async (tx) => {
     const failed = await tx<{ id: string }[]>`
@@ -42,7 +42,7 @@ async function failAgain(tenantId: TenantId, poolId: string): Promise<number> {
         select id from queue_items
         where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'ready' order by id for update))
       returning id`;
-    await module.bury(
+    await module.record(
       tx,
       tenantId,
       failed.map(({ id }) => newLetter(poolId, id)),
@@ -59,7 +59,7 @@ async function lettersOf(tenantId: TenantId) {
     where letter.tenant_id = ${tenantId} order by queue_item_id`;
 }
 
-test("however many retry at once, each item goes back once, never past its ceiling, and quarantined ones never", async () => {
+test("concurrent retries requeue each item once, never past its maximum, and quarantined ones never", async () => {
   const tenantId = freshTenant();
   const poolId = await newPool(tenantId);
   const ids = await newLetters(tenantId, poolId, Array(300).fill({ letter: { maxRetries: 2 } }));
@@ -73,7 +73,7 @@ test("however many retry at once, each item goes back once, never past its ceili
   for (const expected of [free, free, 0]) {
     const answers = await Promise.all(
       Array.from({ length: callers }, (_, n) =>
-        // Half of them name items, in an order of their own.
+        // Half of the callers name items, each in a different order.
         n % 2 === 0 ? retryAll(tenantId, poolId) : retry(tenantId, poolId, [...ids.slice(n), ...ids.slice(0, n)]),
       ),
     );
@@ -92,7 +92,7 @@ test("however many retry at once, each item goes back once, never past its ceili
   }
 });
 
-test("retries, failures, quarantines and purges at the same time leave every item either waiting or dead, or gone", async () => {
+test("retries, failures, quarantines and purges at the same time leave every item either waiting, dead-lettered or deleted", async () => {
   const tenantId = freshTenant();
   const poolId = await newPool(tenantId);
   const ids = await newLetters(tenantId, poolId, Array(400).fill({ letter: { maxRetries: 3 } }));
@@ -135,7 +135,7 @@ test("retries, failures, quarantines and purges at the same time leave every ite
   );
   assert.equal(await depthOf(tenantId, poolId), retried);
 
-  // What is left of the failed ones is removed by some while others retry it: each item meets one of the two ends.
+  // Some callers purge the remaining failed letters while others retry them: each item is either purged or retried.
   const before = letters.filter((letter) => letter.state === "failed");
   const removals = await Promise.all(
     Array.from({ length: callers }, async (_, n) => {

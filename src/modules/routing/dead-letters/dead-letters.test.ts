@@ -23,7 +23,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
-import { deadLettersOver } from "./testing/pool-of-letters.ts";
+import { createDeadLetterFixture } from "./testing/dead-letter-fixture.ts";
 
 const db = await testDatabase();
 const pools = createPools({
@@ -35,7 +35,7 @@ const pools = createPools({
   hasWork: hasQueuedWork,
   urlRefusal,
 });
-const module = deadLettersOver(db, pools);
+const module = createDeadLetterFixture(db, pools);
 const { handlers, events, clock, newPool, newLetters, newLetter, rowsOf, depthOf } = module;
 const dayMs = 86_400_000;
 
@@ -64,7 +64,7 @@ async function newPoolOf(count: number, letter = {}): Promise<{ tenantId: Tenant
   return { tenantId, poolId, ids };
 }
 
-test("a letter tells what failed, where and why, and shows a digest in place of the payload", async () => {
+test("a letter shows what failed, in which phase and why, and a digest in place of the payload", async () => {
   const tenantId = freshTenant();
   const poolId = await newPool(tenantId);
   const [id] = await newLetters(tenantId, poolId, [{ payload: { card: "4111" }, letter: { phase: "lease" } }]);
@@ -86,7 +86,7 @@ test("a letter tells what failed, where and why, and shows a digest in place of 
   );
 });
 
-test("letters are listed newest first, page after page, and quarantined ones only when asked for", async () => {
+test("letters are listed newest first, page after page, and quarantined ones only on request", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(5);
   await quarantine({ tenantId }, poolId, [ids[2]!]);
   const first = await list({ tenantId }, { poolId, pageSize: 2 });
@@ -107,7 +107,7 @@ test("letters are listed newest first, page after page, and quarantined ones onl
   );
 });
 
-test("a retried item is ready again as if it had just come in, and its letter stays and counts", async () => {
+test("a retried item is ready again like a new item, and its letter stays and counts the retry", async () => {
   const tenantId = freshTenant();
   const poolId = await newPool(tenantId, { queue: { ttlS: 3600, ageingS: 60 } });
   const [id] = await newLetters(tenantId, poolId, [{ priority: 2 }]);
@@ -119,7 +119,7 @@ test("a retried item is ready again as if it had just come in, and its letter st
     [item!.state, item!.attempt, item!.failures, item!.leaseToken, item!.leasedAt, item!.endedAt, item!.dueAt],
     ["ready", 0, [], "", null, null, null],
   );
-  // Who takes it is decided anew, and the queue knows that it has a letter.
+  // The recipient is chosen again, and the item is marked as having a letter.
   assert.deepEqual([item!.recipientId, item!.delivery, item!.revived], ["", "pull", true]);
   // Two points of priority are worth two times 60 s of waiting.
   assert.equal(item!.rank, clock.at - 120_000);
@@ -147,7 +147,7 @@ test("a retried item inherits no waits from earlier searches for a recipient", a
   );
 });
 
-test("a retried item of a pool that has no constraints any more is in no group", async () => {
+test("a retried item of a pool without constraints is in no group", async () => {
   const tenantId = freshTenant();
   const poolId = await newPool(tenantId);
   const [id] = await newLetters(tenantId, poolId, [{ concurrencyGroup: "g" }]);
@@ -157,7 +157,7 @@ test("a retried item of a pool that has no constraints any more is in no group",
   assert.equal(await depthOf(tenantId, poolId), 1);
 });
 
-test("each named item that is not put back is answered with the reason, and left as it is", async () => {
+test("each named item that is not retried is reported with the reason, and stays unchanged", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(4);
   const [fine, aside, back, spent] = ids as [string, string, string, string];
   const other = await newPoolOf(1);
@@ -192,7 +192,7 @@ test("an item that fails again keeps its identity, its count and its earlier att
     failedAt: new Date(clock.at + 5000),
     attempts: [{ attempt: 1, reasonCode: "lease_expired" }],
   });
-  await db.transaction((tx) => module.bury(tx, tenantId, [again]));
+  await db.transaction((tx) => module.record(tx, tenantId, [again]));
   const { letter } = await rowsOf(tenantId, ids[0]!);
   assert.deepEqual(
     [letter!.state, letter!.reasonCode, letter!.phase, letter!.retryCount, letter!.maxRetries],
@@ -209,20 +209,20 @@ test("a letter keeps its last hundred attempts, in their order", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(1);
   const attempts = Array.from({ length: 150 }, (_, n) => ({ attempt: n + 1 }));
   await db.transaction((tx) =>
-    module.bury(tx, tenantId, [newLetter(poolId, ids[0]!, { attempts: attempts.slice(0, 70) })]),
+    module.record(tx, tenantId, [newLetter(poolId, ids[0]!, { attempts: attempts.slice(0, 70) })]),
   );
   await db.transaction((tx) =>
-    module.bury(tx, tenantId, [newLetter(poolId, ids[0]!, { attempts: attempts.slice(70) })]),
+    module.record(tx, tenantId, [newLetter(poolId, ids[0]!, { attempts: attempts.slice(70) })]),
   );
   const { letter } = await rowsOf(tenantId, ids[0]!);
   assert.deepEqual(letter!.attempts, attempts.slice(50));
 });
 
-test("many letters are buried at once, one of them twice, each as it failed last", async () => {
+test("many letters are recorded together, one of them twice, each with its last failure", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(3);
   const late = { reasonCode: "late", failedAt: new Date(clock.at + 9) };
   const letters = [...ids].reverse().map((id) => newLetter(poolId, id, { reasonCode: "early" }));
-  await db.transaction((tx) => module.bury(tx, tenantId, [...letters, newLetter(poolId, ids[1]!, late)]));
+  await db.transaction((tx) => module.record(tx, tenantId, [...letters, newLetter(poolId, ids[1]!, late)]));
   const rows = await db.sql`
     select reason_code from dead_letters where tenant_id = ${tenantId} order by queue_item_id`;
   assert.deepEqual(
@@ -231,10 +231,10 @@ test("many letters are buried at once, one of them twice, each as it failed last
   );
 });
 
-test("the letter of a retried item that came to an end goes, and no other", async () => {
+test("only the letter of a retried item that ended is deleted", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(3);
   await retry({ tenantId }, poolId, [ids[0]!, ids[1]!]);
-  await db.transaction((tx) => module.forget(tx, tenantId, [ids[0]!, ids[2]!]));
+  await db.transaction((tx) => module.deleteResolved(tx, tenantId, [ids[0]!, ids[2]!]));
   const left = await db.sql`select queue_item_id from dead_letters where tenant_id = ${tenantId} order by 1`;
   assert.deepEqual(
     left.map((row) => row.queueItemId),
@@ -242,7 +242,7 @@ test("the letter of a retried item that came to an end goes, and no other", asyn
   );
 });
 
-test("retry-all puts back the oldest failures first, as many as asked for, and counts what it leaves", async () => {
+test("retry-all requeues the oldest failures first, up to the requested number, and counts the rest", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(6);
   const [aside, spent] = ids as [string, string];
   for (const [n, id] of ids.entries())
@@ -262,9 +262,11 @@ test("retry-all puts back the oldest failures first, as many as asked for, and c
   assert.deepEqual([none.retriedCount, none.skippedCount], [0n, 1n]);
   assert.equal((await rowsOf(tenantId, aside)).letter!.state, "quarantined");
   assert.equal(await depthOf(tenantId, poolId), 4);
-  const told = events.recorded.filter((event) => event.subject === poolId && event.type === "dead_letter.retried");
+  const retriedEvents = events.recorded.filter(
+    (event) => event.subject === poolId && event.type === "dead_letter.retried",
+  );
   assert.deepEqual(
-    told.map((event) => event.data),
+    retriedEvents.map((event) => event.data),
     [
       { count: 3, all: true },
       { count: 1, all: true },
@@ -272,14 +274,14 @@ test("retry-all puts back the oldest failures first, as many as asked for, and c
   );
 });
 
-test("retry-all goes beyond one bite, and stops at ten thousand", async () => {
+test("retry-all uses several batches, and stops at ten thousand", async () => {
   const { tenantId, poolId } = await newPoolOf(10_001);
   const answer = await retryAll({ tenantId }, poolId);
   assert.deepEqual([answer.retriedCount, answer.remainingCount], [10_000n, 1n]);
   assert.equal(await depthOf(tenantId, poolId), 10_000);
 });
 
-test("a quarantined item stays put until it is released, and then is as it was before", async () => {
+test("a quarantined item is not retried until it is released", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(2);
   const set = await quarantine({ tenantId }, poolId, [ids[0]!, "nothing"], { reason: "looks odd" });
   assert.deepEqual([set.changedCount, set.skipped.map((each) => each.reason)], [1n, ["not_found"]]);
@@ -306,7 +308,7 @@ test("the stats count failed, quarantined and exhausted letters, and name the ol
   assert.deepEqual([empty.depth, empty.oldestFailureAt], [0n, undefined]);
 });
 
-test("a purge removes letter, item and decision for good, of those that failed before a moment", async () => {
+test("a purge deletes letter, item and decision of failures before a given time", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(3);
   const neighbour = await newLetters(tenantId, await newPool(tenantId), [{}]);
   await db.sql`update dead_letters set last_failed_at = ${new Date(clock.at - dayMs)} where queue_item_id = ${ids[1]!}`;
@@ -325,7 +327,7 @@ test("a purge removes letter, item and decision for good, of those that failed b
   assert.ok(item && letter && decision);
 });
 
-test("a purge leaves quarantined letters unless it is told to take them, and retried ones always", async () => {
+test("a purge deletes quarantined letters only on request, and retried ones never", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(3);
   await quarantine({ tenantId }, poolId, [ids[0]!]);
   await retry({ tenantId }, poolId, [ids[1]!]);
@@ -338,7 +340,7 @@ test("a purge leaves quarantined letters unless it is told to take them, and ret
   assert.deepEqual([item!.state, letter!.state], ["ready", "retrying"]);
 });
 
-test("a purge goes beyond one bite", async () => {
+test("a purge uses several batches", async () => {
   const { tenantId, poolId } = await newPoolOf(5001);
   assert.equal((await purge({ tenantId }, poolId)).purgedCount, 5001n);
   assert.equal((await list({ tenantId }, { poolId })).totalSize, 0);
@@ -364,7 +366,7 @@ test("another tenant's pool is not found, and one in an environment that is not 
   assert.equal((await rowsOf(tenantId, ids[0]!)).letter!.retryCount, 0);
 });
 
-test("letters are kept as long as their pool says, quarantined ones longer, and ended ones no longer", async () => {
+test("letters are retained as long as their pool is configured, quarantined ones longer, and ended ones are deleted", async () => {
   const tenantId = freshTenant();
   const short = await newPool(tenantId, { dlq: { retentionDays: 2 } });
   const usual = await newPool(tenantId);

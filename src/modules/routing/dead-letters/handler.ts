@@ -20,10 +20,10 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
-import type { DeadLetter, DeadLetterState, FailedAttempt, Skipped } from "./domain/dead-letter.ts";
-import type { DeadLetterService, LettersLooked, RetryAllPlan, RetryPlan } from "./service.ts";
+import type { DeadLetter, DeadLetterState, FailedAttempt, SkippedLetter } from "./domain/dead-letter.ts";
+import type { DeadLetterService, RetryAllPlan, RetryPlan, ScanProgress } from "./service.ts";
 
-/** The operations of DeadLetterService. */
+/** Creates the handlers of DeadLetterService. */
 export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async listDeadLetters(context, request) {
@@ -63,7 +63,7 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
     },
 
     retryAllDeadLetters: {
-      prepare: (context, { poolId }: RetryAllDeadLettersRequest, from?: LettersLooked) =>
+      prepare: (context, { poolId }: RetryAllDeadLettersRequest, from?: ScanProgress) =>
         service.prepareRetryAll(context, poolId, from),
       async run(context, { maxItems }: RetryAllDeadLettersRequest, plan: RetryAllPlan) {
         const { retried, exhausted, remaining } = await service.retryAll(context, maxItems, plan);
@@ -84,8 +84,8 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
     },
 
     async purgeDeadLetters(context, { poolId, olderThan, includeQuarantined }) {
-      const choice = { olderThan: olderThan && dateOf(olderThan), includeQuarantined };
-      const { purged, remaining } = await service.purge(context, poolId, choice);
+      const filter = { olderThan: olderThan && dateOf(olderThan), includeQuarantined };
+      const { purged, remaining } = await service.purge(context, poolId, filter);
       return create(PurgeDeadLettersResponseSchema, {
         purgedCount: BigInt(purged),
         remainingCount: BigInt(remaining),
@@ -112,6 +112,6 @@ function fromAttempt({ failedAtMs, ...rest }: Partial<FailedAttempt>) {
   });
 }
 
-function fromSkipped(skipped: Skipped) {
+function fromSkipped(skipped: SkippedLetter) {
   return create(SkippedDeadLetterSchema, skipped);
 }

@@ -1,13 +1,13 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
-import { type KeptPool, retentionStore } from "./retention-store.ts";
+import { type RetentionPool, retentionStore } from "./retention-store.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const poolsAtOnce = 500;
-const lettersAtOnce = 1000;
-/** As in the config of a pool that sets none. */
+const poolBatchSize = 500;
+const letterBatchSize = 1000;
+/** The default of the pool config. */
 const retentionDaysDefault = 14;
 
 interface Parts {
@@ -18,30 +18,30 @@ interface Parts {
 }
 
 /**
- * Removes letters that failed longer ago than their pool keeps them, and those that were put back and whose items came
- * to an end. Letters that somebody set aside stay until somebody removes them.
+ * Deletes letters that are older than their pool's retention, and letters of retried items that have ended. Quarantined
+ * letters stay until they are purged or released.
  */
-export function forgetDeadLettersJob({ sql, clock, platformTenantId }: Parts): JobKind {
+export function deleteExpiredLettersJob({ sql, clock, platformTenantId }: Parts): JobKind {
   const store = retentionStore(sql);
   return {
     kind: "dead_letters.forget",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const now = clock.now();
-      let pools: readonly KeptPool[];
-      let last: KeptPool | undefined;
+      let pools: readonly RetentionPool[];
+      let last: RetentionPool | undefined;
       do {
-        pools = await store.poolsAfter(last, retentionDaysDefault, poolsAtOnce);
+        pools = await store.poolsAfter(last, retentionDaysDefault, poolBatchSize);
         const cutoffs = pools.map(({ tenantId, poolId, retentionDays }) => ({
           tenantId,
           poolId,
           failedBefore: new Date(now - retentionDays * dayMs),
         }));
         for (const remove of [store.removeFailed, store.removeEnded]) {
-          await runInBatches(signal, lettersAtOnce, (limit) => remove(cutoffs, limit));
+          await runInBatches(signal, letterBatchSize, (limit) => remove(cutoffs, limit));
         }
         last = pools.at(-1);
-      } while (pools.length === poolsAtOnce);
+      } while (pools.length === poolBatchSize);
     },
   };
 }

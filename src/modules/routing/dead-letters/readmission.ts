@@ -1,8 +1,8 @@
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 
-/** Where an item that is put back waits, and in which groups. */
-export interface Placement {
+/** The queue state and the groups of an item that is requeued. */
+export interface RequeuedItem {
   readonly queueItemId: string;
   readonly state: "ready" | "held";
   readonly holdReason: string;
@@ -13,48 +13,47 @@ export interface Placement {
   readonly concurrency: string;
 }
 
-/** An item that its pool's constraints do not let in now. */
+/** An item that its pool's constraints do not admit now. */
 export interface RefusedItem {
   readonly queueItemId: string;
   readonly reason: "deduplicated" | "rejected";
-  /** The item that it is a duplicate of; empty when it is none. */
+  /** The item of which it is a duplicate; empty when it is not one. */
   readonly existingItemId: string;
 }
 
-/** Has items that are put back pass their pool's constraints, in the caller's transaction. */
+/** Applies a pool's constraints to requeued items, in the caller's transaction. */
 export interface Readmission {
-  /** Whether the pool has constraints at all. */
-  concerns(snapshot: PoolSnapshot): boolean;
+  /** Whether the pool has constraints. */
+  appliesTo(snapshot: PoolSnapshot): boolean;
   /**
-   * Finds the groups that the items fall into, in slices of the event loop. It may take long, so that no transaction should
-   * be open meanwhile.
+   * Evaluates the groups of the items, in slices of the event loop. This can take long, so no transaction should be open.
    */
   prepare(sql: Sql, snapshot: PoolSnapshot, queueItemIds: readonly string[]): Promise<PreparedReadmission>;
 }
 
-/** Items whose groups are known. */
+/** Items with their evaluated groups. */
 export interface PreparedReadmission {
-  /** Whether an item was a dead letter of the pool when its groups were found. */
+  /** Whether the item was a dead letter of the pool when its groups were evaluated. */
   has(queueItemId: string): boolean;
   /**
-   * Locks the groups, and has the work lock the items after that: groups come first everywhere. When somebody else was
-   * faster, all of it is undone and done again; the work gets the transaction to use.
+   * Locks the groups and then calls `work`, which locks the items: groups come before items in the global lock order.
+   * After a conflict both are rolled back and retried. `work` must use the transaction that it receives.
    */
-  run<T>(tx: Sql, nowMs: number, work: (tx: Sql, round: ReadmissionRound) => Promise<T>): Promise<T>;
+  run<T>(tx: Sql, nowMs: number, work: (tx: Sql, batch: ReadmissionBatch) => Promise<T>): Promise<T>;
 }
 
-/** One decision about many items. */
-export interface ReadmissionRound {
-  /** Decides about items in their order, until `max` of them are let in. */
+/** Admits a batch of items. */
+export interface ReadmissionBatch {
+  /** Decides about items in order, until `max` of them are admitted. */
   admit(
     queueItemIds: readonly string[],
     max: number,
-  ): { readonly placed: readonly Placement[]; readonly refused: readonly RefusedItem[] };
+  ): { readonly placed: readonly RequeuedItem[]; readonly refused: readonly RefusedItem[] };
   /**
-   * Takes what those that were let in need, after they were put back. Answers by how much the queue's depth changes
-   * because others were replaced, and with the pools in which items wait for places that became free.
+   * Saves the group changes of the admitted items, after they are requeued. Returns the change of the queue's depth
+   * caused by replaced items, and the pools in which items wait for places that became free.
    */
-  keep(): Promise<{
+  save(): Promise<{
     readonly depth: number;
     readonly freed: readonly { readonly tenantId: string; readonly poolId: string }[];
   }>;

@@ -1,32 +1,32 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 
-/** A pool, and for how many days it keeps its letters. */
-export interface KeptPool {
+/** A pool with the retention of its letters. */
+export interface RetentionPool {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly retentionDays: number;
 }
 
-/** A pool, and before when its letters must have failed to be past keeping. */
+/** A pool with the time before which its failed letters are expired. */
 export interface Cutoff {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly failedBefore: Date;
 }
 
-/** The SQL of keeping dead letters for a while: over all tenants, since one job does it for all. */
+/** The SQL of the retention of dead letters. It covers all tenants, because one job runs for all of them. */
 export function retentionStore(sql: Sql) {
   return {
-    /** The pools that come after one, in the order of tenant and id. */
-    async poolsAfter(last: KeptPool | undefined, defaultDays: number, limit: number): Promise<KeptPool[]> {
-      return sql<KeptPool[]>`
+    /** The next pools after `last`, ordered by tenant and id. */
+    async poolsAfter(last: RetentionPool | undefined, defaultDays: number, limit: number): Promise<RetentionPool[]> {
+      return sql<RetentionPool[]>`
         select tenant_id, id as pool_id, coalesce((config->'dlq'->>'retentionDays')::float8, ${defaultDays}) as retention_days
         from pools where (tenant_id, id) > (${last?.tenantId ?? ""}, ${last?.poolId ?? ""})
         order by tenant_id, id limit ${limit}`;
     },
 
-    /** Removes letters that failed too long ago, with their items and decisions; answers how many. */
+    /** Deletes expired letters with their items and decisions; returns their number. */
     async removeFailed(cutoffs: readonly Cutoff[], limit: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         with pool as (${unnested(cutoffs)}),
@@ -54,11 +54,11 @@ export function retentionStore(sql: Sql) {
     },
 
     /**
-     * Removes letters that stand for nothing any more: their items were put back and came to an end that nobody told of,
-     * or are not there. Answers how many.
+     * Deletes letters whose items no longer exist, or were retried and ended without a notification. Returns their
+     * number.
      */
     async removeEnded(cutoffs: readonly Cutoff[], limit: number): Promise<number> {
-      const gone = await sql`
+      const deleted = await sql`
         with pool as (${unnested(cutoffs)})
         delete from dead_letters where ctid = any(array(
           select letter.ctid from pool
@@ -67,7 +67,7 @@ export function retentionStore(sql: Sql) {
           where item.id is null or (letter.state = 'retrying'
             and item.state not in ('pending', 'held', 'ready', 'leased', 'dead_lettered'))
           limit ${limit} for update of letter skip locked))`;
-      return gone.count;
+      return deleted.count;
     },
   };
 

@@ -5,82 +5,82 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
-import { type DeadLetter, type DeadLetterState, partition, type Skipped } from "./domain/dead-letter.ts";
+import { type DeadLetter, type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
-import { deadLetterStore, type LetterPlace, type Removal, type Renewal, type Stats } from "./store.ts";
+import { deadLetterStore, type LetterPosition, type RemovalFilter, type RequeueSettings, type Stats } from "./store.ts";
 
-/** The most items that one call puts back. */
+/** The maximum number of items that one call requeues. */
 const retryMax = 10_000;
-const retryBite = 1000;
-/** The most letters that one call removes. */
+const retryBatchSize = 1000;
+/** The maximum number of letters that one call deletes. */
 const purgeMax = 100_000;
-const purgeBite = 5000;
-/** Over how many rows the queue spreads a pool's depth. */
+const purgeBatchSize = 5000;
+/** The number of rows over which the queue spreads a pool's depth counter. */
 const depthShards = 16;
 
-/** What the use cases stand on. */
+/** Dependencies of the dead letter service. */
 export interface DeadLetterParts {
   readonly events: Pick<EventRecorder, "record">;
   readonly pools: Pick<PoolReader, "requirePool">;
-  /** Tells the queue that a pool has work again; after the commit. */
+  /** Signals the queue that a pool has ready items; called after the commit. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
-  /** Asks the constraints of the pool about items that are put back. */
+  /** Applies the pool's constraints to items that are requeued. */
   readonly readmission: () => Readmission;
 }
 
-/** The most letters that one call puts back in a pool with constraints: the keys of each have to be evaluated. */
+/** The maximum number of letters per call in a pool with constraints, because the keys of each item must be evaluated. */
 const constrainedMax = 500;
 
-/** Undoes a round that lets nothing in. */
-class NothingPlaced extends Error {
-  readonly skipped: readonly Skipped[];
+/** Rolls back a batch in which no item was admitted. */
+class NothingRequeued extends Error {
+  readonly skipped: readonly SkippedLetter[];
 
-  constructor(skipped: readonly Skipped[]) {
-    super("No letter was put back.");
+  constructor(skipped: readonly SkippedLetter[]) {
+    super("No letter was requeued.");
     this.skipped = skipped;
   }
 }
 
-/** What retrying named letters needs to know before its transaction. */
+/** Data that a retry of named letters reads before its transaction. */
 export interface RetryPlan {
   readonly snapshot: PoolSnapshot;
   /** Undefined when the pool has no constraints. */
   readonly readmission: PreparedReadmission | undefined;
 }
 
-/** How far a retry of all letters has looked. */
-export interface LettersLooked {
-  readonly after: LetterPlace | undefined;
+/** How far a retry of all letters has scanned. */
+export interface ScanProgress {
+  readonly after: LetterPosition | undefined;
   readonly count: number;
 }
 
-const noneLooked: LettersLooked = { after: undefined, count: 0 };
+const scanStart: ScanProgress = { after: undefined, count: 0 };
 
-/** Letters whose groups are known. */
+/** One page of letters with their admission groups. */
 interface LetterPage {
   readonly ids: readonly string[];
   readonly prepared: PreparedReadmission;
-  readonly looked: LettersLooked;
+  readonly progress: ScanProgress;
 }
 
-/** What retrying all letters needs to know before its transaction. */
+/** Data that a retry of all letters reads before its transaction. */
 export interface RetryAllPlan {
   readonly snapshot: PoolSnapshot;
   /** Undefined when the pool has no constraints. */
   readonly page: LetterPage | undefined;
 }
 
-/** What retrying everything came to. */
-export interface RetriedAll {
+/** The result of a retry of all letters. */
+export interface RetryAllResult {
   readonly retried: number;
-  /** Failed ones that were put back as often as they may be. */
+  /** Failed letters that have reached their maximum number of retries. */
   readonly exhausted: number;
-  /** Failed ones that could still be put back. */
+  /** Failed letters that can still be retried. */
   readonly remaining: number;
 }
 
-/** Which letters are to be removed. */
-export interface PurgeChoice {
+/** Selects the letters to delete. */
+export interface PurgeFilter {
   readonly olderThan: Date | undefined;
   readonly includeQuarantined: boolean;
 }
@@ -88,63 +88,72 @@ export interface PurgeChoice {
 /** The use cases of dead letters. */
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
-/** Makes the use cases of dead letters. */
+/** Creates the use cases of dead letters. */
 export function createDeadLetterService({ events, pools, wake, readmission }: DeadLetterParts) {
-  /** Tells of items that were put back, and has the queue hand them out after the commit. */
-  async function settle(context: Context, poolId: string, { count, depth, woken }: PutBack, all: boolean) {
+  /** Records the event and the queue depth of requeued items, and wakes the queue after the commit. */
+  async function finishRequeue(context: Context, poolId: string, { count, depth, woken }: RequeueResult, all: boolean) {
     if (count === 0) return;
     const { sql, tenantId } = context;
     await events.record(context, "dead_letter.retried", poolId, { count, all });
-    // Last: whoever waits for the same row of the depth waits for no more than the commit.
+    // The depth row comes last: its lock is then held only until the commit.
     await deadLetterStore(sql).addDepth(tenantId, poolId, randomInt(depthShards), depth);
     context.afterCommit(() => {
       for (const each of new Set([poolId, ...woken])) wake(tenantId, each);
     });
   }
 
-  /** Puts back those of the named items that their pool's constraints let in, up to `max`; without any, locks nothing. */
-  async function putBackConstrained(
+  /** Requeues the named items that the pool's constraints admit, up to `max`. Keeps no lock when none is admitted. */
+  async function requeueConstrained(
     { sql, tenantId, nowMs }: Context,
     poolId: string,
     ids: readonly string[],
     max: number,
-    renewal: Renewal,
+    settings: RequeueSettings,
     prepared: PreparedReadmission,
-  ): Promise<PutBack & { skipped: readonly Skipped[] }> {
-    const putBack = prepared.run(sql, nowMs, async (tx, round) => {
+  ): Promise<RequeueResult & { skipped: readonly SkippedLetter[] }> {
+    const requeue = prepared.run(sql, nowMs, async (tx, batch) => {
       const store = deadLetterStore(tx);
       const letters = (await store.lock(tenantId, poolId, ids)).map((letter) =>
-        // What became a dead letter after the groups were found counts as being retried still.
+        // An item that became a dead letter after its groups were read is reported as still being retried.
         prepared.has(letter.queueItemId) ? letter : { ...letter, state: "retrying" as const },
       );
       const { changed, skipped } = partition("retry", ids, letters);
-      const { placed, refused } = round.admit(changed, max);
-      const kept = refused.map(({ queueItemId, reason }) => ({ queueItemId, reason }));
-      const left = inOrder(ids, [...skipped, ...kept]);
-      if (placed.length === 0) throw new NothingPlaced(left);
+      const { placed, refused } = batch.admit(changed, max);
+      const skippedByAdmission = refused.map(({ queueItemId, reason }) => ({ queueItemId, reason }));
+      const left = inOrder(ids, [...skipped, ...skippedByAdmission]);
+      if (placed.length === 0) throw new NothingRequeued(left);
       const names = placed.map(({ queueItemId }) => queueItemId);
-      const count = await store.retryNamed(tenantId, poolId, names, renewal, placed);
-      const { depth, freed } = await round.keep();
+      const count = await store.retryNamed(tenantId, poolId, names, settings, placed);
+      const { depth, freed } = await batch.save();
       return { count, depth: count + depth, woken: freed.map((each) => each.poolId), skipped: left };
     });
-    return putBack.catch((error) => {
-      if (error instanceof NothingPlaced) return { ...unconstrained(0), skipped: error.skipped };
+    return requeue.catch((error) => {
+      if (error instanceof NothingRequeued) return { ...unconstrained(0), skipped: error.skipped };
       throw error;
     });
   }
 
-  /** Puts back letters of a pool with constraints. Has those behind them prepared while the constraints let none of them in. */
-  async function putBackPage(context: Context, poolId: string, page: LetterPage, max: number, renewal: Renewal) {
-    const { ids, prepared, looked } = page;
+  /** Requeues one page of letters of a pool with constraints. Continues with the next page when none of them is admitted. */
+  async function requeuePage(
+    context: Context,
+    poolId: string,
+    page: LetterPage,
+    max: number,
+    settings: RequeueSettings,
+  ) {
+    const { ids, prepared, progress } = page;
     if (ids.length === 0) return unconstrained(0);
     await deadLetterStore(context.sql).lockRetries(poolId);
-    const done = await putBackConstrained(context, poolId, ids, max, renewal, prepared);
-    if (done.count === 0 && looked.count < retryMax) throw new PrepareAgain(looked);
+    const done = await requeueConstrained(context, poolId, ids, max, settings, prepared);
+    if (done.count === 0 && progress.count < retryMax) throw new PrepareAgain(progress);
     return done;
   }
 
-  /** The pool, if its constraints are still those that were prepared for; has it prepared again if not. */
-  async function unchanged(context: Context, { snapshot }: { readonly snapshot: PoolSnapshot }): Promise<PoolSnapshot> {
+  /** Returns the current pool. Restarts the preparation when its constraints have changed. */
+  async function requireUnchanged(
+    context: Context,
+    { snapshot }: { readonly snapshot: PoolSnapshot },
+  ): Promise<PoolSnapshot> {
     const current = await pools.requirePool(context, snapshot.pool.id);
     if (!isDeepStrictEqual(current.pool.config.admission, snapshot.pool.config.admission)) throw new PrepareAgain();
     return current;
@@ -166,10 +175,10 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       return deadLetterStore(context.sql).stats(context.tenantId, poolId);
     },
 
-    /** Finds the groups of named letters, before the transaction that puts them back. */
+    /** Evaluates the groups of named letters, before the transaction that requeues them. */
     async prepareRetry(context: Context, poolId: string, queueItemIds: readonly string[]): Promise<RetryPlan> {
       const snapshot = await pools.requirePool(context, poolId);
-      if (!readmission().concerns(snapshot)) return { snapshot, readmission: undefined };
+      if (!readmission().appliesTo(snapshot)) return { snapshot, readmission: undefined };
       return { snapshot, readmission: await readmission().prepare(context.sql, snapshot, queueItemIds) };
     },
 
@@ -177,64 +186,66 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       context: Context,
       queueItemIds: readonly string[],
       plan: RetryPlan,
-    ): Promise<{ retried: number; skipped: readonly Skipped[] }> {
-      const snapshot = await unchanged(context, plan);
+    ): Promise<{ retried: number; skipped: readonly SkippedLetter[] }> {
+      const snapshot = await requireUnchanged(context, plan);
       const poolId = snapshot.pool.id;
       const { sql, tenantId, nowMs } = context;
-      const renewal = renewalOf(snapshot, nowMs);
+      const settings = requeueSettings(snapshot, nowMs);
       if (plan.readmission !== undefined) {
         const max = queueItemIds.length;
-        const done = await putBackConstrained(context, poolId, queueItemIds, max, renewal, plan.readmission);
-        await settle(context, poolId, done, false);
+        const done = await requeueConstrained(context, poolId, queueItemIds, max, settings, plan.readmission);
+        await finishRequeue(context, poolId, done, false);
         return { retried: done.count, skipped: done.skipped };
       }
       const store = deadLetterStore(sql);
       const { changed, skipped } = partition("retry", queueItemIds, await store.lock(tenantId, poolId, queueItemIds));
-      const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, renewal);
-      await settle(context, poolId, unconstrained(retried), false);
+      const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, settings);
+      await finishRequeue(context, poolId, unconstrained(retried), false);
       return { retried, skipped };
     },
 
-    /** Finds the groups of the oldest letters behind a place, before the transaction that puts them back. */
-    async prepareRetryAll(context: Context, poolId: string, from: LettersLooked = noneLooked): Promise<RetryAllPlan> {
+    /** Evaluates the groups of the oldest letters after a position, before the transaction that requeues them. */
+    async prepareRetryAll(context: Context, poolId: string, from: ScanProgress = scanStart): Promise<RetryAllPlan> {
       const snapshot = await pools.requirePool(context, poolId);
-      if (!readmission().concerns(snapshot)) return { snapshot, page: undefined };
+      if (!readmission().appliesTo(snapshot)) return { snapshot, page: undefined };
       const { sql, tenantId } = context;
       const letters = await deadLetterStore(sql).oldestRetryable(tenantId, poolId, from.after, constrainedMax);
       const ids = letters.map(({ queueItemId }) => queueItemId);
       const prepared = await readmission().prepare(sql, snapshot, ids);
       return {
         snapshot,
-        page: { ids, prepared, looked: { after: letters.at(-1), count: from.count + letters.length } },
+        page: { ids, prepared, progress: { after: letters.at(-1), count: from.count + letters.length } },
       };
     },
 
-    async retryAll(context: Context, itemsMax: number, plan: RetryAllPlan): Promise<RetriedAll> {
-      const snapshot = await unchanged(context, plan);
+    async retryAll(context: Context, itemsMax: number, plan: RetryAllPlan): Promise<RetryAllResult> {
+      const snapshot = await requireUnchanged(context, plan);
       const poolId = snapshot.pool.id;
-      const renewal = renewalOf(snapshot, context.nowMs);
+      const settings = requeueSettings(snapshot, context.nowMs);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
       const max = itemsMax === 0 ? retryMax : itemsMax;
       const done =
         plan.page === undefined
           ? unconstrained(
-              await inBites(max, retryBite, signal, (limit) => store.retryOldest(tenantId, poolId, limit, renewal)),
+              await repeatInBatches(max, retryBatchSize, signal, (limit) =>
+                store.retryOldest(tenantId, poolId, limit, settings),
+              ),
             )
-          : await putBackPage(context, poolId, plan.page, max, renewal);
+          : await requeuePage(context, poolId, plan.page, max, settings);
       const { exhausted, retryable } = await store.countFailed(tenantId, poolId);
-      await settle(context, poolId, done, true);
+      await finishRequeue(context, poolId, done, true);
       return { retried: done.count, exhausted, remaining: retryable };
     },
 
-    /** Sets letters aside, or puts those that were set aside among the failed ones again. */
+    /** Quarantines letters, or releases quarantined ones. */
     async quarantine(
       context: Context,
       poolId: string,
       queueItemIds: readonly string[],
       release: boolean,
       reason: string,
-    ): Promise<{ changed: number; skipped: readonly Skipped[] }> {
+    ): Promise<{ changed: number; skipped: readonly SkippedLetter[] }> {
       await pools.requirePool(context, poolId);
       const { sql, tenantId } = context;
       const store = deadLetterStore(sql);
@@ -250,17 +261,17 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     async purge(
       context: Context,
       poolId: string,
-      { olderThan, includeQuarantined }: PurgeChoice,
+      { olderThan, includeQuarantined }: PurgeFilter,
     ): Promise<{ purged: number; remaining: number }> {
       await pools.requirePool(context, poolId);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
-      const removals: Removal[] = [{ state: "failed", failedBefore: olderThan }];
+      const removals: RemovalFilter[] = [{ state: "failed", failedBefore: olderThan }];
       if (includeQuarantined) removals.push({ state: "quarantined", failedBefore: olderThan });
       let purged = 0;
       let remaining = 0;
       for (const removal of removals) {
-        purged += await inBites(purgeMax - purged, purgeBite, signal, (limit) =>
+        purged += await repeatInBatches(purgeMax - purged, purgeBatchSize, signal, (limit) =>
           store.remove(tenantId, poolId, removal, limit),
         );
         remaining += await store.countMatching(tenantId, poolId, removal);
@@ -274,43 +285,43 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
   };
 }
 
-/** What putting items back came to. */
-interface PutBack {
+/** The result of requeueing items. */
+interface RequeueResult {
   readonly count: number;
-  /** By how much the queue's depth changes. */
+  /** The change of the queue's depth. */
   readonly depth: number;
-  /** Further pools in which items can go on. */
+  /** Other pools in which waiting items can proceed. */
   readonly woken: readonly string[];
 }
 
-function unconstrained(count: number): PutBack {
+function unconstrained(count: number): RequeueResult {
   return { count, depth: count, woken: [] };
 }
 
-function inOrder(ids: readonly string[], skipped: readonly Skipped[]): Skipped[] {
+function inOrder(ids: readonly string[], skipped: readonly SkippedLetter[]): SkippedLetter[] {
   const byId = new Map(skipped.map((each) => [each.queueItemId, each]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-function renewalOf({ pool }: PoolSnapshot, nowMs: number): Renewal {
+function requeueSettings({ pool }: PoolSnapshot, nowMs: number): RequeueSettings {
   const { ttlS, ageingS } = pool.config.queue;
   return { now: new Date(nowMs), expiresAt: new Date(nowMs + ttlS * 1000), ageingMs: ageingS * 1000 };
 }
 
-/** Does something bite by bite until nothing is left to do or enough is done; answers how much was done. */
-async function inBites(
-  most: number,
-  bite: number,
+/** Repeats an operation in batches until it does nothing or `max` is reached; returns the total. */
+async function repeatInBatches(
+  max: number,
+  batchSize: number,
   signal: AbortSignal,
-  take: (limit: number) => Promise<number>,
+  run: (limit: number) => Promise<number>,
 ): Promise<number> {
   let done = 0;
-  while (done < most) {
+  while (done < max) {
     signal.throwIfAborted();
-    const taken = await take(Math.min(bite, most - done));
-    done += taken;
-    // Fewer than wanted is no end: others may have changed some of them meanwhile.
-    if (taken === 0) break;
+    const count = await run(Math.min(batchSize, max - done));
+    done += count;
+    // A short batch is not the end: other transactions may have changed some of the rows.
+    if (count === 0) break;
   }
   return done;
 }

@@ -1,13 +1,13 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { DeadLetter, DeadLetterState, FailedAttempt, FailurePhase, Standing } from "./domain/dead-letter.ts";
-import type { Placement } from "./readmission.ts";
+import type { DeadLetter, DeadLetterState, FailedAttempt, FailurePhase, LetterStatus } from "./domain/dead-letter.ts";
+import type { RequeuedItem } from "./readmission.ts";
 
-/** How many attempts a letter keeps, over all its retries. */
+/** The maximum number of attempts that a letter stores, over all its retries. */
 const attemptsMax = 100;
 
-/** An item that failed for good just now. */
+/** An item that has just failed permanently. */
 export interface NewDeadLetter {
   readonly poolId: string;
   readonly queueItemId: string;
@@ -18,15 +18,15 @@ export interface NewDeadLetter {
   readonly failedAt: Date;
 }
 
-/** What an item that is put back starts with anew. */
-export interface Renewal {
+/** The values that a requeued item starts with. */
+export interface RequeueSettings {
   readonly now: Date;
   readonly expiresAt: Date;
-  /** How many milliseconds of waiting one point of priority is worth. */
+  /** Milliseconds of waiting that equal one point of priority. */
   readonly ageingMs: number;
 }
 
-/** How a pool's letters stand. */
+/** Counts of a pool's letters. */
 export interface Stats {
   readonly depth: number;
   readonly quarantined: number;
@@ -34,39 +34,39 @@ export interface Stats {
   readonly oldestFailureAt: Date | null;
 }
 
-/** Which letters a removal is about. */
-export interface Removal {
+/** Selects the letters of a deletion. */
+export interface RemovalFilter {
   readonly state: Exclude<DeadLetterState, "retrying">;
   readonly failedBefore: Date | undefined;
 }
 
-/**
- * The SQL of dead letters. The lock of an item guards its letter too: whoever changes a letter holds the item, as the
- * queue does when it buries or forgets it. Items are locked in the order of their ids, or passed over when somebody
- * else has them, and the depth of the queue comes last: so nobody waits in a ring.
- */
-/** Where a letter stands among those of its pool, the oldest failure first. */
-export interface LetterPlace {
+/** The position of a letter among those of its pool, oldest failure first. */
+export interface LetterPosition {
   readonly queueItemId: string;
-  /** As PostgreSQL writes it: a Date would lose the microseconds. */
+  /** PostgreSQL's text format; a Date would lose the microseconds. */
   readonly failedAt: string;
 }
 
+/**
+ * The SQL of dead letters. The lock of an item also guards its letter: every transaction that changes a letter holds the
+ * item's lock, including the queue's. To avoid deadlocks, items are locked in order of their ids or skipped when locked,
+ * and the queue's depth row is locked last.
+ */
 export function deadLetterStore(sql: Sql) {
   const retryable = sql`state = 'failed' and retry_count < max_retries`;
 
   /**
-   * Puts items back that the fragment has picked and locked, and counts it on their letters; answers how many. Without a
-   * placement an item is ready and in no group.
+   * Requeues the items that the fragment selects and locks, and counts the retry on their letters; returns their number.
+   * An item that is not in `requeued` becomes ready and is in no group.
    */
-  async function putBack(
+  async function requeue(
     tenantId: TenantId,
     poolId: string,
     picked: Fragment,
-    renewal: Renewal,
-    placements: readonly Placement[] = [],
+    settings: RequeueSettings,
+    requeued: readonly RequeuedItem[] = [],
   ): Promise<number> {
-    const { now, expiresAt, ageingMs } = renewal;
+    const { now, expiresAt, ageingMs } = settings;
     const [row] = await sql<{ count: number }[]>`
       with picked as (${picked}),
       counted as (
@@ -83,16 +83,16 @@ export function deadLetterStore(sql: Sql) {
           has_slot = false,
           rank = ${now.getTime()}::bigint - round(priority * ${ageingMs}::float8)::bigint,
           expires_at = ${expiresAt},
-          -- Its id no longer tells when it expires.
+          -- Its expiry no longer follows from its id.
           own_ttl = true, revived = true,
-          -- Who takes it is decided anew, as after every attempt that failed.
+          -- The recipient is chosen again, as after every failed attempt.
           recipient_id = '',
-          -- What a rule has rejected before is not handed out before rules were asked again.
+          -- An item that a rule rejected is not leased before the rules are evaluated again.
           delivery = case counted.reason_code when 'rule_reject' then 'undecided' else 'pull' end,
           attempt = 0, failures = '[]', lease_token = '', done_token = '', lease_until = null,
           leased_at = null, ended_at = null,
           assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
-        from counted left join json_to_recordset(${JSON.stringify(placements.map(placementRow))}::text::json) as placed(
+        from counted left join json_to_recordset(${JSON.stringify(requeued.map(requeuedRow))}::text::json) as placed(
           id text, state text, hold_reason text, due_at_ms float8, singleton text, debounce text, throttle text,
           concurrency text) on placed.id = counted.queue_item_id
         where tenant_id = ${tenantId} and queue_items.id = counted.queue_item_id
@@ -102,7 +102,7 @@ export function deadLetterStore(sql: Sql) {
     return row!.count;
   }
 
-  /** The items among the named ones that are dead letters of a pool, locked. */
+  /** Selects and locks the named items that are dead letters of the pool. */
   function lockedItems(tenantId: TenantId, poolId: string, queueItemIds: readonly string[]): Fragment {
     return sql`
       select id from queue_items
@@ -111,7 +111,7 @@ export function deadLetterStore(sql: Sql) {
       order by id for update`;
   }
 
-  /** The items of some letters, the oldest failures first; locked, and without those that somebody else has locked. */
+  /** Selects and locks the items of matching letters, oldest failure first. Skips locked items. */
   function oldestItems(matching: Fragment, limit: number): Fragment {
     return sql`
       select item.id from (select * from dead_letters where ${matching}) letter
@@ -120,7 +120,7 @@ export function deadLetterStore(sql: Sql) {
       order by letter.last_failed_at limit ${limit} for update of item skip locked`;
   }
 
-  /** Written out, so that the indexes of one state's letters serve. */
+  /** The state is a literal, so that PostgreSQL can use the partial indexes. */
   function inState(state: DeadLetterState): Fragment {
     return {
       failed: sql`state = 'failed'`,
@@ -130,8 +130,8 @@ export function deadLetterStore(sql: Sql) {
   }
 
   return {
-    /** Adds letters, or has those that were put back fail once more; the caller holds the items. */
-    async bury(tenantId: TenantId, letters: readonly NewDeadLetter[]): Promise<void> {
+    /** Adds letters, or marks retried ones as failed again. The caller holds the items' locks. */
+    async record(tenantId: TenantId, letters: readonly NewDeadLetter[]): Promise<void> {
       const rows = letters.map((letter) => ({
         pool_id: letter.poolId,
         queue_item_id: letter.queueItemId,
@@ -161,8 +161,8 @@ export function deadLetterStore(sql: Sql) {
           last_failed_at = excluded.last_failed_at`;
     },
 
-    /** Removes the letters of items that came to an end after they were put back; the caller holds the items. */
-    async forget(tenantId: TenantId, queueItemIds: readonly string[]): Promise<void> {
+    /** Deletes the letters of retried items that have ended. The caller holds the items' locks. */
+    async deleteResolved(tenantId: TenantId, queueItemIds: readonly string[]): Promise<void> {
       await sql`
         delete from dead_letters letter using queue_items item
         where letter.tenant_id = ${tenantId} and item.tenant_id = ${tenantId}
@@ -191,57 +191,57 @@ export function deadLetterStore(sql: Sql) {
     },
 
     /**
-     * How the named letters stand, and stay until the transaction ends. One whose item was not dead-lettered when it was
-     * to be locked counts as being retried, whatever has become of it since: to wait for it now would be out of order.
+     * Locks the named letters until the transaction ends and returns their status. A letter whose item was not
+     * dead-lettered at the time of locking is reported as retrying: waiting for its lock now would violate the lock order.
      */
-    async lock(tenantId: TenantId, poolId: string, queueItemIds: readonly string[]): Promise<Standing[]> {
+    async lock(tenantId: TenantId, poolId: string, queueItemIds: readonly string[]): Promise<LetterStatus[]> {
       const locked = new Set((await lockedItems(tenantId, poolId, queueItemIds)).map((item) => item.id));
-      const letters = await sql<Standing[]>`
+      const letters = await sql<LetterStatus[]>`
         select queue_item_id, state, retry_count, max_retries from dead_letters
         where tenant_id = ${tenantId} and pool_id = ${poolId} and queue_item_id = any(${queueItemIds as string[]})`;
       return letters.map((letter) => (locked.has(letter.queueItemId) ? letter : { ...letter, state: "retrying" }));
     },
 
-    /** Puts the named letters' items back that may still be tried; answers how many. */
+    /** Requeues the items of the named letters that can be retried; returns their number. */
     async retryNamed(
       tenantId: TenantId,
       poolId: string,
       queueItemIds: readonly string[],
-      renewal: Renewal,
-      placements?: readonly Placement[],
+      settings: RequeueSettings,
+      requeued?: readonly RequeuedItem[],
     ): Promise<number> {
-      return putBack(tenantId, poolId, lockedItems(tenantId, poolId, queueItemIds), renewal, placements);
+      return requeue(tenantId, poolId, lockedItems(tenantId, poolId, queueItemIds), settings, requeued);
     },
 
-    /** The items of the letters that may still be tried, the oldest failures first; read without a lock. */
+    /** The letters that can be retried, oldest failure first; read without a lock. */
     async oldestRetryable(
       tenantId: TenantId,
       poolId: string,
-      after: LetterPlace | undefined,
+      after: LetterPosition | undefined,
       limit: number,
-    ): Promise<LetterPlace[]> {
-      const behind =
+    ): Promise<LetterPosition[]> {
+      const condition =
         after === undefined
           ? sql``
           : sql`and (last_failed_at, queue_item_id) > (${after.failedAt}::timestamptz, ${after.queueItemId})`;
-      return sql<LetterPlace[]>`
+      return sql<LetterPosition[]>`
         select queue_item_id, last_failed_at::text as failed_at
-        from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable} ${behind}
+        from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable} ${condition}
         order by last_failed_at, queue_item_id limit ${limit}`;
     },
 
-    /** Has retries of one pool run one after the other, until the transaction ends. */
+    /** Serialises the retries of one pool until the transaction ends. */
     async lockRetries(poolId: string): Promise<void> {
       await sql`select pg_advisory_xact_lock(hashtextextended(${poolId}, 11))`;
     },
 
-    /** Puts back the items of the letters that failed first; answers how many. */
-    async retryOldest(tenantId: TenantId, poolId: string, limit: number, renewal: Renewal): Promise<number> {
+    /** Requeues the items of the oldest failures; returns their number. */
+    async retryOldest(tenantId: TenantId, poolId: string, limit: number, settings: RequeueSettings): Promise<number> {
       const matching = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable}`;
-      return putBack(tenantId, poolId, oldestItems(matching, limit), renewal);
+      return requeue(tenantId, poolId, oldestItems(matching, limit), settings);
     },
 
-    /** How many of the failed letters may be put back, and how many may not any more. */
+    /** Counts the failed letters that can be retried, and those that cannot. */
     async countFailed(tenantId: TenantId, poolId: string): Promise<{ retryable: number; exhausted: number }> {
       const [row] = await sql<{ retryable: number; exhausted: number }[]>`
         select count(*) filter (where retry_count < max_retries) as retryable,
@@ -250,7 +250,7 @@ export function deadLetterStore(sql: Sql) {
       return row!;
     },
 
-    /** Adds to the number of items that wait in a pool's queue. */
+    /** Adds to the depth of a pool's queue. */
     async addDepth(tenantId: TenantId, poolId: string, shard: number, count: number): Promise<void> {
       await sql`
         insert into queue_depths (tenant_id, pool_id, shard, depth)
@@ -258,7 +258,7 @@ export function deadLetterStore(sql: Sql) {
         on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth`;
     },
 
-    /** Brings named letters from one state into another; answers how many. */
+    /** Changes the state of named letters; returns the number of changed letters. */
     async setState(
       tenantId: TenantId,
       poolId: string,
@@ -273,8 +273,8 @@ export function deadLetterStore(sql: Sql) {
       return changed.count;
     },
 
-    /** Removes letters for good, the oldest failures first, with their items and decisions; answers how many. */
-    async remove(tenantId: TenantId, poolId: string, removal: Removal, limit: number): Promise<number> {
+    /** Deletes letters with their items and decisions, oldest failure first; returns their number. */
+    async remove(tenantId: TenantId, poolId: string, removal: RemovalFilter, limit: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         with picked as (${oldestItems(matching(tenantId, poolId, removal), limit)}),
         letters as (
@@ -290,19 +290,19 @@ export function deadLetterStore(sql: Sql) {
       return row!.count;
     },
 
-    async countMatching(tenantId: TenantId, poolId: string, removal: Removal): Promise<number> {
+    async countMatching(tenantId: TenantId, poolId: string, removal: RemovalFilter): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*) from dead_letters where ${matching(tenantId, poolId, removal)}`;
       return row!.count;
     },
   };
 
-  function matching(tenantId: TenantId, poolId: string, { state, failedBefore }: Removal): Fragment {
+  function matching(tenantId: TenantId, poolId: string, { state, failedBefore }: RemovalFilter): Fragment {
     return sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${inState(state)}
       ${failedBefore === undefined ? sql`` : sql`and last_failed_at < ${failedBefore}`}`;
   }
 }
 
-function placementRow({ queueItemId, holdReason, dueAtMs, ...rest }: Placement): object {
+function requeuedRow({ queueItemId, holdReason, dueAtMs, ...rest }: RequeuedItem): object {
   return { ...rest, id: queueItemId, hold_reason: holdReason, due_at_ms: dueAtMs ?? null };
 }

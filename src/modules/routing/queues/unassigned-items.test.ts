@@ -17,7 +17,7 @@ const unassignedItems = createUnassignedItems({
   admissionOf: stage.admissionOf,
   sweepBy: (atMs) => void sweepTimes.push(atMs),
   deadLetters: {
-    bury: async (_tx, _tenantId, letters) => void deadLettered.push(...letters.map((each) => each.queueItemId)),
+    record: async (_tx, _tenantId, letters) => void deadLettered.push(...letters.map((each) => each.queueItemId)),
   },
   events: recordedEvents() as never,
   wake: (_, poolId) => woken.push(poolId),

@@ -2,8 +2,8 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { groupNamesOf, retryRaces } from "../admission/index.ts";
-import type { DeadLetters, Placement, RefusedItem } from "../dead-letters/index.ts";
+import { groupNamesOf, retryOnConflict } from "../admission/index.ts";
+import type { DeadLetters, RefusedItem, RequeuedItem } from "../dead-letters/index.ts";
 import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
 import {
   type AdmissionOf,
@@ -21,7 +21,7 @@ interface Parts {
   readonly pools: Pick<PoolReader, "snapshot">;
   readonly shares: EventLoopShares;
   readonly admissionOf: AdmissionOf;
-  readonly deadLetters: Pick<DeadLetters, "bury">;
+  readonly deadLetters: Pick<DeadLetters, "record">;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Called with the time at which an item is due. */
@@ -71,7 +71,7 @@ export function createUnassignedItems(parts: Parts): UnassignedItems {
       maxRetries,
       failedAt: new Date(nowMs),
     }));
-    await deadLetters.bury(tx, tenantId, letters);
+    await deadLetters.record(tx, tenantId, letters);
     const entries = transitioned.map(({ id, attempt }) => ({
       tenantId,
       type: "queue.item.dead_lettered" as const,
@@ -102,7 +102,7 @@ export function createUnassignedItems(parts: Parts): UnassignedItems {
     for (const id of ids) round.leave(id, groupNamesOf({ tenantId, ...found.get(id)! }));
     const { placed, refused } = round.admit(ids, ids.length);
     await changePool(tx, tenantId, pool.id, [...placed, ...refused.map(withoutGroups)]);
-    const { depth, freed } = await round.keep();
+    const { depth, freed } = await round.save();
     const { transitioned, counts } = await applyTransitionsUncounted(
       tx,
       refused.map(toEndTransition(tenantId, pool.id)),
@@ -128,7 +128,7 @@ export function createUnassignedItems(parts: Parts): UnassignedItems {
       if (snapshot === undefined) return;
       const items = await readRequestedItems(db.sql, tenantId, { poolId, state: "ready", ids });
       const requests = await admissionRequests(admissionOf, snapshot.pool, items, shares.forBackground(tenantId));
-      const { placed, freed, recorded } = await retryRaces(() =>
+      const { placed, freed, recorded } = await retryOnConflict(() =>
         db.transaction((tx) => redirectIn(tx, from, snapshot, requests, nowMs)),
       );
       recorded.wake();
@@ -183,7 +183,7 @@ async function changePool(
   tx: Sql,
   tenantId: TenantId,
   poolId: string,
-  placements: readonly Placement[],
+  placements: readonly RequeuedItem[],
 ): Promise<void> {
   if (placements.length === 0) return;
   const rows = placements.map(({ queueItemId, holdReason, dueAtMs, ...rest }) => ({
@@ -204,7 +204,7 @@ async function changePool(
 }
 
 /** Places a refused item in the pool but in none of its groups, until it ends. */
-function withoutGroups({ queueItemId }: RefusedItem): Placement {
+function withoutGroups({ queueItemId }: RefusedItem): RequeuedItem {
   const groups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
   return { queueItemId, state: "ready", holdReason: "", dueAtMs: undefined, ...groups };
 }

@@ -1,8 +1,9 @@
 /**
- * Routing: who takes an item of work, and why.
+ * Routing: chooses the recipient of each item.
  *
- * decision: what was chosen, with what it was chosen from; it can be made again. live: what this node knows of the
- * moment. outcome: how what was routed turned out; it teaches who is slow, dear or failing.
+ * decision: the chosen recipient with the evidence of the choice; it can be replayed. live: this node's current state of
+ * pools and recipients. outcome: the result of a routed item; it updates the latency, cost and health of its recipient.
+ * assigner: the background task that finds recipients for waiting items.
  */
 
 import type { Clock } from "../../../platform/clock/clock.ts";
@@ -15,15 +16,15 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { PoolSnapshot, Pools } from "../pools/index.ts";
 import type { Queues } from "../queues/index.ts";
-import { createAssigning } from "./assignment/assigner.ts";
+import { createAssigner } from "./assignment/assigner.ts";
 import { createDecisionService } from "./decisions/decision-service.ts";
-import { createSnapshotKeeping } from "./decisions/snapshot-archive.ts";
+import { createSnapshotArchive } from "./decisions/snapshot-archive.ts";
 import { capacityReasons } from "./domain/assignment-retry.ts";
 import type { RoutableItem } from "./domain/item.ts";
 import type { LivePools } from "./outcomes/live-pools.ts";
 import { outcomeHandlers } from "./outcomes/outcome-handler.ts";
-import { createQueueRoom } from "./queue-reservation.ts";
-import { forgetRoutingJob } from "./retention-job.ts";
+import { createQueueReservations } from "./queue-reservation.ts";
+import { deleteExpiredRoutingJob } from "./retention-job.ts";
 import { createRouteService } from "./route-service.ts";
 import { routingHandlers } from "./routing-handler.ts";
 
@@ -44,20 +45,20 @@ interface Parts {
   readonly queues: Queues;
   readonly admissionOf: Admission["requestOf"];
   readonly live: LivePools;
-  /** How often waiting items without a recipient are looked for. */
+  /** The interval of the search for waiting items without a recipient. */
   readonly assignPollMs: number;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
 }
 
-/** The door of the module. */
+/** The module's public API. */
 export type Router = ReturnType<typeof createRouter>;
 
-/** Makes the module. */
+/** Creates the module. */
 export function createRouter(parts: Parts) {
   const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
-  const assigning = createAssigning({ ...parts, unassignedItems: queues.unassignedItems, wake: queues.wake, pollMs });
-  const keeping = createSnapshotKeeping(db.sql, clock, pools.snapshotCodec);
+  const assigner = createAssigner({ ...parts, unassignedItems: queues.unassignedItems, wake: queues.wake, pollMs });
+  const archive = createSnapshotArchive(db.sql, clock, pools.snapshotCodec);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
     pools,
@@ -66,14 +67,14 @@ export function createRouter(parts: Parts) {
     acceptor: queues.acceptor,
     expect: queues.sweepBy,
     onUnassigned({ tenantId, snapshot, decision, view }) {
-      // A place that became free before the item was committed woke nobody.
+      // A place that became free before the item was committed triggered no scan for it.
       const waitsForPlace = capacityReasons.includes(decision.reason);
       const missedPlace = waitsForPlace && !view.live.isFull;
-      if (missedPlace || decision.reason === "decided_later") assigning.itemReady(tenantId, snapshot.pool.id);
-      else if (waitsForPlace) assigning.itemWaits(tenantId, snapshot.pool.id);
+      if (missedPlace || decision.reason === "decided_later") assigner.announceReadyItem(tenantId, snapshot.pool.id);
+      else if (waitsForPlace) assigner.announceWaitingItem(tenantId, snapshot.pool.id);
     },
-    keepSnapshot: keeping.keep,
-    reservePlace: createQueueRoom(db.sql, clock),
+    saveSnapshot: archive.save,
+    reservePlace: createQueueReservations(db.sql, clock),
     isRecorded: async (claim) => (await readUsedKeys(db.sql, [claim])).size > 0,
     admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => parts.admissionOf(pool, item),
   });
@@ -82,7 +83,7 @@ export function createRouter(parts: Parts) {
       routing: routingHandlers(routes, decisions, cursors),
       outcomes: outcomeHandlers(decisions, live),
     },
-    jobs: [forgetRoutingJob({ sql: db.sql, ...parts })],
-    assigning,
+    jobs: [deleteExpiredRoutingJob({ sql: db.sql, ...parts })],
+    assigner,
   };
 }

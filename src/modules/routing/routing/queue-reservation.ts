@@ -4,83 +4,84 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 
-/** A place in a queue for an item that is not committed yet. End it in one of the two ways, once. */
+/** A place in a queue for an item that is not committed yet. Call exactly one of the methods, once. */
 export interface QueueReservation {
   /** The item was committed. */
-  keep(): void;
-  /** The item did not come in. */
+  commit(): void;
+  /** The item was not accepted. */
   release(): void;
 }
 
-interface Room {
-  /** The depth as it was read, and what this node committed since. */
+/** The known usage of one pool's queue. */
+interface QueueUsage {
+  /** The depth at the last read, plus this node's commits since then. */
   depth: number;
-  /** Reserved by this node and not committed yet. */
+  /** Places that this node has reserved and not committed yet. */
   reserved: number;
-  /** How many items this node has committed in all. */
+  /** The total number of items that this node has committed. */
   committed: number;
   readAtMs: number;
   reading: Promise<void> | undefined;
 }
 
 const poolsMax = 10_000;
-/** How old a depth may be: a queue can grow past its bound by what comes in meanwhile on other nodes. */
+/** The maximum age of a depth. A queue can exceed its limit by the items that other nodes accept in this time. */
 const freshMs = 500;
 
 /**
- * Reserves places in queues, and refuses items for queues that are full. The depth is read now and then; reservations
- * and commits of this node are counted at once.
+ * Creates a function that reserves places in queues and rejects items for full queues. The depth is read periodically;
+ * this node's reservations and commits are counted immediately.
  */
-export function createQueueRoom(sql: Sql, clock: Clock) {
-  const rooms = new Map<string, Room>();
+export function createQueueReservations(sql: Sql, clock: Clock) {
+  const usages = new Map<string, QueueUsage>();
 
-  async function read(tenantId: TenantId, poolId: string, room: Room): Promise<void> {
-    const { committed } = room;
+  async function read(tenantId: TenantId, poolId: string, usage: QueueUsage): Promise<void> {
+    const { committed } = usage;
     const [row] = await sql<{ depth: number }[]>`
       select coalesce(sum(depth), 0)::bigint as depth from queue_depths
       where tenant_id = ${tenantId} and pool_id = ${poolId}`;
-    // What was committed meanwhile may have been read or not: it counts, until the next read tells.
-    room.depth = row!.depth + (room.committed - committed);
-    room.readAtMs = clock.now();
+    // The read may not include concurrent commits, so they are added until the next read.
+    usage.depth = row!.depth + (usage.committed - committed);
+    usage.readAtMs = clock.now();
   }
 
-  function reserve(room: Room, { pool }: PoolSnapshot): QueueReservation {
+  function reserve(usage: QueueUsage, { pool }: PoolSnapshot): QueueReservation {
     const { maxDepth } = pool.config.queue;
-    if (room.depth + room.reserved >= maxDepth) {
+    if (usage.depth + usage.reserved >= maxDepth) {
       throw fail("ROUTING_FAILED", {
         public: `The queue of the pool ${pool.name} is full: ${maxDepth} items wait.`,
         headers: { "retry-after": "1" },
       });
     }
-    room.reserved++;
+    usage.reserved++;
     return {
-      keep() {
-        room.reserved--;
-        room.depth++;
-        room.committed++;
+      commit() {
+        usage.reserved--;
+        usage.depth++;
+        usage.committed++;
       },
       release() {
-        room.reserved--;
+        usage.reserved--;
       },
     };
   }
 
   return (snapshot: PoolSnapshot): QueueReservation | Promise<QueueReservation> => {
     const { id: poolId, tenantId } = snapshot.pool;
-    let room = rooms.get(poolId);
-    if (room === undefined) {
-      if (rooms.size >= poolsMax) rooms.clear();
-      room = { depth: 0, reserved: 0, committed: 0, readAtMs: 0, reading: undefined };
-      rooms.set(poolId, room);
+    let usage = usages.get(poolId);
+    if (usage === undefined) {
+      if (usages.size >= poolsMax) usages.clear();
+      usage = { depth: 0, reserved: 0, committed: 0, readAtMs: 0, reading: undefined };
+      usages.set(poolId, usage);
     }
-    const known = room;
+    const known = usage;
     const stale = clock.now() - known.readAtMs > freshMs;
     if (stale) {
       known.reading ??= read(tenantId, poolId, known).finally(() => {
         known.reading = undefined;
       });
     }
-    // Only the first look has to wait; later ones go by what is known while it is read again.
+    // Only the first call waits for the depth; later calls use the known depth during a refresh.
     if (known.readAtMs === 0) return known.reading!.then(() => reserve(known, snapshot));
     known.reading?.catch(() => {});
     return reserve(known, snapshot);

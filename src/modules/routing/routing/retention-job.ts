@@ -3,9 +3,9 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
-import { forgetDecisions, tenantsWithDecisions } from "./decisions/decision-store.ts";
-import { forgetSnapshotParts, forgetSnapshots } from "./decisions/snapshot-store.ts";
-import { forgetOutcomes } from "./outcomes/outcome-store.ts";
+import { deleteExpiredDecisions, tenantsWithDecisions } from "./decisions/decision-store.ts";
+import { deleteUnusedSnapshotParts, deleteUnusedSnapshots } from "./decisions/snapshot-store.ts";
+import { deleteExpiredOutcomes } from "./outcomes/outcome-store.ts";
 
 interface Parts {
   readonly sql: Sql;
@@ -16,11 +16,11 @@ interface Parts {
 
 const dayMs = 86_400_000;
 const everyMs = 10 * 60_000;
-const bite = 2000;
-const partsBite = 200;
+const batchSize = 2000;
+const partBatchSize = 200;
 
-/** Forgets decisions, outcomes and snapshots that are older than they are kept. Work that is not done stays. */
-export function forgetRoutingJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
+/** Deletes expired decisions, outcomes and snapshots. Decisions of unfinished items stay. */
+export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
     kind: "routing.forget",
     every: { ms: everyMs, tenantId: platformTenantId },
@@ -28,12 +28,20 @@ export function forgetRoutingJob({ sql, clock, retentionDays, platformTenantId }
       const beforeMs = clock.now() - retentionDays * dayMs;
       const below = lowestUlid(beforeMs);
       for (const tenantId of await tenantsWithDecisions(sql, below)) {
-        await runInBatches(signal, bite, (limit) => forgetDecisions(sql, tenantId as TenantId, below, limit));
-        await runInBatches(signal, bite, (limit) => forgetOutcomes(sql, tenantId as TenantId, below, limit));
+        await runInBatches(signal, batchSize, (limit) =>
+          deleteExpiredDecisions(sql, tenantId as TenantId, below, limit),
+        );
+        await runInBatches(signal, batchSize, (limit) =>
+          deleteExpiredOutcomes(sql, tenantId as TenantId, below, limit),
+        );
       }
-      // Marked as in use every half day: whatever still has decisions stays, and parts outlive their snapshots.
-      await runInBatches(signal, bite, (limit) => forgetSnapshots(sql, new Date(beforeMs - 2 * dayMs), limit));
-      await runInBatches(signal, partsBite, (limit) => forgetSnapshotParts(sql, new Date(beforeMs - 4 * dayMs), limit));
+      // Snapshots in use are marked every 12 hours, so those with decisions stay. Parts are retained longer than snapshots.
+      await runInBatches(signal, batchSize, (limit) =>
+        deleteUnusedSnapshots(sql, new Date(beforeMs - 2 * dayMs), limit),
+      );
+      await runInBatches(signal, partBatchSize, (limit) =>
+        deleteUnusedSnapshotParts(sql, new Date(beforeMs - 4 * dayMs), limit),
+      );
     },
   };
 }

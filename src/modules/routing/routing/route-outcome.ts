@@ -9,48 +9,48 @@ import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import type { LiveView } from "./outcomes/live-pools.ts";
 import type { QueueReservation } from "./queue-reservation.ts";
 
-/** An item as a caller asks for it to be routed. */
-export interface AskedItem {
-  /** Empty: rules pick one. */
+/** An item that a caller requests to route. */
+export interface RouteInput {
+  /** Empty: the rules choose a pool. */
   readonly poolId: string;
   readonly item: RoutableItem;
-  /** The item's attributes as they are kept. */
+  /** The item's attributes as they are stored. */
   readonly attributesJson: string;
   readonly payloadJson: string;
   readonly notBeforeMs: number | undefined;
-  /** 0: as the pool says. */
+  /** 0: the pool's default. */
   readonly ttlS: number;
 }
 
-/** An item with what was decided for it, and what admission made of that. */
-export interface Routed {
+/** An item with its decision and its admission verdict. */
+export interface RoutedItem {
   readonly id: string;
   readonly tenantId: TenantId;
-  readonly asked: AskedItem;
+  readonly input: RouteInput;
   readonly snapshot: PoolSnapshot;
   readonly view: LiveView;
   readonly decision: Decision;
   readonly seed: number;
   readonly evidence: Evidence;
-  /** The work that is put on the queue; undefined when there is none. */
+  /** The queue item; undefined when there is none. */
   readonly work: ItemRow | undefined;
   readonly admission: AdmissionRequest | undefined;
   readonly verdict: Verdict | undefined;
-  /** The place of work that waits in the queue. */
+  /** The reserved place of an item that waits in the queue. */
   readonly reservation?: QueueReservation;
 }
 
-/** What a caller is told became of the item. */
+/** The outcome of an item that the caller sees. */
 export type RouteOutcome = "routed" | "queued" | "held" | "deduplicated" | "debounced" | "rejected";
 
-/** What became of an item: admission has the last word. */
-export function outcomeOf({ decision, verdict }: Pick<Routed, "decision" | "verdict">): RouteOutcome {
+/** The outcome of an item. A verdict of admission overrides the decision. */
+export function outcomeOf({ decision, verdict }: Pick<RoutedItem, "decision" | "verdict">): RouteOutcome {
   if (verdict !== undefined && verdict.status !== "admitted") return verdict.status;
   return decision.outcome as RouteOutcome;
 }
 
-/** An item with what admission says of it. */
-export function withVerdict(routed: Routed, verdict: Verdict | undefined, nowMs: number): Routed {
+/** Adds the admission verdict to an item. */
+export function applyVerdict(routed: RoutedItem, verdict: Verdict | undefined, nowMs: number): RoutedItem {
   if (verdict === undefined) return routed;
   const { decision, evidence } = routed;
   const { status, constraint, existingItemId } = verdict;
@@ -67,7 +67,7 @@ export function withVerdict(routed: Routed, verdict: Verdict | undefined, nowMs:
     work,
     evidence: {
       ...evidence,
-      // A word that does not change.
+      // A stable code.
       reason: status === "admitted" ? decision.reason : `${constraint}_${status}`,
       trace: [...evidence.trace, step],
       existingItemId,
@@ -79,25 +79,25 @@ export function withVerdict(routed: Routed, verdict: Verdict | undefined, nowMs:
 const noGroups: ItemRow["groups"] = { singleton: "", debounce: "", throttle: "", concurrency: "" };
 const unconstrained: Pick<ItemRow, "groups" | "limitGroups"> = { groups: noGroups, limitGroups: [] };
 
-/** The work that is put on the queue; undefined when there is none. */
+/** Creates the queue item; undefined when nothing is queued. */
 export function itemRow(
   {
     snapshot,
-    asked,
+    input,
     decision,
     verdict,
     admission,
-  }: Pick<Routed, "snapshot" | "asked" | "decision" | "verdict" | "admission">,
+  }: Pick<RoutedItem, "snapshot" | "input" | "decision" | "verdict" | "admission">,
   nowMs: number,
 ): ItemRow | undefined {
   const { config } = snapshot.pool;
   const { outcome, deliveryMode, recipientId, holdS } = decision;
   if (outcome === "rejected" || verdict?.status === "deduplicated" || verdict?.status === "rejected") return undefined;
-  const ttlS = asked.ttlS === 0 ? config.queue.ttlS : asked.ttlS;
+  const ttlS = input.ttlS === 0 ? config.queue.ttlS : input.ttlS;
   const tracked = deliveryMode === "decision_only";
-  // Nobody fetches it: it only counts against what the recipient can have at once, until its outcome is told.
+  // A tracked item is never leased by a worker. It only counts against the recipient's capacity until its outcome is reported.
   if (tracked && !snapshot.recipients.some(({ id, capacity }) => id === recipientId && capacity > 0)) return undefined;
-  const hold = tracked ? heldByRecipient : heldUntil(asked, decision, verdict, nowMs, holdS);
+  const hold = tracked ? trackedHold : holdOf(input, decision, verdict, nowMs, holdS);
   return {
     recipientId,
     delivery: tracked ? "none" : deliveryOf(decision),
@@ -105,7 +105,7 @@ export function itemRow(
     ageingS: config.queue.ageingS,
     leaseS: tracked ? config.lease.durationS : undefined,
     expiresAtMs: nowMs + ttlS * 1000,
-    ownTtl: asked.ttlS !== 0,
+    ownTtl: input.ttlS !== 0,
     ...(admission === undefined ? unconstrained : groupsOf(admission)),
   };
 }
@@ -116,15 +116,15 @@ function deliveryOf({ reason, deliveryMode }: Decision): ItemRow["delivery"] {
 }
 
 type Hold = Pick<ItemRow, "state" | "dueAtMs" | "heldForMs" | "notBeforeMs" | "holdReason">;
-const heldByRecipient: Hold = { state: "leased", dueAtMs: undefined, holdReason: "" };
-const heldByNobody: Hold = { state: "ready", dueAtMs: undefined, holdReason: "" };
+const trackedHold: Hold = { state: "leased", dueAtMs: undefined, holdReason: "" };
+const noHold: Hold = { state: "ready", dueAtMs: undefined, holdReason: "" };
 
 /**
- * What an item has to wait for before it can be handed out. Whether its own time has come is not decided here: nodes'
- * clocks differ, and the database's counts.
+ * The hold of an item before it can be leased. Whether `notBefore` has passed is decided by the database's clock, because
+ * the clocks of nodes differ.
  */
-function heldUntil(
-  { notBeforeMs }: AskedItem,
+function holdOf(
+  { notBeforeMs }: RouteInput,
   { outcome }: Decision,
   verdict: Verdict | undefined,
   nowMs: number,
@@ -132,15 +132,15 @@ function heldUntil(
 ): Hold {
   if (verdict !== undefined && verdict.holdReason !== "") {
     const { dueAtMs = nowMs, holdReason } = verdict;
-    return heldFor(holdReason, dueAtMs - nowMs, notBeforeMs, nowMs);
+    return createHold(holdReason, dueAtMs - nowMs, notBeforeMs, nowMs);
   }
-  if (outcome === "held") return heldFor("rule", holdS * 1000, notBeforeMs, nowMs);
-  if (notBeforeMs === undefined) return heldByNobody;
+  if (outcome === "held") return createHold("rule", holdS * 1000, notBeforeMs, nowMs);
+  if (notBeforeMs === undefined) return noHold;
   const dueAtMs = notBeforeMs > nowMs ? notBeforeMs : undefined;
   return { state: "pending", holdReason: "not_before", dueAtMs, notBeforeMs };
 }
 
-function heldFor(holdReason: string, heldForMs: number, notBeforeMs: number | undefined, nowMs: number): Hold {
+function createHold(holdReason: string, heldForMs: number, notBeforeMs: number | undefined, nowMs: number): Hold {
   const dueAtMs = Math.max(nowMs + heldForMs, notBeforeMs ?? 0);
   return { state: "held", holdReason, dueAtMs, heldForMs, notBeforeMs };
 }
@@ -149,13 +149,13 @@ function groupsOf({ groups, limitGroups }: AdmissionRequest): Pick<ItemRow, "gro
   return { groups, limitGroups };
 }
 
-/** What is kept of an item that was routed. */
-export function settled(routed: Routed, nowMs: number): AcceptedBatch["rows"][number] {
-  const { id, tenantId, asked, snapshot, seed, decision, evidence, work } = routed;
+/** Creates the rows and events to store for a routed item. */
+export function toAcceptedRow(routed: RoutedItem, nowMs: number): AcceptedBatch["rows"][number] {
+  const { id, tenantId, input, snapshot, seed, decision, evidence, work } = routed;
   const { pool, digest } = snapshot;
   const outcome = outcomeOf(routed);
   const refused = outcome === "deduplicated" || outcome === "rejected";
-  const { type, key, requirements, priority } = asked.item;
+  const { type, key, requirements, priority } = input.item;
   const recipientId = refused ? "" : decision.recipientId;
   const row: DecisionRow = {
     tenantId,
@@ -163,9 +163,9 @@ export function settled(routed: Routed, nowMs: number): AcceptedBatch["rows"][nu
     poolId: pool.id,
     type,
     key,
-    attributesJson: asked.attributesJson,
+    attributesJson: input.attributesJson,
     requirementsJson: requirements === noRequirements ? noRequirementsJson : JSON.stringify(requirements),
-    payloadJson: refused ? "{}" : asked.payloadJson,
+    payloadJson: refused ? "{}" : input.payloadJson,
     priority,
     outcome,
     recipientId,

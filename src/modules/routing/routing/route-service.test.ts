@@ -11,7 +11,7 @@ import { createRouteService } from "./route-service.ts";
 
 type Parts = Parameters<typeof createRouteService>[0];
 
-/** Routing into one pool that has a constraint, and an item for it. */
+/** A route service with one pool that has a constraint, and an item for it. */
 function routingWith(parts: Partial<Parts>) {
   const { snapshot } = poolOf({ strategy: "round_robin", recipients: [{}] });
   const admission = { singleton: { key: "item.key", mode: "skip", ttlS: 60 } };
@@ -19,15 +19,15 @@ function routingWith(parts: Partial<Parts>) {
   const constrained = { ...snapshot, pool: { ...snapshot.pool, config } } as unknown as PoolSnapshot;
   const pool = compilePool(constrained);
   const live = new LivePool(pool);
-  const turns = { isOver: () => false, next: async () => {} };
+  const slices = { isOver: () => false, next: async () => {} };
   const routes = createRouteService({
     pools: { requirePool: () => constrained } as never,
-    live: { view: () => ({ pool, live }), assigned: () => {}, released: () => {} } as never,
-    shares: { forCall: () => turns, forBackground: () => turns },
+    live: { view: () => ({ pool, live }), recordAssignment: () => {}, recordRelease: () => {} } as never,
+    shares: { forCall: () => slices, forBackground: () => slices },
     acceptor: acceptorThat(async () => "accepted"),
     admissionOf: () => undefined,
-    keepSnapshot: () => undefined,
-    reservePlace: () => ({ release: () => {}, keep: () => {} }),
+    saveSnapshot: () => undefined,
+    reservePlace: () => ({ release: () => {}, commit: () => {} }),
     expect: () => {},
     onUnassigned: () => {},
     isRecorded: async () => false,
@@ -44,11 +44,11 @@ function routingWith(parts: Partial<Parts>) {
   return { routes, item };
 }
 
-function acceptorThat(keep: () => Promise<"accepted" | "duplicate">): Acceptor {
+function acceptorThat(accept: () => Promise<"accepted" | "duplicate">): Acceptor {
   return {
     async accept({ items, toBatch }) {
       toBatch(items.map(() => undefined));
-      return keep();
+      return accept();
     },
     idle: async () => {},
   };
@@ -57,22 +57,22 @@ function acceptorThat(keep: () => Promise<"accepted" | "duplicate">): Acceptor {
 test("the admission keys of routed items are evaluated in slices of the event loop", async () => {
   let isInSlice = true;
   const evaluatedInSlice: boolean[] = [];
-  const turns = {
+  const slices = {
     isOver: () => !isInSlice,
     next: async () => {
       isInSlice = true;
     },
   };
   const { routes, item } = routingWith({
-    shares: { forCall: () => turns, forBackground: () => turns },
+    shares: { forCall: () => slices, forBackground: () => slices },
     admissionOf() {
       evaluatedInSlice.push(isInSlice);
       return undefined;
     },
     reservePlace() {
-      // The decision took all of the slice.
+      // The decision has used up the slice.
       isInSlice = false;
-      return { release: () => {}, keep: () => {} };
+      return { release: () => {}, commit: () => {} };
     },
   });
   const results = await routes.routeBatch(
@@ -87,14 +87,14 @@ test("the admission keys of routed items are evaluated in slices of the event lo
 });
 
 const connectionLost = Object.assign(new Error("lost"), { code: "CONNECTION_CLOSED" });
-for (const [what, keep, givenBack] of [
+for (const [what, accept, refunded] of [
   ["that were accepted", async () => "accepted" as const, []],
   ["of a repeated call", async () => "duplicate" as const, [3]],
   ["that were refused", () => Promise.reject(fail("CONFLICT")), [3]],
   ["whose commit may have happened", () => Promise.reject(connectionLost), []],
 ] as const) {
-  test(`items ${what} ${givenBack.length === 0 ? "stay taken from the quota" : "are given back to the quota"}`, async () => {
-    const { routes, item } = routingWith({ acceptor: acceptorThat(keep) });
+  test(`items ${what} ${refunded.length === 0 ? "stay counted against the quota" : "are refunded to the quota"}`, async () => {
+    const { routes, item } = routingWith({ acceptor: acceptorThat(accept) });
     const returned: number[] = [];
     const context = contextFor({} as never, {
       takeQuota: async () => ({ refund: async (count) => void returned.push(count) }),
@@ -102,6 +102,6 @@ for (const [what, keep, givenBack] of [
     await routes
       .routeBatch(context, [item, item, item], false, undefined, (each) => each as never)
       .catch((error) => assert.ok(what.startsWith("that were refused") || error === connectionLost));
-    assert.deepEqual(returned, givenBack);
+    assert.deepEqual(returned, refunded);
   });
 }

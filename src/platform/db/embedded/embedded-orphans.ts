@@ -7,20 +7,20 @@ const PATIENCE_MS = 5_000;
 
 interface Orphan {
   readonly pid: number;
-  /** Whether it is the server itself, not one of the processes that the server started. */
+  /** Whether it is the server itself, not one of its child processes. */
   readonly server: boolean;
 }
 
 /**
- * Ends every process of a server whose owner is gone. PostgreSQL shows its cluster name in the command lines of all
- * its processes; a process id alone may long belong to another program.
+ * Ends every process of a server whose owner has ended. PostgreSQL shows its cluster name in the command lines of all its
+ * processes; a process id alone may belong to another program by now.
  */
 export async function endOrphans(clusterName: string): Promise<void> {
   let orphans = find(clusterName);
   const deadline = Date.now() + PATIENCE_MS;
   for (const { pid, server } of orphans) if (server) signal(pid, "SIGINT");
   while (orphans.length > 0) {
-    // Without their server the others are the remains of a crash, and late ones have had their time.
+    // Without their server, child processes are left over from a crash; a server that exceeds the timeout is killed too.
     const lost = !orphans.some(({ server }) => server) || Date.now() > deadline;
     if (lost) for (const { pid } of orphans) signal(pid, "SIGKILL");
     await delay(10);
@@ -28,10 +28,10 @@ export async function endOrphans(clusterName: string): Promise<void> {
   }
 }
 
-/** Ends every process that still works in a folder: a first start that was killed leaves its programs running. */
+/** Ends every process that still runs in a folder: a killed first start leaves its programs running. */
 export async function endOccupants(folder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
-  // Only the programs that were started for it: anybody may look into the folder.
+  // Only PostgreSQL's programs: other processes may have the folder open.
   const occupants = () =>
     commandLines().filter(
       ([pid, command]) =>
@@ -43,7 +43,7 @@ export async function endOccupants(folder: string): Promise<void> {
   }
 }
 
-/** Empty where it cannot be told: on other systems, and for processes of others. */
+/** Empty when unknown: on other systems, and for processes of other users. */
 function workingFolder(pid: number): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
@@ -68,7 +68,7 @@ function commandLines(): [pid: number, command: string][] {
     .map((pid) => [Number(pid), commandLine(pid)]);
 }
 
-/** Empty for a process that has ended, waited for or not. */
+/** Empty for a process that has ended, reaped or not. */
 function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
@@ -81,6 +81,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

@@ -9,12 +9,12 @@ import type { ServerUser } from "./embedded-user.ts";
 const READY = "database system is ready to accept connections";
 const STOP_PATIENCE_MS = 30_000;
 const SUCCESS = "exit code 0";
-/** How PostgreSQL's log tells of ENOSPC; its messages are not translated here. */
+/** PostgreSQL's log message for ENOSPC; the server runs without translations. */
 const DISK_FULL = "No space left on device";
-/** How long the last lines of a program that has ended may take to be read. */
+/** The time to read the last lines of an ended program. */
 const LAST_LINES_MS = 1000;
 
-/** One PostgreSQL program to run, inside the folder that it works on. */
+/** A PostgreSQL program to run, with its working folder. */
 export interface Program {
   readonly file: string;
   readonly args: readonly string[];
@@ -24,18 +24,18 @@ export interface Program {
   readonly log?: (line: string) => void;
 }
 
-// A second, detached process waits for the end of file on a pipe that only we hold open, and that comes even when we
-// are killed: then it asks PostgreSQL to shut down. A line on the pipe lets it go in peace.
+// A detached guard process waits for the end of file on a pipe that only this process holds open. The end of file comes even
+// when this process is killed; the guard then shuts PostgreSQL down. A line on the pipe ends the guard without a shutdown.
 const GUARDED = '( (read -r line <&3 || kill -INT $$) >/dev/null 2>&1 & ); exec "$@" 3<&-';
 
 interface Running {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly exited: Promise<string>;
-  /** The last lines that it wrote, for the message when it fails. */
+  /** Its last output lines, for the error message. */
   readonly tail: readonly string[];
   onLine(listener: (line: string) => void): void;
-  /** Whether this process waits for it before ending by itself. */
+  /** Whether the program keeps this process alive. */
   hold(held: boolean): void;
 }
 
@@ -44,10 +44,10 @@ function start(program: Program): Running {
   const child = spawn("/bin/sh", ["-c", GUARDED, "sh", ...user.prefix, file, ...args], {
     cwd: folder,
     ...user.id,
-    // In a session of its own: Ctrl-C in a terminal is for us, and we stop the database last.
+    // In its own session: Ctrl-C in a terminal must reach only this process, which stops the database last.
     detached: true,
     stdio: [input === undefined ? "ignore" : "pipe", "ignore", "pipe", "pipe"],
-    // Nothing of our environment: PGPORT, PGDATA and the like would change what the programs do.
+    // An empty environment: PGPORT, PGDATA and others would change the behaviour of the programs.
     env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" },
   });
   const guard = child.stdio[3] as Writable & { ref(): void; unref(): void };
@@ -71,7 +71,7 @@ function start(program: Program): Running {
       guard.end("\n");
       const outcome = signal ? `ended by ${signal}` : `exit code ${code}`;
       if (outcome === SUCCESS) return resolve(outcome);
-      // What it wrote last says why it ended.
+      // The last output lines contain the reason.
       await Promise.race([linesRead, delay(LAST_LINES_MS, undefined, { ref: false })]);
       resolve(diskFull === undefined ? outcome : `${outcome}. ${diskFullAdvice(folder, diskFull)}`);
     });
@@ -89,7 +89,7 @@ function start(program: Program): Running {
   };
 }
 
-/** Runs a program to its end; fails with what it wrote unless it succeeds. */
+/** Runs a program until it ends; fails with its output unless it succeeds. */
 export async function runProgram(program: Program): Promise<void> {
   const running = start(program);
   const closed = once(running.child, "close");
@@ -117,14 +117,14 @@ export async function startServer(program: Program): Promise<Server> {
   );
   const outcome = await Promise.race([ready, running.exited]);
   if (outcome !== "ready") throw failed(program, outcome, running.tail);
-  // A database that nobody stopped does not keep its owner alive; the guard stops it then.
+  // A running database does not keep its owner alive; the guard stops it after the owner has ended.
   running.hold(false);
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     running.hold(true);
     running.child.kill("SIGINT");
-    // What a fast shutdown cannot finish, the write-ahead log repairs at the next start.
+    // The write-ahead log recovers an incomplete shutdown at the next start.
     const impatience = setTimeout(() => running.child.kill("SIGQUIT"), STOP_PATIENCE_MS);
     await running.exited;
     clearTimeout(impatience);

@@ -15,7 +15,7 @@ const canRun = (user: { uid: number; gid: number }) =>
 const asRoot = { skip: process.geteuid?.() !== 0 && "needs root" };
 const withUsers = { skip: !canRun(nobody) && "needs root, in a folder that others can read" };
 
-/** What a user gets who knocks at the server's socket: "in" or the system's refusal. */
+/** The result of a user's connection to the server's socket: "in" or the system's error. */
 function knock(url: string, user: { uid: number; gid: number }): string {
   const script = `require("node:net").connect(process.argv[1])
     .on("connect", () => { console.log("in"); process.exit(); })
@@ -41,7 +41,7 @@ test("root without user namespaces starts it as nobody, in a folder that only ro
   assert.deepEqual(await query(again.url, "select n from kept"), [{ n: 1 }]);
 });
 
-test("data made in a user namespace still opens where there are none, and back", asRoot, async (t) => {
+test("data created in a user namespace opens without one, and vice versa", asRoot, async (t) => {
   const { start } = await scratch(t);
   for (const userNamespaces of [true, false, true]) {
     const { url, stop } = await start({ userNamespaces });
@@ -50,7 +50,7 @@ test("data made in a user namespace still opens where there are none, and back",
   }
 });
 
-test("an ordinary user starts it in a folder of their own", withUsers, async (t) => {
+test("an ordinary user starts it in their own folder", withUsers, async (t) => {
   const { dataDir, owner } = await scratch(t);
   chownSync(dataDir, nobody.uid, nobody.gid);
   const server = await owner({}, nobody).started;
@@ -90,7 +90,7 @@ test("no other user of the machine reaches a server that an ordinary user runs",
   assert.equal(knock(server.url, stranger), "EACCES");
 });
 
-test("a server user who cannot reach the programs gets a copy, made once", asRoot, async (t) => {
+test("a server user without access to the programs gets a copy, created once", asRoot, async (t) => {
   const { dataDir } = await scratch(t);
   chmodSync(dataDir, 0o711);
   const hidden = join(dataDir, "hidden");

@@ -11,7 +11,7 @@ const inUse = (error: unknown) =>
 // For tests that are not about the first start.
 const initialised = { initialised: true };
 
-test("the first start makes a UTF-8 database that survives a power cut", async (t) => {
+test("the first start creates a durable UTF-8 database", async (t) => {
   const { start } = await scratch(t);
   const { url } = await start({ durable: true });
   const [row] = await query(
@@ -41,7 +41,7 @@ test("a stop ends the server, even with connections open, and may be repeated", 
   assert.equal(await runs(pid), false);
 });
 
-test("what was committed survives kill -9 of the server, and its owner learns of it", async (t) => {
+test("committed data survives kill -9 of the server, and its owner is notified", async (t) => {
   const { start } = await scratch(t, initialised);
   const first = await start({ durable: true });
   await query(first.url, "create table kept as select 1 as n");
@@ -59,7 +59,7 @@ test("the server ends by itself when its owner is killed with -9", async (t) => 
   await until(async () => !(await runs(server.pid)));
 });
 
-test("a start right after kill -9 of the owner finds everything committed", async (t) => {
+test("a start right after kill -9 of the owner finds all committed data", async (t) => {
   const { start, owner } = await scratch(t, initialised);
   const first = owner();
   const server = await first.started;
@@ -84,7 +84,7 @@ test("a server that outlived its owner is ended by the next start", {
   assert.equal(await runs(server.pid), false);
 });
 
-test("a frozen server that outlived its owner does not stop the next start for good", {
+test("a frozen server that outlived its owner does not block the next start", {
   timeout: 60_000,
 }, async (t) => {
   const { start, owner } = await scratch(t, initialised);
@@ -97,7 +97,7 @@ test("a frozen server that outlived its owner does not stop the next start for g
   assert.equal(await runs(server.pid), false);
 });
 
-test("a lock file of PostgreSQL that names another, living program is not believed", async (t) => {
+test("a PostgreSQL lock file with the process id of another running program is ignored", async (t) => {
   const { dataDir, start } = await scratch(t, initialised);
   const first = await start();
   const file = join(dataDir, "postgres", "cluster", "postmaster.pid");
@@ -108,7 +108,7 @@ test("a lock file of PostgreSQL that names another, living program is not believ
   await start();
 });
 
-test("a first start that was killed half-way leaves nothing that the next one trips over", async (t) => {
+test("a killed first start leaves nothing that breaks the next one", async (t) => {
   const { dataDir, start, owner } = await scratch(t);
   const home = join(dataDir, "postgres");
   const first = owner();
@@ -131,14 +131,14 @@ test("a second owner is refused while the first lives, in this process and in an
   await query(first.url, "select 1");
 });
 
-test("of many starts at the same moment exactly one wins", async (t) => {
+test("exactly one of many concurrent starts succeeds", async (t) => {
   const { owner } = await scratch(t);
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => owner().started));
   assert.equal(outcomes.filter((outcome) => "url" in outcome).length, 1);
   for (const outcome of outcomes) if ("error" in outcome) assert.match(outcome.error, /is in use by/);
 });
 
-test("a start that fails says why and leaves the folder free", async (t) => {
+test("a failed start reports the reason and unlocks the folder", async (t) => {
   const { dataDir, start } = await scratch(t, initialised);
   await (await start()).stop();
   const file = join(dataDir, "postgres", "cluster", "PG_VERSION");
@@ -154,7 +154,7 @@ test("a data folder with a path too long for a socket works", async (t) => {
   await query((await start({ dataDir: deep })).url, "select 1");
 });
 
-test("a program that forgets to stop its database still ends", async (t) => {
+test("a program that does not stop its database still ends", async (t) => {
   const { dataDir } = await scratch(t, initialised);
   const module = JSON.stringify(new URL("./embedded.ts", import.meta.url).href);
   const script = `import { startEmbedded } from ${module}; await startEmbedded({ dataDir: process.argv[1] });`;

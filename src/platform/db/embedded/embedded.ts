@@ -24,18 +24,18 @@ import { endOccupants, endOrphans } from "./embedded-orphans.ts";
 import { type Program, runProgram, type Server, startServer } from "./embedded-process.ts";
 import { reachable, type ServerUser, serverUser } from "./embedded-user.ts";
 
-/** How to start the embedded PostgreSQL. */
+/** Options of the embedded PostgreSQL. */
 export interface EmbeddedOptions {
-  /** The service's data folder; PostgreSQL keeps to a private folder in it. */
+  /** The service's data folder; PostgreSQL uses a private folder inside it. */
   readonly dataDir: string;
   /** Receives each line of the server's log. */
   readonly log?: (line: string) => void;
   readonly maxConnections?: number;
-  /** False only for data that may be lost with the machine: tests. */
+  /** False only in tests, where data may be lost in a crash of the machine. */
   readonly durable?: boolean;
-  /** False does as if the machine had no user namespaces, which only root needs. */
+  /** False disables user namespaces, which only root needs. */
   readonly userNamespaces?: boolean;
-  /** Settings of the server that take the place of those chosen here, for tests: an address to listen on, TLS. */
+  /** Server settings that override the defaults, for tests: a listen address, TLS. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -44,13 +44,13 @@ export interface Embedded {
   /** The database `switchyard`. Its host is a socket folder; see `socketHost`. */
   readonly url: string;
   readonly pid: number;
-  /** Resolves, with the reason, when the server has ended, asked or not. */
+  /** Resolves with the reason when the server has ended, whether requested or not. */
   readonly exited: Promise<string>;
-  /** Ends the server and all its connections; nothing committed is lost. */
+  /** Stops the server and all its connections. Committed data is not lost. */
   stop(): Promise<void>;
 }
 
-/** The folders that one start works with. */
+/** The folders of one start. */
 interface Place {
   readonly home: string;
   readonly cluster: string;
@@ -59,10 +59,10 @@ interface Place {
 }
 
 /**
- * Starts the PostgreSQL that lives in a data folder, creating it at first.
+ * Starts the PostgreSQL of a data folder; creates it at the first start.
  *
- * Only the user of this process can connect: the server listens on nothing but a socket in its own private folder.
- * The server ends with this process, however that ends; what is left of an earlier one is cleared away.
+ * Only the user of this process can connect: the server listens only on a socket in its private folder. The server ends with
+ * this process, however it ends. Remains of an earlier server are removed.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const home = join(options.dataDir, "postgres");
@@ -91,7 +91,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** Starts the server once the last one has let go: a process that is just ending has no name, but still its memory. */
+/** Starts the server after the last one has released its shared memory: an ending process has no command line, but still its memory. */
 async function startWhenFree(program: Program): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -126,7 +126,7 @@ function locate(home: string, options: EmbeddedOptions): Place {
   return { home, cluster, native: reachable(nativeFolder(), user), user };
 }
 
-/** Creates the cluster under another name and renames it when it is whole: an interrupted first start leaves nothing. */
+/** Creates the cluster under a temporary name and renames it when it is complete, so an interrupted first start leaves nothing. */
 async function createCluster({ home, cluster, native, user }: Place, options: EmbeddedOptions): Promise<void> {
   for (const name of readdirSync(home)) {
     if (!name.startsWith("new-")) continue;
@@ -138,7 +138,7 @@ async function createCluster({ home, cluster, native, user }: Place, options: Em
   if (user.id) lchownSync(folder, user.id.uid, user.id.gid);
   const name = user.nameOf(folder);
   const sync = options.durable === false ? ["--no-sync"] : [];
-  // Compares by code point, so that an index means the same on every machine, and still knows letters beyond ASCII.
+  // Compares by code point, so that indexes are portable between machines, with support for non-ASCII letters.
   const locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
   const access = ["--username=switchyard", "--auth-local=trust", "--auth-host=reject"];
   await runProgram({
@@ -158,7 +158,7 @@ async function createCluster({ home, cluster, native, user }: Place, options: Em
   syncFolder(home);
 }
 
-/** Everything is set here, on the command line: a file in the cluster cannot open the server to others. */
+/** All settings are on the command line, so a file in the cluster cannot open the server to other users. */
 function settings(clusterName: string, options: EmbeddedOptions): string[] {
   const durable = options.durable ?? true;
   return Object.entries({
@@ -169,7 +169,7 @@ function settings(clusterName: string, options: EmbeddedOptions): string[] {
     port: 5432,
     max_connections: options.maxConnections ?? 100,
     shared_buffers: "128MB",
-    // Parallel queries need more shared memory than containers have by default, and short queries gain nothing.
+    // Parallel queries need more shared memory than containers have by default, and do not help short queries.
     max_parallel_workers_per_gather: 0,
     jit: false,
     fsync: durable,
@@ -178,7 +178,7 @@ function settings(clusterName: string, options: EmbeddedOptions): string[] {
     log_destination: "stderr",
     logging_collector: false,
     log_checkpoints: false,
-    // An error reaches the caller; in the log it would show the data of the statement.
+    // Errors are returned to the client; in the log they would expose the statement's data.
     log_min_messages: "log",
     log_min_error_statement: "panic",
     log_timezone: "UTC",
@@ -191,13 +191,13 @@ function flag(name: string, value: string | number | boolean): string[] {
   return ["-c", `${name}=${typeof value === "boolean" ? (value ? "on" : "off") : value}`];
 }
 
-/** The same for every path to the folder, and another for a copy of it. */
+/** The name is the same for every path to the folder, and different for a copy of it. */
 function clusterName(home: string): string {
   const { dev, ino } = statSync(home, { bigint: true });
   return `switchyard-${createHash("sha256").update(`${dev}:${ino}`).digest("hex").slice(0, 16)}`;
 }
 
-/** PostgreSQL believes a lock file whose process id another program has got since; here its server is known to be gone. */
+/** Removes a stale lock file: PostgreSQL trusts its process id, even if another program has it now. */
 function removeStaleLocks(cluster: string): void {
   for (const name of ["postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"])
     rmSync(join(cluster, name), { force: true });
@@ -208,7 +208,7 @@ interface SocketFolder {
   remove(): void;
 }
 
-/** A way to the server's socket that is short enough: the system allows some 100 bytes. */
+/** A path to the server's socket within the system's limit of about 100 bytes. */
 function socketFolder(cluster: string): SocketFolder {
   if (Buffer.byteLength(join(cluster, ".s.PGSQL.5432")) < 100) return { path: cluster, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "sy-"));

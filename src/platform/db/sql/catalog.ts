@@ -3,14 +3,14 @@ import { ValueTypes } from "./value-types.ts";
 
 const shapesMax = 5000;
 
-/** What the connections of one pool have learnt of their database. */
+/** The schema information that the connections of one pool share. */
 export class Catalog {
   readonly types = new ValueTypes();
   /** Whether the array types of the schema are known. */
   isRead = false;
   private readonly parameterTypes = new Map<Shape, readonly number[]>();
 
-  /** The types of a statement's parameters; undefined when PostgreSQL has to be asked. */
+  /** The types of a statement's parameters; undefined when PostgreSQL has to describe them. */
   parameterTypesOf(shape: Shape): readonly number[] | undefined {
     return shape.types.length === 0 ? shape.types : this.parameterTypes.get(shape);
   }
@@ -20,7 +20,7 @@ export class Catalog {
     this.parameterTypes.set(shape, types);
   }
 
-  forget(shape: Shape): void {
+  removeParameterTypes(shape: Shape): void {
     this.parameterTypes.delete(shape);
   }
 }

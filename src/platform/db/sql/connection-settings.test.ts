@@ -12,7 +12,7 @@ test("a URL names host, port, user, password and database, percent-encoded", () 
   assert.equal(clientConfig("postgres://me@[::1]:5432/db", {}).host, "::1");
 });
 
-test("settings of the session come from the pool and from the URL; spaces are escaped", () => {
+test("session settings come from the pool and from the URL; spaces are escaped", () => {
   const { options } = clientConfig("postgres://h/db?search_path=a&sslmode=require", {
     session: { application_name: "a b\\c", statement_timeout: 0 },
   });
@@ -22,7 +22,7 @@ test("settings of the session come from the pool and from the URL; spaces are es
   );
 });
 
-test("only the modes that verify check the server's certificate", () => {
+test("only the verifying modes check the server's certificate", () => {
   const rejects = (mode: string) => {
     const { ssl } = clientConfig(`postgres://h/db?sslmode=${mode}`, {});
     return typeof ssl === "object" ? ssl.rejectUnauthorized : ssl;
@@ -37,13 +37,13 @@ test("only the modes that verify check the server's certificate", () => {
   ]);
 });
 
-test("a mode or parameter that is not known is refused, and never taken for less security", () => {
+test("an unknown mode or parameter is refused and never lowers security", () => {
   for (const query of ["sslmode=verify_full", "sslmode=VERIFY-FULL", "ssl=1", "sslkey=a", "target_session_attrs=b"]) {
     assert.throws(() => clientConfig(`postgres://h/db?${query}`, {}), /The database URL has/, query);
   }
 });
 
-test("how long connecting may take and the channel binding come from the URL", () => {
+test("the connection timeout and the channel binding come from the URL", () => {
   const { connectionTimeoutMillis, options } = clientConfig(
     "postgres://h/db?connect_timeout=7&channel_binding=require",
     {

@@ -3,25 +3,25 @@ import type { ClientConfig } from "pg";
 import { socketHost } from "../embedded/socket-host.ts";
 import { type ConnectionError, connectionInsecure } from "./connection-error.ts";
 
-/** How the connections of one pool are made. */
+/** The settings of a pool's connections. */
 export interface ConnectionSettings {
-  /** Settings of PostgreSQL for each session. */
+  /** PostgreSQL settings of each session. */
   readonly session?: Readonly<Record<string, string | number>>;
-  /** What a column is called in a row; the name as it is unless told. */
+  /** Maps a column name to a property name; unchanged by default. */
   readonly columnName?: (name: string) => string;
   readonly connectMs?: number;
   /**
-   * How long the server may be silent while a statement waits for it. Its own time-out comes sooner, unless it is
-   * frozen or cut off. Unlimited unless told.
+   * How long the server may be silent while a statement is in flight. Its statement timeout comes first, unless it is frozen
+   * or unreachable. Unlimited by default.
    */
   readonly silenceMs?: number;
 }
 
 const keepAliveMs = 60_000;
-/** The formats that values are read in, whatever the server's own defaults are. */
+/** The output formats that the parsers expect, independent of the server's defaults. */
 const formats = { datestyle: "ISO", intervalstyle: "postgres", bytea_output: "hex" };
 
-/** What `pg` needs to connect to a URL. A query parameter that is not about connecting is a setting of the session. */
+/** Creates the `pg` configuration for a URL. Query parameters that do not concern the connection are session settings. */
 export function clientConfig(url: string, settings: ConnectionSettings): ClientConfig {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const parameters: Record<string, string> = Object.fromEntries(searchParams);
@@ -56,7 +56,7 @@ export function clientConfig(url: string, settings: ConnectionSettings): ClientC
   };
 }
 
-/** Whether a server without TLS will do. */
+/** Whether a server without TLS is acceptable. */
 export function isTlsOptional(url: string): boolean {
   return ["allow", "prefer"].includes(new URL(url).searchParams.get("sslmode") ?? "");
 }
@@ -66,11 +66,11 @@ export function isTlsMissing(error: Error): boolean {
   return error.message.includes("does not support SSL");
 }
 
-/** Node's codes of a certificate that it does not accept; those of a wrong host name begin with ERR_TLS. */
+/** Node's error codes for a rejected certificate; those for a wrong host name begin with ERR_TLS. */
 const certificateCodes =
   /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/;
 
-/** The refusal of a server whose TLS is not what the mode asks for, with what to do; undefined for any other error. */
+/** The error, with advice, for a server whose TLS does not meet the mode; undefined for any other error. */
 export function tlsFailure(error: Error & { readonly code?: unknown }): ConnectionError | undefined {
   if (isTlsMissing(error)) {
     return connectionInsecure("Enable TLS on the server, or use sslmode=prefer for a network that is trusted.", error);
@@ -89,7 +89,7 @@ function bracketless(hostname: string): string {
   return decodeURIComponent(hostname).replace(/^\[(.*)\]$/, "$1");
 }
 
-/** What libpq knows, and neither this client nor the server does. */
+/** Parameters of libpq that neither this client nor the server supports. */
 const notSettings = new Set([
   "gssencmode",
   "host",
@@ -106,8 +106,8 @@ const notSettings = new Set([
 ]);
 
 /**
- * TLS as libpq has it: `verify-ca` and `verify-full` check the certificate, and so does `require` when there is a file
- * to check it by.
+ * TLS modes as in libpq: `verify-ca` and `verify-full` verify the certificate, and so does `require` when a root
+ * certificate file is set.
  */
 function tlsOf(mode: string | undefined, rootFile: string | undefined): ClientConfig["ssl"] {
   const ca = rootFile === undefined || rootFile === "system" ? undefined : rootCertificates(rootFile);

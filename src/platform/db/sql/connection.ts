@@ -21,33 +21,33 @@ import {
 import type { ResultRows, Runner, Shape } from "./statement.ts";
 import type { ValueTypes } from "./value-types.ts";
 
-/** Statements that a connection keeps prepared at most; each costs the server some tens of kilobytes. */
+/** The maximum number of prepared statements per connection; each costs the server some tens of kilobytes. */
 const preparedMax = 250;
 
 /** How long a server may take to notice that a connection is closed. */
 const closeMs = 1000;
 
-/** A server that has become a standby: whoever takes its place is reached by a new connection only. */
+/** The server has become a standby; only a new connection reaches the new primary. */
 const readOnly = "25006";
 
 type Outcome = Promise<ResultRows<unknown>>;
 
-/** One connection. Statements are sent as they come and answered in order, each in a transaction of its own. */
+/** One pipelined connection. Statements are sent immediately and complete in order, each in its own transaction. */
 export class Connection implements Runner, ExecutionOwner {
   readonly openedAtMs = performance.now();
-  /** When it is replaced, as soon as it is idle: between half an hour and an hour, so that not all are at once. */
+  /** The time after which the idle connection is replaced: 30 to 60 minutes, random to spread the replacements. */
   readonly lifeMs = (30 + 30 * Math.random()) * 60_000;
   readonly types: ValueTypes;
   readonly columnName: (name: string) => string;
-  /** Whether a transaction owns it. */
+  /** Whether a transaction owns the connection. */
   isOwned = false;
-  /** Whether statements of this turn of the event loop are still to leave. */
+  /** Whether statements of this event loop iteration are still buffered. */
   isCorked = false;
-  /** When the last answer came, or the first statement after a pause was sent. */
+  /** The time of the last response, or of the first statement after a pause. */
   activeAtMs = performance.now();
-  /** Why it cannot be used any more. */
+  /** Why the connection is unusable. */
   lost: ConnectionError | undefined = undefined;
-  /** Called once, when it is lost or closed: its pool, and the transaction that owns it. */
+  /** Called once when the connection is lost or closed: the pool, and the transaction that owns it. */
   onLost: (error: ConnectionError) => void = ignore;
   onOwnerLost: (error: ConnectionError) => void = ignore;
   /** Called after each statement. */
@@ -56,12 +56,12 @@ export class Connection implements Runner, ExecutionOwner {
   private readonly client: Client;
   private readonly catalog: Catalog;
   private readonly prepared = new Map<Shape, PreparedStatement>();
-  /** Names of statements that the server is to forget. */
+  /** Names of prepared statements to close on the server. */
   private dropped: string[] = [];
   private nameCount = 0;
   private useCount = 0;
   private inFlight = 0;
-  /** The statement whose parameter types PostgreSQL is asked for; what comes after it waits, in order. */
+  /** The statement that PostgreSQL is describing; later statements wait in order. */
   private describing: ((error: Error | undefined) => void) | undefined = undefined;
   private describedTypes: readonly number[] = [];
   private held: (() => void)[] = [];
@@ -104,7 +104,7 @@ export class Connection implements Runner, ExecutionOwner {
     }
   }
 
-  /** How many statements wait for their answer. */
+  /** The number of statements in flight. */
   get load(): number {
     return this.inFlight + this.held.length;
   }
@@ -153,14 +153,14 @@ export class Connection implements Runner, ExecutionOwner {
     return again;
   }
 
-  /** Ends it in order. Resolves when it is closed, with or without the server's help. */
+  /** Closes the connection gracefully. Resolves when it is closed, even if the server does not respond. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.destroy(), closeMs);
     await this.client.end();
     clearTimeout(timer);
   }
 
-  /** Ends it at once; whatever waits for an answer fails. */
+  /** Closes the connection immediately; statements in flight fail. */
   destroy(): void {
     this.lose(connectionLost());
     this.client.connection.stream.destroy();
@@ -210,7 +210,7 @@ export class Connection implements Runner, ExecutionOwner {
     return oldest!;
   }
 
-  /** Has the server forget a statement, after those that are on their way. */
+  /** Closes a prepared statement on the server, after the statements in flight. */
   private drop(shape: Shape): void {
     this.dropped.push(this.prepared.get(shape)!.name);
     this.prepared.delete(shape);
@@ -233,7 +233,7 @@ export class Connection implements Runner, ExecutionOwner {
     return promise;
   }
 
-  /** Goes on after a description. Nothing comes in between, so that the order stays as it was. */
+  /** Resumes after a description, synchronously, to preserve the order of statements. */
   private resume(error: Error | undefined): void {
     const described = this.describing!;
     this.describing = undefined;
@@ -241,7 +241,7 @@ export class Connection implements Runner, ExecutionOwner {
     while (this.describing === undefined && this.held.length > 0) this.held.shift()!();
   }
 
-  /** What follows from an error; the promise of another run when the statement was only not prepared as it should be. */
+  /** Handles an error; returns the promise of a retry when only the prepared statement was missing or outdated. */
   private recover(execution: Execution, error: Error): Outcome | undefined {
     if (!(error instanceof DatabaseError)) return undefined;
     if (error.severity === "FATAL" || error.severity === "PANIC" || error.code === readOnly) {
@@ -250,14 +250,14 @@ export class Connection implements Runner, ExecutionOwner {
     if (!(execution instanceof PreparedExecution)) return undefined;
     const { shape, parameters, statement, dropped, isRetry } = execution.run;
     const isPreparing = dropped !== undefined;
-    // Statements that are pipelined behind one that could not be prepared get 26000; the first to run again prepares it.
+    // Statements pipelined behind one that could not be prepared fail with 26000; the first retry prepares it.
     const isUnprepared = error.code === "26000" && !isPreparing;
     const isStale = isUnprepared || isStaleStatement(error, statement);
-    // Whether it was prepared before it failed is not known.
+    // It is unknown whether the statement was prepared before it failed.
     if ((isStale || isPreparing) && this.prepared.get(shape) === statement) this.drop(shape);
     if (!isStale) return undefined;
-    this.catalog.forget(shape);
-    // A transaction has failed as a whole.
+    this.catalog.removeParameterTypes(shape);
+    // In a transaction, an error fails the whole transaction.
     return this.isOwned || (isRetry && !isUnprepared) ? undefined : this.run(shape, parameters, true);
   }
 
@@ -269,7 +269,7 @@ export class Connection implements Runner, ExecutionOwner {
     this.onLost(error);
   }
 
-  /** Arrays of a schema's own types, such as domains, have ids of their own. */
+  /** Reads the array types of the schema: arrays of domains have their own type ids. */
   private async readCatalog(waitMs: number | undefined): Promise<void> {
     const timer = setTimeout(() => this.destroy(), waitMs);
     const rows = await this.runText(`
@@ -281,10 +281,10 @@ export class Connection implements Runner, ExecutionOwner {
   }
 }
 
-/** Whether a statement may have failed because the tables are not what they were when it was prepared or described. */
+/** Whether a statement may have failed because the schema changed after it was prepared or described. */
 function isStaleStatement({ routine, code }: DatabaseError, { types }: PreparedStatement): boolean {
   if (routine === "RevalidateCachedQuery" || routine === "transformAssignedExpr") return true;
-  // With parameter types that were right for another schema, a statement can fail in many ways, all of class 42.
+  // With the parameter types of an older schema, a statement can fail in many ways, all of class 42.
   return types.length > 0 && code?.startsWith("42") === true;
 }
 

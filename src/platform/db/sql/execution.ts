@@ -4,7 +4,7 @@ import { connectionLost } from "./connection-error.ts";
 import { ResultRows, type Shape } from "./statement.ts";
 import type { ValueParser, ValueTypes } from "./value-types.ts";
 
-/** What `pg` gives a query to send its messages with. */
+/** The connection interface that `pg` passes to a query. */
 export interface Wire {
   readonly stream: Duplex;
   parse(message: { name: string; text: string; types: readonly number[] }): void;
@@ -28,17 +28,17 @@ export interface PreparedStatement {
   readonly name: string;
   readonly types: readonly number[];
   columns: Columns;
-  /** When it was last used, as a running number. */
+  /** The sequence number of its last use. */
   usedAt: number;
 }
 
-/** What an execution tells its connection. */
+/** The callbacks of an execution to its connection. */
 export interface ExecutionOwner {
   readonly types: ValueTypes;
   readonly columnName: (name: string) => string;
-  /** Holds back what is written until the end of this turn of the event loop, so that it leaves in one piece. */
+  /** Buffers writes until the end of this event loop iteration, so that they are sent together. */
   cork(wire: Wire): void;
-  /** Called once; answers with a promise when the statement is run again instead of failing. */
+  /** Called once; returns a promise when the statement is retried instead of failing. */
   settled(execution: Execution, error: Error | undefined): Promise<ResultRows<unknown>> | undefined;
 }
 
@@ -47,7 +47,7 @@ interface Field {
   readonly dataTypeID: number;
 }
 
-/** What `pg` calls on a query. A pipelined connection takes only queries of its own class. */
+/** The query interface that `pg` calls. A pipelined connection accepts only queries of its own class. */
 interface QueryCalls {
   handleError(error: Error): void;
 }
@@ -55,7 +55,7 @@ const BaseQuery = Query as unknown as new (text: string) => QueryCalls;
 
 export const noColumns: Columns = { names: [], parsers: [] };
 
-/** One round of messages for one statement, answered in its turn. */
+/** The protocol messages of one statement, and its result. */
 export abstract class Execution extends BaseQuery {
   readonly promise: Promise<ResultRows<unknown>>;
   protected readonly owner: ExecutionOwner;
@@ -126,7 +126,7 @@ export abstract class Execution extends BaseQuery {
   }
 
   private settle(error: Error | undefined): void {
-    // pg tells of a lost connection more than once.
+    // pg reports a lost connection more than once.
     if (this.isSettled) return;
     this.isSettled = true;
     const again = this.owner.settled(this, error);
@@ -136,19 +136,19 @@ export abstract class Execution extends BaseQuery {
   }
 }
 
-/** A statement with its parameters, and what is done to run it. */
+/** A statement with its parameters and its preparation. */
 export interface PreparedRun {
   readonly shape: Shape;
   readonly parameters: readonly unknown[];
   readonly isRetry: boolean;
   readonly statement: PreparedStatement;
-  /** The parameters as they are sent. */
+  /** The encoded parameters. */
   readonly values: readonly (string | Buffer | null)[];
-  /** The statements that the connection gives up for this one; undefined when this one is prepared already. */
+  /** The prepared statements to close for this one; undefined when this one is already prepared. */
   readonly dropped: readonly string[] | undefined;
 }
 
-/** Runs a prepared statement; prepares it on the way when the connection does not know it yet. */
+/** Runs a prepared statement; prepares it first when the connection does not have it. */
 export class PreparedExecution extends Execution {
   readonly run: PreparedRun;
 
@@ -163,7 +163,7 @@ export class PreparedExecution extends Execution {
     if (dropped !== undefined) {
       for (const old of dropped) wire.close({ type: "S", name: old });
       wire.parse({ name, text: shape.text, types });
-      // Described before the values are bound: those who run it next need the columns even when these values fail.
+      // Describe before Bind: later executions need the columns even when these values fail.
       wire.describe({ type: "S", name });
     }
     wire.bind({ statement: name, values });
@@ -196,7 +196,7 @@ export class TextExecution extends Execution {
   }
 }
 
-/** Asks PostgreSQL for the types of a statement's parameters. */
+/** Reads the types of a statement's parameters from PostgreSQL. */
 export class Description extends Execution {
   private readonly shape: Shape;
 

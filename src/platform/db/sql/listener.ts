@@ -4,23 +4,23 @@ import { Connection } from "./connection.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { Identifier } from "./statement.ts";
 
-/** What a listener calls. */
+/** The callbacks of a listener. */
 interface ListenerCalls {
   readonly onNotify: (payload: string) => void;
-  /** Called whenever listening starts, at first and after each lost connection. */
+  /** Called when listening starts, and again after each reconnect. */
   readonly onListen: () => void;
 }
 
 const retryMs = 250;
-/** How long the server may take to begin listening. */
+/** The timeout of the LISTEN statement. */
 const listenMs = 5000;
 /**
- * How often a connection on which nothing else happens is checked; it is given up when the next check finds no answer.
- * More often where a server may be silent for less.
+ * The interval of health checks on an idle connection. A connection without a response at the next check is closed. The
+ * interval is shorter when the allowed silence is shorter.
  */
 const checkMs = 10_000;
 
-/** Listens on a channel, on a connection of its own that is made again whenever it is lost. */
+/** Listens on a channel, on its own connection, and reconnects when the connection is lost. */
 export class Listener {
   private readonly connect: () => Promise<Connection>;
   private readonly statement: string;
@@ -37,7 +37,7 @@ export class Listener {
     this.checkMs = Math.min(checkMs, settings.silenceMs ?? checkMs);
   }
 
-  /** Resolves when listening has started, and fails when the first connection does. */
+  /** Resolves when listening has started; rejects when the first connection fails. */
   static async start(url: string, settings: ConnectionSettings, channel: string, calls: ListenerCalls) {
     const listener = new Listener(url, settings, channel, calls);
     await listener.listen();
@@ -73,7 +73,7 @@ export class Listener {
     else this.calls.onListen();
   }
 
-  /** Listening again changes nothing, and shows whether the server is still there. */
+  /** A repeated LISTEN has no effect and shows whether the server responds. */
   private check(connection: Connection): void {
     if (connection.load > 0) connection.destroy();
     else connection.runText(this.statement).catch(() => {});

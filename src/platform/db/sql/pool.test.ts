@@ -20,7 +20,7 @@ async function backendPid(sql: Sql): Promise<number> {
   return row!.pid;
 }
 
-test("statements on one connection are sent without waiting, and each is answered with its own rows or error", async (t) => {
+test("statements on one connection are pipelined, and each gets its own rows or error", async (t) => {
   const { sql } = await opened(t);
   const one = (n: number) => sql<{ n: number }[]>`select 10 / ${n}::int as n`;
   const outcomes = await Promise.allSettled([1, 0, 2, 5, 0, 10].map(one));
@@ -30,7 +30,7 @@ test("statements on one connection are sent without waiting, and each is answere
   );
 });
 
-test("those who run a new statement right behind one whose values fail get their rows with their columns", async (t) => {
+test("a statement pipelined behind its first execution with invalid values gets its rows and columns", async (t) => {
   const { sql } = await opened(t);
   const one = (n: number) => sql<{ n: number; text: string }[]>`select 10 / ${n}::int as n, 'a' as text`;
   const [failed, ...others] = await Promise.allSettled([one(0), one(2), one(5)]);
@@ -54,7 +54,7 @@ test("a statement that cannot be prepared fails alone, however many follow it", 
   assert.deepEqual([...(await read())], [{ n: 1 }]);
 });
 
-test("the statements that a connection keeps prepared are bounded, and the ones in use stay", async (t) => {
+test("the number of prepared statements per connection is bounded, and those in use stay", async (t) => {
   const { sql } = await opened(t);
   const often = () => sql`select 'often'`;
   for (let i = 0; i < 600; i++) {
@@ -68,7 +68,7 @@ test("the statements that a connection keeps prepared are bounded, and the ones 
   assert.equal(row!.kept, 1);
 });
 
-test("a statement outlives a change of the tables that it reads and writes", async (t) => {
+test("a prepared statement works after a change of its tables", async (t) => {
   const { sql, admin } = await opened(t);
   await admin`create table changing (n int, note text)`;
   const write = (n: number, note: string) => sql`insert into changing values (${n}, ${note})`;
@@ -88,7 +88,7 @@ test("a statement outlives a change of the tables that it reads and writes", asy
   );
 });
 
-test("a cancelled statement ends alone; its connection and those behind it go on", async (t) => {
+test("a cancelled statement fails alone; its connection and later statements continue", async (t) => {
   const { sql, admin } = await opened(t);
   const pid = await backendPid(sql);
   const slow = sql`select pg_sleep(60)`.then(
@@ -104,14 +104,14 @@ test("a cancelled statement ends alone; its connection and those behind it go on
   assert.equal(await behind, pid);
 });
 
-test("a statement that takes too long is ended by the server; its connection goes on", async (t) => {
+test("a statement that exceeds the timeout is cancelled by the server; its connection stays usable", async (t) => {
   const { sql } = await opened(t, { session: { statement_timeout: 100 } });
   const pid = await backendPid(sql);
   await assert.rejects(async () => await sql`select pg_sleep(60)`, { code: "57014" });
   assert.equal(await backendPid(sql), pid);
 });
 
-test("a server that says nothing any more costs the statements that wait for it, and no others", async (t) => {
+test("a silent server fails only the statements in flight", async (t) => {
   const { sql } = await opened(t, { silenceMs: 200 });
   const pid = await backendPid(sql);
   process.kill(pid, "SIGSTOP");
@@ -123,13 +123,13 @@ test("a server that says nothing any more costs the statements that wait for it,
   }
 });
 
-test("a transaction has its connection to itself, and its statements keep their order", async (t) => {
+test("a transaction has exclusive use of its connection, and its statements keep their order", async (t) => {
   const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
   await admin`create table steps (at serial, n int)`;
   const inside = pool.transaction(async (tx) => {
     const pid = await backendPid(tx);
     const others = await Promise.all(Array.from({ length: 20 }, () => backendPid(sql)));
-    // None of these is known to PostgreSQL yet.
+    // None of these is prepared yet.
     await Promise.all([
       tx`insert into steps (n) values (${1})`,
       tx`insert into steps (n) select n + ${1}::int from steps`,
@@ -164,7 +164,7 @@ test("a transaction in which a statement failed is rolled back, even when the er
   assert.equal((await sql`select from kept`).count, 0);
 });
 
-test("a part of a transaction that fails is undone alone, however deep it is nested, and frees what it locked", async (t) => {
+test("a failed savepoint is rolled back alone, at any depth, and releases its locks", async (t) => {
   const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
   await admin`create table parts (name text primary key)`;
   await admin`insert into parts values ('there')`;
@@ -199,7 +199,7 @@ test("a part of a transaction that fails is undone alone, however deep it is nes
   );
 });
 
-test("two parts beside each other are refused, and the first one goes on", async (t) => {
+test("two concurrent savepoints are refused, and the first one continues", async (t) => {
   const { pool, sql, admin } = await opened(t);
   await admin`create table beside (n int)`;
   await pool.transaction(async (tx) => {
@@ -211,7 +211,7 @@ test("two parts beside each other are refused, and the first one goes on", async
   assert.deepEqual([...(await sql`select n from beside`)], [{ n: 1 }]);
 });
 
-test("a transaction with a failed statement that nobody waited for is not reported as committed", async (t) => {
+test("a transaction with a failed statement that was not awaited is not reported as committed", async (t) => {
   const { pool, sql, admin } = await opened(t);
   await admin`create table unwatched (n int primary key)`;
   const careless = pool.transaction(async (tx) => {
@@ -222,7 +222,7 @@ test("a transaction with a failed statement that nobody waited for is not report
   assert.equal((await sql`select from unwatched`).count, 0);
 });
 
-test("a part that outlives its transaction runs nothing more, and a statement beside an open part is refused", async (t) => {
+test("a savepoint that outlives its transaction runs no statement, and a statement outside of an open savepoint is refused", async (t) => {
   const { pool, sql, admin } = await opened(t);
   await admin`create table outlived (n int)`;
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
@@ -233,7 +233,10 @@ test("a part that outlives its transaction runs nothing more, and a statement be
       await part`insert into outlived values (1)`;
     });
     late.catch(() => {});
-    await assert.rejects(async () => await tx`insert into outlived values (2)`, /part of this transaction is open/);
+    await assert.rejects(
+      async () => await tx`insert into outlived values (2)`,
+      /savepoint of this transaction is open/,
+    );
     throw new Error("given up");
   });
   await assert.rejects(failing, /given up/);
@@ -242,7 +245,7 @@ test("a part that outlives its transaction runs nothing more, and a statement be
   assert.equal((await sql`select from outlived`).count, 0);
 });
 
-test("a statement that comes after the end of its transaction is refused", async (t) => {
+test("a statement after the end of its transaction is refused", async (t) => {
   const { pool, sql } = await opened(t);
   const tx = await pool.transaction(async (inner) => ({ inner }));
   await assert.rejects(async () => await tx.inner`select 1`, { code: "CONNECTION_CLOSED" });
@@ -264,7 +267,7 @@ test("transactions and statements of many callers share few connections", async 
   );
 });
 
-test("quick reads share a few connections; whatever may be slow gets one that is idle", async (t) => {
+test("quick reads share a few connections; statements that may be slow get an idle one", async (t) => {
   const { pool, sql, admin } = await opened(t, { maxConnections: 10 });
   await admin`create table written (pid int)`;
   await Promise.all(Array.from({ length: 10 }, () => pool.transaction((tx) => tx`select pg_sleep(0.05)`)));
@@ -280,7 +283,7 @@ test("quick reads share a few connections; whatever may be slow gets one that is
   assert.equal(pids.includes(await slow), false);
 });
 
-test("those who wait for a database that cannot be reached are told so at once", async (t) => {
+test("callers that wait for an unreachable database fail immediately", async (t) => {
   const pool = new Pool("postgres://nobody@%2Ftmp%2Fno-such-folder/none", { maxConnections: 2 });
   t.after(() => pool.end(0));
   const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => pool.sql`select 1`.then()));
@@ -305,7 +308,7 @@ test("a server without TLS is refused, unless TLS is only preferred", async (t) 
   assert.equal(await connect("prefer"), 1);
 });
 
-test("closing waits for what is in flight and refuses what comes later", async (t) => {
+test("closing waits for statements in flight and refuses later ones", async (t) => {
   const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
   await admin`create table kept (n int)`;
   const slow = pool.transaction(async (tx) => {
@@ -320,7 +323,7 @@ test("closing waits for what is in flight and refuses what comes later", async (
   assert.equal((await admin`select from kept`).count, 51);
 });
 
-test("closing does not wait for ever", async (t) => {
+test("closing has a timeout", async (t) => {
   const { pool, sql } = await opened(t);
   const endless = assert.rejects(async () => await sql`select pg_sleep(60)`, { code: "CONNECTION_CLOSED" });
   await new Promise(setImmediate);
@@ -328,7 +331,7 @@ test("closing does not wait for ever", async (t) => {
   await endless;
 });
 
-test("an idle connection is closed after its time", async (t) => {
+test("an idle connection is closed after the idle timeout", async (t) => {
   const { sql, admin } = await opened(t, { idleMs: 100 });
   const pid = await backendPid(sql);
   await until(async () => (await admin`select from pg_stat_activity where pid = ${pid}`).count === 0);

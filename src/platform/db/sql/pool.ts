@@ -8,30 +8,29 @@ import type { ResultRows, Runner, Shape } from "./statement.ts";
 import { runTransaction } from "./transaction.ts";
 import { type Abortable, type Waiter, WaitQueue } from "./wait-queue.ts";
 
-/** How a pool is opened. */
+/** Options of a pool. */
 export interface PoolOptions extends ConnectionSettings {
   readonly maxConnections: number;
-  /** How long a connection may be idle before it is closed. */
+  /** The idle time after which a connection is closed. */
   readonly idleMs?: number;
-  /** How many may wait for a connection; more are refused at once. */
+  /** The maximum number of callers that wait for a connection; more are refused immediately. */
   readonly waitersMax?: number;
-  /** How long they wait at most. Unlimited unless told. */
+  /** The maximum wait for a connection. Unlimited by default. */
   readonly waitMs?: number;
 }
 
-/** A second's work of a busy database is some thousand transactions, so that the last one waits for some seconds. */
+/** A busy database runs some thousand transactions per second, so the last waiter waits for a few seconds. */
 const defaultWaitersMax = 10_000;
 
-/** Statements that one connection has in flight at most while others wait for any connection. */
+/** The maximum number of statements in flight per connection while callers wait. */
 const pipelineMax = 16;
-/** Between two attempts to connect: callers wait that long for a database that is back. */
+/** The delay between connection attempts, and so the delay until a recovered database is used. */
 const retryMs = 250;
 const sweepMs = 1000;
 
 /**
- * Connections to one database, opened as they are needed. A statement goes to an idle connection, then to a new one, and
- * when there are as many as allowed to the one with the fewest statements in flight. A transaction has its connection to
- * itself.
+ * Connections to one database, opened on demand. A statement uses an idle connection, otherwise a new one, and at the
+ * connection limit the one with the fewest statements in flight. A transaction has exclusive use of its connection.
  */
 export class Pool implements Runner {
   readonly sql: Sql = createSql(this);
@@ -39,7 +38,7 @@ export class Pool implements Runner {
   private readonly options: PoolOptions;
   private readonly catalog = new Catalog();
   private readonly connections = new Set<Connection>();
-  /** Those without any statement in flight; the last one was used last. */
+  /** Connections without statements in flight, most recently used last. */
   private readonly idle: Connection[] = [];
   private readonly waiters: WaitQueue;
   private readonly quickLanes = new QuickLanes();
@@ -72,7 +71,7 @@ export class Pool implements Runner {
     return connection.runText(text);
   }
 
-  /** The `sql` of one caller: what waits for a connection when the caller is aborted is not run. */
+  /** The `sql` of one caller. When the caller is aborted, its statements that wait for a connection are dropped. */
   sqlFor(caller: Abortable): Sql {
     return createSql({
       run: (shape, parameters) => this.run(shape, parameters, caller),
@@ -81,8 +80,8 @@ export class Pool implements Runner {
   }
 
   /**
-   * Runs statements in one transaction: committed when the work resolves, rolled back when it throws. A caller that is
-   * aborted stops waiting for a connection; work that has begun goes on.
+   * Runs statements in one transaction: committed when the work resolves, rolled back when it throws. An aborted caller
+   * stops waiting for a connection; work that has started continues.
    */
   async transaction<T>(work: (tx: Sql) => Promise<T>, caller?: Abortable): Promise<T> {
     const connection = await this.acquire(caller);
@@ -93,7 +92,7 @@ export class Pool implements Runner {
     }
   }
 
-  /** Waits for what is in flight, for so long, and closes all connections. */
+  /** Waits for statements in flight, up to a timeout, and closes all connections. */
   end(waitMs: number): Promise<void> {
     this.ending ??= this.close(waitMs);
     return this.ending;
@@ -108,7 +107,7 @@ export class Pool implements Runner {
     return connection;
   }
 
-  /** A connection for a statement now, unless others wait already. */
+  /** A connection for a statement, unless other callers already wait. */
   private shareable(): Connection | undefined {
     if (this.ending !== undefined || this.waiters.size > 0) return undefined;
     const idle = this.idle.pop();
@@ -121,7 +120,7 @@ export class Pool implements Runner {
     for (const connection of this.connections) {
       if (!connection.isOwned && connection.load < (found?.load ?? pipelineMax)) found = connection;
     }
-    // What is given to it now may be slow.
+    // The next statement on it may be slow.
     if (found !== undefined) this.quickLanes.remove(found);
     return found;
   }
@@ -139,7 +138,7 @@ export class Pool implements Runner {
     });
   }
 
-  /** A statement that failed before it was sent has left its connection idle. */
+  /** Returns a connection to the idle list when its statement failed before it was sent. */
   private keepIdle(connection: Connection): void {
     if (connection.load > 0 || connection.lost !== undefined) return;
     this.markIdle(connection);
@@ -162,7 +161,7 @@ export class Pool implements Runner {
 
   private release(connection: Connection): void {
     connection.isOwned = false;
-    // Nobody may go on in a transaction that somebody else has left open.
+    // A connection with an open transaction must not be reused.
     if (connection.lost === undefined && connection.isInTransaction) connection.destroy();
     else this.settled(connection);
   }
@@ -177,7 +176,7 @@ export class Pool implements Runner {
     this.waiters.watch(waiter);
   }
 
-  /** Serves those who wait, in order, as far as there are connections. */
+  /** Serves waiting callers in order, while connections are available. */
   private dispatch(): void {
     for (let first = this.waiters.first; first !== undefined; first = this.waiters.first) {
       const isFull = this.connections.size + this.opening >= this.options.maxConnections;
@@ -215,7 +214,7 @@ export class Pool implements Runner {
     } catch (error) {
       this.opening--;
       this.retryAtMs = performance.now() + retryMs;
-      // As long as there are other connections, those who wait can still have one of them.
+      // Waiting callers can still use the other connections.
       if (this.connections.size === 0) {
         this.waiters.fail(error as Error, this.opening === 0 ? this.waiters.size : 1);
       }
@@ -261,7 +260,7 @@ export class Pool implements Runner {
     if (this.ending !== undefined) this.checkDrained();
   }
 
-  /** Closes what is idle for long or old, and gives up what has been silent for too long. */
+  /** Closes connections that are idle for too long, too old, or silent for too long. */
   private sweep(): void {
     const { idleMs = 60_000, silenceMs = Number.POSITIVE_INFINITY } = this.options;
     const nowMs = performance.now();
@@ -273,7 +272,7 @@ export class Pool implements Runner {
         this.remove(connection);
         void connection.close();
       } else if (connection.load > 0 && quietMs > silenceMs) {
-        // Found silent twice: after a pause of this very process, what has come meanwhile is read in between.
+        // Closed only when found silent twice: after a pause of this process, buffered data is read in between.
         if (this.suspects.has(connection)) connection.destroy();
         else suspects.add(connection);
       }
@@ -291,7 +290,7 @@ export class Pool implements Runner {
         clearTimeout(timer);
         resolve();
       };
-      // After this turn, so that `ending` is set.
+      // Deferred, so that `ending` is set.
       setImmediate(() => this.checkDrained());
     });
     this.waiters.fail(connectionEnded());

@@ -4,14 +4,13 @@ const lanesMax = 4;
 const loadMax = 8;
 
 /**
- * The connections that have nothing but quick reads in flight. Quick reads share a few of them, although others are
- * idle: most of what one costs is to write to a socket, and those that wait for the same connection leave together
- * (decision 20 has the numbers).
+ * The connections with only quick reads in flight. Quick reads share a few connections, even when others are idle: most of
+ * their cost is the socket write, and reads on the same connection share it (decision 20 has the measurements).
  */
 export class QuickLanes {
   private readonly lanes: Connection[] = [];
 
-  /** The connection that takes another quick read; undefined while there are too few, or all have enough to do. */
+  /** The connection for another quick read; undefined when there are too few or all are busy. */
   choose(): Connection | undefined {
     if (this.lanes.length < lanesMax) return undefined;
     let found: Connection | undefined;
@@ -23,7 +22,7 @@ export class QuickLanes {
     this.lanes.push(connection);
   }
 
-  /** Called when a connection is idle or lost, or gets something that may be slow. */
+  /** Called when a connection becomes idle, is lost, or gets a statement that may be slow. */
   remove(connection: Connection): void {
     const at = this.lanes.indexOf(connection);
     if (at >= 0) this.lanes.splice(at, 1);

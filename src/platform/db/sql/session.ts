@@ -4,10 +4,10 @@ import type { ConnectionSettings } from "./connection-settings.ts";
 import { createSql, type Sql } from "./sql.ts";
 import { runTransaction } from "./transaction.ts";
 
-/** One connection that is not replaced when it is lost, for what belongs to a session: advisory locks. */
+/** One connection that is not replaced when it is lost, for session state such as advisory locks. */
 export interface Session {
   readonly sql: Sql;
-  /** Runs statements in one transaction; nothing else may run meanwhile. */
+  /** Runs statements in one transaction; no other statement may run concurrently. */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { Shape } from "./statement.ts";
 const site = ["select * from ", " where ", " = ", ""];
 const name = (n: number) => `"name_${n}"`;
 
-/** The shape of a statement with three names, and whether it was found. */
+/** The shape of a statement with three names, and whether it was cached. */
 function find(cache: ShapeCache<Shape>, names: readonly string[]): { shape: Shape; isKnown: boolean } {
   let node = cache.rootOf(site);
   for (const [i, token] of names.entries()) node = cache.next(node, i, token);

@@ -1,6 +1,6 @@
 /**
- * One place in the trie of a call site. An edge is what can differ between two calls: the type that a value tells, a
- * name, or another piece of SQL, together with its position.
+ * One node in the trie of a call site. An edge is what can differ between two calls: the type of a value, a name, or another
+ * SQL fragment, together with its position.
  */
 export interface ShapeNode<Shape> {
   shape: Shape | undefined;
@@ -13,15 +13,15 @@ interface Edge<Shape> {
   readonly node: ShapeNode<Shape>;
 }
 
-/** Edges are searched one by one, so a node has few; texts that are made up at each call would be many. */
+/** Edges are searched linearly, so their number is bounded; texts that are built at each call would add many. */
 const edgesMax = 200;
-/** What a node with its edge takes, roughly. */
+/** The approximate memory of a node with its edge. */
 const nodeBytes = 200;
 
 /**
- * The shapes of all call sites, a trie for each, so that the text of a statement is put together once and not at each
- * call. When all tries together take too much memory, they are begun anew: whatever is in use is back after one call,
- * and finding a shape costs nothing more.
+ * The shapes of all call sites, one trie each, so that the text of a statement is built once and not at each call. When the
+ * tries take too much memory, all are cleared: shapes in use are back after one call, and lookups need no bookkeeping for
+ * eviction.
  */
 export class ShapeCache<Shape extends { readonly text: string }> {
   private readonly bytesMax: number;
@@ -32,7 +32,7 @@ export class ShapeCache<Shape extends { readonly text: string }> {
     this.bytesMax = bytesMax;
   }
 
-  /** How much memory was taken since the tries were begun; what was dropped meanwhile still counts. */
+  /** The memory allocated since the last clear, including nodes that were dropped since. */
   get bytes(): number {
     return this.size;
   }
@@ -41,13 +41,13 @@ export class ShapeCache<Shape extends { readonly text: string }> {
     return this.roots.get(strings) ?? this.addRoot(strings);
   }
 
-  /** The node behind an edge. */
+  /** The node that an edge leads to. */
   next(from: ShapeNode<Shape>, position: number, token: unknown): ShapeNode<Shape> {
     for (const edge of from.edges) if (edge.position === position && edge.token === token) return edge.node;
     return this.addEdge(from, position, token);
   }
 
-  /** Keeps the shape of a node. */
+  /** Stores the shape of a node. */
   keep(node: ShapeNode<Shape>, shape: Shape): void {
     node.shape = shape;
     this.grow(shape.text.length);

@@ -1,12 +1,12 @@
 import { Identifier, JsonParameter, RawStatement, type Rows, type Runner, Statement } from "./statement.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: what a row holds is said by whoever writes the statement.
+// biome-ignore lint/suspicious/noExplicitAny: the author of a statement declares the row type.
 export type Row = Record<string, any>;
 
-/** A piece of SQL to be put into a statement. */
+/** An SQL fragment that becomes part of a statement. */
 export type Fragment = Statement<Row[]>;
 
-/** What may stand between `${` and `}`. */
+/** The values that a template accepts between `${` and `}`. */
 export type SqlValue =
   | string
   | number
@@ -20,37 +20,37 @@ export type SqlValue =
   | Identifier
   | JsonParameter;
 
-/** What runs SQL: the pool, or a transaction. */
+/** The SQL interface of the pool or of a transaction. */
 export interface Sql {
   /** A statement, run when it is awaited: sql<Pool[]>`select id from pools where id = ${id}`. */
   <T extends readonly (object | undefined)[] = Row[]>(
     strings: TemplateStringsArray,
     ...values: readonly SqlValue[]
   ): Statement<T>;
-  /** A name, quoted. */
+  /** A quoted identifier. */
   (name: string): Identifier;
-  /** What follows `insert into t`: the columns and values of one or more rows with the same columns. */
+  /** The columns and values after `insert into t`, for one or more rows with the same columns. */
   (rows: Row | readonly Row[]): Fragment;
   /** A value that is sent as jsonb. */
   json(value: unknown): JsonParameter;
   /**
-   * A text that is taken as it is; never one that a caller can choose. Without values it may be several statements, of
-   * which the last one's rows are the result; with values, `$1` and so on stand for them.
+   * Raw SQL text, which must never come from a caller. Without values it may contain several statements and returns the rows
+   * of the last one. With values, `$1` and so on refer to them.
    */
   unsafe<T extends readonly (object | undefined)[] = Row[]>(text: string, values?: readonly SqlValue[]): Statement<T>;
   /**
-   * Runs a part of a transaction that can fail alone: when it throws, what it did and locked is undone, and nothing else.
-   * While it is open, statements are run on the part and not on the whole. Only a transaction has parts.
+   * Runs work in a savepoint of a transaction: when it throws, only its changes and locks are rolled back. While the
+   * savepoint is open, statements must use its own `sql`. Only a transaction supports savepoints.
    */
   savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
 }
 
-/** A runner that may have savepoints; only a transaction does. */
+/** A runner that may support savepoints; only a transaction does. */
 export interface SqlRunner extends Runner {
   savepoint?<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
 }
 
-/** The `sql` of something that runs statements. */
+/** Creates the `sql` of a runner. */
 export function createSql(runner: SqlRunner): Sql {
   function sql(first: TemplateStringsArray | string | Row | readonly Row[], ...values: SqlValue[]): unknown {
     if (typeof first === "string") return new Identifier(first);
@@ -61,7 +61,8 @@ export function createSql(runner: SqlRunner): Sql {
     json: (value: unknown) => new JsonParameter(value),
     unsafe: (text: string, values?: readonly SqlValue[]) => new RawStatement(runner, text, values),
     savepoint: <T>(work: (tx: Sql) => Promise<T>) =>
-      runner.savepoint?.(work) ?? Promise.reject(new Error("A savepoint needs a transaction.")),
+      runner.savepoint?.(work) ??
+      Promise.reject(new Error("A savepoint needs a transaction: use the tx that transaction() passes to its work.")),
   }) as unknown as Sql;
 }
 
@@ -75,7 +76,7 @@ const insertTemplates = new Map<string, readonly string[]>();
 function insertedRows(runner: Runner, rows: readonly Row[]): Fragment {
   const columns = Object.keys(rows[0]!);
   if (rows.some((row) => Object.keys(row).length !== columns.length))
-    throw new TypeError("Rows need the same columns.");
+    throw new TypeError("All rows must have the same columns.");
   const key = `${rows.length} ${columns.join()}`;
   let strings = insertTemplates.get(key);
   if (strings === undefined) {

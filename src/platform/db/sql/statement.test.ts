@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createSql, type Fragment } from "./sql.ts";
 import { ResultRows, type Shape } from "./statement.ts";
 
-/** A `sql` that remembers what it was to run. */
+/** A `sql` that records its statements. */
 function recorded() {
   const runs: { shape: Shape; parameters: unknown[] }[] = [];
   const texts: string[] = [];
@@ -20,7 +20,7 @@ function recorded() {
   return { sql, runs, texts };
 }
 
-test("values become parameters, names are quoted, and pieces become part of the statement", async () => {
+test("values become parameters, names are quoted, and fragments become part of the statement", async () => {
   const { sql, runs } = recorded();
   const where = sql`where id = ${"a"} and ${sql('odd"name')} > ${3}`;
   await sql`select ${sql("public.pools")} from t ${where} limit ${10}`;
@@ -37,7 +37,7 @@ test("a statement runs when it is awaited, and once", async () => {
   assert.equal(runs.length, 1);
 });
 
-test("calls that differ only in their values share a shape, and all others do not", async () => {
+test("only calls that differ in nothing but their values share a shape", async () => {
   const { sql, runs } = recorded();
   const one = (value: string | number | boolean | Date | Fragment) => sql`select ${value}, ${"x"}`;
   const none = sql``;
@@ -45,7 +45,7 @@ test("calls that differ only in their values share a shape, and all others do no
   for (const value of [...values, ...values]) await one(value);
   const shapes = runs.map(({ shape }) => shape);
   assert.equal(shapes[0], shapes[1]);
-  // A piece that is written down again in another place is another piece; the same one is the same.
+  // A fragment from another call site is another fragment.
   for (let i = 0; i < values.length; i++) assert.equal(shapes[i], shapes[i + values.length]);
   assert.equal(new Set(shapes).size, 6);
   assert.deepEqual(
@@ -62,7 +62,7 @@ test("calls that differ only in their values share a shape, and all others do no
   );
 });
 
-test("the same piece in another position is another statement", async () => {
+test("the same fragment in another position is another statement", async () => {
   const { sql, runs } = recorded();
   const piece = sql`now()`;
   const two = (first: string | Fragment, second: string | Fragment) => sql`select ${first}, ${second}`;
@@ -94,7 +94,7 @@ test("undefined is refused, wherever it is", async () => {
   assert.equal(runs.length, 0);
 });
 
-test("a text runs as it is, alone or as a piece", async () => {
+test("a raw text runs unchanged, alone or as a fragment", async () => {
   const { sql, runs, texts } = recorded();
   await sql.unsafe("select 1; select 2");
   assert.deepEqual(texts, ["select 1; select 2"]);

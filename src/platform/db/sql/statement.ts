@@ -4,7 +4,7 @@ import { inferType, typeIds } from "./value-types.ts";
 /** Rows of a result, with the number of rows that the statement returned or changed. */
 export class ResultRows<T> extends Array<T> {
   count = 0;
-  /** What PostgreSQL says that it did, for example `INSERT 0 3`. */
+  /** PostgreSQL's command tag, for example `INSERT 0 3`. */
   command = "";
 
   static override get [Symbol.species](): ArrayConstructor {
@@ -12,7 +12,7 @@ export class ResultRows<T> extends Array<T> {
   }
 }
 
-/** The rows that a statement of type `T` answers with. */
+/** The result of a statement of type `T`. */
 export type Rows<T> = T & { readonly count: number };
 
 /** Runs statements: the pool, a transaction or a single connection. */
@@ -23,13 +23,13 @@ export interface Runner {
   runText(text: string): Promise<ResultRows<unknown>>;
 }
 
-/** The text of a statement, with the types that the values of its parameters tell. Two calls share it if they can. */
+/** The text of a statement with the inferred types of its parameters. Calls that differ only in values share a shape. */
 export class Shape {
   readonly text: string;
-  /** The type of each parameter; 0 leaves it to PostgreSQL. */
+  /** The type of each parameter; 0 lets PostgreSQL infer it. */
   readonly types: readonly number[];
   private readonly isRead: boolean;
-  /** How long it takes on average; unknown at first. */
+  /** Its average duration; unknown at first. */
   private answerMs = Number.POSITIVE_INFINITY;
 
   constructor(text: string, types: readonly number[]) {
@@ -38,7 +38,7 @@ export class Shape {
     this.isRead = /^\s*select\b/i.test(text) && !/\b(insert|update|delete|merge|share|pg_\w*lock\w*)\b/i.test(text);
   }
 
-  /** Whether it is known to be answered so soon that others may as well wait for it. */
+  /** Whether it is known to be fast enough for other statements to wait behind it. */
   get isQuickRead(): boolean {
     return this.isRead && this.answerMs < quickMs;
   }
@@ -50,7 +50,7 @@ export class Shape {
 
 const quickMs = 4;
 
-/** A quoted name. */
+/** A quoted identifier. */
 export class Identifier {
   readonly text: string;
 
@@ -59,19 +59,19 @@ export class Identifier {
   }
 }
 
-/** A value that travels as jsonb, whatever PostgreSQL would make of it. */
+/** A value that is sent as jsonb, whatever type PostgreSQL would infer. */
 export class JsonParameter {
   readonly value: unknown;
 
   constructor(value: unknown) {
-    if (value === undefined) throw new TypeError("undefined is no JSON value; use null.");
+    if (value === undefined) throw new TypeError("undefined is not a JSON value: use null.");
     this.value = value;
   }
 }
 
 /**
- * A piece of SQL. It runs when it is awaited, once; put into another statement it becomes part of that one and never
- * runs by itself.
+ * An SQL statement or fragment. It runs once, when it is awaited. As a fragment it becomes part of another statement and
+ * never runs itself.
  */
 export class Statement<T> implements Promise<Rows<T>> {
   readonly strings: readonly string[];
@@ -121,7 +121,7 @@ export class Statement<T> implements Promise<Rows<T>> {
   }
 }
 
-/** A text that is taken as it is: as a statement of its own, or as a part of another one. */
+/** Raw SQL text, as a statement or as a fragment of another one. */
 export class RawStatement<T> extends Statement<T> {
   private readonly parameters: readonly unknown[] | undefined;
 
@@ -130,10 +130,10 @@ export class RawStatement<T> extends Statement<T> {
     this.parameters = parameters;
   }
 
-  /** The text, to be put into another statement. */
+  /** The text, as a fragment of another statement. */
   get fragment(): string {
     if (this.parameters !== undefined)
-      throw new TypeError("A text with values of its own cannot be part of a statement.");
+      throw new TypeError("A raw text with values cannot be a fragment of another statement.");
     return this.strings[0]!;
   }
 
@@ -148,12 +148,12 @@ export class RawStatement<T> extends Statement<T> {
   }
 }
 
-/** More than all statements of the service need, in their many forms. */
+/** More than all statements of the service need. */
 const shapeBytesMax = 32 * 1024 * 1024;
 const shapes = new ShapeCache<Shape>(shapeBytesMax);
 let position = 0;
 
-/** The shape of a statement; its parameters are put into the array. */
+/** Finds the shape of a statement and appends its parameters to the array. */
 function shapeOf(strings: readonly string[], values: readonly unknown[], parameters: unknown[]): Shape {
   position = 0;
   const node = follow(shapes.rootOf(strings), values, parameters);
@@ -177,7 +177,7 @@ function rawShapeOf(text: string, types: readonly number[]): Shape {
   return shape;
 }
 
-/** The node of a statement with these values. A value that tells no type needs no edge. */
+/** Finds the node of a statement with these values. A value without an inferred type needs no edge. */
 function follow(from: ShapeNode<Shape>, values: readonly unknown[], parameters: unknown[]): ShapeNode<Shape> {
   let node = from;
   for (let i = 0; i < values.length; i++) {

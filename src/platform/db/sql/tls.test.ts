@@ -45,7 +45,7 @@ async function refusal(t: TestContext, url: string): Promise<Error> {
   throw new Error("The server was not refused.");
 }
 
-test("every mode that uses TLS connects to a server whose certificate is in order", async (t) => {
+test("every TLS mode connects to a server with a valid certificate", async (t) => {
   const root = { sslrootcert: server.rootFile };
   for (const parameters of [
     { sslmode: "prefer" },
@@ -59,12 +59,12 @@ test("every mode that uses TLS connects to a server whose certificate is in orde
   }
 });
 
-test("a server that wants TLS refuses a connection without it", async (t) => {
+test("a server that requires TLS refuses a connection without it", async (t) => {
   const error = await refusal(t, server.url);
   assert.match(error.message, /no encryption/);
 });
 
-test("a certificate of another authority is refused by every mode that checks it, with what to do about it", async (t) => {
+test("a certificate of another authority is refused by every verifying mode, with advice", async (t) => {
   for (const sslmode of ["require", "verify-ca", "verify-full"]) {
     const error = await refusal(t, withTls({ sslmode, sslrootcert: server.otherRootFile }));
     assert.match(error.message, /not as secure as sslmode asks .* in sslrootcert/, sslmode);
@@ -82,12 +82,12 @@ test("a certificate for another host name is refused by verify-full, and by no o
   assert.equal(await isEncrypted(opened(t, byName("verify-ca")).sql), true);
 });
 
-test("a file of authorities that cannot be read is named", async (t) => {
+test("an unreadable root certificate file is named", async (t) => {
   const error = await refusal(t, withTls({ sslmode: "verify-full", sslrootcert: "/no/such/file" }));
   assert.match(error.message, /sslrootcert=\/no\/such\/file, which cannot be read/);
 });
 
-test("statements are pipelined over TLS, and transactions and large values come through whole", async (t) => {
+test("statements are pipelined over TLS, and transactions and large values arrive intact", async (t) => {
   const pool = opened(t, verified());
   const numbers = Array.from({ length: 200 }, (_, n) => n);
   const answers = await Promise.all(numbers.map((n) => pool.sql<{ n: number }[]>`select ${n}::int as n`));
@@ -100,7 +100,7 @@ test("statements are pipelined over TLS, and transactions and large values come 
   assert.equal(row!.text, large);
 });
 
-test("a statement is cancelled over TLS, and its connection goes on", async (t) => {
+test("a statement is cancelled over TLS, and its connection stays usable", async (t) => {
   const { sql } = opened(t, verified());
   const { sql: admin } = opened(t, verified());
   const [{ pid } = { pid: 0 }] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;

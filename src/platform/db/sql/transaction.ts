@@ -7,12 +7,12 @@ import { type ResultRows, type Runner, Shape } from "./statement.ts";
 const begin = new Shape("begin", []);
 const commit = new Shape("commit", []);
 const rollback = new Shape("rollback", []);
-// One name suffices: a savepoint of the same name hides the one before until it is released.
+// One name is enough: a nested savepoint of the same name shadows the outer one until it is released.
 const savepoint = new Shape("savepoint part", []);
 const release = new Shape("release savepoint part", []);
 const undo = new Shape("rollback to savepoint part", []);
 
-/** Runs work in a transaction on a connection of its own; fails as soon as that connection is lost. */
+/** Runs work in a transaction on a dedicated connection; fails as soon as the connection is lost. */
 export async function runTransaction<T>(connection: Connection, work: (tx: Sql) => Promise<T>): Promise<T> {
   const transaction = new Transaction(connection);
   const lost = Promise.withResolvers<never>();
@@ -23,7 +23,7 @@ export async function runTransaction<T>(connection: Connection, work: (tx: Sql) 
     const result = await Promise.race([work(createSql(transaction)), lost.promise]);
     transaction.check();
     transaction.isOver = true;
-    // PostgreSQL rolls back, without an error, when a statement that nobody waited for has failed.
+    // After a failed statement that was not awaited, COMMIT rolls back without an error.
     const { command } = await connection.run(commit, []);
     if (command !== "COMMIT") throw transaction.reasonFor(rolledBack());
     return result;
@@ -36,12 +36,12 @@ export async function runTransaction<T>(connection: Connection, work: (tx: Sql) 
   }
 }
 
-/** What runs the statements of one transaction. */
+/** Runs the statements of one transaction. */
 class Transaction implements Runner {
   isOver = false;
   private readonly connection: Connection;
   private readonly parent: Transaction | undefined;
-  /** Whether a part of it is open: a statement beside the part would be undone with it. */
+  /** Whether a savepoint is open: a statement outside of it would be rolled back with it. */
   private hasPart = false;
   private failure: unknown = undefined;
 
@@ -58,12 +58,12 @@ class Transaction implements Runner {
     return this.refusal() ?? this.watch(this.connection.runText(text));
   }
 
-  /** Runs a part that can fail alone: when it throws, what it did and locked is undone, and nothing else. */
+  /** Runs work in a savepoint: when it throws, only its changes and locks are rolled back. */
   async savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
     const refusal = this.refusal();
     if (refusal !== undefined) return refusal;
     const opened = this.watch(this.connection.run(savepoint, []));
-    // Set before anything is awaited, so that no other part can be opened beside this one.
+    // Set before the first await, so that no second savepoint can be opened concurrently.
     this.hasPart = true;
     const part = new Transaction(this.connection, this);
     try {
@@ -81,7 +81,7 @@ class Transaction implements Runner {
     }
   }
 
-  /** Ends a part; its transaction goes on. */
+  /** Ends a savepoint; its transaction continues. */
   private end(): void {
     this.isOver = true;
     this.parent!.hasPart = false;
@@ -91,20 +91,20 @@ class Transaction implements Runner {
     return this.isOver || this.parent?.isEnded() === true;
   }
 
-  /** Why no statement can be run now. */
+  /** The reason why no statement can run now. */
   private refusal(): Promise<never> | undefined {
     if (this.isEnded()) return Promise.reject(this.connection.lost ?? transactionOver());
     return this.hasPart
-      ? Promise.reject(new Error("A part of this transaction is open: use the part's own sql."))
+      ? Promise.reject(new Error("A savepoint of this transaction is open: use the sql of the savepoint."))
       : undefined;
   }
 
-  /** A transaction in which a statement failed is never committed, whoever caught the error. */
+  /** A transaction with a failed statement is never committed, even when the error was caught. */
   check(): void {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** The first error, where a later one only says that the transaction has failed already. */
+  /** The first error; a later one may only report that the transaction has already failed. */
   reasonFor(error: unknown): unknown {
     const isEcho = error instanceof DatabaseError ? error.code === "25P02" : error instanceof RolledBackError;
     return isEcho ? (this.failure ?? error) : error;
@@ -121,9 +121,9 @@ class Transaction implements Runner {
 class RolledBackError extends Error {}
 
 function rolledBack(): RolledBackError {
-  return new RolledBackError("The transaction was rolled back, because a statement in it failed.");
+  return new RolledBackError("The transaction was rolled back because one of its statements failed.");
 }
 
 function transactionOver(): Error {
-  return new ConnectionError("CONNECTION_CLOSED", "The transaction is over: a statement came after its end.");
+  return new ConnectionError("CONNECTION_CLOSED", "The transaction has ended: run no statement after its end.");
 }

@@ -5,7 +5,7 @@ import { testDatabase } from "../../../../test/harness/context.ts";
 const db = await testDatabase(2);
 const { sql } = db;
 
-/** What a value comes back as when a statement gives it a type. */
+/** Sends a value with a type and returns the result. */
 async function returned(value: never, type: string): Promise<unknown> {
   const [row] = await sql<{ value: unknown }[]>`select ${value}::${sql.unsafe(type)} as value`;
   return row!.value;
@@ -56,7 +56,7 @@ const roundTrips: readonly (readonly [type: string, value: unknown, back?: unkno
   ["bytea[]", [Buffer.from([0, 255])]],
 ];
 
-test("values keep their types, there and back", async () => {
+test("values keep their types in a round trip", async () => {
   for (const [type, value, back = value] of roundTrips) {
     assert.deepEqual(await returned(value as never, type), back, `${type} ${JSON.stringify(String(value))}`);
     assert.equal(await returned(null as never, type), null, type);
@@ -69,14 +69,14 @@ test("an array of a domain is an array", async () => {
   assert.deepEqual(row, { ids: [id] });
 });
 
-test("JSON is sent as jsonb where PostgreSQL could not know", async () => {
+test("JSON is sent as jsonb where PostgreSQL cannot infer the type", async () => {
   const value = { text: "x", list: [1] };
   const [row] =
     await sql`select jsonb_typeof(${sql.json(value)}) as type, ${sql.json(["a"])} as list, ${sql.json(null)} as nothing`;
   assert.deepEqual(row, { type: "object", list: ["a"], nothing: null });
 });
 
-test("moments, truths and bytes have their types without a cast", async () => {
+test("dates, booleans and bytes need no cast", async () => {
   const [row] = await sql`
     select pg_typeof(${moment})::text as moment, pg_typeof(${true})::text as truth, pg_typeof(${1n})::text as number,
       pg_typeof(${Buffer.from("a")})::text as bytes, ${moment} - interval '1 second' as before`;
@@ -89,19 +89,19 @@ test("moments, truths and bytes have their types without a cast", async () => {
   });
 });
 
-test("columns are in camelCase, and what jsonb holds is left alone", async () => {
+test("columns are in camelCase, and keys inside jsonb stay unchanged", async () => {
   const [row] = await sql`select 1 as tenant_id, '{"snake_case": 1}'::jsonb as some_data, 2 as plain`;
   assert.deepEqual(row, { tenantId: 1, someData: { snake_case: 1 }, plain: 2 });
 });
 
-test("an object that is not said to be JSON is refused, and the connection goes on", async () => {
+test("an object that is not marked as JSON is refused, and the connection stays usable", async () => {
   for (let i = 0; i < 5; i++) {
     await assert.rejects(async () => await sql`select ${{ a: 1 } as never}::text`, TypeError);
   }
   assert.equal((await sql`select 1`).count, 1);
 });
 
-test("a result tells how many rows were read or changed", async () => {
+test("a result has the number of rows read or changed", async () => {
   await db.transaction(async (tx) => {
     await tx`create temporary table counted (n int) on commit drop`;
     const inserted = await tx`insert into counted select generate_series(1, 3)`;

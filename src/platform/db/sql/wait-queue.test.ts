@@ -16,7 +16,7 @@ async function busyPool(t: TestContext, options: Partial<PoolOptions>) {
       begun.resolve();
       await held.promise;
     });
-  // Connecting may take longer than callers may wait; whoever comes again then finds the connection.
+  // Connecting may take longer than the maximum wait; a retry then finds the connection.
   let holding = hold();
   while ((await Promise.race([begun.promise, holding.catch(() => "late")])) === "late") holding = hold();
   t.after(async () => {
@@ -42,7 +42,7 @@ function assertBusy(error: unknown): true {
 const nothing = async () => "done";
 const read = (sql: Sql) => sql<{ n: number }[]>`select 1 as n`.then(([row]) => row!.n);
 
-test("more callers than may wait are refused at once; those who wait get their turn", async (t) => {
+test("callers beyond the limit are refused immediately; waiting callers are served", async (t) => {
   const { pool, release } = await busyPool(t, { waitersMax: 3 });
   const waiting = [pool.transaction(nothing), read(pool.sql), pool.transaction(nothing)];
   await assert.rejects(pool.transaction(nothing), assertBusy);
@@ -52,7 +52,7 @@ test("more callers than may wait are refused at once; those who wait get their t
   assert.equal(await pool.transaction(nothing), "done");
 });
 
-test("a caller who has waited for as long as allowed is refused, and nothing of its work is run", async (t) => {
+test("a caller that exceeds the maximum wait is refused, and none of its work runs", async (t) => {
   const { pool, admin, release } = await busyPool(t, { waitMs: 50 });
   await admin`create table written (n int)`;
   const late = [
@@ -68,7 +68,7 @@ test("a caller who has waited for as long as allowed is refused, and nothing of 
   assert.equal((await admin`select from written`).count, 0);
 });
 
-test("a call that is aborted leaves the queue with the reason, and the others keep their turn", async (t) => {
+test("an aborted call leaves the queue with the reason, and the others keep their position", async (t) => {
   const { pool, admin, release } = await busyPool(t, { waitersMax: 3 });
   await admin`create table written (n int)`;
   const gone = new Error("The caller is gone.");
@@ -88,7 +88,7 @@ test("a call that is aborted leaves the queue with the reason, and the others ke
   assert.equal((await admin`select from written`).count, 0);
 });
 
-test("a call that is aborted after its turn came is not disturbed by it", async (t) => {
+test("a call that is aborted after it got a connection continues", async (t) => {
   const { pool, release } = await busyPool(t, {});
   const call = new AbortController();
   const waited = pool.transaction(async (tx) => {
@@ -99,7 +99,7 @@ test("a call that is aborted after its turn came is not disturbed by it", async 
   assert.equal(await waited, 1);
 });
 
-test("a pool that is closing ends once the last one who waits has given up", async (t) => {
+test("a closing pool ends once the last waiter has left", async (t) => {
   const { pool, release } = await busyPool(t, {});
   const call = new AbortController();
   const waiting = pool.transaction(nothing, call);

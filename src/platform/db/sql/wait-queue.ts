@@ -1,21 +1,21 @@
 import type { Connection } from "./connection.ts";
-import { waitedTooLong, waitQueueFull } from "./connection-error.ts";
+import { waitQueueFull, waitTimedOut } from "./connection-error.ts";
 
-/** Something that can be abandoned while it waits: a call. Its signal is read only when it has to wait. */
+/** A call that can be aborted while it waits. Its signal is read only when it has to wait. */
 export interface Abortable {
   readonly signal: AbortSignal;
 }
 
-/** Waits for a connection: for one that has room for a statement, or for one of its own. */
+/** A caller that waits for a connection, shared or exclusive. */
 export interface Waiter {
   readonly isExclusive: boolean;
-  /** Whoever waits; leaves the queue when the signal is aborted. */
+  /** The waiting call; it leaves the queue when its signal is aborted. */
   readonly caller?: Abortable | undefined;
   use(connection: Connection): void;
   fail(error: Error): void;
 }
 
-/** How many may wait, and for how long. */
+/** The maximum number of waiters and the maximum wait. */
 export interface WaitLimits {
   readonly waitersMax: number;
   readonly waitMs: number;
@@ -28,7 +28,7 @@ interface Watched {
 }
 
 /**
- * Those who wait for a connection, in order. All wait for the same time at most, so the first one is always the first to
+ * The callers that wait for a connection, in order. All have the same maximum wait, so the first one is always the first to
  * reach its deadline, and one timer is enough.
  */
 export class WaitQueue {
@@ -47,7 +47,7 @@ export class WaitQueue {
     return this.waiters.size;
   }
 
-  /** The one whose turn is next. */
+  /** The next waiter. */
   get first(): Waiter | undefined {
     return this.waiters.keys().next().value;
   }
@@ -58,7 +58,7 @@ export class WaitQueue {
     else this.waiters.set(waiter, undefined);
   }
 
-  /** Starts the deadline of a waiter that was not served at once, and listens to its caller's signal. */
+  /** Starts the deadline of a waiter that was not served immediately, and listens to its caller's signal. */
   watch(waiter: Waiter): void {
     if (!this.waiters.has(waiter)) return;
     const signal = waiter.caller?.signal;
@@ -73,14 +73,14 @@ export class WaitQueue {
     this.startTimer(this.limits.waitMs);
   }
 
-  /** Takes the first waiter out. */
+  /** Removes the first waiter. */
   shift(): Waiter | undefined {
     const { first } = this;
     if (first !== undefined) this.remove(first);
     return first;
   }
 
-  /** Fails so many waiters, the first ones; all of them unless told. */
+  /** Fails the first `count` waiters; all by default. */
   fail(error: Error, count = this.waiters.size): void {
     for (let i = 0; i < count; i++) this.shift()?.fail(error);
   }
@@ -110,14 +110,14 @@ export class WaitQueue {
   private expire(): void {
     const nowMs = performance.now();
     for (const [waiter, watched] of this.waiters) {
-      // One without a deadline is being added this very moment.
+      // A waiter without a deadline is just being added.
       const leftMs = (watched?.deadlineMs ?? Number.POSITIVE_INFINITY) - nowMs;
       if (leftMs > 0) {
         // A timer can fire a fraction of a millisecond early.
         this.startTimer(Math.ceil(leftMs));
         return;
       }
-      this.leave(waiter, waitedTooLong(this.limits.waitMs));
+      this.leave(waiter, waitTimedOut(this.limits.waitMs));
     }
   }
 }

@@ -2,47 +2,47 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
 import {
+  type DeadLetterOperation,
   type DeadLetterState,
-  type DeadLetterVerb,
+  type LetterStatus,
   partition,
   type SkipReason,
-  type Standing,
   skipReason,
 } from "./dead-letter.ts";
 
-/** What each verb answers for a letter in each state that may still be put back, and for none. */
-const table: Record<DeadLetterVerb, Record<DeadLetterState | "none", SkipReason | undefined>> = {
+/** The expected skip reason for each operation and each state of a letter that can still be retried. */
+const table: Record<DeadLetterOperation, Record<DeadLetterState | "none", SkipReason | undefined>> = {
   retry: { none: "not_found", failed: undefined, retrying: "retrying", quarantined: "quarantined" },
   quarantine: { none: "not_found", failed: undefined, retrying: "retrying", quarantined: "quarantined" },
   release: { none: "not_found", failed: "not_quarantined", retrying: "retrying", quarantined: undefined },
 };
 
-const standing = (state: DeadLetterState, retryCount: number): Standing => ({
+const letterStatus = (state: DeadLetterState, retryCount: number): LetterStatus => ({
   queueItemId: "a",
   state,
   retryCount,
   maxRetries: 3,
 });
 
-test("every verb changes letters in one state only, and says of all others why it leaves them", () => {
-  for (const [verb, states] of Object.entries(table)) {
+test("every operation changes letters in one state only, and gives a reason for skipping all others", () => {
+  for (const [operation, states] of Object.entries(table)) {
     for (const [state, reason] of Object.entries(states)) {
-      const letter = state === "none" ? undefined : standing(state as DeadLetterState, 2);
-      assert.equal(skipReason(verb as DeadLetterVerb, letter), reason, `${verb} of ${state}`);
+      const letter = state === "none" ? undefined : letterStatus(state as DeadLetterState, 2);
+      assert.equal(skipReason(operation as DeadLetterOperation, letter), reason, `${operation} of ${state}`);
     }
   }
 });
 
-test("the ceiling stops retries of failed letters, and nothing else", () => {
+test("the maximum number of retries limits retries of failed letters, and nothing else", () => {
   for (const count of [3, 4]) {
-    assert.equal(skipReason("retry", standing("failed", count)), "max_retries");
-    assert.equal(skipReason("retry", standing("quarantined", count)), "quarantined");
-    assert.equal(skipReason("quarantine", standing("failed", count)), undefined);
-    assert.equal(skipReason("release", standing("quarantined", count)), undefined);
+    assert.equal(skipReason("retry", letterStatus("failed", count)), "max_retries");
+    assert.equal(skipReason("retry", letterStatus("quarantined", count)), "quarantined");
+    assert.equal(skipReason("quarantine", letterStatus("failed", count)), undefined);
+    assert.equal(skipReason("release", letterStatus("quarantined", count)), undefined);
   }
 });
 
-test("each letter that is named is either changed or skipped, once, in the order of naming", () => {
+test("each named letter is either changed or skipped, once, in the given order", () => {
   const ids = ["a", "b", "c", "d", "e"];
   const letters = fc.uniqueArray(
     fc.record({
@@ -58,8 +58,8 @@ test("each letter that is named is either changed or skipped, once, in the order
       fc.shuffledSubarray(ids),
       letters,
       fc.constantFrom("retry", "quarantine", "release"),
-      (named, found, verb) => {
-        const { changed, skipped } = partition(verb, named, found);
+      (named, found, operation) => {
+        const { changed, skipped } = partition(operation, named, found);
         const parts = [...changed, ...skipped.map((each) => each.queueItemId)];
         assert.deepEqual(new Set(parts), new Set(named));
         assert.equal(parts.length, named.length);

@@ -1,23 +1,23 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-/** Where a dead letter stands. A purged one, and one whose item was completed after all, has no record any more. */
+/** The state of a dead letter. The record is deleted when the letter is purged or its item completes after a retry. */
 export type DeadLetterState = "failed" | "retrying" | "quarantined";
 
-/** Where an item failed for good. */
+/** The phase in which an item failed permanently. */
 export type FailurePhase = "work" | "delivery" | "lease" | "expiry";
 
-/** One attempt that failed, as it is kept. */
+/** One failed attempt, as it is stored. */
 export interface FailedAttempt {
   readonly attempt: number;
   readonly failedAtMs: number;
-  /** A stable word for why. */
+  /** A stable code of the reason. */
   readonly reasonCode: string;
-  /** What the worker said. */
+  /** The worker's message. */
   readonly reason: string;
   readonly recipientId: string;
 }
 
-/** An item that failed for good, without what it carries. */
+/** A permanently failed item, without its payload. */
 export interface DeadLetter {
   readonly tenantId: TenantId;
   readonly poolId: string;
@@ -26,9 +26,9 @@ export interface DeadLetter {
   readonly reasonCode: string;
   readonly phase: FailurePhase;
   readonly attempts: readonly Partial<FailedAttempt>[];
-  /** How often it was put back. */
+  /** The number of retries so far. */
   readonly retryCount: number;
-  /** How often it may be. */
+  /** The maximum number of retries. */
   readonly maxRetries: number;
   readonly payloadDigest: Buffer;
   readonly firstFailedAt: Date;
@@ -37,10 +37,10 @@ export interface DeadLetter {
   readonly key: string;
 }
 
-/** What someone may do to letters that they name. */
-export type DeadLetterVerb = "retry" | "quarantine" | "release";
+/** The operations on named letters. */
+export type DeadLetterOperation = "retry" | "quarantine" | "release";
 
-/** Why a letter is left as it is. */
+/** Why an operation skips a letter. */
 export type SkipReason =
   | "not_found"
   | "quarantined"
@@ -50,51 +50,54 @@ export type SkipReason =
   | "deduplicated"
   | "rejected";
 
-/** What decides whether a letter may be changed. */
-export interface Standing {
+/** The fields that decide whether an operation applies to a letter. */
+export interface LetterStatus {
   readonly queueItemId: string;
   readonly state: DeadLetterState;
   readonly retryCount: number;
   readonly maxRetries: number;
 }
 
-/** What each verb makes of a letter in each state: its next state, or why it is left as it is. */
+/** The next state of a letter for each operation and state, or the reason to skip it. */
 const changes = {
   retry: { failed: { to: "retrying" }, retrying: { skip: "retrying" }, quarantined: { skip: "quarantined" } },
   quarantine: { failed: { to: "quarantined" }, retrying: { skip: "retrying" }, quarantined: { skip: "quarantined" } },
   release: { failed: { skip: "not_quarantined" }, retrying: { skip: "retrying" }, quarantined: { to: "failed" } },
-} as const satisfies Record<DeadLetterVerb, Record<DeadLetterState, { to: DeadLetterState } | { skip: SkipReason }>>;
+} as const satisfies Record<
+  DeadLetterOperation,
+  Record<DeadLetterState, { to: DeadLetterState } | { skip: SkipReason }>
+>;
 
-/** Why a verb leaves a letter as it is; undefined when it changes it. */
-export function skipReason(verb: DeadLetterVerb, letter: Standing | undefined): SkipReason | undefined {
+/** Why an operation skips a letter; undefined when it applies. */
+export function skipReason(operation: DeadLetterOperation, letter: LetterStatus | undefined): SkipReason | undefined {
   if (letter === undefined) return "not_found";
-  const change = changes[verb][letter.state];
+  const change = changes[operation][letter.state];
   if ("skip" in change) return change.skip;
-  return verb === "retry" && isExhausted(letter) ? "max_retries" : undefined;
+  return operation === "retry" && isExhausted(letter) ? "max_retries" : undefined;
 }
 
-/** Whether a letter was put back as often as it may be. */
-function isExhausted({ retryCount, maxRetries }: Pick<Standing, "retryCount" | "maxRetries">): boolean {
+/** Whether a letter has reached its maximum number of retries. */
+function isExhausted({ retryCount, maxRetries }: Pick<LetterStatus, "retryCount" | "maxRetries">): boolean {
   return retryCount >= maxRetries;
 }
 
-/** A named letter that was left as it is. */
-export interface Skipped {
+/** A named letter that an operation skipped. */
+export interface SkippedLetter {
   readonly queueItemId: string;
   readonly reason: SkipReason;
 }
 
-/** Parts those who are named into the ones that a verb changes and the ones that it leaves, in the order of their naming. */
+/** Splits named letters into the ones that an operation changes and the ones that it skips, in the given order. */
 export function partition(
-  verb: DeadLetterVerb,
+  operation: DeadLetterOperation,
   named: readonly string[],
-  found: readonly Standing[],
-): { readonly changed: readonly string[]; readonly skipped: readonly Skipped[] } {
+  found: readonly LetterStatus[],
+): { readonly changed: readonly string[]; readonly skipped: readonly SkippedLetter[] } {
   const byId = new Map(found.map((letter) => [letter.queueItemId, letter]));
   const changed: string[] = [];
-  const skipped: Skipped[] = [];
+  const skipped: SkippedLetter[] = [];
   for (const queueItemId of named) {
-    const reason = skipReason(verb, byId.get(queueItemId));
+    const reason = skipReason(operation, byId.get(queueItemId));
     if (reason === undefined) changed.push(queueItemId);
     else skipped.push({ queueItemId, reason });
   }

@@ -86,8 +86,13 @@ export interface CompletionService {
   idle(): Promise<void>;
 }
 
-/** Reports share a transaction of up to `batchMax` items. A second transaction runs beside it from `besideMin` items on. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: (reports: readonly WorkReport[]) => reports.length };
+/** Reports share a transaction of up to `batchMax` items. A second transaction runs beside it from `concurrentMin` items on. */
+const byItems = {
+  lanes: 2,
+  batchMax: 500,
+  concurrentMin: 50,
+  weigh: (reports: readonly WorkReport[]) => reports.length,
+};
 
 /** Creates this node's completion service. Reports of many workers share one transaction. */
 export function createCompletionService({ db, effects, now, random }: Parts): CompletionService {

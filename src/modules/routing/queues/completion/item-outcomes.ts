@@ -25,7 +25,7 @@ export interface OutcomeSink {
 }
 
 interface Parts {
-  readonly deadLetters: Pick<DeadLetters, "bury" | "forget">;
+  readonly deadLetters: Pick<DeadLetters, "record" | "deleteResolved">;
   readonly events: EventRecorder;
   readonly outcomes: OutcomeSink;
   readonly wake: (tenantId: string, poolId: string) => void;
@@ -45,12 +45,12 @@ export function createCompletionEffects({ deadLetters, events, outcomes, wake, s
           nowMs,
         ),
         ...[...byTenant(finished)].flatMap(([tenantId, items]) => [
-          deadLetters.bury(
+          deadLetters.record(
             tx,
             tenantId,
             items.flatMap((item) => letterOf(item, nowMs)),
           ),
-          deadLetters.forget(
+          deadLetters.deleteResolved(
             tx,
             tenantId,
             items.flatMap(({ item, to }) => (to === "completed" && item.revived ? [item.id] : [])),

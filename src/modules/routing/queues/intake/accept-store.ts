@@ -6,7 +6,7 @@ import {
   type ConstraintKind,
   constraintKinds,
   type ItemGroups,
-  makeGroups,
+  insertMissingGroupsSql,
   type OwnedGroup,
 } from "../../admission/index.ts";
 import { rankOf } from "../domain/queue-item.ts";
@@ -77,7 +77,7 @@ export interface AcceptedBatch {
 /**
  * Writes the rows of many calls in one statement; returns the indices of calls whose key was used before.
  * Without a shard, counts are not updated: the caller has more work in its transaction and writes counts at the end.
- * With `room` (see roomIn), the statement fails when a group has no room, and nothing is written.
+ * With `room` (see claimPlacesSql), the statement fails when a group has no room, and nothing is written.
  */
 export async function insertAcceptedBatches(
   sql: Sql,
@@ -98,7 +98,7 @@ export async function insertAcceptedBatches(
       ${input(sql, rows, batchIndices, shape)} ${room === undefined ? sql`` : sql`where (select room from room)`}
     )
     ${keyed ? claimKeys(sql, batches) : sql``}
-    ${limits.length === 0 ? sql`` : sql`, limits as (${makeGroups(sql, limits, ulidMs(rows[0]!.decision.id))})`}
+    ${limits.length === 0 ? sql`` : sql`, limits as (${insertMissingGroupsSql(sql, limits, ulidMs(rows[0]!.decision.id))})`}
     , decided as (
       insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
         recipient_id, snapshot_digest, seed, evidence)

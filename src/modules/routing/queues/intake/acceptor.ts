@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** Up to `batchMax` items share the fixed cost of a statement. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 100, weigh: ({ items }: AcceptRequest) => items.length };
+const byItems = { lanes: 2, batchMax: 500, concurrentMin: 100, weigh: ({ items }: AcceptRequest) => items.length };
 /** Calls with at least this many items are batched separately, so that small calls do not wait for them. */
 const bulkMin = 50;
 

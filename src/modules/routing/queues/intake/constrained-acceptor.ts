@@ -1,24 +1,24 @@
 import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import {
+  AdmissionConflict,
   admit,
   admitOptimistically,
   type Candidate,
   canDisplace,
+  claimPlaces,
+  claimPlacesSql,
   createAdmissionBackoff,
   type GroupName,
   type GroupState,
   groupKey,
   groupsOfHolders,
   groupsToAdmit,
-  isRace,
-  noRoom,
+  isAdmissionConflict,
+  isGroupFull,
   type OwnedGroup,
-  passGroups,
-  Raced,
   readGroups,
-  retryRaces,
-  roomIn,
+  retryOnConflict,
   saveGroups,
   type Verdict,
 } from "../../admission/index.ts";
@@ -52,8 +52,8 @@ export function createConstrainedAcceptor(
       backoff.recordSuccess(pools);
       return true;
     } catch (error) {
-      if (isRace(error)) return false;
-      if (!noRoom(error)) throw error;
+      if (isAdmissionConflict(error)) return false;
+      if (!isGroupFull(error)) throw error;
       backoff.recordFailure(pools);
       return false;
     }
@@ -62,7 +62,7 @@ export function createConstrainedAcceptor(
   return {
     async accept(requests, shard) {
       if (await tryAdmitAll(requests, shard)) return new Set();
-      const { repeated, freed } = await retryRaces(() => db.transaction((tx) => acceptIn(tx, requests, shard)));
+      const { repeated, freed } = await retryOnConflict(() => db.transaction((tx) => acceptIn(tx, requests, shard)));
       for (const { tenantId, poolId } of freed) wake(tenantId, poolId);
       return repeated;
     },
@@ -106,15 +106,15 @@ function admissionOfAll(requests: readonly AcceptRequest[]): FullAdmission | und
 
 async function writeAdmission(db: Database, { batches, groups, nowMs }: FullAdmission, shard: number): Promise<void> {
   if (batches.every(({ record }) => record === undefined)) {
-    const room = groups.length === 0 ? undefined : roomIn(db.sql, groups, nowMs);
+    const room = groups.length === 0 ? undefined : claimPlacesSql(db.sql, groups, nowMs);
     await insertAcceptedBatches(db.sql, batches, shard, room);
     return;
   }
   await db.transaction(async (tx) => {
     // Pipelined: if a group has no room, the insert is not executed.
-    const [, refused] = await Promise.all([passGroups(tx, groups, nowMs), insertAcceptedBatches(tx, batches, shard)]);
+    const [, refused] = await Promise.all([claimPlaces(tx, groups, nowMs), insertAcceptedBatches(tx, batches, shard)]);
     // A repeated call must take no places, but this transaction took them, so it is rolled back.
-    if (refused.size > 0) throw new Raced();
+    if (refused.size > 0) throw new AdmissionConflict();
   });
 }
 
@@ -140,10 +140,11 @@ async function acceptIn(tx: Sql, requests: readonly AcceptRequest[], shard: numb
     insertAcceptedBatches(tx, fresh, transitions.length === 0 ? shard : undefined),
   ]);
   // Another transaction created a group that was read as missing.
-  if (refused.size > 0 || saved < changed.size) throw new Raced();
+  if (refused.size > 0 || saved < changed.size) throw new AdmissionConflict();
   if (transitions.length === 0) return { repeated, freed: [] };
   const { transitioned, freed, counts } = await applyTransitionsUncounted(tx, transitions, locked, nowMs);
-  if (transitioned.length < transitions.length || !releasedAllPlaces(locked, transitioned)) throw new Raced();
+  if (transitioned.length < transitions.length || !releasedAllPlaces(locked, transitioned))
+    throw new AdmissionConflict();
   const accepted = fresh.flatMap(({ rows }) => rows.flatMap(countOf));
   await addCounts(tx, [...accepted, ...counts], shard);
   return { repeated, freed };

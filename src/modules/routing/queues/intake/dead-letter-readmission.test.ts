@@ -111,7 +111,7 @@ async function retriesWith(
     maxRetries: 3,
     failedAt: new Date(),
   }));
-  await db.transaction((tx) => deadLetters.bury(tx, tenantId, letters));
+  await db.transaction((tx) => deadLetters.record(tx, tenantId, letters));
   const operations = readOperations().filter(({ service }) => service.typeName.endsWith(".DeadLetterService"));
   const execute = createExecutor(operations, {
     db,

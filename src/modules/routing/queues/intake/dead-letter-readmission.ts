@@ -4,6 +4,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
 import {
+  AdmissionConflict,
   type AdmissionRequest,
   admit,
   canDisplace,
@@ -12,17 +13,16 @@ import {
   type GroupState,
   groupKey,
   groupsOfHolders,
+  insertMissingGroupsSql,
   type KeyedItem,
   lockHolders,
-  makeGroups,
   type OwnedGroup,
-  Raced,
   readGroups,
   releaseGroup,
-  retryRaces,
+  retryOnConflict,
   saveGroups,
 } from "../../admission/index.ts";
-import type { Placement, Readmission, ReadmissionRound, RefusedItem } from "../../dead-letters/index.ts";
+import type { Readmission, ReadmissionBatch, RefusedItem, RequeuedItem } from "../../dead-letters/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import type { ItemState } from "../domain/queue-item.ts";
 import { applyTransitionsUncounted, releasedAllPlaces } from "../transitions/item-transitions.ts";
@@ -38,14 +38,16 @@ export type AdmissionRequests = ReadonlyMap<string, AdmissionRequest | "rejected
 /** Creates the readmission of dead letters: retried items pass their pool's constraints like new items. */
 export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopShares): Readmission {
   return {
-    concerns: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
+    appliesTo: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
     async prepare(sql, { pool }, ids) {
       const items = await readRequestedItems(sql, pool.tenantId, { poolId: pool.id, state: "dead_lettered", ids });
       const requests = await admissionRequests(admissionOf, pool, items, shares.forCall(pool.tenantId));
       return {
         has: (queueItemId) => requests.has(queueItemId),
         run: (tx, nowMs, work) =>
-          retryRaces(() => tx.savepoint(async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs)))),
+          retryOnConflict(() =>
+            tx.savepoint(async (inner) => work(inner, await lockRound(inner, pool, requests, nowMs))),
+          ),
       };
     },
   };
@@ -97,8 +99,8 @@ export function readRequestedItems(
 }
 
 /** A readmission round for items that leave the groups of another pool. */
-export interface RedirectRound extends ReadmissionRound {
-  /** Releases an item's places in the groups that it leaves. Throws Raced when a group is not locked. */
+export interface RedirectRound extends ReadmissionBatch {
+  /** Releases an item's places in the groups that it leaves. Throws AdmissionConflict when a group is not locked. */
   leave(itemId: string, groups: readonly GroupName[]): void;
 }
 
@@ -125,13 +127,13 @@ export async function lockRound(
       fresh.set(key, { ...name, environmentId, poolId, state: createEmptyGroup(name), stored: false });
   }
   // A group that another transaction created in the meantime is not locked.
-  if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new Raced();
+  if ((await saveGroups(tx, [...fresh.values()], nowMs)) < fresh.size) throw new AdmissionConflict();
   const limits = admissible.flatMap(({ limitGroups }) => limitGroups);
-  if (limits.length > 0) await tx`${makeGroups(tx, limits, nowMs)}`;
+  if (limits.length > 0) await tx`${insertMissingGroupsSql(tx, limits, nowMs)}`;
   // The holder of a place must not change state while the round decides whether to displace it.
   await lockHolders(tx, displacing);
   const owned = await readGroups(tx, locked, false);
-  if (named.some((name) => !owned.has(groupKey(name)))) throw new Raced();
+  if (named.some((name) => !owned.has(groupKey(name)))) throw new AdmissionConflict();
   const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
   const changed = new Map<string, OwnedGroup>();
   const transitions: ItemTransition[] = [];
@@ -142,7 +144,7 @@ export async function lockRound(
     changed.set(key, { ...owned.get(key)!, state });
   }
 
-  function place(itemId: string): Placement | RefusedItem {
+  function place(itemId: string): RequeuedItem | RefusedItem {
     const request = requests.get(itemId);
     if (request === undefined || request === "rejected") {
       return { queueItemId: itemId, reason: "rejected", existingItemId: "" };
@@ -165,7 +167,7 @@ export async function lockRound(
   return {
     leave(itemId, groups) {
       for (const name of groups) {
-        if (!lockedKeys.has(groupKey(name))) throw new Raced();
+        if (!lockedKeys.has(groupKey(name))) throw new AdmissionConflict();
         const state = states.get(groupKey(name));
         if (state === undefined) continue;
         const next = releaseGroup(state, { itemId, ended: true, slotFreed: false });
@@ -173,7 +175,7 @@ export async function lockRound(
       }
     },
     admit(ids, max) {
-      const placed: Placement[] = [];
+      const placed: RequeuedItem[] = [];
       const refused: RefusedItem[] = [];
       for (const queueItemId of ids) {
         if (placed.length === max) break;
@@ -183,10 +185,11 @@ export async function lockRound(
       }
       return { placed, refused };
     },
-    async keep() {
+    async save() {
       await saveGroups(tx, [...changed.values()], nowMs);
       const { transitioned, counts, freed } = await applyTransitionsUncounted(tx, transitions, locked, nowMs);
-      if (transitioned.length < transitions.length || !releasedAllPlaces(locked, transitioned)) throw new Raced();
+      if (transitioned.length < transitions.length || !releasedAllPlaces(locked, transitioned))
+        throw new AdmissionConflict();
       const { own = [], others = [] } = Object.groupBy(counts, (each) => (each.poolId === poolId ? "own" : "others"));
       await addCounts(tx, others, randomInt(shardCount));
       return { depth: own.reduce((sum, { depth = 0 }) => sum + depth, 0), freed };

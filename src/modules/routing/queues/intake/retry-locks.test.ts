@@ -45,7 +45,7 @@ test("retries that name letters in opposite orders and leases at the same time n
     maxRetries: 1000,
     failedAt: new Date(),
   }));
-  await db.transaction((tx) => deadLetters.bury(tx, tenantId, letters));
+  await db.transaction((tx) => deadLetters.record(tx, tenantId, letters));
 
   const retry = async (queueItemIds: string[]) => {
     const request = { poolId, queueItemIds };

@@ -71,8 +71,8 @@ const pollMs = 1000;
 /** The most concurrent leases of limited pools per tenant and node. Each holds a connection while it waits for locks. */
 const limitedLanes = 2;
 
-/** Requests share a statement of up to `batchMax` items. A second statement runs beside it from `besideMin` items on. */
-const byItems = { lanes: 2, batchMax: 500, besideMin: 50, weigh: ({ max }: LeaseRequest) => max };
+/** Requests share a statement of up to `batchMax` items. A second statement runs beside it from `concurrentMin` items on. */
+const byItems = { lanes: 2, batchMax: 500, concurrentMin: 50, weigh: ({ max }: LeaseRequest) => max };
 
 /** Whether a recipient receives its waiting items. A draining recipient still does. */
 export function canReceiveWork({ status }: Pick<Recipient, "status">): boolean {

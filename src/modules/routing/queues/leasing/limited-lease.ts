@@ -1,5 +1,6 @@
 import type { Connections, Sql } from "../../../../platform/db/index.ts";
 import {
+  AdmissionConflict,
   createEmptyGroup,
   groupKey,
   groupsAfterLease,
@@ -7,9 +8,8 @@ import {
   type LimitedItem,
   limitRefs,
   type OwnedGroup,
-  Raced,
   readGroups,
-  retryRaces,
+  retryOnConflict,
   saveGroups,
   selectForLease,
 } from "../../admission/index.ts";
@@ -88,7 +88,7 @@ function leaseAmong(
   beforeCommit: BeforeCommit | undefined,
   find: (tx: Sql) => Promise<readonly LimitedItem[]>,
 ): Promise<LeaseResult> {
-  return retryRaces(() =>
+  return retryOnConflict(() =>
     connections.transaction(async (tx) => {
       if (params.bound !== undefined) await lockCapacity(tx, params.bound.recipientId);
       const lease = await leaseIn(tx, params, await find(tx));
@@ -126,7 +126,7 @@ async function leaseIn(tx: Sql, params: LimitedLeaseParams, candidates: readonly
     saveGroups(tx, changed, nowMs),
   ]);
   // Another transaction created a group that was read as missing.
-  if (saved < changed.length) throw new Raced();
+  if (saved < changed.length) throw new AdmissionConflict();
   if (rows.length < ids.length) {
     const taken = new Map(groupsAfter(new Set(rows.map(({ id }) => id))).map((group) => [groupKey(group), group]));
     const corrected = changed.map((group) => taken.get(groupKey(group)) ?? owned.get(groupKey(group)) ?? unused(group));

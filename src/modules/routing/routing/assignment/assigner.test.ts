@@ -11,7 +11,7 @@ import type { PoolSnapshot } from "../../pools/index.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { poolOf } from "../domain/testing/fixtures.ts";
 import { createLivePools, type LivePools } from "../outcomes/live-pools.ts";
-import { type Assigning, createAssigning } from "./assigner.ts";
+import { type Assigner, createAssigner } from "./assigner.ts";
 import { snapshotName } from "./assignment-page.ts";
 
 const db = await testDatabase();
@@ -19,15 +19,15 @@ const clock = { now: Date.now };
 const log = { warn: ({ err }: { err: unknown }) => assert.fail(err as Error) } as never;
 
 interface TestNode {
-  readonly assigning: Assigning;
+  readonly assigner: Assigner;
   readonly live: LivePools;
   /** The pools that were searched. */
   readonly searches: readonly string[];
-  /** Tells the nodes that signals may have been lost. */
+  /** Notifies the nodes that signals may have been lost. */
   loseSignals(): void;
 }
 
-/** Nodes that hear each other's wakes, over one database. Each asks its clock once for every decision. */
+/** Nodes that share one database and receive each other's signals. Each reads its clock once per decision. */
 function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
   const listeners: { prefix: string; listener: (rest: string) => void; onLost: () => void }[] = [];
   const signals = {
@@ -53,7 +53,7 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
     const counted: Database = { ...db, sql: countingSearches(searches) };
     const events = recordedEvents() as never;
     const live = createLivePools({ db, clock, log, events });
-    const assigning = createAssigning({
+    const assigner = createAssigner({
       db: counted,
       signals,
       changes: announcedChanges().changes,
@@ -73,12 +73,12 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
       wake: () => {},
       pollMs: 3_600_000,
     });
-    stops.push(assigning.stop);
-    return { assigning, live, searches, loseSignals };
+    stops.push(assigner.stop);
+    return { assigner, live, searches, loseSignals };
   };
 }
 
-/** A connection that notes which pools are searched for items without a recipient. */
+/** A connection that records which pools are searched for items without a recipient. */
 function countingSearches(searches: string[]): Sql {
   return new Proxy(db.sql, {
     apply(sql, self, args) {
@@ -93,12 +93,12 @@ function countingSearches(searches: string[]): Sql {
 interface Stage {
   readonly tenantId: TenantId;
   readonly poolId: string;
-  /** A pool that nothing waits in. */
+  /** A pool without waiting items. */
   readonly otherId: string;
   readonly pools: ReadonlyMap<string, PoolSnapshot>;
 }
 
-/** A tenant with two pools, each with one recipient that takes so many items at a time and has the id of its pool. */
+/** A tenant with two pools, each with one recipient of the given capacity that has the id of its pool. */
 function newStage(capacity = 1, others: readonly { id: string; capacity: number }[] = []): Stage {
   const tenantId = freshTenant();
   const [poolId, otherId] = [ulid(Date.now()), ulid(Date.now())];
@@ -111,7 +111,7 @@ function newStage(capacity = 1, others: readonly { id: string; capacity: number 
   return { tenantId, poolId, otherId, pools };
 }
 
-/** Puts items into a pool that nobody was chosen for; their ids in order. */
+/** Queues items without a recipient; returns their ids in order. */
 async function enqueue({ tenantId, poolId }: Stage, count: number, assign: object = {}): Promise<string[]> {
   const rows = Array.from({ length: count }, (_, rank) => ({ id: ulid(Date.now()), rank, ...assign }));
   await db.sql`
@@ -132,13 +132,13 @@ async function enqueue({ tenantId, poolId }: Stage, count: number, assign: objec
   return rows.map(({ id }) => id);
 }
 
-/** How an item stands that only a look for a free place takes up. */
+/** The state of an item that only a scan for a free place reads. */
 function notDue({ poolId, pools }: Stage) {
   const snapshot = snapshotName(pools.get(poolId)!);
   return { tries: 1, reason: "all_at_capacity", snapshot, after: new Date(Date.now() + 3_600_000) };
 }
 
-/** Writes a stage's pools and recipients to the database, where whoever looks through all pools finds them. */
+/** Writes a stage's pools and recipients to the database, where a scan of all pools finds them. */
 async function inDatabase({ tenantId, pools }: Stage): Promise<void> {
   const environmentId = ulid(Date.now());
   await db.sql`
@@ -158,22 +158,22 @@ async function inDatabase({ tenantId, pools }: Stage): Promise<void> {
 const recipientOf = async ({ tenantId }: Stage, id: string): Promise<string> =>
   (await db.sql`select recipient_id from queue_items where tenant_id = ${tenantId} and id = ${id}`)[0]!.recipientId;
 
-/** Waits until a node has done what it was woken for: a tenant's pools are searched one after the other. */
-async function served({ assigning, searches }: TestNode, stage: Stage): Promise<void> {
+/** Waits until a node has processed its signals: a tenant's pools are searched one after the other. */
+async function served({ assigner, searches }: TestNode, stage: Stage): Promise<void> {
   const before = searches.length;
-  assigning.itemReady(stage.tenantId, stage.otherId);
+  assigner.announceReadyItem(stage.tenantId, stage.otherId);
   await shown(async () => searches.slice(before).includes(stage.otherId), Boolean);
 }
 
 const searchesOf = (searches: readonly string[], poolId: string) => searches.filter((each) => each === poolId).length;
 
-test("a freed place leads to no search while the node knows that nothing waits in the pool", async () => {
+test("a freed place triggers no search while the node knows that no item waits in the pool", async () => {
   const stage = newStage();
   const node = nodes(stage.pools)();
-  node.assigning.start();
+  node.assigner.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
   for (let nth = 0; nth < 5; nth++) {
-    node.live.released(stage.tenantId, stage.poolId as never, stage.poolId);
+    node.live.recordRelease(stage.tenantId, stage.poolId as never, stage.poolId);
     await served(node, stage);
   }
   assert.equal(searchesOf(node.searches, stage.poolId), 1);
@@ -184,50 +184,50 @@ for (const when of ["before the item comes, and was searched for in vain", "afte
     const stage = newStage();
     const start = nodes(stage.pools);
     const [node, other] = [start(), start()];
-    node.assigning.start();
+    node.assigner.start();
     await node.live.view(stage.pools.get(stage.poolId)!);
     const free = async () => {
-      node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+      node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
       await served(node, stage);
     };
     const isBefore = when.startsWith("before");
     if (isBefore) await free();
-    else node.assigning.itemReady(stage.tenantId, stage.poolId);
+    else node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
     await served(node, stage);
     const [id] = await enqueue(stage, 1);
     if (!isBefore) await free();
     assert.equal(await recipientOf(stage, id!), "");
-    other.assigning.itemWaits(stage.tenantId, stage.poolId);
+    other.assigner.announceWaitingItem(stage.tenantId, stage.poolId);
     await shown(() => recipientOf(stage, id!), Boolean);
   });
 }
 
-test("an item gets a free place that was told of while signals were lost, in a pool that the node takes for idle", async () => {
+test("after lost signals, an item gets a free place in a pool that the node considers idle", async () => {
   const stage = newStage();
   await inDatabase(stage);
   const node = nodes(stage.pools)();
-  node.assigning.start();
+  node.assigner.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
-  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
   await served(node, stage);
   const [id] = await enqueue(stage, 1, notDue(stage));
-  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
   await served(node, stage);
   assert.equal(await recipientOf(stage, id!), "");
   node.loseSignals();
   await shown(() => recipientOf(stage, id!), Boolean);
 });
 
-test("an item that becomes ready in an idle pool is searched for, and so are items that wait after it", async () => {
+test("an item that becomes ready in an idle pool triggers a search, and so do items that wait after it", async () => {
   const stage = newStage();
   const node = nodes(stage.pools)();
-  node.assigning.start();
+  node.assigner.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
-  const free = () => node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  const free = () => node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
   free();
   await served(node, stage);
   const [first, second] = await enqueue(stage, 2);
-  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
   await shown(() => recipientOf(stage, first!), Boolean);
   await served(node, stage);
   assert.equal(await recipientOf(stage, second!), "");
@@ -236,26 +236,26 @@ test("an item that becomes ready in an idle pool is searched for, and so are ite
   await shown(() => recipientOf(stage, second!), Boolean);
 });
 
-test("looks for freed places do not keep routine looks from items far behind", async () => {
+test("scans for freed places do not keep routine scans from items far behind", async () => {
   const stage = newStage();
-  // More than looks for freed places go through, and none of them due.
+  // More items than a scan for a freed place reads, and none of them due.
   const waits = { tries: 1, reason: "requirements_unmet", snapshot: "", after: new Date(Date.now() + 3_600_000) };
   const ids = await enqueue(stage, 1300, waits);
   const last = ids.at(-1)!;
   await db.sql`update queue_items set assign_after = null where tenant_id = ${stage.tenantId} and id = ${last}`;
   const node = nodes(stage.pools)();
-  node.assigning.start();
+  node.assigner.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
   for (let nth = 0; nth < 7; nth++) {
-    node.assigning.itemReady(stage.tenantId, stage.poolId);
+    node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
     await served(node, stage);
-    node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+    node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
     await served(node, stage);
   }
   assert.notEqual(await recipientOf(stage, last), "");
 });
 
-/** Has items accept nobody but one recipient; one that there is not, unless it is named. */
+/** Restricts items to one recipient; to one that does not exist unless it is given. */
 async function wantOnly({ tenantId }: Stage, ids: readonly string[], recipientId = "somebody else"): Promise<void> {
   const requirements = { skills: {}, recipientId, excludedRecipientIds: [] };
   await db.sql`
@@ -263,7 +263,7 @@ async function wantOnly({ tenantId }: Stage, ids: readonly string[], recipientId
     where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
 }
 
-/** A stage whose pools have another recipient, too, that works on as much as it can. */
+/** A stage whose pools have another recipient that is at capacity. */
 async function newStageWithBusy(): Promise<Stage & { readonly busyId: string }> {
   const busyId = ulid(Date.now());
   const stage = newStage(1, [{ id: busyId, capacity: 1 }]);
@@ -274,24 +274,24 @@ async function newStageWithBusy(): Promise<Stage & { readonly busyId: string }> 
   return { ...stage, busyId };
 }
 
-test("an item that another node leaves waiting gets a place that only items which nobody can take were found for", async () => {
+test("an item announced by another node gets a place that no other waiting item can use", async () => {
   const stage = newStage();
   const start = nodes(stage.pools);
   const [node, other] = [start(), start()];
-  node.assigning.start();
+  node.assigner.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
   const hopeless = await enqueue(stage, 3);
   await wantOnly(stage, hopeless);
-  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
   await served(node, stage);
-  node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
   await served(node, stage);
   const [id] = await enqueue(stage, 1, notDue(stage));
-  other.assigning.itemWaits(stage.tenantId, stage.poolId);
+  other.assigner.announceWaitingItem(stage.tenantId, stage.poolId);
   await shown(() => recipientOf(stage, id!), Boolean);
 });
 
-test("an item that is announced while a look for a place finds only items that nobody can take gets the place", async () => {
+test("an item announced during a scan that finds only items without a possible recipient gets the place", async () => {
   const stage = newStage();
   const start = nodes(stage.pools);
   const other = start();
@@ -300,28 +300,28 @@ test("an item that is announced while a look for a place finds only items that n
     if (late !== undefined) return;
     late = enqueue(stage, 1, notDue(stage));
     await late;
-    other.assigning.itemWaits(stage.tenantId, stage.poolId);
+    other.assigner.announceWaitingItem(stage.tenantId, stage.poolId);
   });
-  node.assigning.start();
+  node.assigner.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
   await wantOnly(stage, await enqueue(stage, 1));
-  node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
   await shown(async () => late, Boolean);
   const [id] = await late!;
   await shown(() => recipientOf(stage, id!), Boolean);
 });
 
-test("a place that nobody who waits can use leads to a few looks and not to ever more", async () => {
+test("a place that no waiting item can use triggers a bounded number of scans", async () => {
   const stage = await newStageWithBusy();
   const start = nodes(stage.pools);
   const [node, other] = [start(), start()];
   for (const each of [node, other]) {
-    each.assigning.start();
+    each.assigner.start();
     await each.live.view(stage.pools.get(stage.poolId)!);
   }
   const ids = await enqueue(stage, 5);
   await wantOnly(stage, ids, stage.busyId);
-  for (const each of [node, other]) each.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  for (const each of [node, other]) each.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
   for (let nth = 0; nth < 10; nth++) for (const each of [node, other]) await served(each, stage);
   for (const { searches } of [node, other]) {
     const count = searchesOf(searches, stage.poolId);
@@ -332,7 +332,7 @@ test("a place that nobody who waits can use leads to a few looks and not to ever
   assert.ok(reasons.length === 1 && capacityReasons.includes(reasons[0]!.assignReason), JSON.stringify(reasons));
 });
 
-/** A clock by which a turn is over after two or three decisions. */
+/** A clock by which a time slice ends after two or three decisions. */
 const slowClock = {
   now() {
     const untilMs = performance.now() + 110;
@@ -341,48 +341,48 @@ const slowClock = {
   },
 };
 
-test("items that were decided before are not kept waiting by undecided ones, however many and costly", async () => {
+test("undecided items do not starve decided ones, however many and costly they are", async () => {
   const stage = newStage(0);
   const undecided = await enqueue(stage, 12, { delivery: "undecided" });
   const [decided] = await enqueue(stage, 1);
   const node = nodes(stage.pools, slowClock)();
-  node.assigning.start();
-  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  node.assigner.start();
+  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
   await shown(() => recipientOf(stage, decided!), Boolean);
   const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
   assert.ok(given.filter(Boolean).length < 8, `${given.filter(Boolean).length} undecided ones went first`);
   await shown(() => recipientOf(stage, undecided.at(-1)!), Boolean);
 });
 
-test("a look whose turn is used up by undecided items goes on behind those that are not due", async () => {
+test("a scan whose time slice is used up by undecided items continues behind those that are not due", async () => {
   const stage = newStage(0);
   const waits = { tries: 1, reason: "requirements_unmet", snapshot: "", after: new Date(Date.now() + 3_600_000) };
   const last = (await enqueue(stage, 250, waits)).at(-1)!;
   await db.sql`update queue_items set assign_after = null where tenant_id = ${stage.tenantId} and id = ${last}`;
   const undecided = await enqueue(stage, 12, { delivery: "undecided" });
   const node = nodes(stage.pools, slowClock)();
-  node.assigning.start();
-  node.assigning.itemReady(stage.tenantId, stage.poolId);
+  node.assigner.start();
+  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
   await shown(() => recipientOf(stage, last), Boolean);
   const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
   assert.ok(given.filter(Boolean).length < 10, `${given.filter(Boolean).length} undecided ones went first`);
 });
 
-test("a look for a place whose turn is used up goes on behind the items that it has tried, and so does one for the next place", async () => {
+test("a scan for a place whose time slice ends continues behind the tried items, and so does the scan for the next place", async () => {
   const stage = await newStageWithBusy();
   const waits = notDue(stage);
   await wantOnly(stage, await enqueue(stage, 8, waits), stage.busyId);
   const [first, second] = await enqueue(stage, 2, waits);
-  // Behind the others.
+  // Behind the other items.
   await db.sql`
     update queue_items set rank = rank + 100 where tenant_id = ${stage.tenantId} and id = any(${[first!, second!]}::text[])`;
   const node = nodes(stage.pools, slowClock)();
-  node.assigning.start();
+  node.assigner.start();
   await node.live.view(stage.pools.get(stage.poolId)!);
-  const free = () => node.live.released(stage.tenantId, stage.poolId, stage.poolId);
+  const free = () => node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
   free();
   await shown(async () => searchesOf(node.searches, stage.poolId) > 1, Boolean);
-  // While the first look goes on.
+  // While the first scan is interrupted.
   free();
   await shown(() => recipientOf(stage, first!), Boolean);
   await db.sql`update queue_items set state = 'completed' where tenant_id = ${stage.tenantId} and id = ${first!}`;

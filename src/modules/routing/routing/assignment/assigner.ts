@@ -8,7 +8,7 @@ import { createTenantQueue, type EventLoopShares } from "../../../../platform/sc
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolId, PoolReader } from "../../pools/index.ts";
 import type { UnassignedItems } from "../../queues/index.ts";
-import { decideInTime, timeInBackground } from "../decisions/decision-budget.ts";
+import { createBackgroundBudget, decideWithinBudget } from "../decisions/decision-budget.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { SlicedDecision } from "../domain/decision-engine.ts";
 import type { RoutableItem } from "../domain/item.ts";
@@ -17,11 +17,11 @@ import { createAssignmentPage, snapshotName } from "./assignment-page.ts";
 import {
   absentRecipients,
   poolsWithUnassigned,
-  type QueuePlace,
-  takeBackItems,
+  type QueuePosition,
+  type RecipientQueue,
   type UnassignedItem,
   unassignedItems,
-  type WaitedFor,
+  unassignItems,
   type WaitingPool,
 } from "./assignment-store.ts";
 import { IdlePools } from "./idle-pools.ts";
@@ -36,108 +36,109 @@ interface Parts {
   readonly pools: PoolReader;
   readonly live: LivePools;
   readonly events: EventRecorder;
-  /** What becomes of items that nobody in the pool takes. */
+  /** Redirects or fails items that have no recipient in their pool. */
   readonly unassignedItems: UnassignedItems;
   readonly wake: (tenantId: string, poolId: string) => void;
-  /** How often to look for what nobody told of. */
+  /** The interval of the poll for items without an announcement. */
   readonly pollMs: number;
 }
 
-/** Finds recipients for items that nobody could take when they came, whose attempt failed, or whose recipient is away. */
-export interface Assigning {
-  /** Looks at a pool in which an item has become ready without a recipient; on other nodes when this one assigns nothing. */
-  itemReady(tenantId: TenantId, poolId: string): void;
-  /** Tells all nodes that an item waits for a place in a pool: the next one that is freed there leads to a look. */
-  itemWaits(tenantId: TenantId, poolId: string): void;
+/** Finds recipients for items that had none on arrival, whose attempt failed, or whose recipient is absent. */
+export interface Assigner {
+  /** Scans a pool in which an item became ready without a recipient; on other nodes when this node does not assign. */
+  announceReadyItem(tenantId: TenantId, poolId: string): void;
+  /** Announces to all nodes that an item waits for a place in a pool, so that the next freed place triggers a scan. */
+  announceWaitingItem(tenantId: TenantId, poolId: string): void;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Wakes nodes that assign: an item is ready, a place is free, or an item waits for a place. */
+/** Signal topics of assigning nodes: an item is ready, a place is free, or an item waits for a place. */
 const readyPrefix = "assign:";
 const placePrefix = "assign-place:";
 const waitsPrefix = "assign-waits:";
-const poolsAtOnce = 500;
-/** Tenants that are worked for at once. */
-const lanes = 16;
+const poolBatchSize = 500;
+/** The number of tenants that are processed concurrently. */
+const tenantConcurrency = 16;
 const itemsPerPage = 200;
-/** How many items are looked through when a place has become free. */
-const itemsForPlace = 5 * itemsPerPage;
-/** How long a pool is worked on before another one of the tenant has its turn. */
-const turnMs = 200;
-const waitedForAtOnce = 2000;
-const takenBackAtOnce = 5000;
-/** Why a pool is looked at. */
-interface Occasion {
-  /** A recipient may have a place again: items that wait for one are tried although they are not due. */
+/** The maximum number of items that a scan for a freed place reads. */
+const placeScanItemsMax = 5 * itemsPerPage;
+/** The time slice of one pool before the tenant's next pool is scanned. */
+const sliceMs = 200;
+const recipientBatchSize = 2000;
+const unassignBatchSize = 5000;
+
+/** Why a pool is scanned. */
+interface ScanTrigger {
+  /** A recipient may have a free place: items that wait for one are tried although they are not due. */
   readonly placeFreed: boolean;
-  /** The turn of a look for a place was over: it goes on where it was. */
-  readonly goesOn: boolean;
+  /** The time slice of a scan for a place ended; the scan continues at its last position. */
+  readonly isContinued: boolean;
   readonly poolChanged: boolean;
 }
 
-/** Where a look through a pool has come to. */
-interface Looked {
-  /** The last item that it has come to; undefined at the end of the queue. */
-  readonly after: QueuePlace | undefined;
-  readonly looked: number;
-  /** Whether its turn was over before it was done: the rest has its turn after the tenant's other pools. */
+/** The result of scanning a pool for one time slice. */
+interface ScanResult {
+  /** The last scanned item; undefined at the end of the queue. */
+  readonly after: QueuePosition | undefined;
+  readonly scanned: number;
+  /** Whether the time slice ended first. The rest is scanned after the tenant's other pools. */
   readonly isCut: boolean;
-  /** Whether a recipient can take more. */
-  readonly placeIsLeft: boolean;
+  /** Whether a recipient has a free place. */
+  readonly hasFreePlace: boolean;
 }
 
-const routine: Occasion = { placeFreed: false, goesOn: false, poolChanged: false };
-const freed: Occasion = { ...routine, placeFreed: true };
-const start: QueuePlace = { rank: Number.MIN_SAFE_INTEGER, id: "" };
+const routine: ScanTrigger = { placeFreed: false, isContinued: false, poolChanged: false };
+const freed: ScanTrigger = { ...routine, placeFreed: true };
+const start: QueuePosition = { rank: Number.MIN_SAFE_INTEGER, id: "" };
 
 /**
- * Creates this node's assigning. All nodes do it; an item is given away by whoever is first.
+ * Creates this node's assigner. All nodes assign; the first node to write an item wins.
  *
- * A pool is looked at as soon as a place in it is free, an item in it becomes ready or it is changed. The poll is for what no
- * event leads to: waits that end, and events that were lost.
+ * A pool is scanned as soon as a place becomes free, an item becomes ready or the pool changes. The poll covers what no
+ * event announces: delays that end, and lost events.
  */
-export function createAssigning(parts: Parts): Assigning {
+export function createAssigner(parts: Parts): Assigner {
   const { db, signals, changes, clock, log, shares, pools, live, pollMs } = parts;
-  // Where the next look begins in a pool, so that items nobody can take do not hide those behind them.
-  const places = new Map<string, QueuePlace>();
-  /** Looks for a place that go on: where, and how many items they have looked through. */
-  const placeLooks = new Map<string, { readonly after: QueuePlace; readonly looked: number }>();
+  // The start of the next scan of each pool, so that items that no recipient can take do not block the items behind them.
+  const positions = new Map<string, QueuePosition>();
+  /** Interrupted scans for a place: the last position and the number of scanned items. */
+  const placeScans = new Map<string, { readonly after: QueuePosition; readonly scanned: number }>();
   const idle = new IdlePools();
   let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let unsubscribe: (() => void)[] = [];
   let isRunning = false;
-  let lookedAt: WaitedFor | undefined;
-  /** Where the next poll begins, so that pools whose items nobody can take do not hide those behind them. */
+  let recipientsScannedTo: RecipientQueue | undefined;
+  /** The start of the next poll, so that pools whose items no recipient can take do not block the pools behind them. */
   let polledTo: WaitingPool | undefined;
   let pollIsDue = true;
   let signalsWereLost = false;
-  /** Tenants whose pools or recipients changed. */
+  /** Tenants whose pools or recipients have changed. */
   const changed = new Set<string>();
 
-  const queue = createTenantQueue<Occasion>({
-    concurrency: lanes,
+  const queue = createTenantQueue<ScanTrigger>({
+    concurrency: tenantConcurrency,
     merge: (one, other) => ({
       placeFreed: one.placeFreed || other.placeFreed,
-      goesOn: one.goesOn || other.goesOn,
+      isContinued: one.isContinued || other.isContinued,
       poolChanged: one.poolChanged || other.poolChanged,
     }),
-    work: (tenantId, poolId, occasion) => lookThrough({ tenantId: tenantId as TenantId, poolId }, occasion),
-    onError: (error) => log.warn({ err: error }, "waiting items could not be given to recipients"),
+    work: (tenantId, poolId, trigger) => scanPool({ tenantId: tenantId as TenantId, poolId }, trigger),
+    onError: (error) => log.warn({ err: error }, "waiting items could not be assigned to recipients"),
   });
 
-  function look(tenantId: TenantId, poolId: string, occasion: Occasion): void {
-    if (isRunning) queue.add(tenantId, poolId, occasion);
+  function scan(tenantId: TenantId, poolId: string, trigger: ScanTrigger): void {
+    if (isRunning) queue.add(tenantId, poolId, trigger);
     else signals.wake(`${readyPrefix}${tenantId}:${poolId}`);
   }
 
   function placeFreed(tenantId: TenantId, poolId: string): void {
     if (!isRunning) signals.wake(`${placePrefix}${tenantId}:${poolId}`);
-    else if (!idle.passOver(poolId)) look(tenantId, poolId, freed);
+    else if (!idle.skipFreedPlace(poolId)) scan(tenantId, poolId, freed);
   }
 
-  function itemWaits(tenantId: TenantId, poolId: string): void {
+  function announceWaitingItem(tenantId: TenantId, poolId: string): void {
     signals.wake(`${waitsPrefix}${tenantId}:${poolId}`);
   }
 
@@ -149,78 +150,78 @@ export function createAssigning(parts: Parts): Assigning {
     return signals.onWakeUnder(prefix, listener, onSignalsLost);
   }
 
-  /** An item may wait and a place may be free in any pool. */
+  /** After lost signals, an item may wait and a place may be free in any pool. */
   function onSignalsLost(): void {
     idle.clear();
     signalsWereLost = true;
     search.run();
   }
 
-  /** Assigns what is due in a pool; when a place is free, also what waits for nothing else. */
-  async function lookThrough(pool: WaitingPool, { placeFreed, goesOn, poolChanged }: Occasion): Promise<void> {
+  /** Assigns the due items of a pool; when a place is free, also the items that only wait for a place. */
+  async function scanPool(pool: WaitingPool, { placeFreed, isContinued, poolChanged }: ScanTrigger): Promise<void> {
     const { tenantId, poolId } = pool;
-    // What calls are given may be as it was before the change, for a moment.
+    // The cached pool may be stale for a moment after the change.
     if (poolChanged) await pools.refresh(tenantId, poolId as PoolId);
-    const begun = goesOn ? placeLooks.get(poolId) : undefined;
-    placeLooks.delete(poolId);
-    const forPlace = placeFreed || begun !== undefined;
-    if (forPlace && begun === undefined) idle.beginPlaceLook(poolId);
-    // A look for a free place begins with whoever goes first. The routine looks go on where they were, so that items that
-    // nobody can take never hide those behind them.
-    const from = begun ?? { after: forPlace ? start : (places.get(poolId) ?? start), looked: 0 };
-    const { after, looked, isCut, placeIsLeft } = await lookFrom(pool, from, forPlace);
+    const earlier = isContinued ? placeScans.get(poolId) : undefined;
+    placeScans.delete(poolId);
+    const forPlace = placeFreed || earlier !== undefined;
+    if (forPlace && earlier === undefined) idle.beginPlaceScan(poolId);
+    // A scan for a free place starts at the front of the queue. Routine scans continue at their last position, so that items
+    // that no recipient can take never block the items behind them.
+    const from = earlier ?? { after: forPlace ? start : (positions.get(poolId) ?? start), scanned: 0 };
+    const { after, scanned, isCut, hasFreePlace } = await scanFrom(pool, from, forPlace);
     if (!forPlace) {
-      if (isCut) look(tenantId, poolId, routine);
-      if (after === undefined) places.delete(poolId);
-      else places.set(poolId, after);
+      if (isCut) scan(tenantId, poolId, routine);
+      if (after === undefined) positions.delete(poolId);
+      else positions.set(poolId, after);
       return;
     }
-    // A place that is freed while a look goes on leads to a look of its own after that. If it had the look begin again, costly
-    // items in front would keep those behind them waiting.
-    const freedMeanwhile = begun !== undefined && placeFreed;
-    if (isCut && after !== undefined && looked < itemsForPlace) {
-      placeLooks.set(poolId, { after, looked });
-      look(tenantId, poolId, { placeFreed: freedMeanwhile, goesOn: true, poolChanged: false });
+    // A place that is freed during a scan triggers a separate scan afterwards. Restarting the running scan would let costly
+    // items at the front block the items behind them.
+    const freedMeanwhile = earlier !== undefined && placeFreed;
+    if (isCut && after !== undefined && scanned < placeScanItemsMax) {
+      placeScans.set(poolId, { after, scanned });
+      scan(tenantId, poolId, { placeFreed: freedMeanwhile, isContinued: true, poolChanged: false });
       return;
     }
-    if (isCut) look(tenantId, poolId, routine);
-    if (idle.endPlaceLook(poolId, placeIsLeft) || freedMeanwhile) look(tenantId, poolId, freed);
+    if (isCut) scan(tenantId, poolId, routine);
+    if (idle.endPlaceScan(poolId, hasFreePlace) || freedMeanwhile) scan(tenantId, poolId, freed);
   }
 
-  /** Looks through the items of a pool from a place on, for one turn at most. */
-  async function lookFrom(
+  /** Scans the items of a pool from a position, for at most one time slice. */
+  async function scanFrom(
     pool: WaitingPool,
-    from: { readonly after: QueuePlace; readonly looked: number },
+    from: { readonly after: QueuePosition; readonly scanned: number },
     forPlace: boolean,
-  ): Promise<Looked> {
+  ): Promise<ScanResult> {
     const { tenantId, poolId } = pool;
-    const untilMs = performance.now() + turnMs;
+    const untilMs = performance.now() + sliceMs;
     const reasons = forPlace ? capacityReasons : [];
-    let { after, looked }: { after: QueuePlace | undefined; looked: number } = from;
-    let placeIsLeft = false;
-    while (after !== undefined && looked < (forPlace ? itemsForPlace : itemsPerPage)) {
+    let { after, scanned }: { after: QueuePosition | undefined; scanned: number } = from;
+    let hasFreePlace = false;
+    while (after !== undefined && scanned < (forPlace ? placeScanItemsMax : itemsPerPage)) {
       const snapshot = await pools.snapshot(tenantId, poolId);
-      if (snapshot === undefined) return { after: undefined, looked, isCut: false, placeIsLeft: false };
+      if (snapshot === undefined) return { after: undefined, scanned, isCut: false, hasFreePlace: false };
       const undecidedOnly = !isAssigned(snapshot.pool);
       const search = { after, limit: itemsPerPage, undecidedOnly, snapshot: snapshotName(snapshot), reasons };
       const searched = idle.beginSearch(poolId);
       const { items, last, moreUndecided, isEmpty } = await unassignedItems(db.sql, pool, search);
       if (idle.endSearch(poolId, searched, { nothing: isEmpty && after === start, forPlace })) {
-        look(tenantId, poolId, freed);
+        scan(tenantId, poolId, freed);
       }
       const view = await live.view(snapshot);
       const tried = await assignPage(pool, view, items, untilMs);
-      placeIsLeft = !view.live.isFull;
-      // Undecided items are sought from the front each time; the others from the last one that was tried.
+      hasFreePlace = !view.live.isFull;
+      // Undecided items are read from the front each time; other items from the last tried position.
       const isDecided = ({ undecided }: UnassignedItem) => !undecided;
       after = items.slice(tried).some(isDecided) ? (items.slice(0, tried).findLast(isDecided) ?? after) : last;
-      if (tried < items.length || moreUndecided) return { after, looked: looked + tried, isCut: true, placeIsLeft };
-      looked += itemsPerPage;
+      if (tried < items.length || moreUndecided) return { after, scanned: scanned + tried, isCut: true, hasFreePlace };
+      scanned += itemsPerPage;
     }
-    return { after, looked, isCut: false, placeIsLeft };
+    return { after, scanned, isCut: false, hasFreePlace };
   }
 
-  /** Decides items one after the other, in slices, until the turn is over; how many it came to. */
+  /** Decides items one by one, in slices, until the time slice ends; returns the number of processed items. */
   async function assignPage(
     pool: WaitingPool,
     view: Awaited<ReturnType<LivePools["view"]>>,
@@ -228,21 +229,21 @@ export function createAssigning(parts: Parts): Assigning {
     untilMs: number,
   ): Promise<number> {
     if (items.length === 0) return 0;
-    const time = timeInBackground(shares, pool.tenantId);
-    const page = createAssignmentPage({ ...parts, itemWaits }, pool, view);
+    const budget = createBackgroundBudget(shares, pool.tenantId);
+    const page = createAssignmentPage({ ...parts, announceWaitingItem }, pool, view);
     try {
       for (const [nth, item] of items.entries()) {
-        // Every turn has room for one item of each kind, however long the first one takes.
+        // Every time slice processes one item of each kind, however long the first one takes.
         const isOver = nth > 1 && performance.now() >= untilMs;
         if (isOver || (nth > 0 && stopping.signal.aborted)) return nth;
-        // One that is not due waits for a place only.
+        // An item that is not due only waits for a place.
         if (!item.due && view.live.isFull) continue;
         const nowMs = clock.now();
         const seed = Math.floor(Math.random() * 2 ** 53);
         const at = { nowMs, seed, waitedS: (nowMs - ulidMs(item.id)) / 1000 };
         const pending = new SlicedDecision(view.live.pool, view.live, routable(item), at);
-        const noted = decideInTime(pending, time, (decision) => page.note(item, decision, pending.pool, nowMs));
-        if (noted instanceof Promise) await noted;
+        const added = decideWithinBudget(pending, budget, (decision) => page.add(item, decision, pending.pool, nowMs));
+        if (added instanceof Promise) await added;
       }
       return items.length;
     } finally {
@@ -250,53 +251,53 @@ export function createAssigning(parts: Parts): Assigning {
     }
   }
 
-  /** Takes back what waits for recipients that are paused, offline or removed. */
-  async function takeBack(): Promise<void> {
-    const { absent, last } = await absentRecipients(db.sql, lookedAt, waitedForAtOnce);
-    lookedAt = last;
-    await takeBackItems(db.sql, absent, takenBackAtOnce);
-    for (const { tenantId, poolId } of absent) look(tenantId, poolId, routine);
+  /** Unassigns items that wait for paused, offline or removed recipients. */
+  async function unassignAbsent(): Promise<void> {
+    const { absent, last } = await absentRecipients(db.sql, recipientsScannedTo, recipientBatchSize);
+    recipientsScannedTo = last;
+    await unassignItems(db.sql, absent, unassignBatchSize);
+    for (const { tenantId, poolId } of absent) scan(tenantId, poolId, routine);
   }
 
-  /** Looks at so many pools that items wait in; each time at those behind the ones before. */
-  async function lookAtPools(): Promise<void> {
-    const { pools, last } = await poolsWithUnassigned(db.sql, { after: polledTo, limit: poolsAtOnce });
+  /** Scans the next batch of pools with waiting items, after the batch of the last poll. */
+  async function scanNextPools(): Promise<void> {
+    const { pools, last } = await poolsWithUnassigned(db.sql, { after: polledTo, limit: poolBatchSize });
     polledTo = last;
-    for (const { tenantId, poolId } of pools) look(tenantId, poolId, routine);
+    for (const { tenantId, poolId } of pools) scan(tenantId, poolId, routine);
   }
 
-  /** Looks at all pools that items wait in; at those of one tenant when it is named. */
-  async function lookAtAllPools(occasion: Occasion, tenantId?: string): Promise<void> {
+  /** Scans all pools with waiting items; only those of one tenant when it is given. */
+  async function scanAllPools(trigger: ScanTrigger, tenantId?: string): Promise<void> {
     let after: WaitingPool | undefined;
     do {
-      const { pools, last } = await poolsWithUnassigned(db.sql, { after, limit: poolsAtOnce, tenantId });
-      for (const each of pools) look(each.tenantId, each.poolId, occasion);
+      const { pools, last } = await poolsWithUnassigned(db.sql, { after, limit: poolBatchSize, tenantId });
+      for (const each of pools) scan(each.tenantId, each.poolId, trigger);
       after = last;
     } while (after !== undefined && !stopping.signal.aborted);
   }
 
   const search = createSerialTask(
     async () => {
-      await takeBack();
+      await unassignAbsent();
       if (signalsWereLost) {
         signalsWereLost = false;
-        await lookAtAllPools(freed).catch((error) => {
-          // The next search does it.
+        await scanAllPools(freed).catch((error) => {
+          // The next search retries it.
           signalsWereLost = true;
           throw error;
         });
       }
       if (pollIsDue) {
         pollIsDue = false;
-        await lookAtPools();
+        await scanNextPools();
       }
       const [tenantId] = changed;
       if (tenantId === undefined) return;
       changed.delete(tenantId);
-      await lookAtAllPools({ ...routine, poolChanged: true }, tenantId);
+      await scanAllPools({ ...routine, poolChanged: true }, tenantId);
       if (changed.size > 0) search.run();
     },
-    (error) => log.warn({ err: error }, "items that wait for recipients could not be looked for"),
+    (error) => log.warn({ err: error }, "the search for items without a recipient failed"),
   );
 
   function poll(): void {
@@ -307,20 +308,20 @@ export function createAssigning(parts: Parts): Assigning {
   live.onPlaceFreed(placeFreed);
 
   return {
-    itemReady: (tenantId, poolId) => look(tenantId, poolId, routine),
-    itemWaits,
+    announceReadyItem: (tenantId, poolId) => scan(tenantId, poolId, routine),
+    announceWaitingItem,
     start() {
       isRunning = true;
       stopping = new AbortController();
-      // Nobody told this node what waits while it did not listen.
+      // Announcements from before the start are unknown.
       idle.clear();
-      placeLooks.clear();
+      placeScans.clear();
       timer = setInterval(poll, pollMs);
       unsubscribe = [
-        onWake(readyPrefix, (tenantId, poolId) => look(tenantId, poolId, freed)),
+        onWake(readyPrefix, (tenantId, poolId) => scan(tenantId, poolId, freed)),
         onWake(placePrefix, placeFreed),
         onWake(waitsPrefix, (tenantId, poolId) => {
-          if (idle.itemWaits(poolId)) look(tenantId, poolId, freed);
+          if (idle.recordWaitingItem(poolId)) scan(tenantId, poolId, freed);
         }),
         changes.onChange((tenantId) => {
           changed.add(tenantId);
@@ -340,7 +341,7 @@ export function createAssigning(parts: Parts): Assigning {
   };
 }
 
-/** Whether recipients are chosen by the service, and not by whoever takes or hands out items. */
+/** Whether the service chooses recipients, rather than workers or operators. */
 function isAssigned({ strategy }: { readonly strategy: string }): boolean {
   return strategy !== "first_accept" && strategy !== "manual";
 }

@@ -11,7 +11,7 @@ import {
   assignItems,
   type HeldItem,
   holdItems,
-  type Postponed,
+  type PostponedItem,
   postponeItems,
   releaseItems,
   type UnassignedItem,
@@ -24,15 +24,15 @@ interface Parts {
   readonly events: EventRecorder;
   readonly unassignedItems: UnassignedItems;
   readonly wake: (tenantId: string, poolId: string) => void;
-  /** Told of a pool in which items wait for a place. */
-  readonly itemWaits: (tenantId: TenantId, poolId: string) => void;
+  /** Announces that an item in a pool waits for a free place. */
+  readonly announceWaitingItem: (tenantId: TenantId, poolId: string) => void;
 }
 
-/** What becomes of the items of one look through a pool. */
+/** Collects the decisions of one scan of a pool and writes them in batches. */
 export interface AssignmentPage {
-  /** Notes a decision; a promise when enough have come together to be written. */
-  note(item: UnassignedItem, decision: Decision, pool: CompiledPool, nowMs: number): void | Promise<void>;
-  /** Writes what was noted. */
+  /** Adds a decision; a promise when the batch is written. */
+  add(item: UnassignedItem, decision: Decision, pool: CompiledPool, nowMs: number): void | Promise<void>;
+  /** Writes the collected decisions. */
   commit(): Promise<void>;
 }
 
@@ -42,10 +42,10 @@ interface Assignment {
   readonly delivery: "push" | "pull";
 }
 
-/** Items that were given to somebody are written at the latest after so long, so that work can begin. */
+/** The maximum delay before assignments are written, so that workers can start. */
 const commitAfterMs = 50;
 
-/** What a snapshot is called where items remember with which one they were tried. */
+/** The short name of a snapshot that items store to identify the snapshot of their last search. */
 export function snapshotName({ digest }: Pick<PoolSnapshot, "digest">): string {
   return digest.slice(0, 16);
 }
@@ -54,34 +54,34 @@ export function snapshotName({ digest }: Pick<PoolSnapshot, "digest">): string {
 export function createAssignmentPage(
   parts: Parts,
   pool: WaitingPool,
-  { live: moment, pool: first }: LiveView,
+  { live: livePool, pool: first }: LiveView,
 ): AssignmentPage {
   const { db, live, unassignedItems, wake } = parts;
   const { tenantId, poolId } = pool;
   let config = first.snapshot.pool.config;
   let chosen: Assignment[] = [];
-  let postponed: Postponed[] = [];
+  let postponed: PostponedItem[] = [];
   let released: string[] = [];
   let held: HeldItem[] = [];
   let canBeLeased = false;
-  /** Whether an item waits for a place that did not wait for one before. Others were announced when they began to. */
-  let placeIsWanted = false;
+  /** Whether an item newly waits for a place. Items that waited before are already announced. */
+  let hasNewWaitingItem = false;
   let redirected = new Map<string, string[]>();
-  let buried = new Map<"no_recipient" | "rule_reject", string[]>();
-  let notedAtMs = Number.POSITIVE_INFINITY;
+  let failed = new Map<"no_recipient" | "rule_reject", string[]>();
+  let firstAddedAtMs = Number.POSITIVE_INFINITY;
   let atMs = 0;
 
-  function sort(item: UnassignedItem, decision: Decision, compiled: CompiledPool, nowMs: number): void {
+  function classify(item: UnassignedItem, decision: Decision, compiled: CompiledPool, nowMs: number): void {
     const { outcome, recipientId, deliveryMode, redirectPoolId, reason } = decision;
     if (outcome === "routed") {
-      live.assigned({ pool: compiled, live: moment }, recipientId, nowMs);
+      live.recordAssignment({ pool: compiled, live: livePool }, recipientId, nowMs);
       chosen.push({ id: item.id, recipientId, delivery: deliveryMode === "push" ? "push" : "pull" });
     } else if (outcome === "redirected") {
       append(redirected, redirectPoolId, item.id);
     } else if (outcome === "no_match") {
-      append(buried, "no_recipient", item.id);
+      append(failed, "no_recipient", item.id);
     } else if (outcome === "rejected" && item.undecided) {
-      append(buried, "rule_reject", item.id);
+      append(failed, "rule_reject", item.id);
     } else if (outcome === "held" && item.undecided) {
       held.push({ id: item.id, holdS: decision.holdS });
     } else if (reason === "awaiting_acceptance" || reason === "awaiting_assignment") {
@@ -89,53 +89,54 @@ export function createAssignmentPage(
       canBeLeased = true;
     } else {
       if (item.undecided) canBeLeased = true;
-      if (waitsForPlace(reason) && !waitsForPlace(item.lastReason)) placeIsWanted = true;
+      if (waitsForPlace(reason) && !waitsForPlace(item.lastReason)) hasNewWaitingItem = true;
       const tries = item.tries + 1;
       const snapshot = snapshotName(compiled.snapshot);
       postponed.push({ id: item.id, tries, reason, snapshot, retryInS: retryInS(decision, tries) });
     }
   }
 
-  async function give(assignments: readonly Assignment[], nowMs: number): Promise<void> {
-    const { given, told } = await db.transaction(async (tx) => {
+  async function assign(assignments: readonly Assignment[], nowMs: number): Promise<void> {
+    const { assigned, recorded } = await db.transaction(async (tx) => {
       const ids = await assignItems(tx, pool, assignments);
       const entries = assignments.flatMap(({ id, recipientId }) => {
         const data = { pool_id: poolId, recipient_id: recipientId };
-        const isTold = config.itemEvents && ids.has(id);
-        return isTold ? [{ tenantId, type: "queue.item.assigned" as const, subject: id, data }] : [];
+        const hasEvent = config.itemEvents && ids.has(id);
+        return hasEvent ? [{ tenantId, type: "queue.item.assigned" as const, subject: id, data }] : [];
       });
-      return { given: ids, told: await parts.events.recordMany(tx, entries, nowMs) };
+      return { assigned: ids, recorded: await parts.events.recordMany(tx, entries, nowMs) };
     });
-    told.wake();
-    for (const { id, recipientId } of assignments) if (!given.has(id)) live.released(tenantId, poolId, recipientId);
+    recorded.wake();
+    for (const { id, recipientId } of assignments)
+      if (!assigned.has(id)) live.recordRelease(tenantId, poolId, recipientId);
     wake(tenantId, poolId);
   }
 
   async function commit(): Promise<void> {
-    const written = { chosen, postponed, released, held, redirected, buried, canBeLeased, placeIsWanted };
-    [chosen, postponed, released, held, redirected, buried] = [[], [], [], [], new Map(), new Map()];
+    const written = { chosen, postponed, released, held, redirected, failed, canBeLeased, hasNewWaitingItem };
+    [chosen, postponed, released, held, redirected, failed] = [[], [], [], [], new Map(), new Map()];
     canBeLeased = false;
-    placeIsWanted = false;
-    notedAtMs = Number.POSITIVE_INFINITY;
-    if (written.chosen.length > 0) await give(written.chosen, atMs);
+    hasNewWaitingItem = false;
+    firstAddedAtMs = Number.POSITIVE_INFINITY;
+    if (written.chosen.length > 0) await assign(written.chosen, atMs);
     await postponeItems(db.sql, pool, written.postponed);
-    if (written.placeIsWanted) parts.itemWaits(tenantId, poolId);
+    if (written.hasNewWaitingItem) parts.announceWaitingItem(tenantId, poolId);
     await releaseItems(db.sql, pool, written.released);
     await holdItems(db.sql, pool, written.held);
     if (written.canBeLeased) wake(tenantId, poolId);
     for (const [toPoolId, ids] of written.redirected) await unassignedItems.redirect({ ...pool, ids }, toPoolId, atMs);
-    for (const [reasonCode, ids] of written.buried) {
+    for (const [reasonCode, ids] of written.failed) {
       await unassignedItems.deadLetter({ ...pool, ids }, reasonCode, config.dlq.maxRetries, atMs);
     }
   }
 
   return {
-    note(item, decision, compiled, nowMs) {
+    add(item, decision, compiled, nowMs) {
       config = compiled.snapshot.pool.config;
       atMs = nowMs;
-      sort(item, decision, compiled, nowMs);
-      notedAtMs = Math.min(notedAtMs, performance.now());
-      return performance.now() - notedAtMs > commitAfterMs ? commit() : undefined;
+      classify(item, decision, compiled, nowMs);
+      firstAddedAtMs = Math.min(firstAddedAtMs, performance.now());
+      return performance.now() - firstAddedAtMs > commitAfterMs ? commit() : undefined;
     },
     commit,
   };

@@ -27,14 +27,14 @@ async function enqueue({ tenantId, poolId }: WaitingPool): Promise<string> {
 
 const postponed = { tries: 1, reason: "all_at_capacity", snapshot: "", retryInS: 60 };
 const writes: Record<string, (pool: WaitingPool, id: string) => Promise<unknown>> = {
-  "give it to a recipient": (pool, id) => assignItems(db.sql, pool, [{ id, recipientId: "r", delivery: "pull" }]),
-  "have it wait": (pool, id) => postponeItems(db.sql, pool, [{ id, ...postponed }]),
-  "let it be handed out": (pool, id) => releaseItems(db.sql, pool, [id]),
+  "assign it to a recipient": (pool, id) => assignItems(db.sql, pool, [{ id, recipientId: "r", delivery: "pull" }]),
+  "postpone it": (pool, id) => postponeItems(db.sql, pool, [{ id, ...postponed }]),
+  "make it available for leasing": (pool, id) => releaseItems(db.sql, pool, [id]),
   "hold it": (pool, id) => holdItems(db.sql, pool, [{ id, holdS: 60 }]),
 };
 
 for (const [name, write] of Object.entries(writes)) {
-  test(`a node that decided an item before another one sent it on cannot ${name}`, async () => {
+  test(`a node that decided an item before another node redirected it cannot ${name}`, async () => {
     const tenantId = freshTenant();
     const [before, after] = [poolOf(tenantId), poolOf(tenantId)];
     const id = await enqueue(after);

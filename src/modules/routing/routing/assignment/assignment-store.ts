@@ -8,8 +8,8 @@ export interface WaitingPool {
 }
 
 /**
- * Pools in which items wait for a decision: undecided items in any pool, and items that nobody was chosen for in pools
- * with recipients. Those of one tenant when it is named. So many from a place on; `last` is where it stopped before the end.
+ * One page of the pools in which items wait for a decision: undecided items in any pool, and items without a recipient in
+ * pools with recipients. Restricted to one tenant when it is given. `last` is undefined on the last page.
  */
 export async function poolsWithUnassigned(
   sql: Sql,
@@ -30,22 +30,23 @@ export async function poolsWithUnassigned(
   return { pools, last: pools.length < limit ? undefined : pools.at(-1) };
 }
 
-/** A recipient of a pool for whom items wait. */
-export interface WaitedFor extends WaitingPool {
+/** The items of a pool that wait for one recipient. */
+export interface RecipientQueue extends WaitingPool {
   readonly recipientId: string;
 }
 
 /**
- * Goes through those for whom items can be handed out, so many from a place on, and answers with those who get none now;
- * `last` is where it stopped before the end. It leaps from one to the next: what it costs does not grow with the items.
+ * Scans one page of the recipients with ready items and returns the absent ones: paused, offline or removed. `last` is
+ * undefined on the last page. The query skips from one recipient to the next, so its cost does not depend on the number of
+ * items.
  */
 export async function absentRecipients(
   sql: Sql,
-  after: WaitedFor | undefined,
+  after: RecipientQueue | undefined,
   limit: number,
-): Promise<{ absent: readonly WaitedFor[]; last: WaitedFor | undefined }> {
+): Promise<{ absent: readonly RecipientQueue[]; last: RecipientQueue | undefined }> {
   const { tenantId = "", poolId = "", recipientId = "" } = after ?? {};
-  const rows = await sql<(WaitedFor & { nth: number; absent: boolean })[]>`
+  const rows = await sql<(RecipientQueue & { nth: number; absent: boolean })[]>`
     with recursive waited as (
       (select tenant_id, pool_id, recipient_id, 1 as nth from queue_items
        where state = 'ready' and (tenant_id, pool_id, recipient_id) > (${tenantId}, ${poolId}, ${recipientId})
@@ -66,8 +67,8 @@ export async function absentRecipients(
   return { absent: rows.filter(({ absent }) => absent), last: rows.find(({ nth }) => nth === limit) };
 }
 
-/** Takes items back from recipients who have not begun them, so that somebody else can be found. */
-export async function takeBackItems(sql: Sql, from: readonly WaitedFor[], limit: number): Promise<void> {
+/** Unassigns items that their recipients have not started, so that another recipient can be chosen. */
+export async function unassignItems(sql: Sql, from: readonly RecipientQueue[], limit: number): Promise<void> {
   if (from.length === 0) return;
   await sql`
     with back as (
@@ -82,21 +83,21 @@ export async function takeBackItems(sql: Sql, from: readonly WaitedFor[], limit:
     from back where q.tenant_id = back.tenant_id and q.id = back.id`;
 }
 
-/** A place in the order in which a pool's items are handed out. */
-export interface QueuePlace {
+/** A position in the lease order of a pool's items. */
+export interface QueuePosition {
   readonly rank: number;
   readonly id: string;
 }
 
-/** An item that waits for a recipient, as decisions see it. */
-export interface UnassignedItem extends QueuePlace {
-  /** Whether it is time to try it again; otherwise it only waits for a free place. */
+/** An item that waits for a recipient, with the fields that decisions need. */
+export interface UnassignedItem extends QueuePosition {
+  /** Whether the item is due for another search; otherwise it only waits for a free place. */
   readonly due: boolean;
-  /** How often a recipient was sought for it in vain. */
+  /** The number of unsuccessful searches for a recipient. */
   readonly tries: number;
-  /** Why the last search was in vain; null when there was none. */
+  /** Why the last search was unsuccessful; null when there was none. */
   readonly lastReason: string | null;
-  /** Whether its rules were never applied: the call that routed it had no time left. */
+  /** Whether its rules were never evaluated because the budget of the routing call was exhausted. */
   readonly undecided: boolean;
   readonly type: string;
   readonly key: string;
@@ -105,35 +106,35 @@ export interface UnassignedItem extends QueuePlace {
   readonly priority: number;
 }
 
-/** Which items are looked for. */
+/** Parameters of a search for items without a recipient. */
 export interface UnassignedSearch {
-  readonly after: QueuePlace;
-  /** How many are looked at, of the undecided ones and of the others. */
+  readonly after: QueuePosition;
+  /** The maximum number of undecided items, and of other items, to read. */
   readonly limit: number;
-  /** Leaves out all but the undecided ones. */
+  /** Omits all but the undecided items. */
   readonly undecidedOnly: boolean;
-  /** The snapshot of the pool that items are decided with: items that were last tried with another one are due. */
+  /** The pool's current snapshot. Items that were last tried with another snapshot are due. */
   readonly snapshot: string;
-  /** Items that failed for these reasons are taken although they are not due. */
+  /** Items whose last search failed for one of these reasons are included although they are not due. */
   readonly reasons: readonly string[];
 }
 
-/** What a look through a pool found. */
+/** The result of a search in a pool. */
 export interface UnassignedPage {
   /**
-   * Undecided ones from the front of the queue, and others that are due or wanted, each in order. The two kinds alternate,
-   * so that neither keeps the other waiting for as long as more of it come in.
+   * Undecided items from the front of the queue, and other items that are due or match the reasons, each in order. The two
+   * kinds alternate, so that neither can starve the other.
    */
   readonly items: readonly UnassignedItem[];
-  /** Where the look stopped before the end; undefined when it came to the end. */
-  readonly last: QueuePlace | undefined;
-  /** Whether more undecided ones may wait. */
+  /** The last position that was read; undefined at the end of the queue. */
+  readonly last: QueuePosition | undefined;
+  /** Whether more undecided items may wait. */
   readonly moreUndecided: boolean;
-  /** Whether there was nothing to look at. */
+  /** Whether no item was read. */
   readonly isEmpty: boolean;
 }
 
-/** Looks through items without a recipient, in order. */
+/** Reads one page of the items without a recipient, in order. */
 export async function unassignedItems(
   sql: Sql,
   { tenantId, poolId }: WaitingPool,
@@ -181,21 +182,21 @@ function alternate<T>(ones: readonly T[], others: readonly T[]): T[] {
   return both;
 }
 
-/** An item that got no recipient. */
-export interface Postponed {
+/** An item for which no recipient was found. */
+export interface PostponedItem {
   readonly id: string;
   readonly tries: number;
   readonly reason: string;
-  /** The snapshot of the pool that it was tried with. */
+  /** The pool snapshot of the search. */
   readonly snapshot: string;
   readonly retryInS: number;
 }
 
-// All nodes decide the same items, and another one may have sent an item on to another pool since it was read: what was
-// decided for one pool is written only to items that are still in it.
+// All nodes decide the same items, and another node may have redirected an item to another pool since it was read.
+// Therefore a decision is written only to items that are still in its pool.
 
-/** Has items wait before a recipient is sought for them again. They are decided: a worker of the whole pool may lease them. */
-export async function postponeItems(sql: Sql, pool: WaitingPool, items: readonly Postponed[]): Promise<void> {
+/** Delays the next search for items. They count as decided, so a worker of the whole pool may lease them. */
+export async function postponeItems(sql: Sql, pool: WaitingPool, items: readonly PostponedItem[]): Promise<void> {
   if (items.length === 0) return;
   const { tenantId, poolId } = pool;
   await sql`
@@ -213,7 +214,7 @@ export async function postponeItems(sql: Sql, pool: WaitingPool, items: readonly
     from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id`;
 }
 
-/** Lets undecided items be handed out: whoever takes them is not for the service to choose. */
+/** Makes undecided items available for leasing, in pools where the service does not choose recipients. */
 export async function releaseItems(sql: Sql, pool: WaitingPool, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const { tenantId, poolId } = pool;
@@ -233,7 +234,7 @@ export interface HeldItem {
   readonly holdS: number;
 }
 
-/** Holds undecided items for as long as a rule says, by the database's clock. */
+/** Holds undecided items for the duration that a rule sets, by the database's clock. */
 export async function holdItems(sql: Sql, pool: WaitingPool, items: readonly HeldItem[]): Promise<void> {
   if (items.length === 0) return;
   const { tenantId, poolId } = pool;
@@ -252,7 +253,7 @@ export async function holdItems(sql: Sql, pool: WaitingPool, items: readonly Hel
     from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id`;
 }
 
-/** Gives items to recipients of their pool; those that somebody else took or sent on meanwhile are left out of the answer. */
+/** Assigns items to recipients of their pool. Returns the assigned ids, without items that were taken or redirected meanwhile. */
 export async function assignItems(
   tx: Sql,
   { tenantId, poolId }: WaitingPool,

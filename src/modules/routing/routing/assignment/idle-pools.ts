@@ -1,63 +1,63 @@
 /**
- * Remembers the pools in which no item waits for a recipient, so that a freed place there leads to no search; and the pools
- * in which a place is left because nobody who waits can use it.
+ * Tracks the pools in which no item waits for a recipient, so that a freed place there needs no search, and the pools with
+ * a free place that no waiting item can use.
  *
- * Another node that has not heard of a freed place yet may put an item into a pool at any time, and tells of it after its
- * commit. The place is passed over, or looked at in vain, before that arrives; so the pool is searched once it does.
+ * Another node may queue an item before it is notified of a freed place, and announces the item after its commit. The place
+ * has then been skipped or scanned without a result, so the announcement triggers another search.
  */
 export class IdlePools {
   readonly #max: number;
-  readonly #idle = new Map<string, { placePassedOver: boolean }>();
-  /** Searches that no item has come up in so far. */
+  readonly #idle = new Map<string, { placeSkipped: boolean }>();
+  /** Running searches during which no item was announced. */
   readonly #searches = new Map<string, symbol>();
-  /** Looks for a place that are under way, and whether an item came up since they began. */
-  readonly #placeLooks = new Map<string, { itemCame: boolean }>();
-  /** Pools in which items wait, and the last look left a place that none of them can use. */
-  readonly #placeLeft = new Set<string>();
+  /** Running scans for a freed place, and whether an item was announced since they began. */
+  readonly #placeScans = new Map<string, { itemArrived: boolean }>();
+  /** Pools in which items wait and a place stayed free after the last scan. */
+  readonly #unusablePlaces = new Set<string>();
 
   constructor(max = 10_000) {
     this.#max = max;
   }
 
-  /** Whether a freed place needs no search because nothing waits. */
-  passOver(poolId: string): boolean {
+  /** Records a freed place; returns whether it needs no search because no item waits. */
+  skipFreedPlace(poolId: string): boolean {
     const idle = this.#idle.get(poolId);
-    if (idle !== undefined) idle.placePassedOver = true;
+    if (idle !== undefined) idle.placeSkipped = true;
     return idle !== undefined;
   }
 
   /**
-   * Notes that an item waits; answers whether a place was passed over or left before, so that the pool has to be searched.
-   * While a search or a look is under way, it is `endSearch` or `endPlaceLook` that answers.
+   * Records a waiting item; returns whether a place was skipped or stayed free before, so that the pool must be searched.
+   * During a search or scan, `endSearch` or `endPlaceScan` reports it instead.
    */
-  itemWaits(poolId: string): boolean {
-    const passedOver = this.#idle.get(poolId)?.placePassedOver === true;
+  recordWaitingItem(poolId: string): boolean {
+    const wasSkipped = this.#idle.get(poolId)?.placeSkipped === true;
     this.#idle.delete(poolId);
     this.#searches.delete(poolId);
-    const look = this.#placeLooks.get(poolId);
-    if (look !== undefined) look.itemCame = true;
-    return this.#placeLeft.delete(poolId) || passedOver;
+    const scan = this.#placeScans.get(poolId);
+    if (scan !== undefined) scan.itemArrived = true;
+    return this.#unusablePlaces.delete(poolId) || wasSkipped;
   }
 
-  /** To be called before a look for a freed place, which may take several searches. */
-  beginPlaceLook(poolId: string): void {
-    this.#placeLeft.delete(poolId);
-    this.#placeLooks.set(poolId, { itemCame: false });
+  /** Begins a scan for a freed place, which may consist of several searches. */
+  beginPlaceScan(poolId: string): void {
+    this.#unusablePlaces.delete(poolId);
+    this.#placeScans.set(poolId, { itemArrived: false });
   }
 
   /**
-   * Notes that a look for a freed place is over, and whether a place is left; answers whether the pool has to be looked at
-   * again, because an item came up meanwhile that may have been missed.
+   * Ends a scan for a freed place. Returns whether the pool must be scanned again, because an item was announced meanwhile
+   * and may have been missed.
    */
-  endPlaceLook(poolId: string, placeIsLeft: boolean): boolean {
-    const itemCame = this.#placeLooks.get(poolId)?.itemCame === true;
-    this.#placeLooks.delete(poolId);
-    if (!placeIsLeft || this.#idle.has(poolId)) return false;
-    if (!itemCame) addBounded(this.#placeLeft, poolId, this.#max);
-    return itemCame;
+  endPlaceScan(poolId: string, hasFreePlace: boolean): boolean {
+    const itemArrived = this.#placeScans.get(poolId)?.itemArrived === true;
+    this.#placeScans.delete(poolId);
+    if (!hasFreePlace || this.#idle.has(poolId)) return false;
+    if (!itemArrived) addBounded(this.#unusablePlaces, poolId, this.#max);
+    return itemArrived;
   }
 
-  /** To be called before a pool is read; answers with what `endSearch` is told. */
+  /** Begins a search, before the pool is read; returns the token for `endSearch`. */
   beginSearch(poolId: string): symbol {
     const search = Symbol();
     this.#searches.set(poolId, search);
@@ -65,37 +65,37 @@ export class IdlePools {
   }
 
   /**
-   * Notes what a search found, and whether it was for a freed place; answers whether the pool has to be searched for a place
-   * again. That is so when nothing was found but an item came up meanwhile, which may have been missed; and when a routine
-   * search found items in a pool whose place was passed over, since it leaves out those that only wait for a place.
+   * Ends a search. Returns whether the pool must be searched for a free place again. That is the case when nothing was
+   * found but an item was announced meanwhile, which may have been missed. It is also the case when a routine search found
+   * items in a pool with a skipped place, because routine searches omit items that only wait for a place.
    */
   endSearch(poolId: string, search: symbol, found: { readonly nothing: boolean; readonly forPlace: boolean }): boolean {
     const isUndisturbed = this.#searches.get(poolId) === search;
     if (isUndisturbed) this.#searches.delete(poolId);
-    const placePassedOver = this.#idle.get(poolId)?.placePassedOver === true;
+    const placeSkipped = this.#idle.get(poolId)?.placeSkipped === true;
     if (!found.nothing) {
       this.#idle.delete(poolId);
-      return placePassedOver && !found.forPlace;
+      return placeSkipped && !found.forPlace;
     }
-    if (isUndisturbed) this.#add(poolId, placePassedOver || found.forPlace);
+    if (isUndisturbed) this.#add(poolId, placeSkipped || found.forPlace);
     return !isUndisturbed;
   }
 
   clear(): void {
     this.#idle.clear();
     this.#searches.clear();
-    this.#placeLeft.clear();
-    // Whatever was announced since is not known.
-    for (const look of this.#placeLooks.values()) look.itemCame = true;
+    this.#unusablePlaces.clear();
+    // Announcements since then are unknown.
+    for (const scan of this.#placeScans.values()) scan.itemArrived = true;
   }
 
-  #add(poolId: string, placePassedOver: boolean): void {
+  #add(poolId: string, placeSkipped: boolean): void {
     if (!this.#idle.has(poolId) && this.#idle.size >= this.#max) this.#idle.delete(this.#idle.keys().next().value!);
-    this.#idle.set(poolId, { placePassedOver });
+    this.#idle.set(poolId, { placeSkipped });
   }
 }
 
-/** A set keeps the order of insertion: the oldest one makes room. */
+/** Adds a value and evicts the oldest one when the set is full. */
 function addBounded<T>(set: Set<T>, value: T, max: number): void {
   if (!set.has(value) && set.size >= max) set.delete(set.values().next().value!);
   set.add(value);

@@ -9,8 +9,8 @@ import { Evaluation } from "../domain/evaluation.ts";
 import type { RoutableItem } from "../domain/item.ts";
 import type { LivePools } from "../outcomes/live-pools.ts";
 
-/** How long one look at waiting items may take. */
-const lookMsMax = 500;
+/** The maximum duration of one check of waiting items. */
+const checkMsMax = 500;
 const costlyItemsMax = 10_000;
 
 interface Parts {
@@ -20,29 +20,30 @@ interface Parts {
 }
 
 /**
- * Creates what tells which waiting items a recipient that asks for work may have. Rules are asked in slices of the event loop.
- * Items whose rules were too costly are passed over for longer and longer, so that they do not hide those behind them.
+ * Creates a function that selects the waiting items that a recipient may accept. Rules are evaluated in slices of the
+ * event loop. Items with too costly rules are skipped with an increasing back-off, so that they do not block the items
+ * behind them.
  */
 export function createAcceptance({ live, clock, shares }: Parts) {
   const costly = new Map<string, { readonly tries: number; readonly untilMs: number }>();
 
-  function noteCostly(id: string): void {
+  function recordCostly(id: string): void {
     const tries = (costly.get(id)?.tries ?? 0) + 1;
     if (costly.size >= costlyItemsMax) costly.delete(costly.keys().next().value!);
     const waitS = retryInS({ reason: "rules_too_costly", holdS: 0, nextStepInS: 0 }, tries);
     costly.set(id, { tries, untilMs: clock.now() + waitS * 1000 });
   }
 
-  /** The ids of those items that the recipient may have; those that there was no time for are left out. */
+  /** Returns the ids of the items that the recipient may accept. Items that could not be checked in time are omitted. */
   return async (
     snapshot: PoolSnapshot,
     recipientId: string,
     items: readonly OfferedItem[],
   ): Promise<readonly string[]> => {
-    const { pool, live: moment } = await live.view(snapshot);
-    const turns = shares.forCall(snapshot.pool.tenantId);
-    const endMs = performance.now() + lookMsMax;
-    const open: string[] = [];
+    const { pool, live: livePool } = await live.view(snapshot);
+    const slices = shares.forCall(snapshot.pool.tenantId);
+    const endMs = performance.now() + checkMsMax;
+    const accepted: string[] = [];
     for (const offered of items) {
       const nowMs = clock.now();
       if ((costly.get(offered.id)?.untilMs ?? 0) > nowMs) continue;
@@ -52,16 +53,16 @@ export function createAcceptance({ live, clock, shares }: Parts) {
       const at = { nowMs, seed: 0, waitedS: (nowMs - ulidMs(id)) / 1000 };
       const evaluation = new Evaluation(pool, item, at);
       for (;;) {
-        if (turns.isOver()) await turns.next();
-        evaluation.resume(turns.isOver);
-        const acceptance = checkAcceptance(pool, moment, item, recipientId, at, evaluation);
-        if (acceptance?.may === true) open.push(id);
-        else if (acceptance?.reason === "rules_too_costly") noteCostly(id);
+        if (slices.isOver()) await slices.next();
+        evaluation.resume(slices.isOver);
+        const acceptance = checkAcceptance(pool, livePool, item, recipientId, at, evaluation);
+        if (acceptance?.may === true) accepted.push(id);
+        else if (acceptance?.reason === "rules_too_costly") recordCostly(id);
         if (acceptance !== undefined) break;
-        if (performance.now() >= endMs) return open;
+        if (performance.now() >= endMs) return accepted;
       }
-      if (performance.now() >= endMs) return open;
+      if (performance.now() >= endMs) return accepted;
     }
-    return open;
+    return accepted;
   };
 }

@@ -2,83 +2,84 @@ import type { EventLoopShares, TimeSlices } from "../../../../platform/schedulin
 import type { Decision } from "../domain/decision.ts";
 import type { SlicedDecision } from "../domain/decision-engine.ts";
 
-/** What one call, or one round in the background, spends on its decisions. */
-export interface DecisionTime {
-  readonly turns: TimeSlices;
-  /** What decisions took so far. */
+/** The time that one call, or one background run, spends on decisions. */
+export interface DecisionBudget {
+  readonly slices: TimeSlices;
+  /** Time spent on decisions so far. */
   spentMs: number;
-  /** How long they waited for slices. */
+  /** Time spent waiting for slices. */
   waitedMs: number;
-  /** Whether there is none left: what is not decided yet is decided in the background. */
-  isUp(): boolean;
+  /** Whether the budget is used up; the remaining items are then decided in the background. */
+  isExhausted(): boolean;
 }
 
-/** What a call may spend on decisions, however many items it has. */
+/** The decision time of one call, regardless of its number of items. */
 const spentMsMax = 300;
-/** How long the decisions of a call may wait for slices while other calls of the tenant have theirs. */
+/** The maximum time that a call's decisions wait for slices while other calls of the tenant run. */
 const waitedMsMax = 5000;
 
-/** The time of one call. */
-export function timeOfCall(shares: EventLoopShares, tenantId: string): DecisionTime {
+/** Creates the budget of one call. */
+export function createCallBudget(shares: EventLoopShares, tenantId: string): DecisionBudget {
   return {
-    turns: shares.forCall(tenantId),
+    slices: shares.forCall(tenantId),
     spentMs: 0,
     waitedMs: 0,
-    isUp() {
+    isExhausted() {
       return this.spentMs >= spentMsMax || this.waitedMs >= waitedMsMax;
     },
   };
 }
 
-/** The time of background work: it waits for its slices as long as it takes. */
-export function timeInBackground(shares: EventLoopShares, tenantId: string): DecisionTime {
-  return { turns: shares.forBackground(tenantId), spentMs: 0, waitedMs: 0, isUp: () => false };
+/** Creates the budget of background work, which is never exhausted. */
+export function createBackgroundBudget(shares: EventLoopShares, tenantId: string): DecisionBudget {
+  return { slices: shares.forBackground(tenantId), spentMs: 0, waitedMs: 0, isExhausted: () => false };
 }
 
 /**
- * Makes a decision, at once where the current slice has room for it. `then` runs in the same slice: nobody decides in between.
+ * Makes a decision, synchronously if the current slice has time left. `then` runs in the same slice, so no other decision
+ * comes in between.
  */
-export function decideInTime<T>(
+export function decideWithinBudget<T>(
   pending: SlicedDecision,
-  time: DecisionTime,
+  budget: DecisionBudget,
   then: (decision: Decision) => T | Promise<T>,
 ): T | Promise<T> {
-  if (time.isUp()) return then(pending.defer());
-  const decision = time.turns.isOver() ? undefined : proceed(pending, time);
-  return decision === undefined ? decideInSlices(pending, time, then) : then(decision);
+  if (budget.isExhausted()) return then(pending.defer());
+  const decision = budget.slices.isOver() ? undefined : proceed(pending, budget);
+  return decision === undefined ? decideInSlices(pending, budget, then) : then(decision);
 }
 
-/** Does further work of a call, such as the evaluation of keys: in the current slice, or in the next one where that is over. */
-export function runInTime<T>(time: DecisionTime, work: () => T): T | Promise<T> {
+/** Runs other work of a call, such as the evaluation of keys, in the current slice or in the next one if it is over. */
+export function runWithinBudget<T>(budget: DecisionBudget, work: () => T): T | Promise<T> {
   const run = () => {
     const startedAtMs = performance.now();
     try {
       return work();
     } finally {
-      time.spentMs += performance.now() - startedAtMs;
+      budget.spentMs += performance.now() - startedAtMs;
     }
   };
-  return time.turns.isOver() ? time.turns.next().then(run) : run();
+  return budget.slices.isOver() ? budget.slices.next().then(run) : run();
 }
 
 async function decideInSlices<T>(
   pending: SlicedDecision,
-  time: DecisionTime,
+  budget: DecisionBudget,
   then: (decision: Decision) => T | Promise<T>,
 ): Promise<T> {
   for (;;) {
-    if (time.isUp()) return then(pending.defer());
-    const askedAtMs = performance.now();
-    await time.turns.next();
-    time.waitedMs += performance.now() - askedAtMs;
-    const decision = proceed(pending, time);
+    if (budget.isExhausted()) return then(pending.defer());
+    const waitStartMs = performance.now();
+    await budget.slices.next();
+    budget.waitedMs += performance.now() - waitStartMs;
+    const decision = proceed(pending, budget);
     if (decision !== undefined) return then(decision);
   }
 }
 
-function proceed(pending: SlicedDecision, time: DecisionTime): Decision | undefined {
+function proceed(pending: SlicedDecision, budget: DecisionBudget): Decision | undefined {
   const startedAtMs = performance.now();
-  const decision = pending.proceed(time.turns.isOver);
-  time.spentMs += performance.now() - startedAtMs;
+  const decision = pending.proceed(budget.slices.isOver);
+  budget.spentMs += performance.now() - startedAtMs;
   return decision;
 }

@@ -11,16 +11,16 @@ import type { RoutableItem } from "../domain/item.ts";
 import { decisionStore, evidenceOf, type FoundDecision } from "./decision-store.ts";
 import { snapshotStore } from "./snapshot-store.ts";
 
-/** The use cases of decisions that were made. */
+/** The use cases of stored decisions. */
 export type DecisionService = ReturnType<typeof createDecisionService>;
 
-/** Makes them. */
+/** Creates the use cases of stored decisions. */
 export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snapshot">) {
   async function find({ sql, tenantId, principal }: Context, id: string): Promise<FoundDecision> {
     const stored = await decisionStore(sql).find(tenantId, id);
     if (stored === undefined) throw notFound("decision");
     const pool = await pools.snapshot(tenantId, stored.poolId as PoolId);
-    // Of a pool that is gone only those may read who are bound to no environment.
+    // The environment of a deleted pool is unknown: only callers without an environment restriction may read its decisions.
     const environment = pool?.environmentKey ?? "";
     if (principal.environmentMode === "any" || mayUseEnvironment(principal, environment)) return stored;
     throw fail("PERMISSION_DENIED", { public: "The caller may not work in the pool's environment." });
@@ -29,12 +29,14 @@ export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snap
   return {
     find,
 
-    /** Makes a decision once more from the snapshot, the item, the seed and what was seen of the moment. */
+    /** Replays a decision from its snapshot, item, seed and recorded observations. */
     async replay(context: Context, id: string) {
       const stored = await find(context, id);
       const body = await snapshotStore(context.sql).find(context.tenantId, stored.snapshotDigest);
       if (body === undefined) {
-        throw fail("FAILED_PRECONDITION", { public: "What the decision was made from is not kept any more." });
+        throw fail("FAILED_PRECONDITION", {
+          public: "The snapshot of the decision has expired, so the decision cannot be replayed.",
+        });
       }
       const { seed, type, key, attributes, priority } = stored;
       const evidence = evidenceOf(stored);
@@ -51,15 +53,15 @@ export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snap
         ...(same(again.matchedRuleIds, evidence.ruleIds) ? [] : ["matched_rule_ids"]),
         ...(same(again.trace, ownTrace(evidence.trace)) ? [] : ["trace"]),
       ];
-      // What admission made of it is no part of the decision, and stays.
-      const kept = evidence.decided.recipientId === stored.recipientId;
-      const replayed = { recipientId: kept ? again.recipientId : stored.recipientId };
+      // Admission is not part of the decision, so its result is not replayed.
+      const isUnaltered = evidence.decided.recipientId === stored.recipientId;
+      const replayed = { recipientId: isUnaltered ? again.recipientId : stored.recipientId };
       return { stored, differences, replayed };
     },
   };
 }
 
-/** The steps of the last pool's decision, without those of pools that sent the item on and without admission. */
+/** The steps of the last pool's decision, without redirecting pools and without admission. */
 function ownTrace(trace: Evidence["trace"]) {
   const last = trace.findLastIndex(({ step }) => step === "redirect");
   return trace.slice(last + 1).filter(({ step }) => step !== "admission");

@@ -4,7 +4,7 @@ import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type CompactEvidence, type Evidence, expandEvidence } from "../domain/evidence.ts";
 
-/** A decision as it is kept. */
+/** A stored decision. */
 export interface StoredDecision {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -19,27 +19,27 @@ export interface StoredDecision {
   readonly snapshotDigest: Buffer;
   readonly seed: number;
   readonly evidence: CompactEvidence;
-  /** Whether work was put on a queue for it. */
+  /** Whether the item was queued. */
   readonly queued: boolean;
 }
 
-/** A decision with whom its work has come to since. */
+/** A decision with the current recipient of its item. */
 export interface FoundDecision extends StoredDecision {
-  /** Whoever has or had the work last; whoever was chosen where there is none. */
+  /** The current or last recipient of the item; the chosen recipient when there is no item. */
   readonly heldBy: string;
 }
 
-/** All that is known of a decision, also what its row tells otherwise. */
+/** The complete evidence of a decision, including the values that are stored in other columns. */
 export function evidenceOf({ id, outcome, recipientId, priority, evidence }: StoredDecision): Evidence {
   return expandEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority });
 }
 
-/** What is listed. */
+/** Filter of a decision list. */
 export interface DecisionFilter {
   readonly poolId: string;
   readonly outcome: string;
   readonly recipientId: string;
-  /** Undefined for all; otherwise whether the pools are to be those of production or those of the other environments. */
+  /** True: only pools in production. False: only pools in other environments. Undefined: all pools. */
   readonly production: boolean | undefined;
 }
 
@@ -78,7 +78,7 @@ export function decisionStore(sql: Sql) {
   };
 }
 
-/** The tenants that have decisions below an id. */
+/** The tenants that have decisions or outcomes below an id. */
 export async function tenantsWithDecisions(sql: Sql, below: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select t.id from tenants t
@@ -87,12 +87,17 @@ export async function tenantsWithDecisions(sql: Sql, below: string): Promise<str
   return rows.map(({ id }) => id);
 }
 
-/** Removes decisions whose work is gone or never was, a bite at a time. */
-export async function forgetDecisions(sql: Sql, tenantId: TenantId, below: string, limit: number): Promise<number> {
-  const gone = await sql`
+/** Deletes one batch of expired decisions that have no queue item. */
+export async function deleteExpiredDecisions(
+  sql: Sql,
+  tenantId: TenantId,
+  below: string,
+  limit: number,
+): Promise<number> {
+  const deleted = await sql`
     delete from decisions where ctid = any(array(
       select ctid from decisions d where d.tenant_id = ${tenantId} and d.id < ${below}
         and not exists (select from queue_items q where q.tenant_id = d.tenant_id and q.id = d.id)
       order by d.id limit ${limit}))`;
-  return gone.count;
+  return deleted.count;
 }

@@ -3,54 +3,54 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import type { PoolSnapshot, Pools, RecipientChunk } from "../../pools/index.ts";
 import { snapshotStore } from "./snapshot-store.ts";
 
-/** Stores what decisions are made from, so that they can be replayed. */
-export interface SnapshotKeeping {
-  /** Undefined when the snapshot is stored already. */
-  keep(snapshot: PoolSnapshot): Promise<void> | undefined;
+/** Stores the snapshots of decisions, so that they can be replayed. */
+export interface SnapshotArchive {
+  /** Saves a snapshot. Returns undefined when it is already stored. */
+  save(snapshot: PoolSnapshot): Promise<void> | undefined;
 }
 
 const knownMax = 10_000;
-/** After so long a snapshot and its parts are marked again as in use. */
-const againMs = 12 * 3_600_000;
-/** So many parts are written with one statement: some 400 kB of JSON. */
-const partsAtOnce = 8;
+/** The interval after which a snapshot and its parts are marked as in use again. */
+const touchIntervalMs = 12 * 3_600_000;
+/** The number of parts per statement: about 400 kB of JSON. */
+const partBatchSize = 8;
 
-/** Creates the storage of snapshots. Most calls only look up the snapshot in memory. */
-export function createSnapshotKeeping(sql: Sql, clock: Clock, codec: Pools["snapshotCodec"]): SnapshotKeeping {
+/** Creates the snapshot archive. Most calls only check the cache in memory. */
+export function createSnapshotArchive(sql: Sql, clock: Clock, codec: Pools["snapshotCodec"]): SnapshotArchive {
   const store = snapshotStore(sql);
-  const keptAtMs = new Map<string, number>();
-  // A key that is put together anew for each call costs more than all the rest of it.
+  const savedAtMs = new Map<string, number>();
+  // Keyed by identity, because building a string key for each call costs more than the rest of it.
   const freshUntilMs = new WeakMap<PoolSnapshot, number>();
   const partFreshUntilMs = new WeakMap<RecipientChunk, number>();
   const writing = new Map<string, Promise<void>>();
 
-  /** Writes the parts that are not stored yet: of a pool that changed, the few in which something did. */
+  /** Writes the parts that are not stored yet; after a change of the pool these are only the changed parts. */
   async function writeParts(snapshot: PoolSnapshot, nowMs: number): Promise<void> {
     const missing = codec.chunks(snapshot).filter((part) => nowMs >= (partFreshUntilMs.get(part) ?? 0));
-    for (let from = 0; from < missing.length; from += partsAtOnce) {
-      const parts = missing.slice(from, from + partsAtOnce);
+    for (let from = 0; from < missing.length; from += partBatchSize) {
+      const parts = missing.slice(from, from + partBatchSize);
       const rows = parts.map((part) => ({ digest: part.digest, recipients: JSON.stringify(codec.encodeChunk(part)) }));
-      await store.keepParts(snapshot.pool.tenantId, rows, new Date(nowMs));
-      for (const part of parts) partFreshUntilMs.set(part, nowMs + againMs);
+      await store.saveParts(snapshot.pool.tenantId, rows, new Date(nowMs));
+      for (const part of parts) partFreshUntilMs.set(part, nowMs + touchIntervalMs);
     }
   }
 
   async function write(key: string, snapshot: PoolSnapshot): Promise<void> {
     const nowMs = clock.now();
     await writeParts(snapshot, nowMs);
-    await store.keep(snapshot.pool.tenantId, snapshot.digest, codec.encodeHead(snapshot), new Date(nowMs));
-    if (keptAtMs.size >= knownMax) keptAtMs.clear();
-    keptAtMs.set(key, nowMs);
+    await store.save(snapshot.pool.tenantId, snapshot.digest, codec.encodeHead(snapshot), new Date(nowMs));
+    if (savedAtMs.size >= knownMax) savedAtMs.clear();
+    savedAtMs.set(key, nowMs);
   }
 
   return {
-    keep(snapshot) {
+    save(snapshot) {
       const nowMs = clock.now();
       if (nowMs < (freshUntilMs.get(snapshot) ?? 0)) return undefined;
       const key = snapshot.pool.tenantId + snapshot.digest;
-      const at = keptAtMs.get(key);
-      if (at !== undefined && nowMs - at < againMs) {
-        freshUntilMs.set(snapshot, at + againMs);
+      const at = savedAtMs.get(key);
+      if (at !== undefined && nowMs - at < touchIntervalMs) {
+        freshUntilMs.set(snapshot, at + touchIntervalMs);
         return undefined;
       }
       const known = writing.get(key);

@@ -2,24 +2,24 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { SnapshotBody, SnapshotHead } from "../../pools/index.ts";
 
-/** The SQL of stored snapshots: what decisions were made from. */
+/** The SQL of the snapshots that decisions were made from. */
 export function snapshotStore(sql: Sql) {
   return {
-    /** Stores a snapshot whose parts are stored; one that is there already is marked as in use. */
-    async keep(tenantId: TenantId, digest: string, head: SnapshotHead, at: Date): Promise<void> {
+    /** Saves a snapshot after its parts. A snapshot that is already stored is marked as in use. */
+    async save(tenantId: TenantId, digest: string, head: SnapshotHead, at: Date): Promise<void> {
       await sql`
         insert into routing_snapshots (tenant_id, digest, body, created_at)
         values (${tenantId}, decode(${digest}, 'hex'), ${sql.json(head as never)}, ${at})
         on conflict (tenant_id, digest) do update set created_at = excluded.created_at`;
     },
 
-    /** Stores parts, given as JSON; those that are there already are marked as in use. */
-    async keepParts(
+    /** Saves parts, given as JSON. Parts that are already stored are marked as in use. */
+    async saveParts(
       tenantId: TenantId,
       parts: readonly { readonly digest: string; readonly recipients: string }[],
       at: Date,
     ): Promise<void> {
-      // Sorted, so that two nodes that store the same parts lock them in the same order.
+      // Sorted to avoid deadlocks between nodes that save the same parts.
       const sorted = parts.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
       await sql`
         insert into routing_snapshot_parts (tenant_id, digest, recipients, created_at)
@@ -29,7 +29,7 @@ export function snapshotStore(sql: Sql) {
         on conflict (tenant_id, digest) do update set created_at = excluded.created_at`;
     },
 
-    /** A stored snapshot with its recipients; undefined when it is not kept any more. */
+    /** A stored snapshot with its recipients; undefined when it has expired. */
     async find(tenantId: TenantId, digest: Buffer): Promise<SnapshotBody | undefined> {
       const [row] = await sql<{ body: SnapshotBody | SnapshotHead }[]>`
         select body from routing_snapshots where tenant_id = ${tenantId} and digest = ${digest}`;
@@ -46,18 +46,18 @@ export function snapshotStore(sql: Sql) {
   };
 }
 
-/** Removes snapshots that were last in use before a moment. */
-export async function forgetSnapshots(sql: Sql, before: Date, limit: number): Promise<number> {
-  const gone = await sql`
+/** Deletes one batch of snapshots that were last used before a given time. */
+export async function deleteUnusedSnapshots(sql: Sql, before: Date, limit: number): Promise<number> {
+  const deleted = await sql`
     delete from routing_snapshots where ctid = any(array(
       select ctid from routing_snapshots where created_at < ${before} limit ${limit}))`;
-  return gone.count;
+  return deleted.count;
 }
 
-/** Removes parts that were last in use before a moment. */
-export async function forgetSnapshotParts(sql: Sql, before: Date, limit: number): Promise<number> {
-  const gone = await sql`
+/** Deletes one batch of snapshot parts that were last used before a given time. */
+export async function deleteUnusedSnapshotParts(sql: Sql, before: Date, limit: number): Promise<number> {
+  const deleted = await sql`
     delete from routing_snapshot_parts where ctid = any(array(
       select ctid from routing_snapshot_parts where created_at < ${before} limit ${limit}))`;
-  return gone.count;
+  return deleted.count;
 }

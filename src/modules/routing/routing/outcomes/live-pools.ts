@@ -9,30 +9,31 @@ import { LivePool } from "../domain/facts/live-pool.ts";
 import { applyOutcome, type ItemOutcome, type RecipientHealth, unknownHealth } from "../domain/facts/outlier.ts";
 import { assignedCounts, recipientStates, saveStates } from "./live-store.ts";
 
-/** A pool ready for decisions, with what this node knows of the moment. */
+/** A compiled pool with its live state on this node. */
 export interface LiveView {
   readonly pool: CompiledPool;
   readonly live: LivePool;
 }
 
-/** How what a recipient did turned out. */
-export interface Learnt extends ItemOutcome {
+/** The outcome of an item at a recipient. */
+export interface RecipientOutcome extends ItemOutcome {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly recipientId: string;
 }
 
-/** What this node knows of the moment in each pool that it decides for. */
+/** The live state of the pools that this node decides for: loads, health and last assignments of recipients. */
 export interface LivePools {
-  /** The view over a snapshot; a promise while what is stored has to be read first. */
+  /** The live view of a snapshot; a promise while the stored state is read first. */
   view(snapshot: PoolSnapshot): LiveView | Promise<LiveView>;
-  /** Notes that an item was given to a recipient, before it is committed: the next decision has to know. */
-  assigned(view: LiveView, recipientId: string, nowMs: number): void;
-  /** Takes that back, or notes that the recipient is done with an item. */
-  released(tenantId: TenantId, poolId: string, recipientId: string): void;
-  /** Calls back with every pool in which a recipient may have a place again. */
+  /** Records an assignment before it is committed, so that the next decision takes it into account. */
+  recordAssignment(view: LiveView, recipientId: string, nowMs: number): void;
+  /** Undoes an assignment, or records that the recipient has finished an item. */
+  recordRelease(tenantId: TenantId, poolId: string, recipientId: string): void;
+  /** Calls the listener with every pool in which a recipient may have a free place. */
   onPlaceFreed(listener: (tenantId: TenantId, poolId: string) => void): void;
-  learn(outcomes: readonly Learnt[], nowMs: number): void;
+  /** Updates the health of recipients. */
+  recordOutcomes(outcomes: readonly RecipientOutcome[], nowMs: number): void;
   start(): void;
   stop(): Promise<void>;
 }
@@ -41,7 +42,8 @@ interface Entry {
   readonly tenantId: TenantId;
   view: LiveView;
   readonly health: Map<string, RecipientHealth>;
-  readonly told: Set<string>;
+  /** Recipients with unsaved changes. */
+  readonly unsaved: Set<string>;
   refreshAtMs: number;
   refreshing: Promise<void> | undefined;
 }
@@ -56,15 +58,15 @@ interface Parts {
 
 const boundedRefreshMs = 2000;
 const unboundedRefreshMs = 15_000;
-const tellMs = 200;
+const saveMs = 200;
 
-/** Makes this node's view of the moment. It may be wiped at any time: what counts is stored. */
+/** Creates this node's live state. It is a cache of the stored state and may be dropped at any time. */
 export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: Parts): LivePools {
   const entries = new Map<string, Entry>();
   const ejected: EventEntry[] = [];
   const placeListeners: ((tenantId: TenantId, poolId: string) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let telling: Promise<void> = Promise.resolve();
+  let saving: Promise<void> = Promise.resolve();
 
   async function refresh(poolId: string, entry: Entry): Promise<void> {
     const { tenantId } = entry;
@@ -87,8 +89,8 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       })),
     );
     for (const state of states) {
-      // What was learnt here and not told yet is newer than what is stored.
-      if (entry.told.has(state.recipientId)) continue;
+      // Unsaved local changes are newer than the stored state.
+      if (entry.unsaved.has(state.recipientId)) continue;
       entry.health.set(state.recipientId, {
         ...unknownHealth,
         consecutiveFailures: state.consecutiveFailures,
@@ -102,7 +104,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     }
     const bounded = pool.capacities.some((capacity) => capacity > 0);
     entry.refreshAtMs = clock.now() + (bounded ? boundedRefreshMs : unboundedRefreshMs);
-    // Another node, or somebody who cancelled items, made room.
+    // Another node completed items, or items were cancelled.
     if (wasFull && !live.isFull) placeFreed(tenantId, poolId);
   }
 
@@ -121,7 +123,14 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     const { id: poolId, tenantId } = snapshot.pool;
     const pool = compilePool(snapshot);
     const view = { pool, live: new LivePool(pool, Math.floor(Math.random() * 2 ** 32)) };
-    const entry: Entry = { tenantId, view, health: new Map(), told: new Set(), refreshAtMs: 0, refreshing: undefined };
+    const entry: Entry = {
+      tenantId,
+      view,
+      health: new Map(),
+      unsaved: new Set(),
+      refreshAtMs: 0,
+      refreshing: undefined,
+    };
     const known = entries.get(poolId);
     if (known !== undefined) {
       await known.refreshing;
@@ -133,10 +142,10 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     return entry.view;
   }
 
-  /** Keeps what was learnt, and tells of those that were ejected, in one transaction. */
-  async function tell(): Promise<void> {
-    const changes = [...entries].flatMap(([poolId, { tenantId, view, health, told }]) =>
-      [...told].map((recipientId) => {
+  /** Saves the changed states and records the ejection events, in one transaction. */
+  async function saveChanges(): Promise<void> {
+    const changes = [...entries].flatMap(([poolId, { tenantId, view, health, unsaved }]) =>
+      [...unsaved].map((recipientId) => {
         const known = health.get(recipientId) ?? unknownHealth;
         const index = view.pool.indexById.get(recipientId);
         return {
@@ -153,7 +162,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       }),
     );
     if (changes.length === 0) return;
-    for (const { told } of entries.values()) told.clear();
+    for (const { unsaved } of entries.values()) unsaved.clear();
     const fresh = ejected.splice(0);
     try {
       const { wake } = await db.transaction(async (tx) => {
@@ -162,11 +171,11 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       });
       wake();
     } catch (error) {
-      log.warn({ err: error }, "what was learnt of recipients could not be kept");
+      log.warn({ err: error }, "the state of recipients could not be saved");
     }
   }
 
-  function learnOne(outcome: Learnt, nowMs: number): void {
+  function recordOutcome(outcome: RecipientOutcome, nowMs: number): void {
     const { tenantId, poolId, recipientId } = outcome;
     const entry = entries.get(poolId);
     if (entry === undefined) return;
@@ -175,7 +184,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     const share = (live.ejectedCount(nowMs) + 1) / Math.max(1, pool.eligible.length);
     const after = applyOutcome(before, outcome, pool.snapshot.pool.config.outlier, nowMs, share);
     entry.health.set(recipientId, after);
-    entry.told.add(recipientId);
+    entry.unsaved.add(recipientId);
     live.refresh([
       {
         recipientId,
@@ -201,34 +210,36 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
         entry.view = { pool, live };
       }
       if (clock.now() >= entry.refreshAtMs && entry.refreshing === undefined) {
-        refreshSoon(snapshot.pool.id, entry).catch((error) => log.warn({ err: error }, "a pool's loads were not read"));
+        refreshSoon(snapshot.pool.id, entry).catch((error) =>
+          log.warn({ err: error }, "the load of a pool could not be read"),
+        );
       }
       return entry.view;
     },
-    assigned({ pool, live }, recipientId, nowMs) {
+    recordAssignment({ pool, live }, recipientId, nowMs) {
       live.assigned(recipientId, nowMs);
-      entries.get(pool.snapshot.pool.id)?.told.add(recipientId);
+      entries.get(pool.snapshot.pool.id)?.unsaved.add(recipientId);
     },
-    released(tenantId, poolId, recipientId) {
+    recordRelease(tenantId, poolId, recipientId) {
       const view = entries.get(poolId)?.view;
       view?.live.released(recipientId);
       const index = view?.pool.indexById.get(recipientId);
-      // Whoever has no bound was never full.
+      // A recipient without a capacity limit is never full.
       if (index === undefined || view!.pool.capacities[index]! > 0) placeFreed(tenantId, poolId);
     },
     onPlaceFreed: (listener) => void placeListeners.push(listener),
-    learn(outcomes, nowMs) {
-      for (const outcome of outcomes) learnOne(outcome, nowMs);
+    recordOutcomes(outcomes, nowMs) {
+      for (const outcome of outcomes) recordOutcome(outcome, nowMs);
     },
     start() {
       timer = setInterval(() => {
-        telling = telling.then(tell);
-      }, tellMs);
+        saving = saving.then(saveChanges);
+      }, saveMs);
     },
     async stop() {
       clearInterval(timer);
-      telling = telling.then(tell);
-      await telling;
+      saving = saving.then(saveChanges);
+      await saving;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 
-/** What is known of a recipient besides its record. */
+/** The stored live state of a recipient, beside its record. */
 export interface RecipientState {
   readonly recipientId: string;
   readonly consecutiveFailures: number;
@@ -13,7 +13,7 @@ export interface RecipientState {
   readonly lastAssignedAt: Date | null;
 }
 
-/** How many unfinished items each recipient of a pool has been given. */
+/** The number of unfinished items assigned to each recipient of a pool. */
 export async function assignedCounts(
   sql: Sql,
   tenantId: TenantId,
@@ -29,7 +29,7 @@ export async function assignedCounts(
     ) counts group by 1`;
 }
 
-/** The states of a pool's recipients; those that never had work have none. */
+/** The states of a pool's recipients. A recipient that never received an item has no state. */
 export async function recipientStates(sql: Sql, tenantId: TenantId, poolId: string): Promise<RecipientState[]> {
   return sql`
     select recipient_id, consecutive_failures, ejected_until, ejections, deprioritized_until, latency_ms, cost,
@@ -37,7 +37,7 @@ export async function recipientStates(sql: Sql, tenantId: TenantId, poolId: stri
     from recipient_states where tenant_id = ${tenantId} and pool_id = ${poolId}`;
 }
 
-/** What a node has learnt of a recipient since it last told. */
+/** A node's unsaved changes to a recipient's state. */
 export interface StateChange {
   readonly tenantId: TenantId;
   readonly poolId: string;
@@ -50,20 +50,20 @@ export interface StateChange {
   readonly lastAssignedAtMs: number | undefined;
 }
 
-/** Keeps what was learnt, for other nodes and for the next start; in one order, so that nodes never wait in a ring. */
+/** Saves state changes for other nodes and for restarts. The rows are sorted to avoid deadlocks between nodes. */
 export async function saveStates(sql: Sql, changes: readonly StateChange[], nowMs: number): Promise<void> {
-  const moment = (ms: number | undefined) => (ms === undefined || ms === 0 ? null : new Date(ms));
+  const toDate = (ms: number | undefined) => (ms === undefined || ms === 0 ? null : new Date(ms));
   const rows = changes
     .map((change) => ({
       tenant_id: change.tenantId,
       pool_id: change.poolId,
       recipient_id: change.recipientId,
       consecutive_failures: change.consecutiveFailures,
-      ejected_until: moment(change.ejectedUntilMs),
+      ejected_until: toDate(change.ejectedUntilMs),
       ejections: change.ejections,
       latency_ms: change.latencyMs ?? null,
       cost: change.cost ?? null,
-      last_assigned_at: moment(change.lastAssignedAtMs),
+      last_assigned_at: toDate(change.lastAssignedAtMs),
     }))
     .sort((a, b) => (a.pool_id + a.recipient_id < b.pool_id + b.recipient_id ? -1 : 1));
   await sql`

@@ -16,7 +16,7 @@ import type { DecisionService } from "../decisions/decision-service.ts";
 import type { LivePools } from "./live-pools.ts";
 import { endTracked, findOutcome, insertOutcomes, type Outcome } from "./outcome-store.ts";
 
-/** The operations of OutcomeService. */
+/** Creates the handlers of OutcomeService. */
 export function outcomeHandlers(decisions: DecisionService, live: LivePools): Handlers<typeof Rpc> {
   return {
     async recordOutcome(context, request) {
@@ -44,9 +44,9 @@ export function outcomeHandlers(decisions: DecisionService, live: LivePools): Ha
       if (recipientId !== "") {
         const { latencyMs, cost } = request;
         context.afterCommit(() => {
-          live.learn([{ tenantId, poolId, recipientId, status, latencyMs, cost }], nowMs);
-          // Work that a queue keeps is given back when the worker is done with it, not when its outcome is told.
-          if (tracked) live.released(tenantId, poolId, recipientId);
+          live.recordOutcomes([{ tenantId, poolId, recipientId, status, latencyMs, cost }], nowMs);
+          // A queued item is released when its worker completes it, not when its outcome is reported.
+          if (tracked) live.recordRelease(tenantId, poolId, recipientId);
         });
       }
       return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(outcome) });
@@ -63,7 +63,7 @@ export function outcomeHandlers(decisions: DecisionService, live: LivePools): Ha
 
 function decisionOf({ decisionId, queueItemId }: RecordOutcomeRequest): string {
   if ((decisionId === "") === (queueItemId === "")) {
-    throw invalid("decision_id", "exactly_one", "must be given, or queue_item_id, and not both");
+    throw invalid("decision_id", "exactly_one", "must be set unless queue_item_id is set; set exactly one of the two");
   }
   return decisionId === "" ? queueItemId : decisionId;
 }

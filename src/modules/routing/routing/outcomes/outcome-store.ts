@@ -3,7 +3,7 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import type { OutcomeSink } from "../../queues/index.ts";
 import type { LivePools } from "./live-pools.ts";
 
-/** How an item turned out, as it is kept: once for each decision. */
+/** The stored outcome of an item; each decision has at most one. */
 export interface Outcome {
   readonly tenantId: TenantId;
   readonly decisionId: string;
@@ -17,7 +17,7 @@ export interface Outcome {
   readonly recordedAt: Date;
 }
 
-/** Keeps outcomes, in one statement; a decision that has one keeps it. Answers with those that are new. */
+/** Inserts outcomes in one statement. An existing outcome stays unchanged. Returns the decision ids of the new ones. */
 export async function insertOutcomes(tx: Sql, outcomes: readonly Outcome[]): Promise<ReadonlySet<string>> {
   if (outcomes.length === 0) return new Set();
   const texts = (value: (outcome: Outcome) => string) => outcomes.map(value);
@@ -41,7 +41,7 @@ export async function insertOutcomes(tx: Sql, outcomes: readonly Outcome[]): Pro
   return new Set(added.map(({ decisionId }) => decisionId));
 }
 
-/** The outcome of a decision; undefined when none was told. */
+/** The outcome of a decision; undefined when none was reported. */
 export async function findOutcome(sql: Sql, tenantId: TenantId, decisionId: string): Promise<Outcome | undefined> {
   const [row] = await sql<Outcome[]>`
     select tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost, observed_at, recorded_at
@@ -49,7 +49,7 @@ export async function findOutcome(sql: Sql, tenantId: TenantId, decisionId: stri
   return row;
 }
 
-/** Ends what only counted as in flight until its outcome was told; false when nothing did. */
+/** Completes an item that is only tracked as in flight until its outcome is reported; false when there is none. */
 export async function endTracked(tx: Sql, tenantId: TenantId, decisionId: string, nowMs: number): Promise<boolean> {
   const ended = await tx`
     update queue_items set state = 'completed', ended_at = ${new Date(nowMs)}, lease_until = null
@@ -57,15 +57,20 @@ export async function endTracked(tx: Sql, tenantId: TenantId, decisionId: string
   return ended.count > 0;
 }
 
-/** Forgets outcomes from before a moment, a bite at a time. */
-export async function forgetOutcomes(sql: Sql, tenantId: TenantId, below: string, limit: number): Promise<number> {
-  const gone = await sql`
+/** Deletes one batch of outcomes below an id. */
+export async function deleteExpiredOutcomes(
+  sql: Sql,
+  tenantId: TenantId,
+  below: string,
+  limit: number,
+): Promise<number> {
+  const deleted = await sql`
     delete from outcomes where ctid = any(array(
       select ctid from outcomes where tenant_id = ${tenantId} and decision_id < ${below} limit ${limit}))`;
-  return gone.count;
+  return deleted.count;
 }
 
-/** What workers' ends tell about recipients. */
+/** Creates the sink that receives the outcomes of completed items from the queue. */
 export function createOutcomeSink(live: LivePools): OutcomeSink {
   return {
     async save(tx, outcomes, nowMs) {
@@ -87,8 +92,8 @@ export function createOutcomeSink(live: LivePools): OutcomeSink {
       );
     },
     learn(outcomes, nowMs) {
-      live.learn(outcomes, nowMs);
-      for (const { tenantId, poolId, recipientId } of outcomes) live.released(tenantId, poolId, recipientId);
+      live.recordOutcomes(outcomes, nowMs);
+      for (const { tenantId, poolId, recipientId } of outcomes) live.recordRelease(tenantId, poolId, recipientId);
     },
   };
 }

@@ -7,7 +7,7 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { PoolReader } from "../../pools/index.ts";
 import { createDeadLetters, type NewDeadLetter } from "../index.ts";
 
-/** A queue item to be made; whatever is left out is as with one that has just failed for good. */
+/** A queue item to create; the defaults describe an item that has just failed permanently. */
 interface ItemChoice {
   readonly state?: string;
   readonly priority?: number;
@@ -16,8 +16,8 @@ interface ItemChoice {
   readonly letter?: Partial<NewDeadLetter>;
 }
 
-/** The module over a database, with pools that the database has, and a clock and wakes that the test can see. */
-export function deadLettersOver(db: Database, pools: Pick<PoolReader, "requirePool">) {
+/** The module on a real database, with a clock that the test sets and recorded wake-ups. */
+export function createDeadLetterFixture(db: Database, pools: Pick<PoolReader, "requirePool">) {
   const events = recordedEvents();
   const woken: string[] = [];
   const clock = { at: Date.UTC(2030, 0, 15), now: () => clock.at };
@@ -29,11 +29,11 @@ export function deadLettersOver(db: Database, pools: Pick<PoolReader, "requirePo
     platformTenantId: freshTenant,
     wake: (tenantId, poolId) => woken.push(tenantId + poolId),
     // The pools here have no constraints.
-    readmission: () => ({ concerns: () => false, prepare: () => Promise.reject(new Error("not asked")) }),
+    readmission: () => ({ appliesTo: () => false, prepare: () => Promise.reject(new Error("not used")) }),
     pools,
   });
 
-  /** A pool with this config, in an environment of its own. */
+  /** Creates a pool with this config in its own environment. */
   async function newPool(tenantId: TenantId, config: object = {}, environmentKey?: string): Promise<string> {
     const [poolId, environmentId] = [ulid(Date.now()), ulid(Date.now())];
     await db.sql`
@@ -46,7 +46,7 @@ export function deadLettersOver(db: Database, pools: Pick<PoolReader, "requirePo
     return poolId;
   }
 
-  /** Items that failed for good, with their decisions and letters; answers with their ids in order. */
+  /** Creates permanently failed items with their decisions and letters; returns their ids in order. */
   async function newLetters(tenantId: TenantId, poolId: string, choices: readonly ItemChoice[]): Promise<string[]> {
     const items = choices.map((choice) => ({ id: ulid(Date.now()), ...choice }));
     const rows = items.map(({ id, state, priority, concurrencyGroup, payload }) => ({
@@ -72,11 +72,11 @@ export function deadLettersOver(db: Database, pools: Pick<PoolReader, "requirePo
         now(), now()
       from input`;
     const letters = items.map(({ id, letter }) => newLetter(poolId, id, letter));
-    await db.transaction((tx) => module.bury(tx, tenantId, letters));
+    await db.transaction((tx) => module.record(tx, tenantId, letters));
     return items.map(({ id }) => id);
   }
 
-  /** A letter as the queue hands it over. */
+  /** A letter as the queue passes it to the module. */
   function newLetter(poolId: string, queueItemId: string, choice: Partial<NewDeadLetter> = {}): NewDeadLetter {
     return {
       poolId,
@@ -90,7 +90,7 @@ export function deadLettersOver(db: Database, pools: Pick<PoolReader, "requirePo
     };
   }
 
-  /** What the database holds of an item: its own row and its letter's. */
+  /** The rows of an item, its letter and its decision. */
   async function rowsOf(tenantId: TenantId, queueItemId: string) {
     const [item] = await db.sql`select * from queue_items where tenant_id = ${tenantId} and id = ${queueItemId}`;
     const [letter] = await db.sql`

@@ -1,0 +1,236 @@
+import type { Context } from "../../../chain/call.ts";
+import { Failure, fail, invalid } from "../../../errors/index.ts";
+import { mayUseEnvironment } from "../../../platform/access/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import type { AdmissionRequest } from "../admission/index.ts";
+import type { PoolReader, PoolSnapshot, Pools } from "../pools/index.ts";
+import {
+  createCallBudget,
+  type DecisionBudget,
+  decideWithinBudget,
+  runWithinBudget,
+} from "./decisions/decision-budget.ts";
+import type { Decision } from "./domain/decision.ts";
+import { SlicedDecision } from "./domain/decision-engine.ts";
+import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
+import type { RoutableItem } from "./domain/item.ts";
+import type { LivePools } from "./outcomes/live-pools.ts";
+import type { QueueReservation } from "./queue-reservation.ts";
+import { itemRow, type RoutedItem, type RouteInput } from "./route-outcome.ts";
+
+/** Dependencies of the preparation of items. */
+export interface PreparationParts {
+  readonly pools: PoolReader & Pick<Pools, "poolsOf">;
+  readonly live: LivePools;
+  readonly shares: EventLoopShares;
+  /** The constraints of an item at admission and hand-out; undefined when no constraint applies. */
+  readonly admissionOf: (snapshot: PoolSnapshot, item: RoutableItem) => AdmissionRequest | undefined;
+  /** Ensures that the snapshot of a decision is stored. */
+  readonly saveSnapshot: (snapshot: PoolSnapshot) => Promise<void> | undefined;
+  /** Reserves a place in a pool's queue; throws when the queue is full. */
+  readonly reservePlace: (snapshot: PoolSnapshot) => QueueReservation | Promise<QueueReservation>;
+}
+
+/** The result of one item: the routed item, or why it was refused. */
+export type RouteResult = RoutedItem | Failure;
+
+const redirectsMax = 5;
+const seedLimit = 2 ** 53;
+
+/** Creates the preparation of items: the decision, and everything that is read before the item is accepted. */
+export function createPreparation(parts: PreparationParts) {
+  const { pools, live, shares, admissionOf, saveSnapshot, reservePlace } = parts;
+
+  /** Finds the first pool with a rule that matches the item. */
+  async function poolByRules(
+    { tenantId, principal, nowMs }: Context,
+    { item }: RouteInput,
+    budget: DecisionBudget,
+  ): Promise<PoolSnapshot> {
+    const all = await pools.poolsOf(tenantId);
+    for (const snapshot of all.pools.values()) {
+      if (snapshot.rules.length === 0 || !mayUseEnvironment(principal, snapshot.environmentKey)) continue;
+      const view = await live.view(snapshot);
+      const pending = new SlicedDecision(view.pool, view.live, item, { nowMs, seed: 0, waitedS: 0 });
+      const { matchedRuleIds, reason } = await decideWithinBudget(pending, budget, (decision) => decision);
+      if (reason === "decided_later")
+        throw failed("Too many pools have rules to evaluate in the time available: set pool_id to the pool to use.");
+      if (matchedRuleIds.length > 0) return snapshot;
+    }
+    throw invalid(
+      "pool_id",
+      "required",
+      "must be set to the id of a pool, because no pool has a rule that matches the item",
+    );
+  }
+
+  /** Decides in a pool and in the pools that its rules redirect to. Records the assignment immediately for the next decision. */
+  function decideIn(
+    target: PoolSnapshot,
+    context: Context,
+    input: RouteInput,
+    dryRun: boolean,
+    budget: DecisionBudget,
+    earlierSteps: readonly EvidenceTraceStep[] = [],
+    hops = 0,
+  ): RoutedItem | Promise<RoutedItem> {
+    const { nowMs, tenantId } = context;
+    return andThen(live.view(requireActive(target)), (first) => {
+      const seed = Math.floor(Math.random() * seedLimit);
+      const pending = new SlicedDecision(first.pool, first.live, input.item, { nowMs, seed, waitedS: 0 });
+      return decideWithinBudget(pending, budget, (decision): RoutedItem | Promise<RoutedItem> => {
+        if (decision.outcome === "no_match") throw noRecipient(decision);
+        const view = { pool: pending.pool, live: first.live };
+        const { snapshot } = view.pool;
+        if (decision.outcome !== "redirected") {
+          if (!dryRun && decision.recipientId !== "") live.recordAssignment(view, decision.recipientId, nowMs);
+          const [admission, verdict] = [undefined, undefined];
+          const work = itemRow({ snapshot, input, decision, admission, verdict }, nowMs);
+          const evidence = evidenceOf(decision, earlierSteps, work?.dueAtMs, nowMs);
+          const id = ulid(nowMs);
+          return { id, tenantId, input, snapshot, view, decision, seed, evidence, work, admission, verdict };
+        }
+        if (hops === redirectsMax)
+          throw failed(
+            `The rules redirected the item more than ${redirectsMax} times: check the redirect rules of its pools.`,
+          );
+        return andThen(pools.snapshot(tenantId, decision.redirectPoolId), (next) => {
+          if (next === undefined)
+            throw failed(`The rules redirected the item to the pool ${decision.redirectPoolId}, which does not exist.`);
+          const step = { step: "redirect", id: decision.redirectPoolId, result: "redirected" } as const;
+          return decideIn(next, context, input, dryRun, budget, [...earlierSteps, ...decision.trace, step], hops + 1);
+        });
+      });
+    });
+  }
+
+  /** Decides an item and acquires what its acceptance needs. Synchronous when nothing has to be read. */
+  function prepare(
+    context: Context,
+    input: RouteInput,
+    dryRun: boolean,
+    budget: DecisionBudget,
+  ): RoutedItem | Promise<RoutedItem> {
+    const found = input.poolId === "" ? poolByRules(context, input, budget) : pools.requirePool(context, input.poolId);
+    return andThen(found, (snapshot) => {
+      const decided = decideIn(snapshot, context, input, dryRun, budget);
+      return dryRun ? decided : andThen(decided, (routed) => acquire(routed, budget));
+    });
+  }
+
+  function acquire(decided: RoutedItem, budget: DecisionBudget): RoutedItem | Promise<RoutedItem> {
+    const { snapshot, work, input } = decided;
+    let routed = decided;
+    const refuse = (error: unknown): never => {
+      release([routed]);
+      throw error;
+    };
+    try {
+      // A tracked item does not wait in the queue.
+      const reserved = work === undefined || work.state === "leased" ? undefined : reservePlace(snapshot);
+      const saved = andThen(reserved, (reservation) => {
+        if (reservation !== undefined) routed = { ...routed, reservation };
+        return saveSnapshot(snapshot);
+      });
+      const constrained = andThen(saved, () => {
+        if (work === undefined || work.delivery === "none" || !isConstrained(snapshot)) return routed;
+        return andThen(
+          runWithinBudget(budget, () => admissionOf(snapshot, input.item)),
+          (admission) => (admission === undefined ? routed : { ...routed, admission }),
+        );
+      });
+      return constrained instanceof Promise ? constrained.catch(refuse) : constrained;
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  /** Prepares one item after the other. A refused item does not affect the others. */
+  async function prepareAll(
+    context: Context,
+    items: readonly (RouteInput | Failure)[],
+    dryRun: boolean,
+  ): Promise<RouteResult[]> {
+    const results: RouteResult[] = [];
+    const budget = createCallBudget(shares, context.tenantId);
+    for (const item of items) {
+      if (item instanceof Failure) {
+        results.push(item);
+        continue;
+      }
+      try {
+        if (budget.slices.isOver()) await budget.slices.next();
+        const prepared = prepare(context, item, dryRun, budget);
+        results.push(prepared instanceof Promise ? await prepared : prepared);
+      } catch (error) {
+        if (!(error instanceof Failure)) {
+          release(results.filter((each): each is RoutedItem => !dryRun && !(each instanceof Failure)));
+          throw error;
+        }
+        results.push(error);
+      }
+    }
+    return results;
+  }
+
+  /** Releases the recipients and the queue places of items that are not accepted. */
+  function release(routed: readonly RoutedItem[]): void {
+    for (const { tenantId, snapshot, decision, reservation } of routed) {
+      reservation?.release();
+      if (decision.recipientId !== "") live.recordRelease(tenantId, snapshot.pool.id, decision.recipientId);
+    }
+  }
+
+  return {
+    /** Prepares one item. */
+    prepare: (context: Context, input: RouteInput, dryRun: boolean) =>
+      prepare(context, input, dryRun, createCallBudget(shares, context.tenantId)),
+    prepareAll,
+    release,
+  };
+}
+
+function isConstrained({ pool }: PoolSnapshot): boolean {
+  return Object.values(pool.config.admission).some((constraint) => constraint !== undefined);
+}
+
+/** Continues synchronously with a value, or asynchronously with a promise. */
+function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+function evidenceOf(
+  decision: Decision,
+  earlierSteps: readonly EvidenceTraceStep[],
+  dueAtMs: number | undefined,
+  nowMs: number,
+): Evidence {
+  const { outcome, recipientId, priority, reason, message, matchedRuleIds, experimentKeys, trace, observed } = decision;
+  return {
+    reason,
+    message,
+    ruleIds: matchedRuleIds,
+    experimentKeys,
+    trace: earlierSteps.length === 0 ? trace : [...earlierSteps, ...trace],
+    observed,
+    decided: { outcome, recipientId, priority },
+    nowMs,
+    existingItemId: "",
+    dueAtMs,
+  };
+}
+
+function requireActive(snapshot: PoolSnapshot): PoolSnapshot {
+  const { status, name } = snapshot.pool;
+  if (status === "active") return snapshot;
+  throw fail("FAILED_PRECONDITION", { public: `The pool ${name} accepts no items: it is ${status}.` });
+}
+
+function noRecipient({ reason }: Decision): Failure {
+  return failed(`No recipient can take the item now (${reason}).`);
+}
+
+function failed(text: string): Failure {
+  return fail("ROUTING_FAILED", { public: text, headers: { "retry-after": "1" } });
+}
