@@ -1,16 +1,16 @@
-// Reports a test run: a line for each file as it ends, failures at once and in full, and at the end the counts and the
-// slowest files.
+// Reports a test run: one line per finished file, failures immediately and in full, then the counts and the
+// slowest files at the end.
 import { relative } from "node:path";
 
 const slowestMax = 10;
 
-/** Prints the events of a run as they come. Answers whether all went well. */
+/** Prints the events of a run as they arrive. Returns whether everything passed. */
 export async function report(events, { total, showTests, print = (text) => process.stdout.write(text) }) {
   const startedAt = performance.now();
   const files = [];
   const failures = [];
   const shown = new Map();
-  // The names of the open suites and tests of each file, by nesting.
+  // Names of the open suites and tests of each file, by nesting level.
   const open = new Map();
   for await (const { type, data } of events) {
     if (type === "test:start") {
@@ -42,7 +42,7 @@ function pathOf({ file }) {
   return file === undefined ? "?" : relative(process.cwd(), file);
 }
 
-/** The name of a test after those of the suites that it is in. */
+/** The name of a test, prefixed with the names of its suites. */
 function titleOf({ file, nesting, name }, open) {
   return [...(open.get(file) ?? []).slice(0, nesting), name].join(" > ");
 }
@@ -71,7 +71,7 @@ function summaryText({ counts, duration_ms: ms }, files, failures) {
   return `${lines.join("\n")}\n`;
 }
 
-/** A duration as people read it. */
+/** Formats a duration in seconds for people. */
 export function secondsText(ms) {
   const seconds = ms / 1000;
   return seconds < 90 ? `${seconds.toFixed(seconds < 10 ? 1 : 0)} s` : `${Math.round(seconds / 60)} min`;

@@ -1,19 +1,19 @@
-// Runs test files in a few processes that each run many of them.
+// Runs test files in a small pool of worker processes, each of which runs many files.
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 
 const workerFile = new URL("test-worker.mjs", import.meta.url);
-/** A file with this comment gets a process of its own; the rest of the line says why. */
+/** A file with this comment runs in its own process; the rest of the line says why. */
 const ownProcess = /^\/\/ Own process: ./m;
 
 /**
- * Runs test files and yields what happens, in the form of node:test's events.
- *   workers      How many files run at once.
- *   fileMsMax    How long a file may take.
- *   lingerMsMax  How long what a file has started may take to end after the last test.
- *   signal       Ends the run at once.
+ * Runs test files and yields their events in the form of node:test's events.
+ * workers      The number of files that run concurrently.
+ * fileMsMax    The time limit of a file.
+ * lingerMsMax  The time that a file's open handles may stay open after its last test.
+ * signal       Aborts the run immediately.
  */
 export async function* runTestFiles(files, { workers, env = process.env, signal, ...limits }) {
   const events = new PassThrough({ objectMode: true });
@@ -21,7 +21,7 @@ export async function* runTestFiles(files, { workers, env = process.env, signal,
   const total = { tests: 0, passed: 0, failed: 0, skipped: 0 };
   const paths = files.map((file) => resolve(file));
   const alone = paths.filter((path) => ownProcess.test(readFileSync(path, "utf8")));
-  // Files with a process of their own are the slow ones. They come first, so that none of them is the only one left.
+  // Files that need their own process are the slow ones. They start first so that none of them runs alone at the end.
   const queue = [...alone, ...paths.filter((path) => !alone.includes(path))];
 
   async function runQueue() {
@@ -57,7 +57,7 @@ function startWorker({ env, signal, fileMsMax, lingerMsMax = 20_000 }) {
   exited.then(() => signal?.removeEventListener("abort", kill));
   let previous;
 
-  /** Runs a file. Answers with its summary, whatever becomes of the process. */
+  /** Runs a file. Returns its summary even when the process crashes. */
   async function run(file, onEvent) {
     const startedAt = performance.now();
     const counts = { tests: 0, passed: 0, failed: 0, skipped: 0 };
@@ -68,7 +68,7 @@ function startWorker({ env, signal, fileMsMax, lingerMsMax = 20_000 }) {
       if (event.type === "test:fail" && !event.data.isSuite) counts.failed++;
       onEvent(event);
     });
-    // An error here means that the process has ended, which is noticed below.
+    // An error here means that the process has ended, which is handled below.
     child.send({ file, lingerMsMax }, () => {});
     let isLate = false;
     const timer = setTimeout(() => {

@@ -1,5 +1,6 @@
-// Runs the test files that its parent sends, one after another, and sends back what happens. Modules are loaded and
-// compiled once for all of them, which is most of the work of a short file.
+// Runs the test files that the parent process sends, one after another, and sends back their events. Modules are loaded
+// and
+// compiled once for all files, which is most of the cost of a short file.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +46,7 @@ process.on("message", async ({ file, lingerMsMax }) => {
       process.disconnect();
     }, lingerMsMax).unref();
   });
-  // A run ends when nothing keeps the process alive: the channel to the parent must not.
+  // A run ends when nothing keeps the event loop alive, so the channel to the parent must not.
   process.channel.unref();
   process.exitCode = undefined;
   const entry = entryOf(file);
@@ -59,22 +60,25 @@ process.on("message", async ({ file, lingerMsMax }) => {
     counts[data.skip ? "skipped" : type === "test:pass" ? "passed" : "failed"]++;
   }
   clearTimeout(linger);
-  // The only sign of an error that belongs to no test, besides a remark.
+  // Besides a diagnostic message, this is the only sign of an error outside every test.
   if (process.exitCode && counts.failed === 0) fail("an error outside of the tests", remarks.join("\n"));
   finish(!idsAreAhead());
 });
 process.on("beforeExit", () => process.channel?.ref());
 process.on("disconnect", () => process.exit());
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-// Without a listener, a signal would end the process past its exit listeners, which end the processes of tests.
+// Without a listener, a signal ends the process without its exit listeners, which kill the child processes of tests.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
-/** Whether the file made ids of the future. Ids never go back in time within a process, so none can be of the present. */
+/**
+ * Whether the file created ids with a future time. Ids never go back in time within a process, so later ids would be in
+ * the future too.
+ */
 function idsAreAhead() {
   return ulidMs(ulid(0)) > Date.now();
 }
 
-/** A module that loads a test file and cleans up after the file's last test and its own hooks. */
+/** Source of a module that loads a test file and cleans up after its last test and its own hooks. */
 function entryOf(file) {
   const path = join(folder, `${++entries}.mjs`);
   const [after, cleanUp] = [`import { after } from "node:test";`, `import { cleanUpFile } from "${harness}";`];
@@ -86,7 +90,7 @@ function send(type, data) {
   process.send({ type, data });
 }
 
-/** The part of an event that reporters need. Errors become text, as a copy of one loses most of it. */
+/** The part of an event that reporters need. Errors become text because cloning an error loses most of it. */
 function plain({ nesting, details, skip }) {
   const error = details?.error;
   return {

@@ -1,9 +1,9 @@
-// Runs tests on one PostgreSQL for all of them: node scripts/test.mjs [option …] [file, folder or glob …]
-// Without paths it runs them all.
+// Runs tests against one shared PostgreSQL server: node scripts/test.mjs [option …] [file, folder or glob …]
+// Without paths it runs all tests.
 //   --check   Run `npm run check` first, unless paths are given.
-//   --long    Leave no case out, however long it takes.
-//   --fuzz    Like --long, for tests with random or sampled cases only, from a fresh seed.
-//   --seed N  Start random cases from this seed.
+// --long    Run every case, however long it takes.
+// --fuzz    Like --long, but only for tests with random or sampled cases, with a new seed.
+// --seed N  Use this seed for random cases.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -13,10 +13,10 @@ import { report, secondsText } from "./progress-reporter.mjs";
 import { runTestFiles } from "./test-pool.mjs";
 
 const workers = 2;
-/** The slowest file takes a minute on an idle machine. */
+/** The slowest file takes one minute on an idle machine. */
 const fileMsMax = 10 * 60_000;
 const longFileMsMax = 120 * 60_000;
-/** Up to so many files, every test is shown. */
+/** Every test is listed when a run has at most this many files. */
 const shownFilesMax = 20;
 const { values: options, positionals: paths } = parseArgs({
   allowPositionals: true,
@@ -30,7 +30,7 @@ const { values: options, positionals: paths } = parseArgs({
 const fuzzed = /harness\/(random|run-size)\.ts|\/testing\/arbitrary/;
 const seed = Number(options.seed ?? (options.fuzz ? Math.floor(Math.random() * 2 ** 31) : 1));
 if (!Number.isInteger(seed)) {
-  console.error(`--seed takes a whole number, not ${options.seed}.`);
+  console.error(`--seed must be a whole number (for example: --seed 42), not ${options.seed}.`);
   process.exit(1);
 }
 const files = (paths.length === 0 ? testFilesIn(".") : paths.flatMap(filesOf)).filter(
@@ -52,7 +52,7 @@ if (isWhole) {
     if (status !== 0) process.exit(status ?? 1);
   }
 }
-console.log(`Random cases start from seed ${seed}.${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`);
+console.log(`Random cases use seed ${seed}.${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`);
 
 const server = await startTestServer();
 const startedAt = performance.now();
@@ -64,7 +64,7 @@ const events = runTestFiles(files, {
   fileMsMax: isLong ? longFileMsMax : fileMsMax,
   signal: interrupt.signal,
   env: {
-    // Most files load the whole service: with its code compiled, that takes half of the time.
+    // Most files load the whole service. A compile cache halves their time.
     NODE_COMPILE_CACHE: compiledDir,
     ...process.env,
     [SERVER_URL]: server.url,
@@ -79,7 +79,7 @@ if (isWhole && process.exitCode === 0) {
   writeFileSync(lastRunFile, JSON.stringify({ files: files.length, ms: performance.now() - startedAt }));
 }
 
-/** The test files that a path stands for. */
+/** Lists the test files that a path, folder or glob names. */
 function filesOf(path) {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? testFilesIn(path) : globSync(path);
 }
@@ -89,7 +89,7 @@ function testFilesIn(folder) {
   return globSync(folders.map((each) => `${each}/**/*.test.ts`)).sort();
 }
 
-/** How long it takes: what the last whole run on this machine took for each file, or a guess before the first. */
+/** Estimates the duration from the last full run on this machine, or from a default before the first. */
 function expectation() {
   const guessMsPerFile = 3000;
   try {

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => issuer.goDown());
 
-/** A caller with the token of somebody whose roles come from membership alone. */
+/** A caller with a token whose roles come only from its membership. */
 async function bearer(subject: string): Promise<RestClient> {
   const authorization = `Bearer ${await issuer.token(subject, { tenant_id: own.id })}`;
   const rest = restClient(service.baseUrl);
@@ -31,7 +31,7 @@ const invite = (by: RestClient, subject: string, fields: object = {}) =>
 const key = (by: RestClient, fields: object) => by.call("POST", "/api/v2/api-keys", { name: "child", ...fields });
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
-test("a member works where whoever invited them may work, and nowhere else", async () => {
+test("a member can work in the environments of its inviter, and in no others", async () => {
   const invited = await invite(await production(), "ada");
   assert.deepEqual([invited.status, invited.body.data?.environment_mode], [200, "production_only"], invited.text);
   const ada = await bearer("ada");
@@ -39,12 +39,12 @@ test("a member works where whoever invited them may work, and nowhere else", asy
   const deleted = await ada.call("DELETE", `/api/pools/${staging}`);
   assert.deepEqual([deleted.status, deleted.body.errorCode], [403, "PERMISSION_DENIED"]);
   assert.equal((await ada.call("DELETE", `/api/pools/${await own.pool()}`)).status, 200);
-  // What a member creates has the same ceiling.
+  // Keys and members that a member creates have the same ceiling.
   assert.equal((await key(ada, { roles: ["admin"] })).status, 403);
   assert.equal((await key(ada, { roles: ["admin"], environment_mode: "production_only" })).status, 200);
 });
 
-test("nobody gives a member an environment mode that they do not have", async () => {
+test("a caller cannot grant a member an environment mode that the caller lacks", async () => {
   const by = await production();
   for (const mode of ["any", "non_production_only"]) {
     const refused = await invite(by, "eve", { environment_mode: mode });
@@ -59,13 +59,13 @@ test("nobody gives a member an environment mode that they do not have", async ()
   assert.equal(widened.data.environment_mode, "any");
 });
 
-test("nobody adds a role to a member who works in more environments than they do", async () => {
+test("a caller cannot add a role to a member with access to more environments", async () => {
   const by = await production();
   const member = (await invite(own.rest, "cy", { roles: ["viewer"] })).body.data;
   const path = `/api/v2/members/${member.id}`;
   const raised = await by.call("PATCH", path, { role_set: { roles: ["viewer", "operator"] } });
   assert.deepEqual([raised.status, raised.body.errorCode], [403, "PERMISSION_DENIED"]);
-  // Taking away is no gift, and neither is a name.
+  // Removing a role or changing a name grants nothing, so both are allowed.
   assert.equal((await by.call("PATCH", path, { display_name: "Cy" })).status, 200);
   await own.ok("PATCH", path, { status: "STATUS_SUSPENDED" });
   assert.equal((await by.call("PATCH", path, { status: "STATUS_ACTIVE" })).status, 403);
@@ -87,7 +87,7 @@ test("a key never outlives the key that created it", async () => {
   assert.equal(free.data.expires_at, undefined);
 });
 
-test("a membership never outlives the key that gave it, and ends by itself", async () => {
+test("a membership never outlives the key that granted it, and ends by itself", async () => {
   const soon = new Date(Date.now() + 1500).toISOString();
   const parent = await own.caller({ roles: ["admin"], expires_at: soon });
   const later = await invite(parent, "dee", { expires_at: inAnHour() });
@@ -106,7 +106,7 @@ test("a membership never outlives the key that gave it, and ends by itself", asy
   assert.equal((await dee.call("GET", "/api/pools")).status, 200);
 });
 
-test("a key that expires adds no role to a member who stays", async () => {
+test("a key that expires cannot add a role to a member without expiry", async () => {
   const parent = await own.caller({ roles: ["admin"], expires_at: inAnHour() });
   const { data } = await own.ok("POST", "/api/v2/members", { email: "fay@example.com", roles: ["viewer"] });
   const raised = await parent.call("PATCH", `/api/v2/members/${data.id}`, { role_set: { roles: ["operator"] } });
@@ -114,7 +114,7 @@ test("a key that expires adds no role to a member who stays", async () => {
   assert.match(raised.body.detail, /expires/);
 });
 
-test("a scope that no operation asks for is refused, with the nearest one that there is", async () => {
+test("a scope that no operation requires is rejected with the nearest known scope", async () => {
   for (const [scope, message] of [
     ["pools:write", /pool:write/],
     ["queue:raed", /queue:read/],

@@ -25,7 +25,7 @@ const token = (party: Party, claims: object = {}) =>
 const ask = (headers: Record<string, string>, baseUrl = service.baseUrl) =>
   restClient(baseUrl).call("GET", path, undefined, headers);
 
-test("two credentials are refused, whichever of them is good and whomever they name", async () => {
+test("two credentials are rejected, regardless of which one is valid and whom they identify", async () => {
   const wrongKey = "sk_live_nobody_0123456789";
   for (const [key, bearer] of [
     [own.key, await token(other)],
@@ -40,15 +40,15 @@ test("two credentials are refused, whichever of them is good and whomever they n
   }
 });
 
-test("a key that is sent in both headers is one credential", async () => {
+test("a key sent in both headers counts as one credential", async () => {
   assert.equal((await ask({ "x-api-key": own.key, authorization: `Bearer ${own.key}` })).status, 200);
 });
 
-test("a proxy's own credentials beside a key are no credentials here", async () => {
+test("a proxy's own credentials next to a key are ignored", async () => {
   assert.equal((await ask({ "x-api-key": own.key, authorization: "Basic cHJveHk6c2VjcmV0" })).status, 200);
 });
 
-test("several Authorization headers are refused, also when the first one is good", async () => {
+test("several Authorization headers are rejected, even when the first one is valid", async () => {
   const [mine, others] = await Promise.all([token(own), token(other)]);
   const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
     const headers = { authorization: [`Bearer ${mine}`, `Bearer ${others}`] } as unknown as http.OutgoingHttpHeaders;
@@ -65,7 +65,7 @@ test("several Authorization headers are refused, also when the first one is good
   assert.match(JSON.parse(answer.text).detail, /Authorization must be sent once/);
 });
 
-test("every 401 tells in WWW-Authenticate how to authenticate", async () => {
+test("every 401 says in WWW-Authenticate how to authenticate", async () => {
   const expired = await issuer.forge({ tenant_id: own.id, exp: Math.floor(Date.now() / 1000) - 60 });
   const nameless = await token(own, { tenant_id: undefined });
   const nowhere = await token(own, { tenant_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
@@ -90,7 +90,7 @@ test("every 401 tells in WWW-Authenticate how to authenticate", async () => {
   assert.deepEqual([rpc.status, rpc.headers.get("www-authenticate")], [401, `${realm}, ${keys}`]);
 });
 
-test("the internal plane's 401 names what it takes", async () => {
+test("a 401 of the internal plane names the accepted credentials", async () => {
   const { status, headers, body } = await ask({}, service.internalUrl);
   assert.equal(status, 401);
   assert.equal(headers.get("www-authenticate"), 'Bearer realm="service.internal"');
@@ -98,7 +98,7 @@ test("the internal plane's 401 names what it takes", async () => {
   assert.doesNotMatch(body.detail, /X-API-Key|certificate/);
 });
 
-test("a service token beside a key is refused on both planes", async () => {
+test("a service token next to a key is rejected on both planes", async () => {
   const signed = await signServiceToken({ issuer: "test", subject: "billing", tenantId: own.id }, serviceTokenSecret);
   const both = { "x-api-key": own.key, authorization: `Bearer ${signed}` };
   for (const baseUrl of [service.baseUrl, service.internalUrl]) {

@@ -17,7 +17,7 @@ before(async () => {
   ids = { production: idOf("production"), staging: idOf("staging") };
 });
 
-/** Has something of every kind happen to a pool, so that all sorts of events are recorded. */
+/** Changes a pool in every way, so that every type of event is recorded. */
 async function busyPool(environmentId: string): Promise<string> {
   const config = { item_events: true, retry: { max_attempts: 1 } };
   const pool = await own.pool({ environment_id: environmentId, config });
@@ -50,7 +50,7 @@ async function everyEvent(by: RestClient, query = ""): Promise<Answered[]> {
 }
 const idsOf = (events: readonly Answered[]) => events.map(({ id }) => id);
 
-test("a key reads the events of environments that it may work in, and those of none", async () => {
+test("a key reads the events of its environments and those without an environment", async () => {
   const [production, staging] = [await busyPool(ids.production), await busyPool(ids.staging)];
   await own.ok("POST", "/api/events", { type: "order.paid", subject: staging });
   const all = await everyEvent(own.rest);
@@ -58,7 +58,7 @@ test("a key reads the events of environments that it may work in, and those of n
   const inProduction = all.filter(({ environment_id }) => environment_id === ids.production);
   const elsewhere = all.filter(({ environment_id }) => environment_id === "");
 
-  // Every event about the pool, or about something in it, carries the pool's environment.
+  // Every event about the pool or one of its records carries the pool's environment.
   const about = (pool: string) =>
     all.filter(({ type, subject, data }) => type !== "order.paid" && (subject === pool || data.pool_id === pool));
   assert.deepEqual(new Set(about(staging)), new Set(inStaging));
@@ -87,7 +87,7 @@ test("a key reads the events of environments that it may work in, and those of n
   }
 });
 
-test("a cursor of one environment mode is of no use to another", async () => {
+test("a cursor of one environment mode is rejected in another", async () => {
   await busyPool(ids.staging);
   const { body } = await own.rest.call("GET", "/api/events?limit=1");
   const confined = await own.caller({ roles: ["viewer"], environment_mode: "production_only" });
@@ -95,7 +95,7 @@ test("a cursor of one environment mode is of no use to another", async () => {
   assert.equal(answer.status, 400, answer.text);
 });
 
-test("a subscription shows the events of environments that its key may work in, in order, and resumes among them", async () => {
+test("a subscription streams the events of its key's environments, in order, and resumes among them", async () => {
   const secret = await secretOf({ environment_mode: "production_only" });
   const headers = { "x-api-key": secret };
   const address = `${service.baseUrl}/api/events/subscribe`;
@@ -124,7 +124,7 @@ test("a subscription shows the events of environments that its key may work in, 
   assert.equal(refused.status, 400);
 });
 
-test("an environment's own events are for those who may work in it", async () => {
+test("an environment's own events are visible only to callers with access to it", async () => {
   const { data } = await own.ok("POST", "/api/v2/environments", { key: "lab" });
   const confined = await own.caller({ roles: ["viewer"], environment_mode: "production_only" });
   const query = `&subject=${data.id}`;
@@ -132,7 +132,7 @@ test("an environment's own events are for those who may work in it", async () =>
   assert.deepEqual(await everyEvent(confined, query), []);
 });
 
-test("a webhook endpoint gets the events that whoever created it may read", async () => {
+test("a webhook endpoint receives only the events that its creator may read", async () => {
   const confined = await own.caller({ roles: ["admin"], environment_mode: "production_only" });
   const url = "http://127.0.0.1:9/";
   const widest = await confined.call("POST", "/api/v2/webhooks/endpoints", { url, environment_mode: "any" });
@@ -160,7 +160,7 @@ test("a webhook endpoint gets the events that whoever created it may read", asyn
   assert.deepEqual(await deliveries(wide), both);
   assert.deepEqual(await deliveries(narrow), new Set([await eventOf(production)]));
 
-  // What gets more than a caller may see is none of its business.
+  // An endpoint that receives more than a caller may read is hidden from that caller.
   for (const [method, path, body] of [
     ["GET", `/api/v2/webhooks/endpoints/${wide.id}`, undefined],
     ["PATCH", `/api/v2/webhooks/endpoints/${wide.id}`, { url: "http://127.0.0.1:10/" }],

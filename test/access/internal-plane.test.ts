@@ -61,7 +61,7 @@ test("a service token is accepted on the internal plane, for the tenant that it 
   assert.equal(body.data[0].tenant_id, tenantId);
 });
 
-test("a service token that is not whole, for others, too old or too long-lived is refused", async () => {
+test("a service token that is malformed, for another audience, expired or too long-lived is rejected", async () => {
   const refused: [string, string][] = [
     ["expired", await token({ exp: nowS() - 10 })],
     ["more than five minutes", await token({ exp: nowS() + 330 })],
@@ -85,13 +85,13 @@ test("a service token that is not whole, for others, too old or too long-lived i
   assert.equal((await ask(service.internalUrl, {})).status, 401);
 });
 
-test("a key of the external plane is refused on the internal one, and a service token on the external one", async () => {
+test("an API key is rejected on the internal plane, and a service token on the external plane", async () => {
   assert.equal((await ask(service.baseUrl, { "x-api-key": key })).status, 200);
   assert.equal((await ask(service.internalUrl, { "x-api-key": key })).status, 401);
   assert.equal((await ask(service.baseUrl, bearer(await token()))).status, 401);
 });
 
-test("without a secret no service token is good, not even one under an empty secret", async (t) => {
+test("without a configured secret every service token is rejected, even one signed with an empty secret", async (t) => {
   const bare = await startService({ "auth.service_token_secret": "" });
   t.after(() => bare.stop());
   const header = Buffer.from('{"alg":"none"}').toString("base64url");
@@ -101,7 +101,7 @@ test("without a secret no service token is good, not even one under an empty sec
   }
 });
 
-test("the internal plane refuses to start where others could reach it, by the name of the setting", async () => {
+test("the internal plane refuses to start on a reachable address without TLS, and names the setting", async () => {
   for (const address of [":0", "0.0.0.0:0", "[::]:0", "10.0.0.1:0"]) {
     await assert.rejects(
       startService({ "server.internal_addr": address }),
@@ -110,7 +110,7 @@ test("the internal plane refuses to start where others could reach it, by the na
   }
 });
 
-test("an address without a certificate, key or authority is refused by the name of what is missing", async () => {
+test("an address without a certificate, key or authority is rejected with the name of the missing setting", async () => {
   const given = mutualTls();
   for (const missing of ["tls_cert_file", "tls_key_file", "client_ca_file"]) {
     const settings = { ...given, [`server.internal_${missing}`]: "" };
@@ -128,7 +128,7 @@ function mutualTls(address = "127.0.0.1:0"): Record<string, string> {
   };
 }
 
-/** Calls over TLS; rejects when the handshake does not succeed. */
+/** Calls over TLS; rejects when the handshake fails. */
 async function callOverTls(address: string, identity: Partial<Identity>, headers = {}, ca = authority.cert) {
   const request = https.get(`https://${address}${environments}`, { ...identity, ca, headers, agent: false });
   const [response] = await once(request, "response");
@@ -137,7 +137,7 @@ async function callOverTls(address: string, identity: Partial<Identity>, headers
   return { status: response.statusCode as number, body: JSON.parse(text) };
 }
 
-test("with mutual TLS a certificate of the right authority names the service and its tenant", async (t) => {
+test("with mutual TLS a certificate of the configured authority identifies the service and its tenant", async (t) => {
   const secured = await startService(mutualTls(), service.databaseUrl);
   t.after(() => secured.stop());
   const { address } = secured.service.planes.listeners.internal!;
@@ -147,20 +147,19 @@ test("with mutual TLS a certificate of the right authority names the service and
   assert.equal(accepted.status, 200);
   assert.equal(accepted.body.data[0].tenant_id, tenantId);
 
-  // Over HTTP/2 as well.
   const session = http2.connect(`https://${address}`, { ca: authority.cert, ...billing });
   const stream = session.request({ ":path": environments });
   const [headers] = await once(stream, "response");
   assert.equal(headers[":status"], 200);
   session.destroy();
 
-  // A certificate that names no tenant opens the door, and no more; a token may then say for whom the call is.
+  // A certificate without a tenant only authenticates the connection; a token may then name the tenant.
   for (const name of ["CN=billing", `O=${tenantId}`, "CN=billing, O=acme"]) {
     const nameless = await authority.issue(name);
     assert.equal((await callOverTls(address, nameless)).status, 401, name);
     assert.equal((await callOverTls(address, nameless, bearer(await token()))).status, 200);
   }
-  // Whoever sends a token too must be the one that the certificate names.
+  // A token must name the same service as the certificate.
   assert.equal((await callOverTls(address, billing, bearer("x"))).status, 401);
   assert.equal((await callOverTls(address, billing, bearer(await token()))).status, 200);
   const elsewhere = await authority.issue("CN=billing, O=01ARZ3NDEKTSV4RRFFQ69G5FAV");
@@ -174,7 +173,7 @@ test("with mutual TLS a certificate of the right authority names the service and
   }
 });
 
-test("with mutual TLS nobody gets past the handshake without a good certificate", async (t) => {
+test("with mutual TLS the handshake fails without a valid certificate", async (t) => {
   const secured = await startService(mutualTls(), service.databaseUrl);
   t.after(() => secured.stop());
   const { address } = secured.service.planes.listeners.internal!;
@@ -185,7 +184,7 @@ test("with mutual TLS nobody gets past the handshake without a good certificate"
   for (const identity of [{}, strange, old])
     await assert.rejects(callOverTls(address, identity, good), { code: /ERR_SSL|ECONNRESET|EPIPE/ });
   await assert.rejects(fetch(`http://${address}/health`), "plain HTTP is not spoken there");
-  // And callers see that they reached the right place.
+  // The client can verify the server's certificate.
   await assert.rejects(callOverTls(address, await authority.issue(name), good, stranger.cert), /certificate/);
 });
 
@@ -198,7 +197,7 @@ test("with mutual TLS the internal plane may listen on every interface", async (
   assert.equal(status, 200);
 });
 
-test("a node with callers over TLS stops within its grace, idle connections or not", async () => {
+test("a node with TLS connections stops within its grace period, even with idle connections", async () => {
   const secured = await startService({ ...mutualTls(), "server.shutdown_grace_s": "5" }, service.databaseUrl);
   const { address } = secured.service.planes.listeners.internal!;
   const billing = await authority.issue(`CN=billing, O=${tenantId}`);
@@ -212,7 +211,7 @@ test("a node with callers over TLS stops within its grace, idle connections or n
   agent.destroy();
 });
 
-test("operations of the internal plane exist there and nowhere else", async () => {
+test("internal operations are available only on the internal plane", async () => {
   const verify = (baseUrl: string, headers: Record<string, string>) =>
     restClient(baseUrl).call("POST", "/api/v2/api-keys:verify", { secret: key }, headers);
   const inside = await verify(service.internalUrl, bearer(await token()));
@@ -239,7 +238,7 @@ test("api.addr and server.grpc_addr serve the external plane: gRPC, REST and hea
   }
 });
 
-test("server.metrics_addr serves metrics and health, to any Host, and no operation", async () => {
+test("server.metrics_addr serves metrics and health to any Host, and no operation", async () => {
   const metrics = await fetch(`${service.metricsUrl}/metrics`);
   assert.equal(metrics.status, 200);
   assert.match(await metrics.text(), /^# (HELP|TYPE) /m);
@@ -249,7 +248,7 @@ test("server.metrics_addr serves metrics and health, to any Host, and no operati
   }
 });
 
-test("a listener whose address is empty does not exist", async (t) => {
+test("a listener with an empty address is disabled", async (t) => {
   const small = await startService(
     { "api.addr": "", "server.internal_addr": "", "server.metrics_addr": "" },
     service.databaseUrl,

@@ -4,30 +4,30 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose";
 import Provider from "oidc-provider";
 
-/** What a token says about its bearer, besides its name. */
+/** Claims of a token besides its subject. */
 export type Claims = Record<string, unknown>;
 
 /** A live OpenID Connect issuer. */
 export interface Issuer {
   readonly url: string;
-  /** Has the issuer give out a token: to whom, saying what, for which audience. */
+  /** Requests a token from the issuer for a subject, claims and audience. */
   token(subject: string, claims: Claims, audience?: string): Promise<string>;
-  /** A token that the issuer never gave out, under its own key. */
+  /** A token signed with the issuer's key that the issuer never issued. */
   forge(claims: Claims): Promise<string>;
-  /** The public half of the key in use. */
+  /** The public part of the current signing key. */
   publicKey(): JWK;
-  /** Starts to sign with another key; the one before stays published. */
+  /** Rotates the signing key; the previous one stays published. */
   rotate(): Promise<void>;
   goDown(): Promise<void>;
   comeBack(): Promise<void>;
 }
 
-/** The audience that tokens are for unless something else is asked for. */
+/** The default audience of tokens. */
 export const audience = "https://api.switchyard.example";
 
 const clientSecret = "only for tests";
 
-/** Starts an issuer on a free port, with clients of the given names. */
+/** Starts an issuer on a free port, with one client per subject. */
 export async function startIssuer(subjects: readonly string[]): Promise<Issuer> {
   const server = http.createServer((request, response) => handle(request, response));
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -86,7 +86,7 @@ export async function startIssuer(subjects: readonly string[]): Promise<Issuer> 
         }),
       });
       const text = await answer.text();
-      if (!answer.ok) throw new Error(`The issuer answered ${answer.status}: ${text}`);
+      if (!answer.ok) throw new Error(`The issuer returned ${answer.status}: ${text}`);
       return JSON.parse(text).access_token;
     },
     async forge(claims) {

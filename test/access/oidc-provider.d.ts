@@ -1,7 +1,7 @@
 declare module "oidc-provider" {
   import type { RequestListener } from "node:http";
 
-  /** What of the issuer's program tests use; it brings no types of its own. */
+  /** The part of oidc-provider that tests use; the package has no types of its own. */
   export default class Provider {
     constructor(issuer: string, configuration: object);
     callback(): RequestListener;

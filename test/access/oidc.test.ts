@@ -37,7 +37,7 @@ async function refused(token: string): Promise<void> {
   assert.ok(headers.get("content-type")?.startsWith("application/problem+json"));
 }
 
-test("a token that the issuer gave out is accepted, for the tenant and with the roles that it names", async () => {
+test("a token of the issuer is accepted, for the tenant and with the roles that it names", async () => {
   const token = await issuer.token("ada", viewer());
   const read = await call(token);
   assert.equal(read.status, 200, read.text);
@@ -47,27 +47,27 @@ test("a token that the issuer gave out is accepted, for the tenant and with the 
   assert.equal((await call(admin, "POST", environments, { key: "lab" })).status, 200);
 });
 
-test("a token without roles may do nothing, though it is known whose it is", async () => {
+test("a token without roles is authenticated but may do nothing", async () => {
   assert.equal((await call(await issuer.token("ada", { tenant_id: tenant.id }))).status, 403);
 });
 
-test("a token under a role that does not exist may do nothing", async () => {
+test("a token with an unknown role may do nothing", async () => {
   for (const roles of [["chief"], ["constructor"], [7, null], { admin: true }]) {
     assert.equal((await call(await issuer.token("ada", { tenant_id: tenant.id, roles }))).status, 403);
   }
 });
 
-test("a token for another audience is refused", async () => {
+test("a token for another audience is rejected", async () => {
   await refused(await issuer.token("ada", viewer(), "https://elsewhere.example"));
 });
 
-test("a token of another issuer is refused, also when it claims to be of this one", async () => {
+test("a token of another issuer is rejected, even when it claims to be from this one", async () => {
   await refused(await other.token("ada", viewer()));
   await refused(await other.forge({ ...viewer(), iss: issuer.url }));
   await refused(await issuer.forge({ ...viewer(), iss: other.url }));
 });
 
-test("a token that has ended, or never ends, or is not good yet, is refused", async () => {
+test("a token that is expired, never expires or is not valid yet is rejected", async () => {
   const nowS = Math.floor(Date.now() / 1000);
   assert.equal((await call(await issuer.forge(viewer()))).status, 200);
   await refused(await issuer.forge({ ...viewer(), exp: nowS - 10 }));
@@ -75,7 +75,7 @@ test("a token that has ended, or never ends, or is not good yet, is refused", as
   await refused(await issuer.forge({ ...viewer(), nbf: nowS + 60 }));
 });
 
-test("a token that was changed on the way is refused", async () => {
+test("a token that was modified is rejected", async () => {
   const [header, payload, signature] = (await issuer.token("ada", viewer())).split(".");
   const claims = JSON.parse(Buffer.from(payload!, "base64url").toString());
   const raised = Buffer.from(JSON.stringify({ ...claims, roles: ["admin"] })).toString("base64url");
@@ -84,7 +84,7 @@ test("a token that was changed on the way is refused", async () => {
   await refused(`${header}.${payload}.`);
 });
 
-test("a token that says it needs no signature, or is signed with the public key as a secret, is refused", async () => {
+test("an unsigned token, or one signed with the public key as a secret, is rejected", async () => {
   const token = await issuer.token("ada", viewer());
   const payload = token.split(".")[1]!;
   for (const alg of ["none", "None", "NONE"]) {
@@ -100,7 +100,7 @@ test("a token that says it needs no signature, or is signed with the public key 
   }
 });
 
-test("a token that names no tenant, or one that does not exist, is refused", async () => {
+test("a token without a tenant, or with an unknown one, is rejected", async () => {
   await refused(await issuer.token("ada", { roles: ["viewer"] }));
   await refused(await issuer.token("ada", { tenant_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV", roles: ["viewer"] }));
   for (const odd of [[tenant.id], 7, "", "acme", tenant.id.toLowerCase()]) {
@@ -108,7 +108,7 @@ test("a token that names no tenant, or one that does not exist, is refused", asy
   }
 });
 
-test("a token whose subject names nobody is refused, for reads and for writes", async () => {
+test("a token with an empty subject is rejected, for reads and writes", async () => {
   const nobody = ["", 7, 0, null, true, [], {}, ["ada"], "a\u0000b", "a\nb", "\ud800", "x".repeat(256)];
   for (const sub of nobody) {
     const token = await issuer.forge({ tenant_id: tenant.id, roles: ["admin"], sub });
@@ -120,12 +120,12 @@ test("a token whose subject names nobody is refused, for reads and for writes", 
   assert.equal((await call(longest)).status, 200);
 });
 
-test("an address that nobody can have does not break a token", async () => {
+test("an invalid email address does not break a token", async () => {
   const token = await issuer.forge({ ...viewer(), sub: "gil", email: "a\u0000@example.com", email_verified: true });
   assert.equal((await call(token)).status, 200);
 });
 
-test("a tenant is reached with its own tokens only, whatever a header says", async () => {
+test("a tenant is reachable only with its own tokens, regardless of headers", async () => {
   const token = await issuer.token("ada", viewer());
   const select = (tenantId: string) =>
     restClient(service.baseUrl).call("GET", environments, undefined, {
@@ -136,7 +136,7 @@ test("a tenant is reached with its own tokens only, whatever a header says", asy
   assert.equal((await select("01ARZ3NDEKTSV4RRFFQ69G5FAV")).status, 403);
 });
 
-test("a member's roles are added to those of the token, from the first call on", async () => {
+test("a member's roles are added to those of the token from the first call on", async () => {
   const token = await issuer.token("bob", viewer());
   const write = () => call(token, "POST", environments, { key: "bobs-lab" });
   assert.equal((await write()).status, 403);
@@ -151,13 +151,13 @@ test("a member's roles are added to those of the token, from the first call on",
   assert.equal(member.body.data.status, "STATUS_ACTIVE");
 });
 
-test("a member of one tenant is nobody in another", async () => {
+test("a member of one tenant has no access to another", async () => {
   const elsewhere = await platform.call("POST", "/api/tenants", { name: "Elsewhere" });
   const token = await issuer.token("bob", { tenant_id: elsewhere.body.data.id });
   assert.equal((await call(token)).status, 403);
 });
 
-test("a member who is suspended or removed is refused at once, whatever the token says, and let in when reinstated", async () => {
+test("a suspended or removed member is rejected immediately, whatever the token says, and accepted again when reinstated", async () => {
   const token = await issuer.token("cy", { tenant_id: tenant.id, roles: ["admin"] });
   const invited = await tenant.admin.call("POST", "/api/v2/members", { email: "cy@example.com", subject: "cy" });
   const path = `/api/v2/members/${invited.body.data.id}`;
@@ -170,13 +170,13 @@ test("a member who is suspended or removed is refused at once, whatever the toke
   await refused(token);
 });
 
-test("who is invited by address is bound to the person at the first call with a verified one, and to nobody else after", async () => {
+test("an invitation by address is bound to the first caller with that verified address, and to no other caller later", async () => {
   const invited = await tenant.admin.call("POST", "/api/v2/members", { email: "Dee@Example.com", roles: ["operator"] });
   const member = async () => (await tenant.admin.call("GET", `/api/v2/members/${invited.body.data.id}`)).body.data;
   const write = async (subject: string, claims: object, key: string) =>
     (await call(await issuer.token(subject, { tenant_id: tenant.id, ...claims }), "POST", environments, { key }))
       .status;
-  // Who only says so is not believed.
+  // An unverified address is not trusted.
   for (const claims of [{}, { email: "dee@example.com" }, { email: "dee@example.com", email_verified: "true" }]) {
     assert.equal(await write("eve", claims, "eves-lab"), 403);
   }
@@ -184,22 +184,22 @@ test("who is invited by address is bound to the person at the first call with a 
   assert.equal(await write("dee", { email: "dee@example.com", email_verified: true }, "dees-lab"), 200);
   const { status, subject } = await member();
   assert.deepEqual([status, subject], ["STATUS_ACTIVE", "dee"]);
-  // The address may change hands later; the membership does not.
+  // The address may move to another person later; the membership does not.
   assert.equal(await write("fay", { email: "dee@example.com", email_verified: true }, "fays-lab"), 403);
   assert.equal(await write("dee", {}, "dees-second-lab"), 200);
 });
 
-test("a new key of the issuer is followed without a restart, and tokens under the one before stay good", async () => {
+test("a new key of the issuer is picked up without a restart, and tokens of the previous key stay valid", async () => {
   const before = await issuer.token("ada", viewer());
   assert.equal((await call(before)).status, 200);
   await issuer.rotate();
   const rotated = await issuer.token("ada", viewer());
-  // An unknown key is looked up again after two seconds at the latest.
+  // An unknown key is fetched again after at most two seconds.
   await until(async () => (await call(rotated)).status === 200);
   assert.equal((await call(before)).status, 200);
 });
 
-test("while the issuer is down, tokens under known keys work and those under unknown ones are told to wait", async () => {
+test("while the issuer is down, tokens with known keys work and tokens with unknown keys get a retryable error", async () => {
   const known = await issuer.token("ada", viewer());
   assert.equal((await call(known)).status, 200);
   await issuer.rotate();
@@ -214,7 +214,7 @@ test("while the issuer is down, tokens under known keys work and those under unk
   await until(async () => (await call(unknown)).status === 200);
 });
 
-test("a node that starts while the issuer is down serves, and accepts tokens as soon as it is back", async (t) => {
+test("a node that starts while the issuer is down serves requests, and accepts tokens as soon as the issuer is back", async (t) => {
   const token = await issuer.token("ada", viewer());
   await issuer.goDown();
   const settings = { "api.oidc_issuer": issuer.url, "api.oidc_audience": audience };

@@ -23,14 +23,14 @@ async function activeCalls(): Promise<number> {
   return Number(/^rpc_server_active_calls\{[^}]*external[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-/** Starts a lease that waits, and resolves once the service has let it in. */
+/** Starts a long-polling lease call and resolves once the service has admitted it. */
 async function waitingLease(pool: string, credentials: Record<string, string>, headers: Record<string, string> = {}) {
   const rest = restClient(service.baseUrl);
-  // A call that was answered may count for a moment longer.
+  // A finished call may still be counted for a moment.
   await shown(activeCalls, (count) => count === 0);
   const answer = rest.call("POST", `/api/queues/${pool}/lease`, { wait_s: 20 }, { ...credentials, ...headers });
   await shown(activeCalls, (count) => count === 1);
-  // Leases of a pool go the same way one after the other: once this one is answered, the first has looked and waits.
+  // Lease calls of a pool run in order: once this one returns, the first one has polled and waits.
   assert.equal((await rest.call("POST", `/api/queues/${pool}/lease`, {}, credentials)).status, 200);
   return { answer };
 }
@@ -59,7 +59,7 @@ for (const [how, headers] of [
   });
 }
 
-test("a worker that loses its access while its items are leased is told nothing of them, and they come back", async (t) => {
+test("a worker that loses access while its items are leased receives none of them, and they are released", async (t) => {
   const pool = await own.pool();
   const db = openDatabase(service.databaseUrl, { maxConnections: 2 });
   const signals = createSignals(db);
@@ -88,13 +88,13 @@ test("a worker that loses its access while its items are leased is told nothing 
     signal: gone.signal,
     async recheckAccess() {
       checks++;
-      // Allowed before the looks; refused after the one that found the item.
+      // Allowed before the polls; rejected after the poll that found the item.
       const [row] = await db.sql`select from queue_items where pool_id = ${pool} and state = 'leased'`;
       if (row !== undefined) throw new Error("revoked");
     },
   });
   const ended = assert.rejects(waiting, /revoked/);
-  // The second check shows that the first look found nothing: only a worker that has waited is checked after a look.
+  // The second check proves that the first poll found nothing: only a worker that has waited is checked after a poll.
   await shown(
     async () => checks,
     (count) => count > 1,
@@ -143,7 +143,7 @@ test("a waiting lease gets nothing once its member is suspended or loses the rol
   assert.deepEqual(refusal(await suspended.answer), [401, "UNAUTHENTICATED"]);
 });
 
-test("a stream shows nothing that happens after its key is revoked", async () => {
+test("a stream sends no events recorded after its key is revoked", async () => {
   const key = await newKey(own);
   const headers = { "x-api-key": key.secret };
   const stream = await fetch(`${service.baseUrl}/api/events/subscribe?types=order.*`, { headers });
@@ -155,7 +155,7 @@ test("a stream shows nothing that happens after its key is revoked", async () =>
   assert.doesNotMatch(text, /order\.shipped/);
 });
 
-test("a watched inbox shows nothing that arrives after its key is revoked", async () => {
+test("an inbox stream sends no messages that arrive after its key is revoked", async () => {
   await own.ok("PUT", "/api/v2/notification/workflows/order.paid", {
     channels: { in_app: { title: "Paid", body: "Thank you." } },
   });

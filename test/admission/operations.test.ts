@@ -16,7 +16,7 @@ const debounce = { key: "item.key", period_s: hour, max_delay_s: 2 * hour };
 const throttle = { key: "item.key", limit: 1, period_s: hour };
 const concurrency = { key: "item.key", limit: 1 };
 
-// Leases that outlast the test, so that nothing comes back by itself.
+// Leases outlast the test, so no item is released by expiry.
 const poolWith = (admission: object) => party.pool({ config: { admission, lease: { duration_s: 900 } } });
 const route = (poolId: string, n: number, fields = {}) => party.route(poolId, { key: "k", payload: { n }, ...fields });
 const preview = async (poolId: string, fields = {}) =>
@@ -31,7 +31,7 @@ const pathOf = ({ pool_id, constraint_kind, group_id }: Answered) =>
 const clear = async (group: Answered, reason = "stuck since noon") =>
   (await party.ok("POST", `${pathOf(group)}:clear`, { reason })).data;
 
-describe("preview says what routing then does", () => {
+describe("preview predicts what routing then does", () => {
   const cases: [name: string, admission: object, outcomes: string[]][] = [
     ["singleton", { singleton }, ["queued", "deduplicated", "deduplicated"]],
     ["debounce", { debounce }, ["debounced", "debounced", "debounced"]],
@@ -54,7 +54,7 @@ describe("preview says what routing then does", () => {
     });
   }
 
-  test("in every protocol, alike", async () => {
+  test("gives the same result in every protocol", async () => {
     const poolId = await poolWith({ singleton, concurrency });
     const holder = await route(poolId, 1);
     const message = { pool_id: poolId, item: { type: "task", key: "k" } };
@@ -74,7 +74,7 @@ describe("preview says what routing then does", () => {
 });
 
 describe("singleton", () => {
-  test("the place comes back when its item ends, however it ends", async () => {
+  test("the slot is released when its item ends, whatever the outcome", async () => {
     const poolId = await poolWith({ singleton });
     const first = await route(poolId, 1);
     assert.equal((await route(poolId, 2)).outcome, "deduplicated");
@@ -85,7 +85,7 @@ describe("singleton", () => {
     assert.equal((await explain(poolId, first.queue_item_id)).status, "completed");
   });
 
-  test("replace_pending replaces who waits and leaves who works; cancel_running takes the work away", async () => {
+  test("replace_pending replaces waiting items and leaves running ones; cancel_running cancels the running item", async () => {
     const replacing = await poolWith({ singleton: { ...singleton, mode: "replace_pending" } });
     const first = await route(replacing, 1);
     const second = await route(replacing, 2);
@@ -104,9 +104,9 @@ describe("singleton", () => {
 });
 
 describe("debounce", () => {
-  test("only the last item goes on, when nothing has come for the period; the others name it", async () => {
+  test("only the last item proceeds, after a period without new items; the others name it", async () => {
     const poolId = await poolWith({ debounce: { key: "item.key", period_s: 1, max_delay_s: 60 } });
-    // In one call, so that they come at the same moment however slow the machine is.
+    // One call, so that all items arrive at the same time however slow the machine is.
     const asked = [1, 2, 3, 4].map((n) => ({ pool_id: poolId, type: "task", key: "k", payload: { n } }));
     const items = (await party.routeAll(asked)).map(({ decision }) => decision);
     const leased = await party.leaseOne(poolId);
@@ -119,7 +119,7 @@ describe("debounce", () => {
     );
   });
 
-  test("cleared, the item that waits goes on at once and the next begins a window of its own", async () => {
+  test("after a clear, the waiting item proceeds immediately and the next item starts a new window", async () => {
     const poolId = await poolWith({ debounce });
     await route(poolId, 1);
     const waiting = await route(poolId, 2);
@@ -139,7 +139,7 @@ describe("debounce", () => {
   });
 });
 
-test("throttle: items wait for their turn in the order of arrival; cleared, they go on and the group begins anew", async () => {
+test("throttle: items wait in arrival order; after a clear, they proceed and the group starts again", async () => {
   const poolId = await poolWith({ throttle });
   const items = [];
   for (let n = 1; n <= 3; n++) items.push(await route(poolId, n));
@@ -155,7 +155,7 @@ test("throttle: items wait for their turn in the order of arrival; cleared, they
   assert.equal((await preview(poolId)).status, "admitted");
 });
 
-test("concurrency: who waits gets the place of who ends, by age, and is told how many go before", async () => {
+test("concurrency: the oldest waiting item gets a released slot, and its position is reported", async () => {
   const poolId = await poolWith({ concurrency });
   const items = [];
   for (let n = 1; n <= 3; n++) items.push(await route(poolId, n));
@@ -171,7 +171,7 @@ test("concurrency: who waits gets the place of who ends, by age, and is told how
   assert.equal((await explain(poolId, items[2].queue_item_id)).ahead, 0);
 });
 
-test("out of its debounce window an item still waits for a place", async () => {
+test("an item that leaves its debounce window still waits for a concurrency slot", async () => {
   const poolId = await poolWith({
     debounce: { key: "item.type", period_s: 1, max_delay_s: 1 },
     concurrency: { ...concurrency, key: "'all'" },
@@ -189,7 +189,7 @@ test("out of its debounce window an item still waits for a place", async () => {
   assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
 });
 
-test("groups are found by their filters, one page after the other, in every protocol", async () => {
+test("groups are listed by their filters, page by page, in every protocol", async () => {
   const poolId = await poolWith({ singleton, throttle, concurrency });
   for (const key of ["a", "b"]) await route(poolId, 1, { key });
   for (let n = 0; n < 2; n++) await party.leaseOne(poolId);
@@ -215,7 +215,7 @@ test("groups are found by their filters, one page after the other, in every prot
   }
 });
 
-test("a group is found only under its own pool and by its own tenant", async () => {
+test("a group is visible only under its own pool and to its own tenant", async () => {
   const poolId = await poolWith({ singleton });
   await route(poolId, 1);
   const [group] = await groupsOf(poolId);
@@ -232,7 +232,7 @@ test("a group is found only under its own pool and by its own tenant", async () 
   assert.equal((await groupsOf(poolId))[0].status, "saturated");
 });
 
-test("clearing takes the right to write queues, and the reason stays in the log of events", async () => {
+test("clearing requires permission to write queues, and its reason is recorded in the event log", async () => {
   const poolId = await poolWith({ singleton });
   await route(poolId, 1);
   const [group] = await groupsOf(poolId);
@@ -245,7 +245,7 @@ test("clearing takes the right to write queues, and the reason stays in the log 
   assert.deepEqual(data[0].data, { pool_id: poolId, constraint_kind: "singleton", reason: "the worker is gone" });
 });
 
-test("what a key holds is in no answer and no event; an item that it cannot be made from is refused without it", async () => {
+test("key values appear in no response or event; an item without a computable key is rejected without revealing values", async () => {
   const hidden = "hidden-4711";
   const key = "item.attributes.customer";
   const poolId = await party.pool({

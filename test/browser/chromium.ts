@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** What a page did that it should not, and how to look at it. */
+/** A page under test, and its recorded errors and requests. */
 export interface Page {
   /** Opens an address and waits until it has loaded. */
   open(url: string): Promise<void>;
@@ -13,13 +13,13 @@ export interface Page {
   evaluate<T>(expression: string): Promise<T>;
   /** Waits until an expression is true in the page. */
   until(expression: string): Promise<void>;
-  /** Shows the page on a screen of this size. */
+  /** Sets the viewport size. */
   resize(width: number, height: number): Promise<void>;
-  /** A picture of the page, as PNG. */
+  /** A screenshot of the page, as PNG. */
   screenshot(): Promise<Buffer>;
-  /** The addresses that the page has asked for. */
+  /** The URLs that the page has requested. */
   readonly requested: readonly string[];
-  /** Errors of the page: exceptions, console errors, violations of the content security policy. */
+  /** Errors of the page: exceptions, console errors and violations of the content security policy. */
   readonly errors: readonly string[];
 }
 
@@ -29,13 +29,13 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** The Chromium of this machine, or undefined. `CHROMIUM` names another program. */
+/** The path of the installed Chromium, or undefined. `CHROMIUM` overrides it. */
 export function findChromium(): string | undefined {
   const names = [process.env.CHROMIUM, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
   return names.find((name) => name !== undefined && spawnSync(name, ["--version"]).status === 0);
 }
 
-/** Starts a browser without a window and without network services of its own. */
+/** Starts a headless browser without its own network services. */
 export async function startBrowser(program: string): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), "switchyard-browser-"));
   const child = spawn(
@@ -81,7 +81,7 @@ async function debuggerAddress(child: ChildProcess): Promise<string> {
   for await (const line of lines) {
     const found = /DevTools listening on ws:\/\/([^/]+)/.exec(line);
     if (found === null) continue;
-    // Nobody reads on: what the browser says later must not block it.
+    // Keep draining the output so that a full pipe cannot block the browser.
     child.stderr!.resume();
     const targets = (await (await fetch(`http://${found[1]}/json`)).json()) as {
       type: string;
@@ -89,7 +89,7 @@ async function debuggerAddress(child: ChildProcess): Promise<string> {
     }[];
     return targets.find(({ type }) => type === "page")!.webSocketDebuggerUrl;
   }
-  throw new Error("Chromium ended before it could be used");
+  throw new Error("Chromium exited before it was ready");
 }
 
 type Json = Record<string, unknown>;

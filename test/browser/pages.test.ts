@@ -18,13 +18,13 @@ describe("in a browser", { skip: program === undefined && none }, () => {
   });
   after(() => browser?.close());
 
-  /** Keeps a picture where SCREENSHOTS names a folder. */
+  /** Saves a screenshot when SCREENSHOTS names a folder. */
   async function picture(name: string): Promise<void> {
     const folder = process.env.SCREENSHOTS;
     if (folder !== undefined) writeFileSync(join(folder, `${name}.png`), await browser.page.screenshot());
   }
 
-  /** Whether anything sticks out of the screen sideways. */
+  /** Whether anything overflows the viewport horizontally. */
   const sticksOut = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
 
   test("the reference finds an operation and sends a request with a key", async () => {
@@ -66,7 +66,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await picture("docs-service");
   });
 
-  test("pages fit a phone's screen", async () => {
+  test("pages fit on a phone's screen", async () => {
     const { page } = browser;
     const key = service.adminKey;
     const answer = await fetch(`${service.baseUrl}/api/v2/notifications/trigger`, {
@@ -101,7 +101,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     assert.ok((await subjectWidth()) > 250, "a long address leaves room for the subject");
   });
 
-  test("no page asks another origin for anything, or breaks its own content security policy", () => {
+  test("no page makes a cross-origin request or violates its own content security policy", () => {
     const { requested, errors } = browser.page;
     assert.ok(requested.length > 10);
     for (const url of requested) assert.ok(url.startsWith(service.baseUrl) || url === "about:srcdoc", url);

@@ -9,7 +9,7 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 import { type Answer, post } from "./supervised.ts";
 
-/** A service on the embedded PostgreSQL, in a folder of its own. */
+/** A service with the embedded PostgreSQL in its own folder. */
 async function scratch(t: TestContext) {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-chaos-"));
   const cluster = join(dataDir, "postgres", "cluster");
@@ -28,13 +28,13 @@ async function scratch(t: TestContext) {
   };
 }
 
-/** What was sent, and of that what was acknowledged with which record. */
+/** The sent requests, and the record that acknowledged each of them. */
 interface Ledger {
   readonly events: Map<string, string | undefined>;
   readonly environments: Map<string, string | undefined>;
 }
 
-/** Writes, many at once, until the node is gone; calls back at every acknowledgement. */
+/** Writes concurrently until the node is down; calls back on every acknowledgement. */
 async function writeUntilGone(node: NodeProcess, round: number, ledger: Ledger, onAcknowledged: () => void) {
   let sent = 0;
   const write = async (path: string, body: object, key: string): Promise<Answer | undefined> =>
@@ -48,7 +48,7 @@ async function writeUntilGone(node: NodeProcess, round: number, ledger: Ledger, 
           ? await write("/api/events", { type: "order.paid", subject: name }, name)
           : await write("/api/v2/environments", { key: name }, name);
       if (answer === undefined) return;
-      // While the database dies before the service, calls are refused, and none of that is an acknowledgement.
+      // When the database dies before the service, calls are rejected; none of those is an acknowledgement.
       if (answer.status !== 200) continue;
       ledger[kind].set(name, answer.body.data.id);
       onAcknowledged();
@@ -57,7 +57,7 @@ async function writeUntilGone(node: NodeProcess, round: number, ledger: Ledger, 
   await Promise.all([...Array(24).fill("events"), ...Array(6).fill("environments")].map(writer));
 }
 
-/** Everything acknowledged is there; everything else is there with all its parts, or not at all. */
+/** Asserts that every acknowledged record exists, and that every other one exists completely or not at all. */
 async function checkLedger(ledger: Ledger, ask: (statement: string) => Promise<Record<string, unknown>[]>) {
   const records = await ask("select key, operation, state from idempotency_records");
   assert.deepEqual(new Set(records.map((record) => record.state)), new Set(["completed"]));
@@ -81,7 +81,7 @@ function checkKind(sent: Ledger["events"], rows: Map<unknown, unknown>, records:
   }
 }
 
-test("what was acknowledged survives kill -9 of the service and its database under load; the rest is whole or absent", async (t) => {
+test("acknowledged writes survive kill -9 of the service and its database under load; the others are complete or absent", async (t) => {
   const { url, start, databasePid } = await scratch(t);
   const ledger: Ledger = { events: new Map(), environments: new Map() };
   for (let round = 1; round <= sized(2, 20); round++) {
@@ -90,7 +90,7 @@ test("what was acknowledged survives kill -9 of the service and its database und
     let acknowledged = 0;
     await writeUntilGone(node, round, ledger, () => {
       if (++acknowledged !== 400) return;
-      // In either order: the one that lives longer must not make things worse.
+      // Both orders: the process that lives longer must not cause damage.
       if (round % 2 === 0) process.kill(database, "SIGKILL");
       node.process.kill("SIGKILL");
       if (round % 2 !== 0) process.kill(database, "SIGKILL");
@@ -102,7 +102,7 @@ test("what was acknowledged survives kill -9 of the service and its database und
   await checkLedger(ledger, (statement) => query(url, statement));
 });
 
-test("a service whose embedded database is killed refuses, ends with an error, and starts again with everything", async (t) => {
+test("a service whose embedded database is killed rejects calls, exits with an error, and restarts with all data", async (t) => {
   const { url, start, databasePid } = await scratch(t);
   const node = await start();
   const ledger: Ledger = { events: new Map(), environments: new Map() };
@@ -117,7 +117,7 @@ test("a service whose embedded database is killed refuses, ends with an error, a
   await checkLedger(ledger, (statement) => query(url, statement));
 });
 
-test("a node outlives the loss of all its database connections in mid-transaction, and loses nothing", async (t) => {
+test("a node survives the loss of all its database connections in mid-transaction, and loses no data", async (t) => {
   const database = await freshDatabase();
   const node = await startNodeProcess({
     "database.url": database.url,
@@ -135,13 +135,13 @@ test("a node outlives the loss of all its database connections in mid-transactio
     await database.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'switchyard'`;
-    // Answers again, by itself.
+    // The node recovers by itself.
     await until(() => acknowledged > before + 50 || node.process.exitCode !== null);
     assert.equal(node.process.exitCode, null, node.output());
   }
   await node.kill();
   await writing;
-  // The server may take a moment to notice, and may still commit meanwhile.
+  // The server may need a moment to notice, and may still commit meanwhile.
   await until(async () => {
     const [left] = await database.sql`
       select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'switchyard'`;

@@ -18,7 +18,7 @@ function socketOf(url: string) {
   return { path: `${socketHost(url)}/.s.PGSQL.5432` };
 }
 
-/** A database that is reached over a proxy, as a node of the service opens it with short time-outs. */
+/** A database behind a proxy, opened like a node opens it but with short timeouts. */
 async function behindProxy(t: TestContext, url: string) {
   const proxy = await startTcpProxy(socketOf(url));
   const { pathname } = new URL(url);
@@ -34,7 +34,7 @@ async function behindProxy(t: TestContext, url: string) {
   return { proxy, db };
 }
 
-/** Callers that write one row after the other, alone and in transactions, and never write the same one again. */
+/** Callers that write one row after another, alone and in transactions, and never write the same row twice. */
 function startWriters(db: Database) {
   const acknowledged: number[] = [];
   const errors: unknown[] = [];
@@ -51,7 +51,7 @@ function startWriters(db: Database) {
         () => acknowledged.push(n),
         (error) => errors.push(error),
       );
-      // A caller that is refused at once comes again after a turn of the event loop, and not before.
+      // A rejected caller retries after one iteration of the event loop.
       await new Promise(setImmediate);
     }
   });
@@ -79,7 +79,7 @@ function assertRetryable(errors: readonly unknown[]): void {
   }
 }
 
-/** What was acknowledged is there, and nothing is there twice. */
+/** Asserts that every acknowledged row exists and that no row exists twice. */
 async function assertWrittenOnce(sql: TestSql, acknowledged: readonly number[]): Promise<void> {
   const rows = await sql<{ n: number }[]>`select n from written`;
   const written = new Set(rows.map(({ n }) => n));
@@ -101,7 +101,7 @@ async function listening(db: Database) {
   return { heard, counts };
 }
 
-test("a network that freezes costs the calls in flight; afterwards calls and notifications go on by themselves", async (t) => {
+test("a frozen network fails only the calls in flight; afterwards calls and notifications resume by themselves", async (t) => {
   const { url, sql: admin, drop } = await freshDatabase();
   t.after(drop);
   await admin`create table written (n int)`;
@@ -111,7 +111,7 @@ test("a network that freezes costs the calls in flight; afterwards calls and not
   await untilMoreWritten(writers);
 
   proxy.freeze();
-  // More than there are callers: those who come during the freeze are answered, too.
+  // More than the number of callers, so that calls made during the freeze are included.
   await until(() => writers.errors.length > 40);
   assertRetryable(writers.errors);
   proxy.thaw();
@@ -129,7 +129,7 @@ test("a network that freezes costs the calls in flight; afterwards calls and not
   await until(async () => (await ours()).count <= maxConnections + 1);
 });
 
-test("a server that crashes, and another one that takes its place, cost the calls in flight and nothing else", async (t) => {
+test("a server crash and a failover to another server fail only the calls in flight", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-failover-"));
   const first = await startEmbedded({ dataDir: join(dataDir, "first") });
   let current = first;
@@ -145,7 +145,7 @@ test("a server that crashes, and another one that takes its place, cost the call
   const writers = startWriters(db);
   await untilMoreWritten(writers);
 
-  // PostgreSQL ends all connections when one of its processes is killed, and recovers.
+  // PostgreSQL closes all connections and recovers when one of its processes is killed.
   const [{ pid } = { pid: 0 }] = await db.sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   process.kill(pid, "SIGKILL");
   await until(() => writers.errors.length > 0);
@@ -170,14 +170,14 @@ test("a server that crashes, and another one that takes its place, cost the call
   assert.ok(proxy.size <= maxConnections + 1);
 });
 
-test("a server that takes no changes any more is left for the one that does", async (t) => {
+test("a server that becomes read-only is abandoned for the writable one", async (t) => {
   const { url, sql: admin, drop } = await freshDatabase();
   t.after(drop);
   await admin`create table written (n int)`;
   const name = new URL(url).pathname.slice(1);
   const other = connect(databaseUrl(url, "postgres"), 1);
   t.after(() => other.end());
-  // Connections that are opened now are those to a standby.
+  // New connections reach a standby now.
   await other.unsafe(`alter database ${name} set default_transaction_read_only = on`);
   const { db } = await behindProxy(t, url);
   const write = () => db.transaction((tx) => tx`insert into written values (1)`);

@@ -22,7 +22,7 @@ after(async () => {
   await database.drop();
 });
 
-/** Sends every request many times at once, some at a time, and crashes the service on the way; answers by request. */
+/** Sends every request many times concurrently while the service crashes; returns the responses by request. */
 async function sendThroughCrashes(
   path: string,
   bodies: readonly object[],
@@ -54,7 +54,7 @@ async function sendThroughCrashes(
   return answers;
 }
 
-/** The one answer that all copies of a request got. */
+/** Asserts that all copies of a request got the same response, and returns it. */
 function sameAnswer(copiesOfOne: readonly Answer[]): Answer {
   assert.equal(copiesOfOne.length, copies);
   for (const { status, body } of copiesOfOne) {
@@ -64,7 +64,7 @@ function sameAnswer(copiesOfOne: readonly Answer[]): Answer {
   return copiesOfOne[0]!;
 }
 
-test(`${eventCount} events published 20 times each through three crashes are on the log once, and all copies got one answer`, async () => {
+test(`${eventCount} events published 20 times each through three crashes are logged once, and all copies get one response`, async () => {
   const bodies = Array.from({ length: eventCount }, (_, i) => ({
     type: "order.paid",
     subject: `order-${i}`,
@@ -81,7 +81,7 @@ test(`${eventCount} events published 20 times each through three crashes are on 
   }
 });
 
-test("environments created 20 times each through two crashes exist once, with one event, and all copies got one answer", async () => {
+test("environments created 20 times each through two crashes exist once, with one event, and all copies get one response", async () => {
   const bodies = Array.from({ length: environmentCount }, (_, i) => ({ key: `lab-${i}` }));
   const answers = await sendThroughCrashes("/api/v2/environments", bodies, { crashes: 2, atOnce: 5 });
 

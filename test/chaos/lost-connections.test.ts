@@ -5,7 +5,7 @@ import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, databaseUrl } from "../harness/postgres-server.ts";
 
-/** A database of the test's own, as the service opens it and as an administrator does. */
+/** A new database, opened both as the service opens it and as an administrator. */
 async function scratch(t: TestContext, maxConnections: number) {
   const { url, sql: admin, drop } = await freshDatabase();
   const db = openDatabase(url, { maxConnections });
@@ -16,7 +16,7 @@ async function scratch(t: TestContext, maxConnections: number) {
   return { url, admin, db };
 }
 
-test("a connection that is lost inside a transaction costs that transaction and nothing else", async (t) => {
+test("a connection lost inside a transaction fails only that transaction", async (t) => {
   const { db, admin } = await scratch(t, 4);
   for (let round = 0; round < 8; round++) {
     const lost = Array.from({ length: 4 }, () =>
@@ -27,7 +27,7 @@ test("a connection that is lost inside a transaction costs that transaction and 
       }),
     );
     for (const { status } of await Promise.allSettled(lost)) assert.equal(status, "rejected");
-    // Every pooled connection can be used again: more at once than there are connections.
+    // Every pooled connection is usable again: use more concurrently than the pool has.
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) => db.transaction((tx) => tx<{ n: number }[]>`select ${i}::int as n`)),
     );
@@ -38,7 +38,7 @@ test("a connection that is lost inside a transaction costs that transaction and 
   }
 });
 
-test("a transaction that has lost its connection does nothing more, not even on the connection that takes its place", async (t) => {
+test("a transaction that lost its connection runs no more statements, not even on the replacement connection", async (t) => {
   const { db, admin } = await scratch(t, 1);
   await admin`create table kept (n int)`;
   for (let round = 0; round < 5; round++) {
@@ -49,7 +49,7 @@ test("a transaction that has lost its connection does nothing more, not even on 
       const [row] = await tx<{ pid: number }[]>`insert into kept values (1) returning pg_backend_pid() as pid`;
       await admin`select pg_terminate_backend(${row!.pid})`;
       lost.resolve();
-      // Meanwhile the pool has connected anew, and others use the connection.
+      // Meanwhile the pool has reconnected and others use the new connection.
       await replaced.promise;
       second = await tx`insert into kept values (2)`.catch((error) => error);
       await tx`insert into kept values (3)`;
@@ -68,7 +68,7 @@ test("a transaction that has lost its connection does nothing more, not even on 
   assert.deepEqual([...(await admin`select n, count(*)::int as times from kept group by n`)], [{ n: 4, times: 5 }]);
 });
 
-test("a node that was cut off from the database listens again, however long it took", async (t) => {
+test("a node that was disconnected from the database listens again, however long the outage was", async (t) => {
   const { db, url, admin } = await scratch(t, 2);
   const [{ name } = { name: "" }] = await admin<{ name: string }[]>`select current_database() as name`;
   let heard = 0;
@@ -78,7 +78,7 @@ test("a node that was cut off from the database listens again, however long it t
     () => heard++,
     () => listened++,
   );
-  // Nobody gets in for a while, as when the server is started again.
+  // Reject connections for a while, as during a server restart.
   const other = connect(databaseUrl(url, "postgres"), 1);
   t.after(() => other.end());
   await other.unsafe(`alter database ${name} allow_connections false`);
@@ -90,7 +90,7 @@ test("a node that was cut off from the database listens again, however long it t
   await until(() => heard === 1);
 });
 
-test("a transaction that its node has abandoned is ended by the database, with the locks that it holds", async (t) => {
+test("the database ends an abandoned transaction and releases its locks", async (t) => {
   const { db } = await scratch(t, 1);
   const [limits] = await db.sql`
     select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle`;

@@ -17,7 +17,7 @@ import { post } from "./supervised.ts";
 const key = "sk_test_stop_0123456789abcdef";
 const environments = "/api/v2/environments";
 
-/** A node on a database of its own, which the test may look into. */
+/** A node with its own database, which the test can read. */
 async function scratch(t: TestContext, settings: Record<string, string> = {}, options: NodeProcessOptions = {}) {
   const database = await freshDatabase();
   const start = () =>
@@ -30,7 +30,7 @@ async function scratch(t: TestContext, settings: Record<string, string> = {}, op
   return { node, sql: database.sql, start };
 }
 
-/** Tells a node to stop; answers with its exit code and how long it took. */
+/** Sends a node the stop signal; returns its exit code and how long it took. */
 async function terminate({ process: child, exited }: NodeProcess): Promise<{ code: unknown; tookMs: number }> {
   const startedAtMs = performance.now();
   child.kill("SIGTERM");
@@ -38,7 +38,7 @@ async function terminate({ process: child, exited }: NodeProcess): Promise<{ cod
   return { code, tookMs: performance.now() - startedAtMs };
 }
 
-/** Publishes, many at once, until the node takes no more; answers with what was acknowledged. */
+/** Publishes concurrently until the node accepts no more; returns the acknowledged events. */
 function publishUntilGone(node: NodeProcess, onAcknowledged: (count: number) => void) {
   const acknowledged = new Map<string, string>();
   let sent = 0;
@@ -55,7 +55,7 @@ function publishUntilGone(node: NodeProcess, onAcknowledged: (count: number) => 
   return Promise.all(Array.from({ length: 30 }, writer)).then(() => acknowledged);
 }
 
-/** Holds a lock that creating an environment waits for, so that a call is in flight as long as the test wants. */
+/** Holds a lock that creating an environment needs, so that a call stays in flight as long as the test wants. */
 async function hold(sql: Awaited<ReturnType<typeof freshDatabase>>["sql"]) {
   const holding = Promise.withResolvers<void>();
   const proceed = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ async function hold(sql: Awaited<ReturnType<typeof freshDatabase>>["sql"]) {
   };
 }
 
-test("a node that is told to stop under load answers everything that took effect, ends with 0, and starts again with all of it", async (t) => {
+test("a node stopped under load responds to every call that took effect, exits with 0, and restarts with all data", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-stop-"));
   t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 }));
   const node = await startNodeProcess({ "data.dir": dataDir });
@@ -100,7 +100,7 @@ test("a node that is told to stop under load answers everything that took effect
   assert.deepEqual(new Map(rows.map((row) => [row.subject, row.id])), acknowledged);
 });
 
-test("while it stops, a call in flight gets its answer, readiness is refused, and later every new connection too", async (t) => {
+test("during a stop, a call in flight gets its response, readiness fails, and later new connections are refused", async (t) => {
   const { node, sql } = await scratch(t);
   const held = await hold(sql);
   const agent = new http.Agent({ keepAlive: true });
@@ -133,7 +133,7 @@ test("while it stops, a call in flight gets its answer, readiness is refused, an
   assert.equal((await sql`select from environments where key = 'lab'`).count, 1);
 });
 
-/** Starts a lease that waits for work, on a pool of its own; resolves when the node has let it in. */
+/** Starts a long-polling lease call on a new pool; resolves when the node has admitted it. */
 async function waitingLease(node: NodeProcess) {
   const created = await post(node, "/api/pools", { name: "crew", strategy: "round_robin" });
   assert.equal(created.status, 200, JSON.stringify(created.body));
@@ -146,7 +146,7 @@ async function waitingLease(node: NodeProcess) {
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`${signal} ends a lease that waits with an empty answer, and the node with 0, long before the wait is over`, async (t) => {
+  test(`${signal} ends a waiting lease call with an empty response, and the node with 0, long before the wait is over`, async (t) => {
     const { node } = await scratch(t);
     const { answer } = await waitingLease(node);
     const startedAtMs = performance.now();
@@ -159,7 +159,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-test("a second Ctrl-C ends a node at once, though a call is still in flight", async (t) => {
+test("a second Ctrl-C ends a node immediately, even with a call in flight", async (t) => {
   const { node, sql } = await scratch(t);
   const held = await hold(sql);
   const creating = post(node, environments, { key: "lab" }).then(
@@ -169,7 +169,7 @@ test("a second Ctrl-C ends a node at once, though a call is still in flight", as
   await held.waiting();
   node.process.kill("SIGINT");
   await until(() => /press Ctrl-C again/.test(node.output()));
-  // Signals right after the first are the same key press, passed on by a parent such as npm.
+  // Signals right after the first one are the same key press, forwarded by a parent such as npm.
   const again = setInterval(() => node.process.kill("SIGINT"), 100);
   t.after(() => clearInterval(again));
   assert.equal(await node.exited, 130, node.output());
@@ -177,7 +177,7 @@ test("a second Ctrl-C ends a node at once, though a call is still in flight", as
   await held.release();
 });
 
-test("callers that keep their connections get every answer while the node stops, and no reset", async (t) => {
+test("callers with keep-alive connections get every response while the node stops, and no reset", async (t) => {
   const { node } = await scratch(t);
   const agent = new http.Agent({ keepAlive: true });
   t.after(() => agent.destroy());
@@ -189,7 +189,7 @@ test("callers that keep their connections get every answer while the node stops,
       await response.toArray();
       assert.equal(response.statusCode, 200);
       answers++;
-      // It is asked to leave, and would go to another node.
+      // The response asks the client to close the connection and reconnect to another node.
       if (response.headers.connection === "close") return;
     }
   };
@@ -199,7 +199,7 @@ test("callers that keep their connections get every answer while the node stops,
   await callers;
 });
 
-test("streams end when the node stops, in whatever protocol and however many events are on their way", async (t) => {
+test("streams end when the node stops, in every protocol and with any number of events in flight", async (t) => {
   const { node } = await scratch(t);
   const sse = await fetch(`${node.baseUrl}/api/events/subscribe`, { headers: { "x-api-key": key } });
   const text = sse.text();
@@ -219,7 +219,7 @@ test("streams end when the node stops, in whatever protocol and however many eve
   const { code, tookMs } = await stopped.promise;
   assert.equal(code, 0, node.output());
   assert.ok(tookMs < 5_000, `it took ${tookMs} ms`);
-  // Whole events to the last, then a plain end.
+  // Every event is complete, followed by a clean end of the stream.
   const blocks = (await text).split("\n\n");
   assert.equal(blocks.pop(), "");
   for (const block of blocks) assert.match(block, /^(:|id: [0-9A-Z]{26}\ndata: \{.*\}$|event: error\ndata: \{.*\}$)/);
@@ -229,7 +229,7 @@ test("streams end when the node stops, in whatever protocol and however many eve
   }
 });
 
-test("connections that say nothing, too little or nothing more do not keep a node from stopping in its grace", async (t) => {
+test("idle or incomplete connections do not keep a node from stopping within its grace period", async (t) => {
   const { node } = await scratch(t, { "server.shutdown_grace_s": "1" });
   const { hostname, port } = new URL(node.baseUrl);
   const open = async (words: string) => {
@@ -251,7 +251,7 @@ test("connections that say nothing, too little or nothing more do not keep a nod
   assert.ok(tookMs < 4_000, `it took ${tookMs} ms`);
 });
 
-test("a call that takes longer than the grace is cut off, and leaves no half behind", async (t) => {
+test("a call that takes longer than the grace period is aborted and leaves no partial write", async (t) => {
   const { node, sql, start } = await scratch(t, { "server.shutdown_grace_s": "1" });
   const held = await hold(sql);
   const creating = post(node, environments, { key: "lab" }, { "idempotency-key": "k" }).then(
@@ -272,7 +272,7 @@ test("a call that takes longer than the grace is cut off, and leaves no half beh
   assert.equal((await sql`select from events where type = 'environment.created'`).count, 1);
 });
 
-test("being told again while it stops changes nothing: the call in flight is answered, and it ends with 0", async (t) => {
+test("a repeated stop signal changes nothing: the call in flight gets its response, and the node exits with 0", async (t) => {
   const { node, sql } = await scratch(t);
   const held = await hold(sql);
   const creating = post(node, environments, { key: "lab" });
@@ -290,7 +290,7 @@ test("being told again while it stops changes nothing: the call in flight is ans
   assert.equal((await ended).code, 0, node.output());
 });
 
-test("a node behind the shell that npm puts in between is reached by the signal, and stops alike", async (t) => {
+test("a node started through npm's shell receives the signal and stops the same way", async (t) => {
   const { node } = await scratch(t, {}, { shell: (command) => `exec ${command}` });
   const stopped = Promise.withResolvers<Awaited<ReturnType<typeof terminate>>>();
   await publishUntilGone(node, (count) => {

@@ -3,16 +3,16 @@ import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 
-/** A node that is started again whenever it was killed, as a supervisor would do. */
+/** A node that is restarted whenever it is killed, as by a supervisor. */
 export interface Supervised {
-  /** The node that runs now, or the promise of the next one. */
+  /** The running node, or a promise of the next one. */
   readonly current: Promise<NodeProcess>;
-  /** Kills the node at once and starts the next one. */
+  /** Kills the node immediately and starts the next one. */
   crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a node that can be crashed. */
+/** Starts a supervised node. */
 export async function supervise(settings: Readonly<Record<string, string>>): Promise<Supervised> {
   let current = startNodeProcess(settings);
   await current;
@@ -29,16 +29,16 @@ export async function supervise(settings: Readonly<Record<string, string>>): Pro
   };
 }
 
-/** What a call ended with. */
+/** The response to a call. */
 export interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   readonly body: any;
 }
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 100 });
 
-/** Posts once; rejects when the connection breaks before the whole answer is there. */
+/** Posts once; rejects when the connection breaks before the response is complete. */
 export async function post(
   { baseUrl, adminKey }: NodeProcess,
   path: string,
@@ -54,11 +54,11 @@ export async function post(
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   let text = "";
   for await (const chunk of response.setEncoding("utf8")) text += chunk;
-  if (!response.complete) throw new Error("The answer was cut off");
+  if (!response.complete) throw new Error("The response was truncated");
   return { status: response.statusCode!, body: JSON.parse(text) };
 }
 
-/** Posts under an idempotency key until there is an answer that is not to be retried, through as many crashes as it takes. */
+/** Posts with an idempotency key until a response is not retryable, through any number of crashes. */
 export async function postUntilAnswered(service: Supervised, path: string, body: object, key: string): Promise<Answer> {
   for (;;) {
     const answer = await post(await service.current, path, body, { "idempotency-key": key }).catch(() => undefined);
