@@ -29,7 +29,7 @@ async function written(name: string, count: number): Promise<string> {
   return path;
 }
 
-test("a whole audit log is ok, with the head to keep elsewhere", async () => {
+test("an intact audit log is ok, and its head is printed", async () => {
   const file = await written("whole.log", 3);
   const { exitCode, out } = await cli(["audit", "verify", file]);
   assert.equal(exitCode, 0);
@@ -38,7 +38,7 @@ test("a whole audit log is ok, with the head to keep elsewhere", async () => {
   assert.equal(JSON.parse(json.out).ok, true);
 });
 
-test("an altered audit log is broken at a line, for a reason", async () => {
+test("an altered audit log is reported with the broken line and the reason", async () => {
   const file = await written("altered.log", 3);
   writeFileSync(file, readFileSync(file, "utf8").replace('"r1"', '"r9"'));
   const { exitCode, out } = await cli(["audit", "verify", file]);
@@ -49,7 +49,7 @@ test("an altered audit log is broken at a line, for a reason", async () => {
   assert.equal(JSON.parse(json.out).brokenAt.line, 2);
 });
 
-test("an audit log that cannot be read is an error of one line", async () => {
+test("an unreadable audit log is a one-line error", async () => {
   const { exitCode, err } = await cli(["audit", "verify", join(folder, "none.log")]);
   assert.equal(exitCode, 1);
   assert.match(err, /^service: .*none\.log cannot be read: .*\n$/);

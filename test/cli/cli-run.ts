@@ -5,14 +5,14 @@ import type { Io } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
 import { afterFile } from "../harness/after-file.ts";
 
-/** What a command left behind. */
+/** The result of a command: exit code and output. */
 export interface Ran {
   readonly exitCode: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** What a test may choose of the process that a command believes to run in. */
+/** The parts of a command's process environment that a test can set. */
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly terminal?: boolean;
@@ -22,7 +22,7 @@ export interface Surroundings {
 
 let home: string | undefined;
 
-/** The home of the current test file. */
+/** The home directory of the current test file. */
 function homeOfFile(): string {
   if (home === undefined) {
     const made = mkdtempSync(join(tmpdir(), "switchyard-cli-"));
@@ -35,7 +35,7 @@ function homeOfFile(): string {
   return home;
 }
 
-/** Runs a command line within this process, in a home of the test file's own. */
+/** Runs a command line in this process, with a home directory for the test file. */
 export async function cli(words: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
   const out: Buffer[] = [];
   const err: string[] = [];

@@ -9,7 +9,7 @@ const operations = readOperations();
 const names = operations.map(createCommandNaming(operations)).map(formatCommand);
 
 for (const shell of ["bash", "zsh", "fish"]) {
-  test(`${shell} can complete every command`, async () => {
+  test(`${shell} completes every command`, async () => {
     const { exitCode, out } = await cli(["completion", shell]);
     assert.equal(exitCode, 0);
     for (const name of names) assert.ok(out.includes(name), name);
@@ -19,21 +19,21 @@ for (const shell of ["bash", "zsh", "fish"]) {
     assert.ok(out.includes("active suspended") || out.includes("'active' 'suspended'"));
   });
 
-  // A machine need not have every shell; bash is there wherever the tests run.
+  // A machine may lack some shells; bash exists wherever the tests run.
   if (shell !== "bash" && spawnSync(shell, ["--version"]).error !== undefined) continue;
-  test(`${shell} can read its script`, async () => {
+  test(`${shell} accepts its script`, async () => {
     const { out } = await cli(["completion", shell]);
     const { status, stderr } = spawnSync(shell, [shell === "fish" ? "--no-execute" : "-n"], { input: out });
     assert.equal(status, 0, String(stderr));
   });
 }
 
-test("bash completes commands, options and choices where they belong", async () => {
+test("bash completes commands, options and choices in the right places", async () => {
   const { out } = await cli(["completion", "bash"]);
   const complete = (...words: string[]) => {
     const quoted = words.map((word) => `'${word}'`).join(" ");
     const script = `${out}\nCOMP_WORDS=(service ${quoted}); COMP_CWORD=${words.length}; _service; echo "\${COMPREPLY[*]}"`;
-    // Longer than one argument may be.
+    // Longer than the size limit of a single argument.
     return spawnSync("bash", ["--norc", "-s"], { input: script, encoding: "utf8" });
   };
   assert.equal(complete("tena").stdout, "tenant\n");
@@ -43,6 +43,6 @@ test("bash completes commands, options and choices where they belong", async () 
   assert.equal(complete("tenant", "list", "--status", "").stdout, "active suspended deleted\n");
 });
 
-test("a shell that there is no script for is a mistake", async () => {
+test("an unsupported shell is a usage error", async () => {
   assert.equal((await cli(["completion", "tcsh"])).exitCode, 2);
 });

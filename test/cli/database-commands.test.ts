@@ -14,7 +14,7 @@ import { cli } from "./cli-run.ts";
 const set = (...pairs: string[]) =>
   ["server.internal_addr=127.0.0.1:0", "log.level=silent", ...pairs].flatMap((pair) => ["--set", pair]);
 
-test("migrate brings an empty database up to date, and says what it did", async () => {
+test("migrate brings an empty database up to date and reports the applied migrations", async () => {
   const { url } = await freshDatabase();
   const name = `empty_${randomBytes(6).toString("hex")}`;
   await administer(url, `create database ${name}`);
@@ -34,7 +34,7 @@ test("migrate brings an empty database up to date, and says what it did", async 
   await administer(url, `drop database ${name}`);
 });
 
-test("rotate-keys encrypts anew what an older key protects, and only once", async () => {
+test("rotate-keys re-encrypts the secrets of older keys, and only once", async () => {
   const { url, sql, drop } = await freshDatabase();
   const [older, newer] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
   const before = createKeyring({ activeKeyId: "k1", keys: { k1: older } });
@@ -61,13 +61,13 @@ test("rotate-keys encrypts anew what an older key protects, and only once", asyn
   await drop();
 });
 
-test("rotate-keys needs the key that all nodes share", async () => {
+test("rotate-keys requires the shared master key", async () => {
   const { exitCode, err } = await cli(["rotate-keys", ...set("database.url=postgres://u@127.0.0.1:1/x")]);
   assert.equal(exitCode, 78);
   assert.match(err, /connector\.encryption_key: is required/);
 });
 
-test("while a service has the embedded PostgreSQL, others say who does the work", async (t) => {
+test("while a service runs the embedded PostgreSQL, other commands name the process that owns it", async (t) => {
   const { dataDir, owner } = await scratch(t, { initialised: true });
   const { started } = owner({ durable: false });
   assert.ok("url" in (await started));

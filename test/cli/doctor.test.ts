@@ -31,7 +31,7 @@ const closed = [
 const doctor = (pairs: readonly string[], ...more: string[]) =>
   cli(["doctor", ...pairs.flatMap((pair) => ["--set", pair]), ...more]);
 
-test("all is well when nothing fails, and strictly so when nothing stands open", async () => {
+test("the report is ok without failures, and in strict mode only without insecure settings", async () => {
   const lenient = await doctor(sound);
   assert.equal(lenient.exitCode, 0, lenient.out);
   assert.match(lenient.out, /^ok {4}database: PostgreSQL \d+ responds$/m);
@@ -41,7 +41,7 @@ test("all is well when nothing fails, and strictly so when nothing stands open",
   assert.match(strict.out, /no insecure settings/);
 });
 
-test("every setting that stands open is listed with what it means", async () => {
+test("every insecure setting is listed with its consequence", async () => {
   const open = [
     "auth.enabled=false",
     "auth.allow_anonymous=true",
@@ -72,7 +72,7 @@ test("every setting that stands open is listed with what it means", async () => 
   }
 });
 
-test("every setting that does not resolve is a failure of its own", async () => {
+test("every setting that cannot be resolved is a separate failure", async () => {
   const { exitCode, out } = await doctor(["log.level=loud", "auth.enabled=perhaps"], "--json");
   assert.equal(exitCode, 1);
   const { findings } = JSON.parse(out);
@@ -109,7 +109,7 @@ for (const [what, pairs, finding] of [
     /^fail {2}audit\.path: .* is not a writable directory/m,
   ],
 ] as const) {
-  test(`${what} is a failure with what to do`, async () => {
+  test(`${what} is a failure with advice`, async () => {
     const { exitCode, out } = await doctor([...sound, ...pairs]);
     assert.match(out, finding);
     assert.equal(exitCode, 1, out);
@@ -117,7 +117,7 @@ for (const [what, pairs, finding] of [
   });
 }
 
-test("an issuer is asked for its discovery document, and must call itself by the setting", async () => {
+test("the issuer's discovery document is fetched, and its issuer must equal the setting", async () => {
   const pairs = [...sound, `api.oidc_issuer=${issuer.address}`, "api.oidc_audience=a"];
   issuer.answers(discovery(issuer.address));
   assert.match((await doctor(pairs)).out, /^ok {4}api\.oidc_issuer: the issuer responds$/m);
@@ -128,18 +128,18 @@ test("an issuer is asked for its discovery document, and must call itself by the
   assert.match(other.out, /the issuer identifies itself as https:\/\/other\.example/);
 });
 
-test("settings that let nobody in are a warning", async () => {
+test("settings that admit no caller are a warning", async () => {
   const { out } = await doctor([...sound, "auth.api_key_enabled=false"]);
   assert.match(out, /^warn {2}auth: neither API keys nor tokens are accepted/m);
 });
 
-test("without a master key for an external database, secrets cannot be kept", async () => {
+test("an external database without a master key cannot store secrets", async () => {
   const { exitCode, out } = await doctor([...sound, "connector.encryption_key="]);
   assert.equal(exitCode, 0);
   assert.match(out, /^warn {2}connector\.encryption_key: no master key is set/m);
 });
 
-test("before the first start the embedded PostgreSQL is tried, and nothing is made in the data folder", async () => {
+test("before the first start the embedded PostgreSQL is checked without creating files in the data folder", async () => {
   const dataDir = join(folder, "data");
   const { exitCode, out } = await doctor([
     ...sound,

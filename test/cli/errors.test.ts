@@ -49,7 +49,7 @@ const expected: Readonly<Record<ErrorCode, number>> = {
 };
 
 for (const code of Object.keys(catalogue) as ErrorCode[]) {
-  test(`${code} ends a command with ${expected[code]}`, async () => {
+  test(`${code} exits with ${expected[code]}`, async () => {
     stub.answers(problem(code));
     const { exitCode, out, err } = await cli([...at, "tenant", "list", "--retries", "0"]);
     assert.equal(exitCode, expected[code]);
@@ -59,7 +59,7 @@ for (const code of Object.keys(catalogue) as ErrorCode[]) {
   });
 }
 
-test("every violation is told with its field", async () => {
+test("every violation is printed with its field", async () => {
   const violations = [
     { field: "name", rule: "string.min_len", message: "must not be empty" },
     { field: "slug", rule: "string.pattern", message: "must match" },
@@ -70,21 +70,21 @@ test("every violation is told with its field", async () => {
   assert.match(err, /^ {2}slug: must match$/m);
 });
 
-test("with --json the problem is told as it came", async () => {
+test("--json prints the problem document unchanged", async () => {
   const answer = problem("NOT_FOUND");
   stub.answers(answer);
   const { err } = await cli([...at, "tenant", "get", "x", "--json"]);
   assert.deepEqual(JSON.parse(err), answer.json);
 });
 
-test("an error that is no problem document is told by its status", async () => {
+test("an error without a problem document is reported by its status", async () => {
   stub.answers({ status: 502, text: "<html>", headers: { "content-type": "text/html" } });
   const { exitCode, err } = await cli([...at, "tenant", "list", "--retries", "0"]);
   assert.equal(exitCode, 6);
   assert.equal(err, "service: Bad Gateway (502)\n");
 });
 
-test("a call that may succeed later is repeated, with the same idempotency key", async () => {
+test("a retryable call is retried with the same idempotency key", async () => {
   stub.answers(
     problem("RATE_LIMITED", {}, { "retry-after": "0" }),
     problem("UNAVAILABLE", {}, { "retry-after": "0" }),
@@ -97,13 +97,13 @@ test("a call that may succeed later is repeated, with the same idempotency key",
   assert.equal(new Set(stub.arrived.map(({ headers }) => headers["idempotency-key"])).size, 1);
 });
 
-test("a connection that breaks is tried again", async () => {
+test("a broken connection is retried", async () => {
   stub.answers((response) => response.destroy(), { json: { data: [], total: 0 } });
   assert.equal((await cli([...at, "tenant", "list"])).exitCode, 0);
   assert.equal(stub.arrived.length, 2);
 });
 
-test("repeats come to an end, and none is made where waiting does not help", async () => {
+test("retries are bounded, and errors that are not retryable are not retried", async () => {
   stub.answers(problem("UNAVAILABLE", {}, { "retry-after": "0" }));
   assert.equal((await cli([...at, "tenant", "list", "--retries", "2"])).exitCode, 6);
   assert.equal(stub.arrived.length, 3);
@@ -117,7 +117,7 @@ test("repeats come to an end, and none is made where waiting does not help", asy
   assert.equal(stub.arrived.length, 1, "nobody waits an hour");
 });
 
-test("where nothing listens, one line says so and nothing is repeated", async () => {
+test("a refused connection is a one-line error without retries", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -127,21 +127,21 @@ test("where nothing listens, one line says so and nothing is repeated", async ()
   assert.match(err, /^> GET .*\nservice: Cannot connect to http:\/\/127\.0\.0\.1:\d+ \(connection refused\)\..*\n$/);
 });
 
-test("an answer that does not come in time is given up", async () => {
+test("a response that exceeds the timeout is abandoned", async () => {
   stub.answers(() => {});
   const { exitCode, err } = await cli([...at, "tenant", "list", "--timeout", "1"]);
   assert.equal(exitCode, 6);
   assert.match(err, /did not respond within 1 s/);
 });
 
-test("a redirect is not followed: the key stays here", async () => {
+test("a redirect is not followed, so the key is not sent elsewhere", async () => {
   stub.answers({ status: 302, headers: { location: "http://127.0.0.1:1/" }, text: "" });
   const { exitCode, err } = await cli([...at, "tenant", "list", "--key", "sk_a_b_c"]);
   assert.equal(exitCode, 1);
   assert.match(err, /Found \(302\)/);
 });
 
-test("options that contradict or are no numbers are refused", async () => {
+test("conflicting or non-numeric options are rejected", async () => {
   assert.equal((await cli(["tenant", "list", "--json", "--table"])).exitCode, 2);
   assert.equal((await cli(["tenant", "list", "--retries", "many"])).exitCode, 2);
   assert.equal((await cli(["tenant", "list", "--plane", "astral"])).exitCode, 2);

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "../..");
 const clone = mkdtempSync(join(tmpdir(), "switchyard-launcher-"));
 after(() => rmSync(clone, { recursive: true, force: true }));
 
-test("before the dependencies are installed, bin/service says what to run", () => {
+test("before the dependencies are installed, bin/service says which command to run", () => {
   mkdirSync(join(clone, "bin"));
   cpSync(join(root, "bin/service"), join(clone, "bin/service"));
   const { status, stdout, stderr } = spawnSync(join(clone, "bin/service"), ["doctor"], { encoding: "utf8" });

@@ -13,7 +13,7 @@ const quiet = { env: {}, terminal: false, columns: 100, out: () => {}, err: () =
 
 const programs = new Map<string, Command>();
 
-/** The program as it is when its first word is this one; made once, since that takes a while. */
+/** The program for a given first argument, created once because that is slow. */
 function programFor(word: string): Command {
   const program = programs.get(word) ?? createProgram([word], quiet, () => {});
   programs.set(word, program);
@@ -27,7 +27,7 @@ function commandOf(operation: Operation): Command | undefined {
   return group?.commands.find((each) => each.name() === verb);
 }
 
-test("every operation has a command of its own", () => {
+test("every operation has its own command", () => {
   const names = operations.map((operation) => formatCommand(nameOf(operation)));
   assert.equal(new Set(names).size, operations.length);
   for (const operation of operations) assert.ok(commandOf(operation), operation.id);
@@ -51,7 +51,7 @@ test("every field of a request is an argument or an option", () => {
   }
 });
 
-test("the commands of every operation explain themselves", async () => {
+test("the commands of every operation have help", async () => {
   for (const operation of operations) {
     const { exitCode, out } = await cli([...formatCommand(nameOf(operation)).split(" "), "--help"]);
     assert.equal(exitCode, 0);
@@ -60,7 +60,7 @@ test("the commands of every operation explain themselves", async () => {
   }
 });
 
-test("what an operation promises is offered: keys for repeats, conditions for updates", () => {
+test("operations offer the options that they support: idempotency keys and update conditions", () => {
   for (const operation of operations) {
     const flags = commandOf(operation)!.options.map(({ long }) => long);
     assert.equal(flags.includes("--idempotency-key"), operation.governance.mutating, operation.id);
@@ -99,7 +99,7 @@ for (const [method, command] of [
   });
 }
 
-test("there is one noun for each thing: none is the plural or a part of another's name, and none is described twice", () => {
+test("each resource has one noun: no noun is the plural or a part of another, and none is described twice", () => {
   const nouns = createProgram([], quiet, () => {}).commands.filter((each) => each.commands.length > 0);
   const names = nouns.map((each) => each.name());
   for (const name of names) assert.ok(!names.includes(pluralOf(name)), pluralOf(name));
@@ -108,7 +108,7 @@ test("there is one noun for each thing: none is the plural or a part of another'
   assert.deepEqual([...new Set(descriptions)], descriptions);
 });
 
-test("the help lists commands in alphabetical order, those of the service itself apart", async () => {
+test("the help lists commands in alphabetical order, with the service's own commands apart", async () => {
   const { out } = await cli(["--help"]);
   const sections = out.split(/^(?=\S)/m).filter((section) => /^(Server commands|API commands)/.test(section));
   assert.equal(sections.length, 2);
@@ -119,7 +119,7 @@ test("the help lists commands in alphabetical order, those of the service itself
   }
 });
 
-test("the plural of a noun names the same commands", async () => {
+test("the plural of a noun is an alias", async () => {
   for (const [noun, verb] of [
     ["events", "tail"],
     ["items", "lease"],
@@ -131,7 +131,7 @@ test("the plural of a noun names the same commands", async () => {
   }
 });
 
-test("a mistyped command is answered with the one that was meant", async () => {
+test("a mistyped command suggests the intended one", async () => {
   const group = await cli(["tenat", "list"]);
   assert.equal(group.exitCode, 2);
   assert.match(group.err, /Did you mean tenant\?/);
@@ -143,7 +143,7 @@ test("a mistyped command is answered with the one that was meant", async () => {
   assert.match(option.err, /Did you mean --name\?/);
 });
 
-test("the help tells every exit code, and the version is the package's", async () => {
+test("the help lists every exit code, and the version is the package's", async () => {
   const help = await cli(["--help"]);
   assert.equal(help.exitCode, 0);
   for (const code of [0, 1, 2, 3, 4, 5, 6, 78]) assert.match(help.out, new RegExp(`^ {2}${code} `, "m"));
@@ -154,7 +154,7 @@ test("the help tells every exit code, and the version is the package's", async (
   }
 });
 
-test("a group without a command shows its help as a mistake", async () => {
+test("a group without a command prints its help as a usage error", async () => {
   const { exitCode, err } = await cli(["tenant"]);
   assert.equal(exitCode, 2);
   assert.match(err, /Usage: service tenant/);

@@ -20,14 +20,14 @@ const tenant = {
 };
 const page = { data: [tenant], next_cursor: "abc", total: 7, limit: 1, offset: 0, has_more: true, metadata: {} };
 
-test("a program gets the exact answer", async () => {
+test("output to a program is the exact response", async () => {
   const text = '{"data": [ ],   "metadata":{}}';
   stub.answers({ text });
   assert.equal((await cli([...at, "tenant", "list"])).out, `${text}\n`);
   assert.equal((await cli([...at, "tenant", "list", "--json"], { terminal: true })).out, `${text}\n`);
 });
 
-test("a person gets a table with the columns that tell most, and how to go on", async () => {
+test("output to a terminal is a table with the most useful columns, and how to get the next page", async () => {
   stub.answers({ json: page });
   const { out, err } = await cli([...at, "tenant", "list"], { terminal: true, columns: 120 });
   const [head, row] = out.split("\n");
@@ -36,7 +36,7 @@ test("a person gets a table with the columns that tell most, and how to go on", 
   assert.match(err, /1 of 7\n.*--cursor abc/);
 });
 
-test("a table is never wider than the terminal: long texts are shortened, then the last columns are left out", async () => {
+test("a table is never wider than the terminal: long texts are truncated, then the last columns are dropped", async () => {
   const named = { ...tenant, name: "A name of more than thirty letters, at least" };
   stub.answers({ json: { ...page, data: [named, tenant] } });
   for (const columns of [130, 100, 80, 60, 45]) {
@@ -51,7 +51,7 @@ test("a table is never wider than the terminal: long texts are shortened, then t
   assert.match(fewer.out, /^ID +NAME +STATUS +SLUG$/m);
 });
 
-test("--wide shows everything, whatever the terminal's width", async () => {
+test("--wide shows everything, regardless of the terminal's width", async () => {
   const named = { ...tenant, name: "A name of more than thirty letters, at least" };
   stub.answers({ json: { ...page, data: [named] } });
   const { out } = await cli([...at, "tenant", "list", "--wide"], { terminal: true, columns: 45 });
@@ -59,14 +59,14 @@ test("--wide shows everything, whatever the terminal's width", async () => {
   assert.ok(out.includes(named.name));
 });
 
-test("where not even the ids fit, each record stands by itself", async () => {
+test("when not even the ids fit, each record is printed separately", async () => {
   stub.answers({ json: { ...page, data: [tenant, tenant] } });
   const { out } = await cli([...at, "tenant", "list"], { terminal: true, columns: 20 });
   assert.equal(out.match(/^id +01J00000000000000000000001$/gm)?.length, 2);
   assert.match(out, /^status +active$/m);
 });
 
-test("a worker at a terminal sees the lease token and the payload of each item, whole", async () => {
+test("a worker at a terminal sees the complete lease token and payload of each item", async () => {
   const item = {
     queue_item_id: "01J00000000000000000000002",
     pool_id: "01J00000000000000000000003",
@@ -89,7 +89,7 @@ test("a worker at a terminal sees the lease token and the payload of each item, 
   assert.match(out, /^ +payload +\{"phone":"\+49 30 1234"\}$/m);
 });
 
-test("--field prints one field of the answer for scripts, and of a list that of each record", async () => {
+test("--field prints one field of the response, or of each record of a list", async () => {
   stub.answers({ json: { data: { tenant, admin_key: "sk_live_1_x" }, metadata: {} } });
   const create = [...at, "tenant", "create", "--name", "Acme"];
   assert.equal((await cli([...create, "--field", "admin_key"])).out, "sk_live_1_x\n");
@@ -103,14 +103,14 @@ test("--field prints one field of the answer for scripts, and of a list that of 
   assert.equal((await cli([...at, "tenant", "list", "--field", "1.id"])).out, "second\n");
 });
 
-test("an empty list says so beside the output", async () => {
+test("an empty list is reported on standard error", async () => {
   stub.answers({ json: { ...page, data: [], total: 0, has_more: false } });
   const { out, err } = await cli([...at, "tenant", "list", "--table"]);
   assert.equal(out, "");
   assert.equal(err, "0 of 0\n");
 });
 
-test("a record is names and values, one within it under its own name", async () => {
+test("a record is printed as names and values, a nested one under its own name", async () => {
   const delivery = { mode: "MODE_PUSH", url: "https://example.com/a" };
   const recipient = { id: tenant.id, name: "Ada", status: "STATUS_ACTIVE", attributes: { a: 1 }, delivery };
   stub.answers({ json: { data: recipient, metadata: {} } });
@@ -122,26 +122,26 @@ test("a record is names and values, one within it under its own name", async () 
   assert.match(out, /^attributes +\{"a":1\}$/m);
 });
 
-test("records within a record are a table", async () => {
+test("a nested list of records is printed as a table", async () => {
   const capabilities = [{ id: "secrets", name: "Secrets", mode: "active", settings: ["a", "b"] }];
   stub.answers({ json: { data: { capabilities }, metadata: {} } });
   const { out } = await cli([...at, "capability", "list-postures", "--table"]);
   assert.match(out, /^capabilities\n {2}ID +NAME +MODE +SETTINGS\n {2}secrets +Secrets +active +a, b\n$/);
 });
 
-test("text from elsewhere cannot steer the terminal", async () => {
+test("response text cannot inject terminal control sequences", async () => {
   stub.answers({ json: { ...page, data: [{ ...tenant, name: "\u001b[2Jgone\nline" }] } });
   const { out } = await cli([...at, "tenant", "list", "--table"]);
   assert.match(out, /\\u001b\[2Jgone\\u000aline/);
   assert.ok(!out.includes("\u001b"));
 });
 
-test("a document that is no JSON is written as it is", async () => {
+test("a document that is not JSON is printed unchanged", async () => {
   stub.answers({ text: "a: 1\n", headers: { "content-type": "application/yaml" } });
   assert.equal((await cli([...at, "config", "export"], { terminal: true })).out, "a: 1\n");
 });
 
-test("verbose tells what is sent, without the key", async () => {
+test("--verbose prints the request without the key", async () => {
   stub.answers({ json: { data: { tenant }, metadata: {} }, headers: { "x-request-id": "r1" } });
   const { err } = await cli([...at, "tenant", "create", "--name", "A", "--verbose", "--key", "sk_a_b_topsecret"]);
   assert.match(err, /idempotency key [0-9A-Z]{26}\n> POST http:.*\/api\/tenants\n< 200 in \d+ ms, request r1\n/);

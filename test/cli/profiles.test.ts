@@ -22,7 +22,7 @@ const here = (words: readonly string[], { env, ...rest }: Surroundings = {}) =>
   cli(words, { ...rest, env: { XDG_CONFIG_HOME: folder, ...env } });
 const credentialsSent = () => stub.arrived.map(({ headers }) => headers["x-api-key"]);
 
-test("a profile is kept for its owner only, and used from then on", async () => {
+test("a profile is readable only by its owner, and used from then on", async () => {
   const set = await here(["profile", "set", "dev", "--address", `${stub.address}/`, "--key", key]);
   assert.equal(set.exitCode, 0, set.err);
   assert.equal(statSync(file()).mode & 0o777, 0o600);
@@ -31,14 +31,14 @@ test("a profile is kept for its owner only, and used from then on", async () => 
   assert.deepEqual(credentialsSent(), [key]);
 });
 
-test("a file that others could read is closed when it is written", async () => {
+test("a profile file that others can read is restricted when it is written", async () => {
   await here(["profile", "set", "dev", "--address", stub.address]);
   chmodSync(file(), 0o644);
   await here(["profile", "set", "dev", "--key", key]);
   assert.equal(statSync(file()).mode & 0o777, 0o600);
 });
 
-test("no output shows a whole key", async () => {
+test("no output shows a complete key", async () => {
   const outputs = [
     await here(["profile", "set", "dev", "--address", stub.address, "--key", "-"], { input: `${key}\n` }),
     await here(["profile", "set", "other", "--address", stub.address, "--key", "aaaa.bbbb.cccc"]),
@@ -66,7 +66,7 @@ test("profiles are chosen by option, by environment, or as the current one", asy
   assert.deepEqual(credentialsSent(), ["sk_a_1_aaaaaaaa", b, b, b, b]);
 });
 
-test("options win over the environment, and a profile named by an option too", async () => {
+test("options win over the environment, and so does a profile named by an option", async () => {
   await here(["profile", "set", "a", "--address", stub.address, "--key", "sk_a_1_aaaaaaaa"]);
   const env = { SWITCHYARD_ADDRESS: stub.address, SWITCHYARD_KEY: "sk_e_1_eeeeeeee" };
   await here(["tenant", "list"], { env });
@@ -75,7 +75,7 @@ test("options win over the environment, and a profile named by an option too", a
   assert.deepEqual(credentialsSent(), ["sk_e_1_eeeeeeee", "sk_o_1_oooooooo", "sk_a_1_aaaaaaaa"]);
 });
 
-test("a profile's key goes to no other address", async () => {
+test("a profile's key is sent to no other address", async () => {
   await here(["profile", "set", "a", "--address", "https://switchyard.example", "--key", key]);
   await here(["tenant", "list", "--address", stub.address]);
   await here(["tenant", "list"], { env: { SWITCHYARD_ADDRESS: stub.address } });
@@ -84,14 +84,14 @@ test("a profile's key goes to no other address", async () => {
   assert.equal(JSON.parse(readFileSync(file(), "utf8")).profiles.a.key, undefined);
 });
 
-test("a profile of the internal plane reaches what is only there", async () => {
+test("a profile of the internal plane reaches internal operations", async () => {
   await here(["profile", "set", "inner", "--address", stub.address, "--plane", "internal"]);
   stub.answers({ json: { data: { valid: false }, metadata: {} } });
   assert.equal((await here(["api-key", "verify", "--secret", "x"])).exitCode, 0);
   assert.equal(stub.arrived[0]!.target, "/api/v2/api-keys:verify");
 });
 
-test("a removed profile is gone with its key", async () => {
+test("removing a profile deletes its key", async () => {
   await here(["profile", "set", "a", "--address", stub.address, "--key", key]);
   assert.equal((await here(["profile", "remove", "a"])).exitCode, 0);
   assert.ok(!readFileSync(file(), "utf8").includes("topsecret"));
@@ -100,7 +100,7 @@ test("a removed profile is gone with its key", async () => {
   assert.match(err, /No such profile: a/);
 });
 
-test("what is no address, no name or no profile file is refused", async () => {
+test("an invalid address, name or profile file is rejected", async () => {
   assert.equal((await here(["profile", "set", "a"])).exitCode, 2);
   assert.equal((await here(["profile", "set", "a b", "--address", stub.address])).exitCode, 2);
   for (const address of ["localhost:8080", "ftp://x", "http://u:p@x", "x"]) {
@@ -114,7 +114,7 @@ test("what is no address, no name or no profile file is refused", async () => {
   assert.match(err, /is not a valid profile file/);
 });
 
-test("without a home there are no profiles, and calls still work", async () => {
+test("without a home directory there are no profiles, and calls still work", async () => {
   const env = { HOME: undefined, XDG_CONFIG_HOME: undefined, SWITCHYARD_ADDRESS: stub.address };
   assert.equal((await cli(["tenant", "list"], { env })).exitCode, 0);
   const { exitCode, err } = await cli(["profile", "set", "a", "--address", stub.address], { env });

@@ -10,7 +10,7 @@ const stub = await startStub();
 const folder = mkdtempSync(join(tmpdir(), "switchyard-cli-files-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The one request that a command sends. */
+/** Runs a command and returns the one request that it sends. */
 async function sent(words: readonly string[], surroundings: Surroundings = {}) {
   stub.answers({ json: { data: [], total: 0, metadata: {} } });
   const ran = await cli(["--address", stub.address, ...words], surroundings);
@@ -49,12 +49,12 @@ test("options fill the body, each with the type of its field", async () => {
   });
 });
 
-test("repeated options make a list", async () => {
+test("repeated options become a list", async () => {
   const { body } = await sent(["api-key", "create", "--name", "ci", "--roles", "viewer", "--roles", "operator"]);
   assert.deepEqual(body, { name: "ci", roles: ["viewer", "operator"] });
 });
 
-test("path variables are arguments and leave the body", async () => {
+test("path variables are arguments and not part of the body", async () => {
   const { verb, target, body } = await sent(["config-value", "set", "events.retention_days", "--value", "30"]);
   assert.equal(`${verb} ${target}`, "PUT /api/config/values/events.retention_days");
   assert.deepEqual(body, { value: 30 });
@@ -62,11 +62,11 @@ test("path variables are arguments and leave the body", async () => {
   assert.equal((await sent(["tenant", "get-quota", "t1", "route"])).target, "/api/tenants/t1/quota/route");
 });
 
-test("an argument that would name another path is refused", async () => {
+test("an argument that would change the path is rejected", async () => {
   for (const text of ["", ".", ".."]) assert.match(await refused(["tenant", "get", text]), /<tenant_id>: must not be/);
 });
 
-test("lists are asked for in REST's words, filters by their names", async () => {
+test("list commands use the REST query parameters, and filters keep their names", async () => {
   const { verb, target, body } = await sent(["tenant", "list", "--limit", "10", "--offset", "5", "--status", "active"]);
   assert.equal(`${verb} ${target}`, "GET /api/tenants?limit=10&offset=5&status=STATUS_ACTIVE");
   assert.equal(body, undefined);
@@ -85,7 +85,7 @@ test("lists are asked for in REST's words, filters by their names", async () => 
   assert.equal(query.get("since"), "2027-01-01T00:00:00Z");
 });
 
-test("an enum takes its short name, any case, or its full name", async () => {
+test("an enum accepts its short name in any case, or its full name", async () => {
   for (const status of ["suspended", "SUSPENDED", "STATUS_SUSPENDED"]) {
     assert.deepEqual((await sent(["tenant", "update", "t1", "--status", status])).body, { status: "STATUS_SUSPENDED" });
   }
@@ -95,7 +95,7 @@ test("an enum takes its short name, any case, or its full name", async () => {
   );
 });
 
-test("a flag that can be absent can also be switched off", async () => {
+test("an optional flag can also be set to false", async () => {
   assert.equal((await sent(["capability", "list"])).target, "/api/v2/capabilities");
   const { target } = await sent(["capability", "list", "--no-include-degraded", "--include-disabled"]);
   assert.deepEqual(
@@ -107,7 +107,7 @@ test("a flag that can be absent can also be switched off", async () => {
   );
 });
 
-test("a value of any kind is JSON, and a word needs no quotes", async () => {
+test("a value of any type is JSON, and a plain word needs no quotes", async () => {
   for (const [text, value] of [
     ["true", true],
     ["1.5", 1.5],
@@ -132,7 +132,7 @@ test("types are checked before anything is sent", async () => {
   assert.match(await refused(["tenant", "create", "--data", "[]"]), /--data: must be a JSON object/);
 });
 
-test("the whole request can be given at once, and options win over it", async () => {
+test("the whole request can be given as one document, and options override it", async () => {
   const file = join(folder, "tenant.json");
   writeFileSync(file, '{"name":"From file","issueAdminKey":true}\n');
   const fromFile = await sent(["tenant", "create", "--data", `@${file}`, "--name", "Acme"]);
@@ -142,16 +142,16 @@ test("the whole request can be given at once, and options win over it", async ()
   assert.match(await refused(["tenant", "create", "--data", "@/nowhere"]), /--data: \/nowhere cannot be read/);
 });
 
-test("a secret comes from a file or standard input, without its last line end", async () => {
+test("a secret is read from a file or standard input, without its last line break", async () => {
   const { body } = await sent(["secret", "create", "--name", "s", "--value", "-"], { input: "hush\n" });
   assert.deepEqual(body, { name: "s", value: "hush" });
 });
 
-test("text that is no secret may begin like a source", async () => {
+test("text that is not a secret may start like a source prefix", async () => {
   assert.deepEqual((await sent(["tenant", "create", "--name", "@home"])).body, { name: "@home" });
 });
 
-test("a call that changes something carries a fresh idempotency key, or the one that is given", async () => {
+test("a mutating call carries a new idempotency key, or the given one", async () => {
   const first = (await sent(["tenant", "create", "--name", "A"])).headers["idempotency-key"];
   const second = (await sent(["tenant", "create", "--name", "A"])).headers["idempotency-key"];
   assert.match(String(first), /^[0-9A-Z]{26}$/);
@@ -167,7 +167,7 @@ test("a condition is sent as an ETag", async () => {
   assert.equal((await sent(["environment", "update", "e1", "--if-match", 'W/"4"'])).headers["if-match"], 'W/"4"');
 });
 
-test("where a field has the name of a common option, the field is meant; the option goes before the command", async () => {
+test("when a field has the name of a global option, the field wins; the option goes before the command", async () => {
   const { body, headers } = await sent(["--key", "sk_a_b_c", "environment", "create", "--key", "staging"]);
   assert.deepEqual(body, { key: "staging" });
   assert.equal(headers["x-api-key"], "sk_a_b_c");
@@ -175,7 +175,7 @@ test("where a field has the name of a common option, the field is meant; the opt
   assert.deepEqual(event.body, { type: "a.b", data: { n: 1 } });
 });
 
-test("an API key and a token go into the headers that they belong in", async () => {
+test("an API key and a token are sent in their own headers", async () => {
   const key = await sent(["tenant", "list", "--key", "sk_dev_1_secret"]);
   assert.equal(key.headers["x-api-key"], "sk_dev_1_secret");
   assert.equal(key.headers.authorization, undefined);
@@ -184,7 +184,7 @@ test("an API key and a token go into the headers that they belong in", async () 
   assert.equal(token.headers["x-api-key"], undefined);
 });
 
-test("operations of the internal plane are called only there", async () => {
+test("internal operations are called only on the internal plane", async () => {
   assert.match(await refused(["secret", "access", "s1"]), /internal plane/);
   const { verb, target } = await sent(["secret", "access", "s1", "--plane", "internal"]);
   assert.equal(`${verb} ${target}`, "POST /api/v2/secrets/s1:access");

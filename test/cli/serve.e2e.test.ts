@@ -17,7 +17,7 @@ after(() => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 });
 
-/** Starts the command as its users do, in a process of its own. */
+/** Starts the command as users do, in its own process. */
 function start(words: readonly string[]) {
   const child = spawn(process.execPath, [join(root, "src/cli/main.ts"), ...words], {
     cwd: root,
@@ -49,16 +49,16 @@ async function answered(...words: string[]) {
   return JSON.parse(out).data;
 }
 
-/** Waits for a line of a process; fails with what it said when it ends before. */
+/** Waits for a line of output; fails with the error output when the process ends first. */
 async function line({ child, texts }: ReturnType<typeof start>, pattern: RegExp): Promise<RegExpExecArray> {
   for await (const each of createInterface({ input: child.stdout! })) {
     const found = pattern.exec(each);
     if (found !== null) return found;
   }
-  throw new Error(`It ended without saying ${pattern}: ${texts.err}`);
+  throw new Error(`The process ended without printing ${pattern}: ${texts.err}`);
 }
 
-test("the service is started, used and stopped with one command", async () => {
+test("one command starts, uses and stops the service", async () => {
   const settings = {
     "data.dir": join(folder, "data"),
     "server.http_addr": "127.0.0.1:0",
@@ -104,7 +104,7 @@ test("the service is started, used and stopped with one command", async () => {
   assert.equal(await serving.exited, 0, serving.texts.err);
   assert.equal((await service("tenant", "list")).exitCode, 6);
 
-  // The key stands in the output of the start that made it, and in no other.
+  // The key is printed only by the start that created it.
   assert.ok(!serving.texts.err.includes(key));
   const again = start(["serve", ...set]);
   await line(again, /export ADDRESS/);
@@ -115,7 +115,7 @@ test("the service is started, used and stopped with one command", async () => {
   assert.equal(await again.exited, 0, again.texts.err);
 });
 
-/** What a start says to paste works: the request by itself, and the exports for what the documents show. */
+/** Checks that the printed examples work when pasted: the request by itself, and the exports for the guides. */
 function assertPasteable(text: string): void {
   const request = /^ +(curl .*)$/m.exec(text)![1]!;
   const exports = /^ +(export .*)$/m.exec(text)![1]!;

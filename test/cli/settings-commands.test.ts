@@ -67,7 +67,7 @@ for (const [what, words, named] of [
   ],
   ["a file that is not there", ["--config", join(folder, "none.yaml")], `${join(folder, "none.yaml")}: cannot be read`],
 ] as const) {
-  test(`serve refuses ${what} in one line that names it`, async () => {
+  test(`serve rejects ${what} in one line that names it`, async () => {
     const { exitCode, out, err } = await cli(["serve", ...words]);
     assert.equal(exitCode, 78);
     assert.equal(out, "");
@@ -76,13 +76,13 @@ for (const [what, words, named] of [
   });
 }
 
-test("serve names every setting that is wrong at once", async () => {
+test("serve reports every invalid setting together", async () => {
   const { exitCode, err } = await cli(["serve", ...loopback, ...set("auth.enabled=perhaps", "log.level=loud")]);
   assert.equal(exitCode, 78);
   assert.match(err, /^service: 2 settings are invalid:\n {2}auth\.enabled: .*\n {2}log\.level: must be one of .*\n$/);
 });
 
-test("without a settings file the commands use the one of npm start, and say so", async () => {
+test("without a settings file the commands use the file of npm start, and say so", async () => {
   const { exitCode, out } = await cli(["config", "show", "--json"]);
   assert.equal(exitCode, 0);
   const { file, settings: shown } = JSON.parse(out);
@@ -92,7 +92,7 @@ test("without a settings file the commands use the one of npm start, and say so"
   assert.match((await cli(["config", "show"])).err, /development\.yaml/);
 });
 
-test("a deployment is never given the development settings", async () => {
+test("a deployment never uses the development settings", async () => {
   const deployments = [
     { words: set("database.url=postgres://u@db/x"), env: {} },
     { words: [], env: { SERVICE_DATABASE_URL: "postgres://u@db/x" } },
@@ -105,21 +105,21 @@ test("a deployment is never given the development settings", async () => {
   }
 });
 
-test("serve refuses an unknown setting in the environment, and a role that there is none of", async () => {
+test("serve rejects an unknown setting in the environment, and an unknown role", async () => {
   const { exitCode, err } = await cli(["serve", ...loopback], { env: { SERVICE_NO_SUCH: "1" } });
   assert.equal(exitCode, 78);
   assert.match(err, /SERVICE_NO_SUCH: there is no such setting/);
   assert.equal((await cli(["serve", "--role", "boss"])).exitCode, 2);
 });
 
-test("a database that does not answer stops the start with one line", async () => {
+test("an unreachable database fails the start with one line", async () => {
   const words = set("database.url=postgres://u@127.0.0.1:1/x", "log.level=silent");
   const { exitCode, err } = await cli(["serve", ...loopback, ...words]);
   assert.equal(exitCode, 78);
   assert.match(err, /^service: database\.url: cannot connect to the database: .*ECONNREFUSED.*\n$/);
 });
 
-test("a port in use stops the start, names the setting and says how to choose another", async () => {
+test("a port in use fails the start, names the setting and says how to choose another", async () => {
   const { url } = await freshDatabase();
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -140,7 +140,7 @@ test("a port in use stops the start, names the setting and says how to choose an
   assert.equal(err, `${lines.join("\n")}\n`);
 });
 
-test("only with log.level=debug does a failed start show where it came from", () => {
+test("a failed start prints its stack trace only with log.level=debug", () => {
   const error = new Error("broken");
   const quiet = loadConfig({ overrides: ["server.internal_addr=127.0.0.1:0"] });
   assert.equal(startError(error, quiet).message, "Cannot start: broken");

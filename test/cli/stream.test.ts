@@ -11,7 +11,7 @@ const event = (id: string) => ({ id, type: "a.b", subject: "s", time: "2027-01-0
 function streaming(text: string, ending: (response: ServerResponse) => void = (response) => response.end()) {
   return (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    // In two pieces, since a piece may end anywhere.
+    // Two chunks, because a chunk may end anywhere.
     response.write(text.slice(0, 25));
     response.write(text.slice(25), () => ending(response));
   };
@@ -20,7 +20,7 @@ function streaming(text: string, ending: (response: ServerResponse) => void = (r
 const message = (id: string) => `id: ${id}\ndata: ${JSON.stringify(event(id))}\n\n`;
 const gone = { status: 404, json: { status: 404, title: "Not found", errorCode: "NOT_FOUND", retryable: false } };
 
-test("every event is one line, of JSON for programs and laid out for people", async () => {
+test("every event is one line: JSON for programs, formatted for people", async () => {
   stub.answers(streaming(`: connected\n\n${message("1")}${message("2")}`), gone);
   const json = await cli([...at, "event", "tail", "--types", "a.b"]);
   assert.deepEqual(
@@ -38,7 +38,7 @@ test("every event is one line, of JSON for programs and laid out for people", as
   assert.equal(table.out, '1  2027-01-01T00:00:00Z  a.b  s  {"n":1}\n');
 });
 
-test("a stream that breaks off is taken up after the last event", async () => {
+test("a broken stream resumes after the last event", async () => {
   stub.answers(
     streaming(message("1"), (response) => response.destroy()),
     streaming(message("2")),
@@ -53,7 +53,7 @@ test("a stream that breaks off is taken up after the last event", async () => {
   );
 });
 
-test("a stream that ends with an error ends the command with its exit code", async () => {
+test("a stream that ends with an error sets the command's exit code", async () => {
   const problem = { status: 403, title: "Not allowed", errorCode: "PERMISSION_DENIED", retryable: false };
   stub.answers(streaming(`${message("1")}event: error\ndata: ${JSON.stringify(problem)}\n\n`));
   const { exitCode, err } = await cli([...at, "event", "tail"]);
@@ -62,7 +62,7 @@ test("a stream that ends with an error ends the command with its exit code", asy
   assert.equal(stub.arrived.length, 1);
 });
 
-test("a stream that stays away is given up as not available", async () => {
+test("a stream that stays unreachable ends as unavailable", async () => {
   stub.answers(streaming(": connected\n\n"));
   const { exitCode, err } = await cli([...at, "event", "tail", "--retries", "1"]);
   assert.equal(exitCode, 6);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { after } from "node:test";
 
-/** A request as it arrived. */
+/** A received request. */
 interface Arrived {
   readonly verb: string;
   readonly target: string;
@@ -12,7 +12,7 @@ interface Arrived {
   readonly body: unknown;
 }
 
-/** How the stub answers; a function takes the response over. */
+/** A stub response; a function handles the response itself. */
 type StubAnswer =
   | {
       readonly status?: number;
@@ -22,15 +22,15 @@ type StubAnswer =
     }
   | ((response: ServerResponse) => void);
 
-/** A service that writes down what it is asked and answers what it is told. */
+/** A service that records requests and returns configured responses. */
 interface Stub {
   readonly address: string;
   readonly arrived: Arrived[];
-  /** What the next requests are answered with, in turn; the last one goes on. */
+  /** Responses to the next requests, in order; the last one repeats. */
   answers(...answers: StubAnswer[]): void;
 }
 
-/** Starts a stub; it stops after the test file's last test. */
+/** Starts a stub that stops after the test file's last test. */
 export async function startStub(): Promise<Stub> {
   const arrived: Arrived[] = [];
   let queue: StubAnswer[] = [];

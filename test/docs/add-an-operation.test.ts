@@ -23,7 +23,7 @@ interface Block {
   readonly content: string;
 }
 
-test("the guide adds an operation that type-checks, passes its tests and answers over REST", async () => {
+test("the guide adds an operation that type-checks, passes its tests and responds over REST", async () => {
   copySources();
   const edited = new Set<string>();
   const blocks = blocksOf(guide);
@@ -41,7 +41,7 @@ test("the guide adds an operation that type-checks, passes its tests and answers
   const adminKey = "sk_test_admin_onlyforthistest";
   const node = await startNodeProcess(
     { "database.url": database.url, "auth.bootstrap_api_key": adminKey },
-    // The same command line, with the sources of the copy.
+    // The same command line, with the copy's sources.
     { shell: (command) => `cd '${copy}' && exec ${command.replaceAll(root, copy)}` },
   );
   try {
@@ -79,7 +79,7 @@ function blocksOf(markdown: string): Block[] {
   }));
 }
 
-/** Carries out an edit as its introduction says; returns the file's path. */
+/** Applies an edit as its introduction describes; returns the file's path. */
 function edit({ introduction, content }: Block): string {
   const [, created] = /^Create `([^`]+)`:$/.exec(introduction) ?? [];
   if (created !== undefined) {
@@ -99,7 +99,7 @@ function edit({ introduction, content }: Block): string {
   return path;
 }
 
-/** Runs commands of the guide. Instead of all checks, it runs those that depend on the edited files. */
+/** Runs commands of the guide. Replaces the full check with the checks that depend on the edited files. */
 async function runCommands(script: string, edited: readonly string[]): Promise<void> {
   if (script.includes("npm run check")) {
     const module = "src/modules/tenancy/environments";
@@ -116,7 +116,7 @@ biome ci --error-on-warnings ${sources}`;
 }
 
 async function bash(script: string, environment: Record<string, string> = {}) {
-  // Without NODE_TEST_CONTEXT a test runner that is started by a test runs its tests.
+  // With NODE_TEST_CONTEXT set, a nested test runner would not run its tests.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const env = { ...inherited, ...environment, PATH: `${copy}/node_modules/.bin:${process.env.PATH}` };
   const command = ["-c", `set -euo pipefail\n${script}`];

@@ -20,7 +20,7 @@ const document = buildOpenApi({
   version: "2024-01-01",
 });
 
-/** The example of a binding's request as one message: the path's variables and the body. */
+/** A binding's example request as one message: path variables and body. */
 function exampleOf(binding: HttpBinding): Json | undefined {
   const path = binding.path.replace(/=[^}]*\}/g, "}");
   const described = document.paths[path]?.[binding.verb.toLowerCase() as "get"];
@@ -33,10 +33,10 @@ function exampleOf(binding: HttpBinding): Json | undefined {
   return { ...Object.fromEntries(variables), ...(content["application/json"]?.example as Json | undefined) };
 }
 
-/** What names a record that must exist, besides ids and the variables of the path. */
+/** Fields that name an existing record, besides ids and path variables. */
 const references = ["subscriber_ids", "lease_token", "topic_key"];
 
-/** The example with the names of records that exist. */
+/** Replaces names in an example with those of existing records. */
 function withRecords(operation: Operation, { path }: HttpBinding, example: Json, prepared: Json): Json {
   const inPath = [...path.matchAll(/\{([^}=]+)/g)].map(([, name]) => name!);
   const names = new Set([...references, ...inPath, ...idFields(operation).map(({ name }) => name)]);
@@ -49,7 +49,7 @@ for (const operation of operations) {
   for (const binding of operation.bindings) {
     const example = exampleOf(binding);
     if (example === undefined || operation.streaming) continue;
-    test(`${binding.verb} ${binding.path}: the example of the OpenAPI document is accepted`, async () => {
+    test(`${binding.verb} ${binding.path}: the example in the OpenAPI document is accepted`, async () => {
       const prepared = await requestFor(operation, stage.platform);
       const request = withRecords(operation, binding, example, prepared);
       const { method, path, headers, body } = restRequest(operation, request, binding);
@@ -65,7 +65,7 @@ for (const operation of operations) {
   }
 }
 
-test("every request of the reference is one of these examples", () => {
+test("every request in the reference is one of these examples", () => {
   const examples = new Set(
     operations.flatMap((operation) =>
       operation.bindings.flatMap((binding) => {

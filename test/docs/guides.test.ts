@@ -15,7 +15,7 @@ const marker = "\u0001next\u0001";
 
 interface Step {
   readonly script: string;
-  /** The output that the document shows: a part of a JSON document, or lines of YAML. */
+  /** The output that the document shows: part of a JSON document, or lines of YAML. */
   readonly shown?: { readonly language: "json" | "yaml"; readonly content: string };
 }
 
@@ -27,7 +27,7 @@ before(async () => {
 const documents = [
   "README.md",
   ...readdirSync(new URL("docs/guides", root))
-    // This one changes the sources and has a test of its own.
+    // This guide changes the sources and has its own test.
     .filter((name) => name.endsWith(".md") && name !== "add-an-operation.md")
     .map((name) => `docs/guides/${name}`),
 ];
@@ -48,7 +48,7 @@ for (const path of documents) {
     });
   }
 
-  test(`the commands of ${path} take fields from responses with the command line, not from their text`, () => {
+  test(`the commands of ${path} extract response fields with the CLI, not by parsing text`, () => {
     for (const { script } of steps) assert.doesNotMatch(script, /\b(sed|grep|awk|jq|cut)\b/, script);
   });
 
@@ -57,7 +57,7 @@ for (const path of documents) {
   });
 }
 
-test("a rejected request shows the reason and fails, also when a field of the response is wanted", async () => {
+test("a rejected request prints the reason and fails, even with --field", async () => {
   const session = ". docs/guides/session.sh";
   for (const script of ["api /api/pools -d '{}'", "ID=$(service pool create --json --field id)"]) {
     const { code, stdout, stderr } = await bash(`${session}\n${script}`).catch((error) => error);
@@ -66,7 +66,7 @@ test("a rejected request shows the reason and fails, also when a field of the re
   }
 });
 
-/** The output of each step when all of them are pasted into one shell. */
+/** The output of each step when all steps run in one shell. */
 async function outputsOf(steps: readonly Step[]): Promise<string[]> {
   const script = steps.map((step) => step.script).join(`\nprintf '${marker}'\n`);
   const { stdout } = await bash(script);
@@ -80,7 +80,7 @@ function bash(script: string) {
   });
 }
 
-/** Blocks marked `sh` are run. A block marked `json` or `yaml` right after one shows its output. */
+/** Blocks marked `sh` are executed. A `json` or `yaml` block directly after one shows its output. */
 function stepsOf(markdown: string): Step[] {
   const steps: Step[] = [];
   for (const [, language, content] of markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)) {

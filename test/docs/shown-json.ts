@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** Asserts that a response contains what a document shows. "…" stands for any text. */
+/** Asserts that a response contains the JSON that a document shows. "…" matches any text. */
 export function assertShows(actual: unknown, shown: unknown, message: string): void {
   if (shown === "…") {
     assert.ok(typeof actual === "string" && actual !== "", message);

@@ -1,4 +1,4 @@
-/** Undoes what a helper did for a test file. */
+/** Cleans up after a test file. */
 type Cleanup = () => unknown;
 
 const cleanups: Cleanup[] = [];
@@ -12,12 +12,12 @@ export function afterFile(cleanup: Cleanup): void {
   cleanups.push(cleanup);
 }
 
-/** Tells the process that runs the files when the cleanups of a file are done. */
+/** Registers a listener that runs when a file's cleanups are done. */
 export function onCleanedUp(listener: () => void): void {
   whenDone = listener;
 }
 
-/** Runs the cleanups, the latest first; all of them, even when some fail. */
+/** Runs all cleanups, latest first, even when some fail. */
 export async function cleanUpFile(): Promise<void> {
   const errors: unknown[] = [];
   for (let cleanup = cleanups.pop(); cleanup !== undefined; cleanup = cleanups.pop()) {

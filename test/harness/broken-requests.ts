@@ -3,21 +3,21 @@ import { DoubleRulesSchema, type FieldRules, Ignore, Int32RulesSchema } from "..
 import type { Operation } from "../../src/definitions/index.ts";
 import { type Json, rulesOf } from "./operations.ts";
 
-/** A value that a field must refuse. */
+/** A value that a field must reject. */
 export interface Breakage {
   readonly field: string;
   readonly what: string;
   readonly value: unknown;
 }
 
-/** For each field of a request, values that break its type or one of its rules. */
+/** For each field of a request, values that violate its type or one of its rules. */
 export function breakagesOf({ method }: Operation): Breakage[] {
   return method.input.fields.flatMap((field) =>
     valuesAgainst(field).map(([what, value]) => ({ field: field.name, what, value })),
   );
 }
 
-/** The list of a request whose items are checked one by one, each with a result of its own; undefined for most. */
+/** The list field whose items are validated one by one, each with its own result; undefined for most requests. */
 export function itemwiseField({ method }: Operation): DescField | undefined {
   return method.input.fields.find((field) => {
     const type = rulesOf(field)?.type;
@@ -25,7 +25,7 @@ export function itemwiseField({ method }: Operation): DescField | undefined {
   });
 }
 
-/** A request with one field broken. */
+/** A request with one invalid field. */
 export function broken(request: Json, { field, value }: Breakage): Json {
   return { ...request, [field]: value };
 }

@@ -8,18 +8,18 @@ export interface Identity {
   readonly key: string;
 }
 
-/** An authority that signs certificates for tests. */
+/** A certificate authority for tests. */
 export interface Authority {
-  /** Its own certificate, PEM. */
+  /** The authority's own certificate, PEM. */
   readonly cert: string;
-  /** Signs a certificate for a name such as `CN=billing, O=…`; for a server when it has addresses. */
+  /** Signs a certificate for a subject such as `CN=billing, O=…`; a server certificate when addresses are given. */
   issue(name: string, options?: { addresses?: readonly string[]; notAfter?: Date }): Promise<Identity>;
 }
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const dayMs = 86_400_000;
 
-/** Makes an authority that nobody trusts unless told to. */
+/** Creates a private authority. */
 export async function createAuthority(name: string): Promise<Authority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({

@@ -1,6 +1,6 @@
 import type { TenantChanges } from "../../src/platform/db/index.ts";
 
-/** Changes that the test announces itself, and whether they count as known. */
+/** A change feed that the test controls, including whether changes count as known. */
 export function announcedChanges() {
   const listeners = new Set<(tenantId: string) => void>();
   const standing = { fresh: true };

@@ -15,7 +15,7 @@ import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
 import { freshDatabase } from "./postgres.ts";
 
-/** A migrated database of the test file's own, opened as the service opens it and closed after the last test. */
+/** A migrated database for the test file, opened like the service opens it and closed after the last test. */
 export async function testDatabase(maxConnections = 10): Promise<Database> {
   const { url } = await freshDatabase();
   const db = openDatabase(url, { maxConnections });
@@ -23,21 +23,21 @@ export async function testDatabase(maxConnections = 10): Promise<Database> {
   return db;
 }
 
-/** What a test may choose of a context. */
+/** Overrides of a test context. */
 export interface ContextChoice extends Partial<Omit<Context, "principal">> {
   readonly subject?: string;
-  /** Those of the caller; an admin's when neither roles nor scopes are given. */
+  /** The caller's roles and scopes; an admin's when neither is given. */
   readonly roles?: readonly string[];
   readonly scopes?: readonly string[];
   readonly environmentMode?: Principal["environmentMode"];
 }
 
-/** A tenant's id that no other test has. */
+/** A new tenant id. */
 export function freshTenant(): TenantId {
   return ulid(Date.now()) as TenantId;
 }
 
-/** A context as the chain makes it. */
+/** A context like the chain creates it. */
 export function contextFor(db: Database, choice: ContextChoice = {}): Context {
   const { roles, scopes, environmentMode = "any", subject = "key:test", ...rest } = choice;
   const tenantId = rest.tenantId ?? freshTenant();
@@ -70,7 +70,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
 
 const anyOperation = readOperations()[0]!;
 
-/** Has a handler carry out an operation as the chain does: in one transaction, and what waits for the commit after it. */
+/** Runs a handler like the chain does: in one transaction, with the after-commit work after it. */
 export async function perform<I extends DescMessage, O>(
   db: Database,
   choice: ContextChoice,
@@ -78,7 +78,7 @@ export async function perform<I extends DescMessage, O>(
   schema: I,
   request: MessageInitShape<I>,
 ): Promise<O> {
-  if (typeof handler !== "function" && !("prepare" in handler)) throw new Error("A grouped handler commits by itself");
+  if (typeof handler !== "function" && !("prepare" in handler)) throw new Error("A grouped handler commits its own transaction");
   const actions: AfterCommit[] = [];
   const message = create(schema, request);
   const afterCommit = (action: AfterCommit) => void actions.push(action);
@@ -101,7 +101,7 @@ export async function perform<I extends DescMessage, O>(
   }
 }
 
-/** Keeps the events that modules record. */
+/** Collects the events that modules record. */
 export function recordedEvents() {
   const recorded: { tenantId: string; type: string; subject: string; data: Record<string, unknown> }[] = [];
   return {
@@ -116,7 +116,7 @@ export function recordedEvents() {
   };
 }
 
-/** For assert.rejects: a failure of the catalogue, and what its text says. */
+/** For assert.rejects: an error of the catalogue with a matching message. */
 export function failsWith(code: string, text: RegExp = /./) {
   return (error: unknown): boolean => error instanceof Failure && error.code === code && text.test(error.message);
 }

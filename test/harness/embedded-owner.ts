@@ -11,15 +11,15 @@ import { promisify } from "node:util";
 import { type Embedded, type EmbeddedOptions, startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { connect } from "./postgres-server.ts";
 
-/** A process of its own that starts the embedded PostgreSQL, to be killed by a test. */
+/** A separate process that starts the embedded PostgreSQL, for tests that kill it. */
 interface Owner {
   readonly process: ChildProcess;
-  /** What became of the start. */
+  /** The result of the start. */
   readonly started: Promise<{ url: string; pid: number } | { error: string }>;
   kill(): Promise<void>;
 }
 
-// Ends with its input, so that it never outlives the test; says what became of its start.
+// The process exits when its input closes, so it never outlives the test. It prints the result of its start.
 const OWNER = `
   import { startEmbedded } from ${JSON.stringify(new URL("../../src/platform/db/embedded/embedded.ts", import.meta.url).href)};
   process.stdin.resume().on("end", () => process.exit());
@@ -31,7 +31,7 @@ const OWNER = `
     process.exit();
   }`;
 
-/** Starts the embedded PostgreSQL from another process, as another user if wanted. */
+/** Starts the embedded PostgreSQL from another process, optionally as another user. */
 function startOwner(options: EmbeddedOptions, user: { uid?: number; gid?: number } = {}): Owner {
   const child = spawn(process.execPath, ["--input-type=module", "-e", OWNER, JSON.stringify(options)], {
     ...user,
@@ -50,8 +50,9 @@ function startOwner(options: EmbeddedOptions, user: { uid?: number; gid?: number
 }
 
 /**
- * A data folder for one test, forgetful unless told otherwise; whatever was started on it is stopped, and the folder removed,
- * when the test ends. An initialised one saves the seconds that the first start takes.
+ * A data folder for one test, without durability by default. When the test ends, the processes on it are stopped and
+ * the folder
+ * is removed. An initialised folder saves the seconds of the first start.
  */
 export async function scratch(t: TestContext, { initialised = false } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-embedded-"));
@@ -77,11 +78,11 @@ export async function scratch(t: TestContext, { initialised = false } = {}) {
 
 let template: Promise<string> | undefined;
 
-/** Gives a data folder the empty cluster that a first start makes. Such a cluster is made once for all tests of a process. */
+/** Initialises a data folder with an empty cluster, created once for all tests of a process. */
 async function copyCluster(dataDir: string): Promise<void> {
   template ??= initialisedFolder();
   await mkdir(join(dataDir, "postgres"), { mode: 0o700 });
-  // Keeps the owner, who may be another user than that of this process.
+  // Preserves the owner, which may differ from this process's user.
   await promisify(execFile)("cp", ["-a", join(await template, "postgres", "cluster"), join(dataDir, "postgres")]);
 }
 
@@ -93,7 +94,7 @@ async function initialisedFolder(): Promise<string> {
   return dataDir;
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on its own connection. */
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
   const sql = connect(url, 1);
   try {
@@ -103,16 +104,16 @@ export async function query(url: string, statement: string): Promise<Record<stri
   }
 }
 
-/** Waits for a condition; half a minute is far more than any takes. */
+/** Waits for a condition. Thirty seconds is far more than any condition needs. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 30_000;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain for ${condition}`);
+    if (Date.now() > deadline) throw new Error(`Timed out waiting for ${condition}`);
     await delay(5);
   }
 }
 
-/** Whether a process runs; one that has ended but was not waited for does not. */
+/** Whether a process is running; a zombie is not. */
 export async function runs(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);

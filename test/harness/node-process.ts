@@ -3,28 +3,28 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** A node of the service in a process of its own, to be killed by a test. */
+/** A node of the service in its own process, for tests that kill it. */
 export interface NodeProcess {
   readonly baseUrl: string;
   readonly adminKey: string;
   readonly process: ChildProcess;
-  /** Resolves when the process has ended, with its exit code, or the signal that ended it. */
+  /** Resolves when the process ends, with its exit code or signal. */
   readonly exited: Promise<number | NodeJS.Signals>;
-  /** Everything that it has written so far. */
+  /** The output so far. */
   output(): string;
-  /** Ends it as a crash would. */
+  /** Kills the process, as in a crash. */
   kill(): Promise<void>;
 }
 
-/** How to start it, besides its settings. */
+/** Start options besides the settings. */
 export interface NodeProcessOptions {
-  /** Puts a shell in between that starts the node, given the node's command line. */
+  /** Returns a shell command that starts the node, given the node's command line. */
   readonly shell?: (command: string) => string;
 }
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const alive = new Set<ChildProcess>();
-// A test that dies must not leave a node behind.
+// A crashed test must not leave a node running.
 process.once("exit", () => {
   for (const child of alive) child.kill("SIGKILL");
 });

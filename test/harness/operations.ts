@@ -7,10 +7,10 @@ import {
 } from "../../gen/buf/validate/validate_pb.ts";
 import { type Operation, readOperations } from "../../src/definitions/index.ts";
 
-/** A request as JSON, with the names of the definition. */
+/** A request as JSON, with the field names of the definition. */
 export type Json = Record<string, unknown>;
 
-/** Every operation, from the definitions. */
+/** Every operation of the definitions. */
 export const operations: readonly Operation[] = readOperations();
 
 /** The rules of a field; undefined when it has none. */
@@ -23,18 +23,20 @@ export function idFields({ method }: Operation): DescField[] {
   return method.input.fields.filter(({ name, scalar }) => scalar === ScalarType.STRING && /(^|_)id$/.test(name));
 }
 
-/** The operation that makes the records which a field of another names: it posts to the collection in front of the id. */
+/**
+ * The operation that creates the records which an id field names: it posts to the collection before the id in the path.
+ */
 export function creatorOf({ id, bindings }: Operation, { name }: DescField): Operation {
   const collections = bindings.flatMap(({ path }) => path.split(`/{${name}}`).slice(0, 1));
   const found = operations.find(
     (each) =>
       each.governance.mutating && each.bindings.some(({ verb, path }) => verb === "POST" && collections.includes(path)),
   );
-  if (found === undefined) throw new Error(`${id}: no operation makes what ${name} names; give one in the fixtures`);
+  if (found === undefined) throw new Error(`${id}: no operation creates the record that ${name} names; provide one in the fixtures`);
   return found;
 }
 
-/** The least request that keeps the rules of its definition; ids and what no rule tells come from `given`. */
+/** The smallest request that satisfies the rules of its definition; ids and values without a rule come from `given`. */
 export function validRequest({ id, method }: Operation, given: Json): Json {
   const request: Json = { ...given };
   for (const field of method.input.fields) {
@@ -44,14 +46,14 @@ export function validRequest({ id, method }: Operation, given: Json): Json {
   return request;
 }
 
-/** A word that no other request of this process has. */
+/** A word that is unique in this process. */
 export function freshWord(): string {
   return `w${process.pid.toString(36)}${(serial++).toString(36)}`;
 }
 
 let serial = 0;
 
-/** Whether leaving a field out breaks a rule. */
+/** Whether omitting a field violates a rule. */
 function isNeeded(field: DescField): boolean {
   const rules = rulesOf(field);
   if (field.oneof !== undefined) {

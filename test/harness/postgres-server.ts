@@ -6,19 +6,19 @@ import { migrate } from "../../src/platform/db/migrate.ts";
 import { Pool } from "../../src/platform/db/sql/pool.ts";
 import type { Sql } from "../../src/platform/db/sql/sql.ts";
 
-/** Where `npm test` tells the test files of its server. */
+/** Environment variable with the URL of the shared test server. */
 export const SERVER_URL = "SWITCHYARD_TEST_POSTGRES_URL";
 
 /** The migrated database that tests clone. */
 export const TEMPLATE = "switchyard_template";
 
-/** A PostgreSQL for tests, with the template in it. */
+/** A PostgreSQL server for tests, with the template database. */
 export interface TestServer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Starts a server in a temporary folder, fast and forgetful: a test about durability starts its own. */
+/** Starts a server in a temporary folder, without durability. Tests about durability start their own server. */
 export async function startTestServer(): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-test-"));
   let stop = async () => {};
@@ -27,7 +27,7 @@ export async function startTestServer(): Promise<TestServer> {
     stop = server.stop;
     await administer(server.url, `create database ${TEMPLATE}`);
     await migrate(databaseUrl(server.url, TEMPLATE), join(import.meta.dirname, "../../migrations"));
-    // A template that somebody is connected to cannot be cloned.
+    // A template with open connections cannot be cloned.
     await administer(server.url, `alter database ${TEMPLATE} with is_template true allow_connections false`);
     return { url: server.url, stop: () => end() };
   } catch (error) {
@@ -46,14 +46,14 @@ export function databaseUrl(serverUrl: string, name: string): string {
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 
-/** A pool of a test's own. Columns are called what they are called in SQL. */
+/** A connection pool for a test. Columns keep their SQL names. */
 export interface TestSql extends Sql {
   begin<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
-  /** Closes it, after so many seconds at the latest. */
+  /** Closes the pool after at most this many seconds. */
   end(options?: { readonly timeout: number }): Promise<void>;
 }
 
-/** Opens a pool for a test. */
+/** Opens a connection pool for a test. */
 export function connect(url: string, maxConnections: number): TestSql {
   const pool = new Pool(url, { maxConnections });
   return Object.assign(pool.sql, {
@@ -62,7 +62,7 @@ export function connect(url: string, maxConnections: number): TestSql {
   });
 }
 
-/** Runs a statement outside of every test's database. */
+/** Runs a statement on the server's maintenance database. */
 export async function administer(serverUrl: string, statement: string): Promise<void> {
   const sql = connect(databaseUrl(serverUrl, "postgres"), 1);
   try {

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { administer, connect, databaseUrl, SERVER_URL, TEMPLATE, type TestSql } from "./postgres-server.ts";
 
-/** A migrated database of the test's own. */
+/** A migrated database for one test. */
 export interface TestDatabase {
   readonly url: string;
   readonly sql: TestSql;
-  /** Closes `sql`, ends every other connection to the database and removes it. */
+  /** Closes `sql`, ends every other connection to the database and drops it. */
   drop(): Promise<void>;
 }
 
-/** Creates a migrated database that nobody else uses. */
+/** Creates a new migrated database. */
 export async function freshDatabase(): Promise<TestDatabase> {
   const server = testServerUrl();
   const name = `test_${randomBytes(8).toString("hex")}`;
@@ -26,7 +26,7 @@ export async function freshDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** The URL of the server that all test files share. */
+/** The URL of the shared test server. */
 export function testServerUrl(): string {
   const url = process.env[SERVER_URL];
   if (url === undefined)

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
-// Random cases start from the same number in every `npm test`, and from a fresh one in `npm run test:fuzz`.
+// Random cases use the same seed in every `npm test`, and a new one in `npm run test:fuzz`.
 fc.configureGlobal({ seed: Number(process.env.TEST_SEED ?? 1) });
 
-/** fast-check, with the seed of the run. */
+/** fast-check, configured with the seed of the run. */
 export { fc };

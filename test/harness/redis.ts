@@ -6,17 +6,17 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
-/** A real Redis (or Valkey) of its own for one test file. */
+/** A real Redis (or Valkey) server for one test file. */
 export interface RedisPeer {
-  /** For a client: a path of a unix socket, which no other test can take. */
+  /** The path of a unix socket, which no other test can use. */
   readonly url: string;
-  /** Ends it as a crash would; `start` brings it back, empty. */
+  /** Kills the server, as in a crash; `start` restarts it empty. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Stops and continues it in mid-air: connections stay open and nothing is answered. */
+  /** Suspends and resumes the process: connections stay open and get no response. */
   freeze(): void;
   thaw(): void;
-  /** Ends it for good and removes its folder. */
+  /** Stops the server permanently and removes its folder. */
   stop(): Promise<void>;
 }
 
@@ -29,12 +29,12 @@ const run = promisify(execFile);
 const names = ["redis-server", "valkey-server"];
 let reason = "";
 
-/** Why `startRedis` answered undefined. */
+/** Why `startRedis` returned undefined. */
 export function whyNoRedis(): string {
   return reason;
 }
 
-/** Starts a Redis from the PATH, or else one unpacked from Debian packages; undefined where neither can be had. */
+/** Starts a Redis from the PATH, or one unpacked from Debian packages; returns undefined when neither is available. */
 export async function startRedis(): Promise<RedisPeer | undefined> {
   let program: Program | undefined;
   try {
@@ -71,7 +71,7 @@ async function peerOf(program: Program, folder: string): Promise<RedisPeer> {
     ended.kill("SIGKILL");
     await exit;
   }
-  // A test that dies must not leave a server behind.
+  // A crashed test must not leave a server running.
   process.once("exit", () => child?.kill("SIGKILL"));
 
   await start();
@@ -98,7 +98,7 @@ async function onPath(): Promise<Program | undefined> {
   return undefined;
 }
 
-// Unpacks the packages into a folder of this user's, and leaves the system as it is.
+// Unpacks the packages into a folder of this user and does not change the system.
 async function fromPackages(): Promise<Program> {
   const cache = join(tmpdir(), `redis-packages-${process.arch}-${userInfo().uid}`);
   const found = await unpackedIn(cache);
@@ -113,7 +113,7 @@ async function fromPackages(): Promise<Program> {
     for (const file of await readdir(work))
       if (file.endsWith(".deb")) await run("dpkg", ["-x", file, "root"], { cwd: work });
     await mkdir(cache, { mode: 0o700 }).catch(() => {});
-    // Another test file may have been first; its copy is as good.
+    // Another test file may have unpacked the same packages first.
     await rename(join(work, "root"), join(cache, "root")).catch(() => {});
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -123,7 +123,7 @@ async function fromPackages(): Promise<Program> {
   return unpacked;
 }
 
-// What apt would install: the server and whatever it needs that this machine lacks.
+// The packages that apt would install: the server and its missing dependencies.
 async function packagesNeeded(): Promise<string[]> {
   const attempts = process.getuid?.() === 0 ? [false, true] : [false];
   let problem: unknown;
@@ -143,7 +143,7 @@ async function packagesNeeded(): Promise<string[]> {
 
 async function unpackedIn(cache: string): Promise<Program | undefined> {
   const info = await stat(cache).catch(() => undefined);
-  // A folder that somebody else made under this name is not to be trusted.
+  // A folder that another user created under this name is not trusted.
   if (info === undefined || info.uid !== userInfo().uid) return undefined;
   const libraries: string[] = [];
   for (const base of ["usr/lib", "lib"]) {

@@ -1,18 +1,18 @@
-/** A caller of the REST surface. */
+/** A REST client. */
 export interface RestClient {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<RestAnswer>;
 }
 
-/** An answer as REST gave it. */
+/** A REST response. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   readonly body: any;
   readonly text: string;
 }
 
-/** Calls REST with a key, or without one. */
+/** Creates a REST client, with or without a key. */
 export function restClient(baseUrl: string, key?: string): RestClient {
   return {
     async call(method, path, body, headers = {}) {

@@ -1,9 +1,9 @@
 import type { Sql } from "../../src/platform/db/index.ts";
 
-/** How many rows each table has gained since it is watched, and by how much the sum of their digests has grown. */
+/** The number of rows that each table has gained since tracking began, and the change of the sum of their digests. */
 export type Rows = Readonly<Record<string, string>>;
 
-// Background work, and what nodes note of recipients, change by themselves.
+// Background work and the nodes' recipient bookkeeping change these tables at any time.
 const livesByItself = [
   "jobs",
   "instance",
@@ -14,17 +14,17 @@ const livesByItself = [
   "webhook_replays",
 ];
 
-// So do notes of a key's last use, and of how often a recipient was sought for an item.
+// A key's last use and an item's routing attempts also change at any time.
 const columnsThatChange = ["last_used_at", "assign_tries", "assign_reason", "assign_snapshot", "assign_after"];
 
 /**
- * Reads how far every table is from where it was when it was first read; `except` names tables that may change.
+ * Reads how far every table is from its first reading; `except` names tables that may change.
  *
- * Triggers log a digest of every row that is written, so that a read costs the same however much the tables hold.
+ * Triggers log a digest of every written row, so a read costs the same regardless of the tables' size.
  */
 export async function readRows(sql: Sql, except: readonly string[] = []): Promise<Rows> {
   await watch(sql);
-  // What is summed up leaves the log. Otherwise each read would sum up more than the one before.
+  // Summed rows are deleted from the log. Otherwise each read would sum more than the previous one.
   await sql`
     with gone as (delete from test_written_rows returning name, sign, digest)
     insert into test_row_totals as held (name, rows, digest)
@@ -36,17 +36,20 @@ export async function readRows(sql: Sql, except: readonly string[] = []): Promis
   return Object.fromEntries(rows.map(({ name, held }) => [name, held]));
 }
 
-/** A place in the log of written rows. */
+/** A position in the log of written rows. */
 export type Mark = string;
 
-/** Where the log of written rows ends now. */
+/** The current end of the log of written rows. */
 export async function markRows(sql: Sql): Promise<Mark> {
   await watch(sql);
   const [row] = await sql<{ mark: Mark }[]>`select coalesce(max(id), 0)::text as mark from test_written_rows`;
   return row!.mark;
 }
 
-/** How many rows of each table are new or changed since a mark, without a `readRows` in between; tables without any are left out. */
+/**
+ * The number of rows of each table that are new or changed since a mark, without a `readRows` in between; unchanged
+ * tables are omitted.
+ */
 export async function changedRows(sql: Sql, mark: Mark): Promise<Readonly<Record<string, number>>> {
   const rows = await sql<{ name: string; count: number }[]>`
     select name, sum(count)::int as count
@@ -58,7 +61,7 @@ export async function changedRows(sql: Sql, mark: Mark): Promise<Readonly<Record
 
 const watched = new WeakMap<Sql, Promise<void>>();
 
-/** Has every table log what is written to it, from now on. */
+/** Adds logging triggers to every table. */
 function watch(sql: Sql): Promise<void> {
   const known = watched.get(sql);
   if (known !== undefined) return known;

@@ -4,25 +4,25 @@ import { loadConfig } from "../../src/config/index.ts";
 import { afterFile } from "./after-file.ts";
 import { freshDatabase } from "./postgres.ts";
 
-/** A node of the service for tests: real listeners, a database of its own. */
+/** A node for tests, with real listeners and its own database. */
 export interface TestService {
   readonly baseUrl: string;
   readonly internalUrl: string;
   readonly metricsUrl: string;
-  /** An admin of the platform tenant. */
+  /** An admin key of the platform tenant. */
   readonly adminKey: string;
   readonly databaseUrl: string;
   readonly service: Service;
   stop(): Promise<void>;
 }
 
-/** The secret of service tokens on the internal plane of test nodes. */
+/** The service token secret of test nodes. */
 export const serviceTokenSecret = "a secret that only tests may ever use";
 
-/** Settings by key; further ones may be given. */
+/** Additional settings by key. */
 export type TestSettings = Readonly<Record<string, string>>;
 
-/** Starts a node in this process; it is stopped after the last test of the file. */
+/** Starts a node in this process and stops it after the last test of the file. */
 export async function startService(settings: TestSettings = {}, databaseUrl?: string): Promise<TestService> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const adminKey = settings["auth.bootstrap_api_key"] ?? `sk_test_admin_${randomBytes(16).toString("hex")}`;
@@ -53,7 +53,7 @@ export async function startService(settings: TestSettings = {}, databaseUrl?: st
   };
 }
 
-/** The settings of a test node as loadConfig takes them. */
+/** The settings of a test node in the form that loadConfig accepts. */
 export function overridesOf(settings: TestSettings): string[] {
   return Object.entries({ ...defaults(), ...settings }).map(([key, value]) => `${key}=${value}`);
 }

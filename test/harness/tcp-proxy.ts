@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 
-/** A way to a PostgreSQL that can be frozen, cut and led to another server while its address stays the same. */
+/** A TCP proxy to a PostgreSQL server that can be frozen, cut and redirected while its address stays the same. */
 export interface TcpProxy {
   readonly port: number;
-  /** How many clients are connected. */
+  /** The number of connected clients. */
   readonly size: number;
-  /** Forwards nothing any more, in either direction; connections stay open and new ones are accepted. */
+  /** Stops forwarding in both directions; connections stay open and new ones are accepted. */
   freeze(): void;
-  /** Forwards again, beginning with what has come meanwhile. */
+  /** Resumes forwarding, starting with the data received meanwhile. */
   thaw(): void;
-  /** Sends new connections to another server. */
+  /** Redirects new connections to another server. */
   lead(to: NetConnectOpts): void;
   close(): Promise<void>;
 }

@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { type Authority, createAuthority } from "./certificates.ts";
 
-/** A PostgreSQL that accepts TCP connections with TLS and no others. */
+/** A PostgreSQL server that accepts only TCP connections with TLS. */
 export interface TlsServer {
-  /** Without TLS parameters. Its certificate is for 127.0.0.1 and no other name. */
+  /** Without TLS parameters. The certificate is only for 127.0.0.1. */
   readonly url: string;
-  /** Files with the certificate of its authority, and of another one. */
+  /** Files with the certificate of the server's authority, and of an unrelated one. */
   readonly rootFile: string;
   readonly otherRootFile: string;
   stop(): Promise<void>;
 }
 
-/** Starts a server whose certificate is signed by an authority of the test's own. */
+/** Starts a server whose certificate is signed by a test authority. */
 export async function startTlsServer(): Promise<TlsServer> {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-tls-"));
   const cluster = join(dataDir, "postgres", "cluster");
@@ -50,7 +50,7 @@ export async function startTlsServer(): Promise<TlsServer> {
   };
 }
 
-/** Writes a file that belongs to whom the cluster belongs to, and that nobody else can read. */
+/** Writes a file that only the cluster's owner can read. */
 function writeInside(cluster: string, name: string, text: string): void {
   const file = join(cluster, name);
   writeFileSync(file, text, { mode: 0o600 });

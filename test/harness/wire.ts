@@ -1,30 +1,30 @@
 import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
 import type { Json } from "./operations.ts";
 
-/** A way to call an operation. */
+/** A protocol for calling an operation. */
 export type Protocol = "REST" | "Connect";
 
-/** The ways in which every operation can be called with JSON. */
+/** The protocols that accept JSON for every operation. */
 export const protocols: readonly Protocol[] = ["REST", "Connect"];
 
-/** Who calls, where, and with what besides the message. */
+/** The caller's base URL and headers. */
 export interface Caller {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What became of a call, the same for every protocol. */
+/** The result of a call, in the same form for every protocol. */
 export interface Outcome {
-  /** The catalogue's code; "OK" when the call went well. */
+  /** The catalogue's error code, or "OK". */
   readonly code: string;
   readonly status: number;
   readonly retryable: boolean | undefined;
   readonly violations: readonly { field: string; rule: string; message: string }[];
   readonly requestId: string;
   readonly headers: Headers;
-  /** The body as it came; of a stream, what came first. */
+  /** The raw body; for a stream, its first part. */
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   readonly body: any;
 }
 
@@ -44,7 +44,7 @@ export function callOperation(
   });
 }
 
-/** A request as it is sent. */
+/** A raw request. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
@@ -52,14 +52,14 @@ export interface RawRequest {
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** What REST calls the fields of a list's request. */
+/** The REST names of a list request's paging fields. */
 export const restPagingNames: Readonly<Record<string, string>> = {
   page_size: "limit",
   page_token: "cursor",
   skip: "offset",
 };
 
-/** The REST request of a message: variables into the path, the rest into the body or the query. */
+/** The REST request of a message: variables in the path, the rest in the body or query. */
 export function restRequest(
   operation: Operation,
   message: Json,
@@ -95,7 +95,7 @@ export function connectRequest({ id, streaming }: Operation, message: Json): Raw
   };
 }
 
-/** Puts data into the envelope of gRPC and of Connect's streams. */
+/** Wraps data in the envelope of gRPC and of Connect streams. */
 export function enveloped(data: Uint8Array, flags = 0): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(5 + data.length);
   bytes[0] = flags;
@@ -104,10 +104,10 @@ export function enveloped(data: Uint8Array, flags = 0): Uint8Array<ArrayBuffer> 
   return bytes;
 }
 
-/** Sends a request and reads its answer; of a stream, up to its first message. */
+/** Sends a request and reads the response; for a stream, up to its first message. */
 export async function send(protocol: Protocol, url: string, init: RequestInit): Promise<Outcome> {
   const leave = new AbortController();
-  // A stream that shows nothing would keep a failing test waiting for ever.
+  // A stream without messages would block a failing test forever.
   const timer = setTimeout(() => leave.abort(new Error("no answer within 15 seconds")), 15_000);
   try {
     const response = await fetch(url, { ...init, signal: leave.signal });
@@ -120,7 +120,7 @@ export async function send(protocol: Protocol, url: string, init: RequestInit): 
   }
 }
 
-/** The first event or envelope of a stream. */
+/** Reads the first event or envelope of a stream. */
 async function firstMessage(response: Response): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   const isSse = response.headers.get("content-type")!.includes("event-stream");
