@@ -21,10 +21,10 @@ const wrongCredentials = [
 for (const operation of operations) {
   const { id, governance } = operation;
 
-  // Made once: whoever is refused leaves it as it is.
+  // Created once: a rejected caller does not change it.
   let made: Promise<Json> | undefined;
 
-  /** Every caller is refused over every protocol, and nothing happens. */
+  /** Asserts that every caller is rejected over every protocol and that no row changes. */
   async function refuses(code: ErrorCode, callers: readonly Caller[]): Promise<void> {
     made ??= requestFor(operation, stage.platform);
     const request = await made;
@@ -41,7 +41,7 @@ for (const operation of operations) {
     assert.deepEqual(await readRows(stage.sql), held);
   }
 
-  test(`${id} carries out a request made from its definition`, async () => {
+  test(`${id} accepts a request generated from its definition`, async () => {
     for (const protocol of protocols) {
       const request = await requestFor(operation, stage.platform);
       const held = governance.mutating ? undefined : await readRows(stage.sql);
@@ -53,7 +53,7 @@ for (const operation of operations) {
   });
 
   if (governance.authenticationRequired) {
-    test(`${id} refuses callers without good credentials, and nothing happens`, async () => {
+    test(`${id} rejects callers without valid credentials, without effect`, async () => {
       const { baseUrl } = callerFor(stage.platform, operation);
       await refuses(
         "UNAUTHENTICATED",
@@ -61,7 +61,7 @@ for (const operation of operations) {
       );
     });
 
-    test(`${id} refuses credentials of the other plane, and nothing happens`, async () => {
+    test(`${id} rejects credentials of the other plane, without effect`, async () => {
       const { admin, service } = stage.platform;
       const callers = [{ baseUrl: service.baseUrl, headers: admin.headers }];
       if (!governance.internalOnly) callers.push({ baseUrl: admin.baseUrl, headers: service.headers });
@@ -70,13 +70,13 @@ for (const operation of operations) {
   }
 
   if (governance.authorizationRequired && !governance.internalOnly) {
-    test(`${id} refuses a key without roles and scopes, and nothing happens`, async () => {
+    test(`${id} rejects a key without roles and scopes, without effect`, async () => {
       await refuses("PERMISSION_DENIED", [stage.platform.nobody]);
     });
   }
 
   if (governance.roles.length > 0) {
-    test(`${id} refuses a key with every scope and without the role, and nothing happens`, async () => {
+    test(`${id} rejects a key with every scope but without the role, without effect`, async () => {
       await refuses("PERMISSION_DENIED", [stage.platform.roleless]);
     });
   }

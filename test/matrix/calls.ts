@@ -3,41 +3,41 @@ import { type Json, operations } from "../harness/operations.ts";
 import type { TestSql } from "../harness/postgres-server.ts";
 import { type Caller, callOperation, type Outcome } from "../harness/wire.ts";
 
-/** A tenant and those who call for it. */
+/** A tenant and its callers. */
 export interface Party {
   readonly tenantId: string;
   readonly isPlatform: boolean;
-  /** An admin on the external plane. */
+  /** An admin key on the external plane. */
   readonly admin: Caller;
   /** A key without roles and scopes. */
   readonly nobody: Caller;
   /** A key with every scope and no role. */
   readonly roleless: Caller;
-  /** A service on the internal plane. */
+  /** A service token on the internal plane. */
   readonly service: Caller;
-  /** What the tenant is kept in, for records that no operation makes. */
+  /** The tenant's database, for records that no operation creates. */
   readonly sql: TestSql;
 }
 
-/** What no definition tells about valid requests, by operation. */
+/** Values of valid requests that the definition does not determine, by operation. */
 export type Known = Readonly<Record<string, (party: Party) => Promise<Json> | Json>>;
 
-/** Who can call an operation: internal-only ones are reached on the internal plane alone. */
+/** The callers of an operation: an internal one is reachable only on the internal plane. */
 export function callerFor(party: Party, { governance }: Operation): Caller {
   return governance.internalOnly ? party.service : party.admin;
 }
 
-/** The operation with this name, such as "PoolService/CreatePool". */
+/** The operation with a given name, such as "PoolService/CreatePool". */
 export function operationNamed(name: string): Operation {
   const found = operations.find(({ id }) => id === `service.api.${name}`);
   if (found === undefined) throw new Error(`there is no operation ${name}`);
   return found;
 }
 
-/** Calls an operation that has to go well. */
+/** Calls an operation that must succeed. */
 export async function must(named: Operation | string, party: Party, message: Json): Promise<Outcome> {
   const operation = typeof named === "string" ? operationNamed(named) : named;
   const outcome = await callOperation("REST", operation, callerFor(party, operation), message);
-  if (outcome.code !== "OK") throw new Error(`${operation.id} answered ${outcome.text} to ${JSON.stringify(message)}`);
+  if (outcome.code !== "OK") throw new Error(`${operation.id} returned ${outcome.text} to ${JSON.stringify(message)}`);
   return outcome;
 }

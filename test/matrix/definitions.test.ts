@@ -18,13 +18,13 @@ import { createRestHandler } from "../../src/gateway/rest/index.ts";
 import { roleGrants } from "../../src/platform/access/index.ts";
 import { operations } from "../harness/operations.ts";
 
-/** Actions that change nothing, also where they are posted: what they carry or answer with has no place in an address. */
+/** Actions that change nothing even when they are posted, because their input or output does not belong in a URL. */
 const readingActions = new Set(["read", "access", "verify"]);
 
 for (const operation of operations) {
   const { id, method, governance: governed, bindings } = operation;
 
-  test(`${id} says what it is, for whom, and who may call it`, () => {
+  test(`${id} declares its description, planes and permissions`, () => {
     assert.notEqual(governed.lifecycle, Lifecycle.UNSPECIFIED, "lifecycle");
     assert.notEqual(governed.audience, Audience.UNSPECIFIED, "audience");
     assert.equal(
@@ -49,7 +49,7 @@ for (const operation of operations) {
     }
   });
 
-  test(`${id} changes something exactly when its action and its verb say so`, () => {
+  test(`${id} is mutating exactly when its action and its verb are`, () => {
     assert.equal(governed.mutating, !readingActions.has(governed.action), governed.action);
     for (const { verb } of bindings) {
       if (verb === "GET") assert.ok(!governed.mutating, "GET changes nothing");
@@ -57,7 +57,7 @@ for (const operation of operations) {
     }
   });
 
-  test(`${id} has paths whose variables are texts of its request`, () => {
+  test(`${id} has paths whose variables are string fields of its request`, () => {
     assert.ok(bindings.length > 0);
     for (const { verb, path, body, responseBody } of bindings) {
       assert.match(path, /^\/api\//);
@@ -71,7 +71,7 @@ for (const operation of operations) {
   });
 }
 
-/** Keys that several operations name, by the type or the field that holds them. One pattern counts for each of them. */
+/** Keys that several operations name, by the type or the field that holds them. Each key has one pattern. */
 const sharedKeys = [
   { what: "a workflow's key", names: /\.workflow_key$/, pattern: "^[a-zA-Z0-9]([._-]?[a-zA-Z0-9])*$" },
   {
@@ -81,7 +81,7 @@ const sharedKeys = [
   },
 ];
 for (const { what, names, pattern } of sharedKeys) {
-  test(`${what} is the same everywhere: what can be made can be named by every operation`, () => {
+  test(`${what} has one pattern: every key that can be created can be named by every operation`, () => {
     const fields = operations
       .flatMap(({ method }) => method.input.fields)
       .filter((field) => names.test(`${field.parent.name}.${field.name}`));
@@ -95,7 +95,7 @@ for (const { what, names, pattern } of sharedKeys) {
   });
 }
 
-test("a method without a handler stops the start", () => {
+test("a method without a handler fails the start", () => {
   const handlers = { "service.api.TenantService": {} };
   assert.throws(
     () => createExecutor(operations, { handlers } as unknown as Parameters<typeof createExecutor>[1]),
@@ -103,7 +103,7 @@ test("a method without a handler stops the start", () => {
   );
 });
 
-test("a method without governance, path or with an empty binding is refused", () => {
+test("a method without governance or path, or with an empty binding, is rejected", () => {
   const options = create(MethodOptionsSchema);
   assert.throws(() => operationWith(options), /Test\/Try has no governance/);
   setExtension(options, governance, create(GovernanceSchema));
@@ -114,11 +114,11 @@ test("a method without governance, path or with an empty binding is refused", ()
   assert.equal(operationWith(options).bindings[0]?.path, "/api/try");
 });
 
-test("a method without a comment has no documentation that a test could pass on", () => {
+test("a method without a comment has no documentation", () => {
   assert.equal(commentOf(methodWith(create(MethodOptionsSchema))), "");
 });
 
-test("two operations that claim one path stop the start, also when their variables have other names", () => {
+test("two operations with the same path fail the start, even when their variables have different names", () => {
   const [tenant] = operations.filter(({ id }) => id === "service.api.TenantService/GetTenant");
   const twin = { ...tenant!, id: "twin", bindings: [{ ...tenant!.bindings[0]!, path: "/api/tenants/{id}" }] };
   const serve = (served: typeof operations) =>
@@ -127,7 +127,7 @@ test("two operations that claim one path stop the start, also when their variabl
   serve(operations);
 });
 
-/** A method of a service of its own, with these options. */
+/** A method of a new service, with these options. */
 function methodWith(options: MethodOptions): DescMethod {
   const file = create(FileDescriptorProtoSchema, {
     name: "try.proto",

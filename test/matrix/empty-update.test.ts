@@ -26,7 +26,7 @@ for (const operation of updates) {
   const call = (protocol: (typeof protocols)[number], request: object) =>
     callOperation(protocol, operation, callerFor(stage.platform, operation), request as never);
 
-  test(`${operation.id} without a field changes no version, records no event, and answers with the record`, async () => {
+  test(`${operation.id} without a field changes no version, records no event, and returns the record`, async () => {
     for (const protocol of protocols) {
       const request = await leastRequestFor(operation, stage.platform);
       const untouched = await readRows(stage.sql);
@@ -36,7 +36,7 @@ for (const operation of updates) {
     }
   });
 
-  test(`${operation.id} without a field still refuses a version that is not the current one`, async () => {
+  test(`${operation.id} without a field still rejects a version that is not the current one`, async () => {
     const request = await requestFor(operation, stage.platform);
     const empty = await leastRequestFor(operation, stage.platform);
     assert.equal((await call("REST", request)).code, "OK");

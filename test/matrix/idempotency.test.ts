@@ -14,7 +14,7 @@ before(async () => {
 
 const mutating = operations.filter(({ governance }) => governance.mutating);
 
-/** What the service holds, apart from the keys themselves. */
+/** The service's rows, except the idempotency keys themselves. */
 const effects = async () => {
   await atRest(stage.sql);
   return readRows(stage.sql, ["idempotency_records"]);
@@ -32,7 +32,7 @@ for (const [turn, operation] of mutating.entries()) {
       "x-request-id": "the-same",
     });
 
-  test(`${id} repeated under one key takes effect once and answers the same`, async () => {
+  test(`${id} repeated with one key takes effect once and returns the same response`, async () => {
     for (const protocol of sampled(protocols, 2, turn)) {
       const request = await requestFor(operation, stage.platform);
       const key = freshWord();
@@ -52,7 +52,7 @@ for (const [turn, operation] of mutating.entries()) {
     }
   });
 
-  test(`${id} refuses a key that was used with another request, and nothing happens`, async () => {
+  test(`${id} rejects a key that was used with another request, without effect`, async () => {
     for (const protocol of sampled(protocols, 2, turn)) {
       const key = freshWord();
       assert.equal((await ask(protocol, await requestFor(operation, stage.platform), key)).code, "OK");
@@ -66,8 +66,8 @@ for (const [turn, operation] of mutating.entries()) {
     }
   });
 
-  test(`${id} sent many times at once under one key takes effect once`, async () => {
-    /** What calls with one request and one key write, and what they are answered. */
+  test(`${id} sent many times concurrently with one key takes effect once`, async () => {
+    /** The rows that calls with one request and one key write, and their responses. */
     const effectOf = async (count: number) => {
       const request = await requestFor(operation, stage.platform);
       const key = freshWord();
@@ -86,7 +86,7 @@ for (const [turn, operation] of mutating.entries()) {
   });
 }
 
-test("no mutating operation takes a key that is not printable or too long", async () => {
+test("no mutating operation accepts a key that is unprintable or too long", async () => {
   const requests = new Map<Operation, Json>();
   for (const operation of mutating) requests.set(operation, await requestFor(operation, stage.platform));
   const held = await effects();
@@ -103,7 +103,7 @@ test("no mutating operation takes a key that is not printable or too long", asyn
   assert.deepEqual(await effects(), held);
 });
 
-test("a key is one caller's own: another caller's, another tenant's and another operation's do not meet it", async () => {
+test("keys are scoped by caller, tenant and operation", async () => {
   const { platform, own } = stage;
   const create = operations.find(({ id }) => id === "service.api.EnvironmentService/CreateEnvironment")!;
   const invite = operations.find(({ id }) => id === "service.api.MemberService/InviteMember")!;
@@ -120,7 +120,7 @@ test("a key is one caller's own: another caller's, another tenant's and another 
   }
 });
 
-test("a call that failed leaves its key free for the mended one", async () => {
+test("a failed call leaves its key free for the corrected one", async () => {
   const { platform } = stage;
   const create = operations.find(({ id }) => id === "service.api.EnvironmentService/CreateEnvironment")!;
   const key = { "idempotency-key": freshWord() };

@@ -23,14 +23,14 @@ before(async () => {
 const hidden = operations.filter(({ governance }) => governance.internalOnly);
 const open = operations.filter(({ governance }) => !governance.internalOnly);
 
-test("there are operations of both kinds to look at", () => {
+test("there are operations of both kinds to test", () => {
   assert.ok(hidden.length > 0 && open.length > 0);
 });
 
 for (const operation of hidden) {
   const { id, service, method } = operation;
 
-  test(`${id} is carried out on the internal plane for a service token`, async () => {
+  test(`${id} accepts a service token on the internal plane`, async () => {
     for (const protocol of protocols) {
       const { own } = stage;
       const outcome = await callOperation(protocol, operation, own.service, await requestFor(operation, own));
@@ -38,7 +38,7 @@ for (const operation of hidden) {
     }
   });
 
-  test(`${id} does not exist for REST on the external plane, whoever asks and with whatever verb`, async () => {
+  test(`${id} does not exist for REST on the external plane, for any caller and verb`, async () => {
     const { own, sql } = stage;
     const request = restRequest(operation, await requestFor(operation, own));
     const held = await readRows(sql);
@@ -53,7 +53,7 @@ for (const operation of hidden) {
     assert.deepEqual(await readRows(sql), held);
   });
 
-  test(`${id} is unimplemented for Connect, gRPC and gRPC-Web on the external plane, whoever asks`, async () => {
+  test(`${id} is unimplemented for Connect, gRPC and gRPC-Web on the external plane, for any caller`, async () => {
     const { own } = stage;
     const request = await requestFor(operation, own);
     const { baseUrl } = own.admin;
@@ -70,7 +70,7 @@ for (const operation of hidden) {
           options: object,
         ) => Promise<unknown>;
         const error = await call(fieldsOf(request), { headers }).then(
-          () => assert.fail("was carried out"),
+          () => assert.fail("the call succeeded"),
           (reason: unknown) => ConnectError.from(reason),
         );
         assert.equal(error.code, Code.Unimplemented, error.message);
@@ -79,7 +79,7 @@ for (const operation of hidden) {
   });
 }
 
-test("the report of services tells each plane's operations and no others", async () => {
+test("the service report lists exactly each plane's operations", async () => {
   const { own } = stage;
   const report = operations.find(({ id }) => id === "service.api.DiscoveryService/GetServicesReport")!;
   const named = async (caller: typeof own.admin) => {
@@ -92,7 +92,7 @@ test("the report of services tells each plane's operations and no others", async
   assert.deepEqual((await named(own.service)).sort(), operations.map(({ id }) => id).sort());
 });
 
-test("the OpenAPI document tells every open operation and no hidden one", async () => {
+test("the OpenAPI document lists every external operation and no internal one", async () => {
   const { own } = stage;
   for (const { baseUrl } of [own.admin, own.service]) {
     const response = await fetch(`${baseUrl}/openapi.yaml`);
@@ -104,7 +104,7 @@ test("the OpenAPI document tells every open operation and no hidden one", async 
   }
 });
 
-test("reflection tells each plane's operations and no others", async (t) => {
+test("reflection lists exactly each plane's operations", async (t) => {
   const { own } = stage;
   const described = async (baseUrl: string) => {
     const client = new Client(new URL(baseUrl).host, credentials.createInsecure());
@@ -142,7 +142,7 @@ test("reflection tells each plane's operations and no others", async (t) => {
   assert.deepEqual(await described(own.service.baseUrl), operations.map(({ id }) => id).sort());
 });
 
-/** A request with the names of the generated code. */
+/** A request with the field names of the generated code. */
 function fieldsOf(request: Record<string, unknown>): object {
   return Object.fromEntries(
     Object.entries(request).map(([name, value]) => [

@@ -2,17 +2,17 @@ import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import type { Operation } from "../../src/definitions/index.ts";
 import type { Json } from "../harness/operations.ts";
 
-/** An id that a request names in a list; what came of each is told one by one. */
+/** An id inside a list of a request; each item of the list has its own result. */
 export interface ListedId {
-  /** Where it stands, such as `items.queue_item_id`. */
+  /** The path of the field, such as `items.queue_item_id`. */
   readonly path: string;
-  /** The first one of a request. */
+  /** The first id of a request. */
   read(request: Json): string;
-  /** The request with this one alone. */
+  /** The request with only this id. */
   replace(request: Json, id: string): Json;
 }
 
-/** The ids that an operation's request names in lists. */
+/** The ids inside lists of an operation's request. */
 export function listedIds({ method }: Operation): ListedId[] {
   return method.input.fields.flatMap((field) => {
     if (field.fieldKind !== "list") return [];

@@ -23,7 +23,7 @@ import { webhookRequests } from "./known/webhooks.ts";
 
 export { callerFor, operations, type Party, protocols };
 
-/** A node with a platform tenant and two others. */
+/** A node with the platform tenant and two others. */
 export interface Stage {
   readonly service: TestService;
   readonly sql: TestSql;
@@ -32,7 +32,7 @@ export interface Stage {
   readonly foreign: Party;
 }
 
-/** Starts a node and fills its stage. */
+/** Starts a node and creates its tenants. */
 export async function setStage(settings: TestSettings = {}): Promise<Stage> {
   const service = await startService(settings);
   const sql = connect(service.databaseUrl, 2);
@@ -47,7 +47,7 @@ export async function setStage(settings: TestSettings = {}): Promise<Stage> {
   return { service, sql, platform, own: await make("own"), foreign: await make("foreign") };
 }
 
-/** Waits until nothing goes on any more that calls began. */
+/** Waits until the background work that calls started is done. */
 export async function atRest(sql: TestSql): Promise<void> {
   for (;;) {
     const [row] = await sql<{ busy: boolean }[]>`
@@ -83,7 +83,7 @@ async function partyOf(
   };
 }
 
-/** What no definition tells; each part of the service has a file of it in known/. */
+/** Values that the definition does not determine; each part of the service has a file in known/. */
 const known: Known = {
   ...connectionRequests,
   ...integrationRequests,
@@ -97,7 +97,7 @@ const known: Known = {
   ...webhookRequests,
 };
 
-/** The operations that make what a field names, where that does not follow from a path. */
+/** The operations that create the record which a field names, where the path does not determine them. */
 const makers: Readonly<Record<string, string>> = {
   environment_id: "EnvironmentService/CreateEnvironment",
   pool_id: "PoolService/CreatePool",
@@ -107,7 +107,7 @@ const makers: Readonly<Record<string, string>> = {
   replay_id: "WebhookService/ReplayWebhookEndpoint",
 };
 
-/** Ids that name nothing of any tenant's: what they stand for is the same for all, or the caller's own choice. */
+/** Ids that name no record of a tenant: they are shared by all tenants, or chosen by the caller. */
 export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.DiscoveryService/GetCapability.id",
   "service.api.SubscriberService/UpsertSubscriber.external_id",
@@ -116,28 +116,28 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.NotificationService/TriggerNotification.user_id",
 ]);
 
-/** What is answered to an id that is not the caller's own, where that is not NOT_FOUND. */
+/** The error code for an id of another tenant, where it is not NOT_FOUND. */
 export const refusals: Readonly<Record<string, ErrorCode>> = {
   "service.api.QueueService/ListQueues.tenant_id": "INVALID_ARGUMENT",
-  // A worker has an item or has it no more; whether there ever was one makes no difference to it.
+  // A worker without a lease gets the same error whether or not the item exists.
   "service.api.WorkService/HeartbeatItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/CompleteItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/FailItem.queue_item_id": "LEASE_LOST",
 };
 
-/** Fields of which a request names one or the other, with what stands in for each. */
+/** Fields of which a request names exactly one, with the substitute for each. */
 export const alternatives: Readonly<Record<string, string>> = {
   "service.api.OutcomeService/RecordOutcome.queue_item_id": "decision_id",
   "service.api.NotificationService/TriggerNotification.subscriber_external_id": "subscriber_id",
   "service.api.NotificationService/ListDeliveries.transaction_id": "subscriber_id",
 };
 
-/** What a list must be told besides what its path names. */
+/** Required parameters of a list besides its path. */
 const listedBy: Readonly<Record<string, readonly string[]>> = {
   "service.api.NotificationService/ListDeliveries": ["subscriber_id"],
 };
 
-/** A valid request of a party's; every record that it names is made for it, and an update changes something of it. */
+/** A valid request of a party; every record that it names is created, and an update changes a field. */
 export async function requestFor(operation: Operation, party: Party): Promise<Json> {
   const request = await leastRequestFor(operation, party);
   return isPatch(operation) ? { ...changeFor(operation), ...request } : request;
@@ -150,20 +150,20 @@ export async function leastRequestFor(operation: Operation, party: Party): Promi
   return validRequest(operation, given);
 }
 
-/** Whether an operation changes the fields that are present. */
+/** Whether an operation is an update of the fields that are present. */
 export function isPatch({ bindings }: Operation): boolean {
   return bindings.some(({ verb }) => verb === "PATCH");
 }
 
-/** A change that every record of the operation's kind takes. */
+/** A change that every record of the operation's type accepts. */
 function changeFor({ id, method }: Operation): Json {
   const names = ["name", "display_name", "description", "value"];
   const name = names.find((each) => method.input.fields.some((field) => field.name === each));
-  if (name === undefined) throw new Error(`${id}: no field is known that an update can change`);
+  if (name === undefined) throw new Error(`${id}: no known field can be changed by an update`);
   return { [name]: freshWord() };
 }
 
-/** A valid request of a party's for every operation, one after another: among them are limits of what may be done at once. */
+/** A valid request of a party for every operation, created sequentially because some limits are on concurrent work. */
 export async function requestsForAll(party: Party): Promise<ReadonlyMap<Operation, Json>> {
   const requests = new Map<Operation, Json>();
   for (const operation of operations) requests.set(operation, await requestFor(operation, party));
@@ -171,7 +171,7 @@ export async function requestsForAll(party: Party): Promise<ReadonlyMap<Operatio
   return requests;
 }
 
-/** The least that a list must be told. There is something to be listed. */
+/** The smallest valid list request. At least one record exists. */
 export async function listRequestFor(operation: Operation, party: Party): Promise<Json> {
   const inPath = [...operation.bindings[0]!.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
   const names = [...inPath, ...(listedBy[operation.id] ?? [])];
@@ -179,7 +179,7 @@ export async function listRequestFor(operation: Operation, party: Party): Promis
   return Object.fromEntries(names.map((name) => [name, request[name]]));
 }
 
-/** The id of a new record of a party's that a field of an operation can name. */
+/** Creates a record of a party that a field of an operation can name; returns its id. */
 export async function recordFor(operation: Operation, fieldName: string, party: Party): Promise<string> {
   const named = (await knownOf(operation, party))[fieldName];
   return typeof named === "string" ? named : makeFor(operation, fieldName, party);
@@ -193,8 +193,9 @@ async function makeFor(operation: Operation, fieldName: string, party: Party): P
   const maker = makers[fieldName];
   const field = operation.method.input.fields.find(({ name }) => name === fieldName)!;
   const creator = maker === undefined ? creatorOf(operation, field) : operationNamed(maker);
-  if (creator === operation) throw new Error(`${operation.id}: what ${fieldName} names has to be made in known/`);
-  // A tenant is made by the platform only; any other party's own is itself.
+  if (creator === operation)
+    throw new Error(`${operation.id}: the record that ${fieldName} names must be created in known/`);
+  // Only the platform creates tenants; every other party uses its own.
   if (creator.governance.audience === Governance_Audience.OPERATOR && !party.isPlatform) return party.tenantId;
   const { body } = await must(creator, party, await requestFor(creator, party));
   const record = body.data.id === undefined ? Object.values<Json>(body.data)[0]! : body.data;

@@ -27,17 +27,17 @@ before(async () => {
 
 const sameRequestId = { "x-request-id": "the-same" };
 
-/** What a caller sees of an answer, apart from the time. */
+/** The visible part of a response, without times. */
 function seen({ status, text, headers }: Outcome) {
   return { status, text, headers: [...headers].filter(([name]) => name !== "date") };
 }
 
-/** Whether a field only narrows what a list finds. */
+/** Whether a field only filters a list. */
 function isFilter({ paging, bindings }: Operation, name: string): boolean {
   return paging !== undefined && bindings.every(({ path }) => !path.includes(`{${name}}`));
 }
 
-/** How many records a list says that there are. */
+/** The total that a list reports. */
 function totalOf(protocol: Protocol, { body }: Outcome): number {
   return protocol === "REST" ? body.total : (body.totalSize ?? 0);
 }
@@ -48,10 +48,10 @@ for (const operation of operations) {
   for (const { name } of idFields(operation)) {
     const field = `${id}.${name}`;
     if (sharedIds.has(field)) continue;
-    test(`${id} cannot tell another tenant's ${name} from one that exists nowhere`, async () => {
+    test(`${id} does not distinguish another tenant's ${name} from one that does not exist`, async () => {
       const { own, foreign, sql } = stage;
       const alternative = alternatives[field];
-      // A filter alone: others would hide what it finds.
+      // The filter alone: other filters would hide its matches.
       const made = await (isFilter(operation, name) ? listRequestFor : requestFor)(operation, own);
       const request = { ...made, ...(alternative && { [alternative]: "" }) };
       const foreignId = await recordFor(operation, alternative ?? name, foreign);
@@ -60,7 +60,7 @@ for (const operation of operations) {
         const ask = (value: string) =>
           callOperation(protocol, operation, callerFor(own, operation), { ...request, [name]: value }, sameRequestId);
         const outcome = await ask(foreignId);
-        // What a list is only filtered by finds nothing.
+        // A filter by a foreign id matches nothing.
         const expected = outcome.code === "OK" && isFilter(operation, name) ? "OK" : (refusals[field] ?? "NOT_FOUND");
         assert.equal(outcome.code, expected, `${protocol}: ${outcome.text}`);
         if (outcome.code === "OK") assert.equal(totalOf(protocol, outcome), 0, outcome.text);
@@ -72,7 +72,7 @@ for (const operation of operations) {
   }
 
   for (const { path, read, replace } of listedIds(operation)) {
-    test(`${id} treats another tenant's ${path} like one that exists nowhere`, async () => {
+    test(`${id} treats another tenant's ${path} like one that does not exist`, async () => {
       const { own, foreign, sql } = stage;
       const request = await requestFor(operation, own);
       const foreignId = read(await requestFor(operation, foreign));
@@ -93,7 +93,7 @@ for (const operation of operations) {
   }
 
   if (paging !== undefined) {
-    test(`${id} lists nothing of another tenant's, and takes none of its cursors`, async () => {
+    test(`${id} lists no records of another tenant, and rejects its cursors`, async () => {
       const { own, foreign } = stage;
       const owner = paging.items.message!.field.tenantId?.name;
       const isTenant = id.startsWith("service.api.TenantService/");
@@ -116,7 +116,7 @@ for (const operation of operations) {
   }
 }
 
-test("another tenant's event is no place to follow the log from, like one that exists nowhere", async () => {
+test("another tenant's event is rejected as a log cursor, like one that does not exist", async () => {
   const { own, foreign } = stage;
   const subscribe = operations.find(({ id }) => id === "service.api.EventService/SubscribeEvents")!;
   const { cursor } = await requestFor(subscribe, foreign);

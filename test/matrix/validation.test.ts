@@ -13,13 +13,13 @@ before(async () => {
 
 const unknownField: Breakage = { field: "no_such_field", what: "an unknown field", value: "1" };
 
-/** A limit or an offset of any size counts as one that fits. */
+/** A limit or an offset out of range is clamped. */
 function isTaken(protocol: Protocol, { field, value }: Breakage): boolean {
   return protocol === "REST" && /^(page_size|skip)$/.test(field) && /^\d+$/.test(String(value));
 }
 
 for (const [turn, operation] of operations.entries()) {
-  test(`${operation.id} names every field that breaks a rule of its definition, and nothing happens`, async () => {
+  test(`${operation.id} names every field that violates a rule of its definition, without effect`, async () => {
     const { platform, sql } = stage;
     const request = await requestFor(operation, platform);
     const held = await readRows(sql);
@@ -35,7 +35,7 @@ for (const [turn, operation] of operations.entries()) {
         const named = protocol === "REST" ? (restPagingNames[field] ?? field) : field;
         const told = `${protocol}, ${field}, ${what}: ${outcome.text}`;
         assert.equal(outcome.code, "INVALID_ARGUMENT", told);
-        // A stream of Connect's always begins with 200.
+        // A Connect stream always starts with status 200.
         if (protocol === "REST" || !operation.streaming) assert.equal(outcome.status, 400, told);
         assert.equal(outcome.retryable, false, told);
         assert.ok(
@@ -53,7 +53,7 @@ for (const operation of operations) {
   const field = itemwiseField(operation);
   if (field === undefined) continue;
 
-  test(`${operation.id} answers an item that breaks a rule of its definition with an error of its own`, async () => {
+  test(`${operation.id} returns an error of its own for an item that violates a rule of its definition`, async () => {
     const { platform, sql } = stage;
     const request = { ...(await requestFor(operation, platform)), [field.name]: [{}] };
     const held = await readRows(sql);

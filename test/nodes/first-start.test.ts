@@ -6,7 +6,7 @@ import { administer, databaseUrl } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService } from "../harness/service.ts";
 
-test("nodes that all start at once on an empty database bring it up together, and every one of them serves", async (t) => {
+test("nodes that start concurrently on an empty database migrate it together, and all of them serve", async (t) => {
   const { url: serverUrl, drop } = await freshDatabase();
   const name = `test_empty_${randomBytes(6).toString("hex")}`;
   await administer(serverUrl, `create database ${name}`);
@@ -28,7 +28,7 @@ test("nodes that all start at once on an empty database bring it up together, an
     assert.equal(keys.body.total, 1);
   }
   assert.equal(seen.size, 1);
-  // What one node signs, such as a cursor, the others accept.
+  // Values that one node signs, such as cursors, are valid on the others.
   const [first, second] = nodes.map(({ baseUrl, adminKey }) => restClient(baseUrl, adminKey));
   const page = await first!.call("GET", "/api/v2/environments?limit=1");
   const next = await second!.call("GET", `/api/v2/environments?limit=1&cursor=${page.body.next_cursor}`);

@@ -21,7 +21,7 @@ const limited = (url: string, failMode: string): TestSettings => ({
   "ratelimit.fail_mode": failMode,
 });
 
-test("nodes with one Redis share a tenant's limit, and lose it as their setting says", async (t) => {
+test("nodes with one Redis share a tenant's limit, and without Redis follow their setting", async (t) => {
   if (redis === undefined) return t.skip(whyNoRedis());
   const { url, drop } = await freshDatabase();
   t.after(drop);
@@ -32,7 +32,7 @@ test("nodes with one Redis share a tenant's limit, and lose it as their setting 
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, i) => nodes[i % 2]!.call("GET", "/api/events/01J00000000000000000000000")),
   );
-  // Where Redis was too slow to answer the first node let the call pass, and said nothing of a limit.
+  // When Redis was too slow, the first node admitted the call without a limit header.
   const judged = answers.filter(({ headers }) => headers.has("x-ratelimit-limit"));
   const passed = judged.filter(({ status }) => status === 404).length;
   assert.ok(passed >= 20 && passed <= 26, `${passed} of ${judged.length} passed a bucket of 20`);
@@ -41,7 +41,7 @@ test("nodes with one Redis share a tenant's limit, and lose it as their setting 
   await redis.stop();
   const statuses = async (node: number) =>
     (await nodes[node]!.call("GET", "/api/events/01J00000000000000000000000")).status;
-  // A node remembers for a moment that the bucket was empty.
+  // A node caches an empty bucket for a moment.
   await until(async () => (await statuses(0)) !== 429 && (await statuses(1)) !== 429);
   assert.equal(await statuses(0), 404, "open: calls pass while the limiter cannot answer");
   assert.equal(await statuses(1), 503, "closed: calls are refused while the limiter cannot answer");

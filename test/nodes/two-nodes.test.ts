@@ -27,7 +27,7 @@ after(async () => {
   await database.drop();
 });
 
-/** A tenant of the test's own with its admin's key, known to both nodes. */
+/** Creates a tenant with its admin's key, known to both nodes. */
 async function newTenant(quotas: object = {}) {
   const name = randomBytes(6).toString("hex");
   const created = await onA.call("POST", "/api/tenants", { name, issue_admin_key: true, quotas });
@@ -36,7 +36,7 @@ async function newTenant(quotas: object = {}) {
   return { id: tenant.id as string, key: key as string, a: restClient(a.baseUrl, key), b: restClient(b.baseUrl, key) };
 }
 
-/** Asks until the answer has the status, which must come to pass within a second. */
+/** Repeats a call until it returns the status, which must happen within a second. */
 async function withinASecond(status: number, ask: () => ReturnType<RestClient["call"]>): Promise<void> {
   const startedAtMs = performance.now();
   await until(async () => (await ask()).status === status);
@@ -47,7 +47,7 @@ async function withinASecond(status: number, ask: () => ReturnType<RestClient["c
 
 const environments = "/api/v2/environments";
 
-test("nodes that start at once with the same first key agree on one platform tenant and one key", async () => {
+test("nodes that start concurrently with the same first key agree on one platform tenant and one key", async () => {
   const [found] = await database.sql`
     select (select count(*)::int from tenants where platform) as tenants, (select count(*)::int from api_keys) as keys,
       (select count(*)::int from environments) as environments`;
@@ -55,14 +55,14 @@ test("nodes that start at once with the same first key agree on one platform ten
   for (const node of [onA, onB]) assert.equal((await node.call("GET", environments)).status, 200);
 });
 
-test("work that runs by itself is planned once over all nodes", async () => {
+test("background work is scheduled once across all nodes", async () => {
   const planned =
     await database.sql`select kind, count(*)::int as times from jobs where dedupe_key = 'recurring' group by kind`;
   assert.ok(planned.length >= 3);
   for (const { kind, times } of planned) assert.equal(times, 1, kind);
 });
 
-test("a key that is revoked on one node is refused there at once, and on the other within a second", async () => {
+test("a key revoked on one node is rejected there immediately, and on the other within a second", async () => {
   const tenant = await newTenant();
   const created = await tenant.a.call("POST", "/api/v2/api-keys", { name: "short", roles: ["viewer"] });
   const { secret, ...key } = created.body.data;
@@ -73,10 +73,10 @@ test("a key that is revoked on one node is refused there at once, and on the oth
   await withinASecond(401, () => atB.call("GET", environments));
 });
 
-test("a change whose wake signal is lost is followed within a second all the same", async () => {
+test("a change whose wake-up signal is lost is still applied within a second", async () => {
   const tenant = await newTenant();
   assert.equal((await tenant.b.call("GET", environments)).status, 200);
-  // Written as a node writes it, and nobody is told.
+  // Written like a node writes it, but without a notification.
   await database.sql.begin(async (tx) => {
     await tx`update api_keys set revoked_at = now() where tenant_id = ${tenant.id}`;
     await tx`insert into tenant_versions (tenant_id) values (${tenant.id})
@@ -85,7 +85,7 @@ test("a change whose wake signal is lost is followed within a second all the sam
   await withinASecond(401, () => tenant.b.call("GET", environments));
 });
 
-test("a change that commits after later ones is not passed over", async () => {
+test("a change that commits after later ones is not skipped", async () => {
   const slow = await newTenant();
   const quick = await newTenant();
   assert.equal((await slow.b.call("GET", environments)).status, 200);
@@ -98,7 +98,7 @@ test("a change that commits after later ones is not passed over", async () => {
     await proceed.promise;
   });
   await written.promise;
-  // Another change gets a later transaction id, and is followed before the first one commits.
+  // Another change gets a later transaction id, and is applied before the first one commits.
   await quick.a.call("PUT", "/api/config/values/idempotency.required", { value: true });
   await withinASecond(400, () => quick.b.call("POST", "/api/events", { type: "order.paid" }));
   assert.equal((await slow.b.call("GET", environments)).status, 200);
@@ -107,7 +107,7 @@ test("a change that commits after later ones is not passed over", async () => {
   await withinASecond(401, () => slow.b.call("GET", environments));
 });
 
-test("a setting that a tenant changes on one node is in force on the other within a second", async () => {
+test("a setting that a tenant changes on one node applies on the other within a second", async () => {
   const tenant = await newTenant();
   const publish = () => tenant.b.call("POST", "/api/events", { type: "order.paid" });
   assert.equal((await publish()).status, 200);
@@ -118,7 +118,7 @@ test("a setting that a tenant changes on one node is in force on the other withi
   await withinASecond(200, publish);
 });
 
-test("a tenant that is suspended on one node is refused on the other within a second, and let in again as soon", async () => {
+test("a tenant suspended on one node is rejected on the other within a second, and accepted again as quickly", async () => {
   const tenant = await newTenant();
   const ask = () => tenant.b.call("GET", environments);
   assert.equal((await ask()).status, 200);
@@ -128,7 +128,7 @@ test("a tenant that is suspended on one node is refused on the other within a se
   await withinASecond(200, ask);
 });
 
-test("the copies of a request that reach different nodes take effect once", async () => {
+test("copies of a request that reach different nodes take effect once", async () => {
   const tenant = await newTenant();
   const cases = [
     ["/api/events", { type: "order.paid", subject: "order-1" }],
@@ -150,7 +150,7 @@ test("the copies of a request that reach different nodes take effect once", asyn
   assert.deepEqual(found, { events: 1, environments: 1 });
 });
 
-test("no more than a tenant's quota is granted by both nodes together, and no less", async () => {
+test("both nodes together grant exactly a tenant's quota", async () => {
   const tenant = await newTenant({ "api.call": { limit_per_day: 100 } });
   const calls = Array.from({ length: 160 }, (_, i) => (i % 2 === 0 ? tenant.a : tenant.b).call("GET", environments));
   const statuses = (await Promise.all(calls)).map((answer) => answer.status);
@@ -160,14 +160,14 @@ test("no more than a tenant's quota is granted by both nodes together, and no le
   assert.deepEqual([quota.body.data.used, quota.body.data.remaining], [100, 0]);
 });
 
-/** The log of a tenant in the order that readers are promised. */
+/** A tenant's log in the order that readers are guaranteed. */
 async function logOf(tenantId: string): Promise<string[]> {
   const rows = await database.sql`
     select id from events where tenant_id = ${tenantId} and type like 'order.%' order by xid, id`;
   return rows.map((row) => row.id);
 }
 
-/** Adds an event by hand in a transaction that stays open until it is told to commit. */
+/** Inserts an event in a transaction that stays open until the test commits it. */
 async function holdOpen(tenantId: string) {
   const inserted = Promise.withResolvers<string>();
   const proceed = Promise.withResolvers<void>();
@@ -187,7 +187,7 @@ async function holdOpen(tenantId: string) {
   };
 }
 
-test("an event of a transaction that commits late is neither passed over by readers on another node nor out of order", async () => {
+test("an event of a transaction that commits late is neither skipped nor out of order for readers on another node", async () => {
   const tenant = await newTenant();
   const headers = { "x-api-key": tenant.key };
   const source = await openEvents(`${b.baseUrl}/api/events/subscribe?types=order.*`, headers);
@@ -202,7 +202,7 @@ test("an event of a transaction that commits late is neither passed over by read
   const later = await tenant.a.call("POST", "/api/events", { type: "order.paid" });
   const arrived: string[] = [];
   const taking = source.take(2).then((events) => arrived.push(...events.map((event) => event.id)));
-  // Committed and acknowledged, but behind one that may still commit: a second reader, opened now, waits as well.
+  // Committed and acknowledged, but after one that may still commit: a second reader, opened now, also waits.
   const resumed = await openEvents(`${b.baseUrl}/api/events/subscribe?types=order.*`, {
     ...headers,
     "last-event-id": first.body.data.id,
@@ -212,7 +212,7 @@ test("an event of a transaction that commits late is neither passed over by read
   assert.deepEqual(arrived, []);
 
   await held.commit();
-  // Other test files share the server, and their transactions count as well.
+  // Other test files share the server, and their transactions also count.
   await until(async () => {
     const [row] = await database.sql`
       select xid < pg_snapshot_xmin(pg_current_snapshot()) as free from events where id = ${later.body.data.id}`;
@@ -248,7 +248,7 @@ test("readers on both nodes see the whole log in one order while transactions of
   for (let round = 0; round < 25; round++) {
     if (round < 20) held.push(await holdOpen(tenant.id));
     await Promise.all(Array.from({ length: 8 }, (_, i) => publish(i % 2 === 0 ? tenant.a : tenant.b, round * 8 + i)));
-    // Now the youngest, now the oldest.
+    // Alternate between the youngest and the oldest transaction.
     if (held.length >= 4) await held.splice(round % 2 === 0 ? -1 : 0, 1)[0]!.commit();
   }
   for (const each of held) await each.commit();
@@ -262,7 +262,7 @@ test("readers on both nodes see the whole log in one order while transactions of
     );
     source.close();
   }
-  // Whoever was cut off in the middle goes on where they were, on either node.
+  // A disconnected reader resumes at its position, on either node.
   const resumed = await follow(a, log[99]);
   assert.deepEqual(
     (await resumed.take(log.length - 100)).map((event) => event.id),
@@ -271,11 +271,11 @@ test("readers on both nodes see the whole log in one order while transactions of
   resumed.close();
 });
 
-test("a job whose node died is taken over by one that lives, and runs to its end", async () => {
+test("a job of a dead node is taken over by a live one, and runs to completion", async () => {
   const tenant = await newTenant();
   const { id } = (await tenant.a.call("POST", "/api/events", { type: "order.paid" })).body.data;
   assert.equal((await database.sql`select from events where id = ${id}`).count, 1);
-  // Deleted by hand, so that the job is in the hands of a node that is gone before anybody else sees it.
+  // Deleted directly, so that a dead node owns the job before any other node sees it.
   await database.sql`update tenants set status = 'deleted', deleted_at = now() where id = ${tenant.id}`;
   await database.sql`
     insert into jobs (tenant_id, id, kind, state, run_at, attempts, max_attempts, lease_token, lease_until, created_at)

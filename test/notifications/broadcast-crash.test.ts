@@ -11,7 +11,7 @@ const memberCount = sized(25_000, 100_000);
 const churned = 300;
 const topic = "everyone";
 
-/** Puts subscribers into a topic, and makes some that are not in it yet. */
+/** Creates subscribers of a topic, and some outside of it. */
 async function fill(sql: TestSql, tenantId: string): Promise<void> {
   const total = memberCount + churned;
   await sql`
@@ -38,7 +38,7 @@ async function stage(t: TestContext) {
   return { nodes, sql: database.sql, tenantId: tenant!.id };
 }
 
-/** Has members leave and others join, again and again, until it is told to stop. */
+/** Removes and adds members repeatedly until stopped. */
 async function churn(nodes: readonly Supervised[], isOver: () => boolean, chance: () => number): Promise<void> {
   const path = `/api/v2/notification/topics/${topic}/subscribers`;
   for (let n = 1; !isOver(); n = (n % churned) + 1) {
@@ -51,7 +51,7 @@ async function churn(nodes: readonly Supervised[], isOver: () => boolean, chance
   }
 }
 
-test(`a broadcast to ${memberCount} members, with nodes killed at random and members coming and going, reaches exactly those of its cutoff`, async (t) => {
+test(`a broadcast to ${memberCount} members, with random node crashes and membership changes, reaches exactly the members at its cutoff`, async (t) => {
   const { nodes, sql, tenantId } = await stage(t);
   const chance = chanceFrom(11);
   const first = await nodes[0]!.current;
@@ -81,7 +81,7 @@ test(`a broadcast to ${memberCount} members, with nodes killed at random and mem
   for (let now = await status(); now.status !== "completed"; now = await status()) {
     assert.notEqual(now.status, "failed");
     await delay(chance() * 300);
-    // One at a time, so that somebody is there to answer.
+    // One node at a time, so that another can respond.
     if (crashes < 5) await nodes[crashes++ % 2]!.crash();
   }
   over = true;
@@ -113,7 +113,7 @@ test(`a broadcast to ${memberCount} members, with nodes killed at random and mem
   assert.deepEqual([compared!.twice, compared!.shown_twice, compared!.different], [0, 0, 0]);
   assert.equal(compared!.got, compared!.wanted);
   assert.equal(expanded, compared!.wanted);
-  // Whoever never came or went is in it for certain.
+  // Members that never changed are certainly included.
   const [steady] = await sql<{ count: number }[]>`
     select count(*)::int as count from notification_deliveries
     where tenant_id = ${tenantId} and transaction_id = ${transactionId} and subscriber_id > ${subscriberId(churned)}

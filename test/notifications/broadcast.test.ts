@@ -25,7 +25,7 @@ async function subscribers(count: number, fields: object = {}): Promise<string[]
   return made.map(({ id }) => id);
 }
 
-test("a topic is notified later: the answer has no outcomes, and every member gets its message", async () => {
+test("a topic is notified asynchronously: the response has no outcomes, and every member gets its message", async () => {
   const members = await subscribers(25);
   const topic = await sender.topic(members);
   const workflow_key = await sender.workflow();
@@ -42,7 +42,7 @@ test("a topic is notified later: the answer has no outcomes, and every member ge
   assert.equal((await sender.inbox(members[3]!))[0].body, "Order 7 is on its way.");
 });
 
-test("who joins or leaves after a broadcast was accepted changes nothing about it", async () => {
+test("joining or leaving after a broadcast was accepted does not affect it", async () => {
   const [stays, leaves, comes] = await subscribers(3);
   const topic = await sender.topic([stays!, leaves!]);
   const workflow_key = await sender.workflow();
@@ -55,7 +55,7 @@ test("who joins or leaves after a broadcast was accepted changes nothing about i
   assert.deepEqual(reached.sort(), [stays, leaves].sort());
 });
 
-test("members are asked by their own preferences, those for the topic among them", async () => {
+test("each member's own preferences apply, including those for the topic", async () => {
   const [wants, muted, elsewhere] = await subscribers(3);
   const topic = await sender.topic([wants!, muted!, elsewhere!]);
   const workflow_key = await sender.workflow();
@@ -79,7 +79,7 @@ test("members are asked by their own preferences, those for the topic among them
   );
 });
 
-test("what providers are to get waits in the lane of broadcasts and is sent from there", async () => {
+test("provider messages wait in the broadcast lane and are sent from there", async () => {
   const members = await subscribers(30, { email: "one-of-many@example.com" });
   const topic = await sender.topic(members);
   const workflow_key = await sender.workflow({ channels: { email: { subject: "News", body: "<p>News</p>" } } });
@@ -91,7 +91,7 @@ test("what providers are to get waits in the lane of broadcasts and is sent from
   assert.deepEqual(new Set(deliveries.map(({ provider_key }) => provider_key)), new Set(["development"]));
 });
 
-test("a topic without members is done at once, and one that is not there is not found", async () => {
+test("a topic without members is done immediately, and an unknown topic is not found", async () => {
   const workflow_key = await sender.workflow();
   const { transaction_id } = await sender.trigger({ workflow_key, topic: await sender.topic() });
   assert.equal(Number((await completed(transaction_id)).total), 0);
@@ -103,7 +103,7 @@ test("a topic without members is done at once, and one that is not there is not 
   await stranger.refused("NOT_FOUND", "GET", `/api/v2/notifications/broadcasts/${transaction_id}`);
 });
 
-test("a broadcast that is sent again under its key is one broadcast", async () => {
+test("a broadcast repeated with its key is one broadcast", async () => {
   const members = await subscribers(5);
   const topic = await sender.topic(members);
   const workflow_key = await sender.workflow();
@@ -115,7 +115,7 @@ test("a broadcast that is sent again under its key is one broadcast", async () =
   assert.equal((await sender.inbox(members[0]!)).length, 1);
 });
 
-test("a part of a broadcast that fails can be redriven by itself", async () => {
+test("a failed part of a broadcast can be redriven by itself", async () => {
   const members = await subscribers(3);
   const topic = await sender.topic(members);
   const workflow_key = `w${freshName()}`;
@@ -131,13 +131,13 @@ test("a part of a broadcast that fails can be redriven by itself", async () => {
   );
 });
 
-test("a broadcast whose page cannot be expanded fails in the end, and goes on from there when it is redriven", async () => {
+test("a broadcast whose page cannot be expanded finally fails, and resumes from there when redriven", async () => {
   const members = await subscribers(3);
   const topic = await sender.topic(members);
   const workflow_key = await sender.workflow();
   const { transaction_id } = await sender.trigger({ workflow_key, topic });
   await completed(transaction_id);
-  // As if it were under way and what it carries could not be read, for the last time that it is tried.
+  // Simulates a running broadcast with unreadable content on its last attempt.
   const kept = await sql`select * from notification_payloads where transaction_id = ${transaction_id}`;
   await sql`delete from notification_payloads where transaction_id = ${transaction_id}`;
   await sql`delete from notification_deliveries where transaction_id = ${transaction_id}`;

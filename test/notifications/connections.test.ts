@@ -29,7 +29,7 @@ async function clientWith(grants: object): Promise<RestClient> {
   return restClient(service.baseUrl, body.data.secret);
 }
 
-test("a connection is made, read, listed and revoked, and nobody ever sees its credentials", async () => {
+test("a connection is created, read, listed and revoked, and its credentials are never shown", async () => {
   const key = { "idempotency-key": "make-mail" };
   const made = await admin.call("POST", base, mail, key);
   assert.equal(made.status, 200, made.text);
@@ -71,7 +71,7 @@ test("a connection is made, read, listed and revoked, and nobody ever sees its c
   assert.ok(!readFileSync(auditPath, "utf8").includes(password));
 });
 
-test("what its provider does not take is refused by name, and the refusal does not repeat what is secret", async () => {
+test("fields that the provider does not accept are rejected by name, and the error does not repeat secrets", async () => {
   const settings = { ...mail.settings, host: "10.1.2.3", colour: "red" };
   const answer = await admin.call("POST", base, { ...mail, settings, credentials: { pass: password } });
   assert.equal(answer.status, 400);
@@ -83,7 +83,7 @@ test("what its provider does not take is refused by name, and the refusal does n
   assert.deepEqual([unknown.status, unknown.body.violations[0].field], [400, "provider_key"]);
 });
 
-test("viewers read connections, and only admins make and revoke them", async () => {
+test("viewers read connections, and only admins create and revoke them", async () => {
   const { body } = await admin.call("POST", base, mail);
   const path = `${base}/${body.data.id}`;
   for (const role of ["viewer", "operator"]) {
@@ -97,7 +97,7 @@ test("viewers read connections, and only admins make and revoke them", async () 
   assert.equal((await scoped.call("POST", `${path}/revoke`, {})).status, 200);
 });
 
-test("an address of a subscriber names a connection that is in use", async () => {
+test("a subscriber's address must name an active connection", async () => {
   const made = await admin.call("POST", base, mail);
   const connection_id = made.body.data.id;
   const subscribers = "/api/v2/notification/subscribers";

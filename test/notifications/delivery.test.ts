@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => sql.end());
 
-/** A gateway for text messages that answers as it is told, and a tenant whose text messages go there. */
+/** A text message gateway with configurable responses, and a tenant that uses it. */
 async function gateway(answer: (nth: number) => Reply | Promise<Reply>, fields: object = {}) {
   const receiver = await startReceiver((_, nth) => answer(nth));
   sender = await newSender(node);
@@ -26,14 +26,14 @@ async function gateway(answer: (nth: number) => Reply | Promise<Reply>, fields: 
 
 const connectionTo = (url: string) => ({ settings: { url, from: "Switchyard" }, credentials: { token: "t0ken" } });
 
-/** A subscriber with a telephone, and a workflow that writes to it. */
+/** A subscriber with a phone number, and a workflow that texts it. */
 async function textable(owner: Sender) {
   const workflow_key = await owner.workflow({ channels: { sms: { body: "Your code is {{ payload.code }}." } } });
   const { id: subscriber_id } = await owner.subscriber({ phone: "+4930901820" });
   return { workflow_key, subscriber_id };
 }
 
-test("a message goes to the provider of the channel, and sent means that it took it", async () => {
+test("a message goes to the channel's provider, and sent means that the provider accepted it", async () => {
   const { receiver, integration, target } = await gateway(() => ({ status: 202 }));
   const { outcomes } = await sender.trigger({ ...target, payload: { code: 1234 } });
   assert.equal(outcomes[0].outcome, "sent");
@@ -44,7 +44,7 @@ test("a message goes to the provider of the channel, and sent means that it took
   assert.deepEqual([sent.to, sent.text], ["+4930901820", "Your code is 1234."]);
 });
 
-test("what a provider cannot take now is tried again later, and the answer says so", async () => {
+test("a temporary failure of a provider is retried later, and the response says so", async () => {
   const { receiver, target } = await gateway((nth) => ({ status: nth === 0 ? 503 : 200 }));
   const { outcomes } = await sender.trigger(target);
   const [{ outcome, retryable, failure_phase, failure_code, next_attempt_at, delivery_id }] = outcomes;
@@ -59,7 +59,7 @@ test("what a provider cannot take now is tried again later, and the answer says 
   assert.equal(new Set(receiver.received.map(({ headers }) => headers["idempotency-key"])).size, 1);
 });
 
-test("what a provider refuses for good is not tried again, and can be redriven by a notification admin only", async () => {
+test("a permanent rejection is not retried, and only a notification admin can redrive it", async () => {
   let status = 422;
   const { receiver, target } = await gateway(() => ({ status }));
   const { outcomes } = await sender.trigger(target);
@@ -85,7 +85,7 @@ test("what a provider refuses for good is not tried again, and can be redriven b
   assert.equal((await admin.call("POST", path, {})).body.errorCode, "FAILED_PRECONDITION");
 });
 
-test("a redrive that is under way is not begun again", async () => {
+test("a running redrive is not started again", async () => {
   const held = Promise.withResolvers<void>();
   const { receiver, target } = await gateway(async (nth) => {
     if (nth > 0) await held.promise;
@@ -107,7 +107,7 @@ test("a redrive that is under way is not begun again", async () => {
   );
 });
 
-test("a redrive after a definite rejection comes under a new idempotency key, and one in doubt under the same", async () => {
+test("a redrive after a definite rejection has a new idempotency key, and one in doubt the same", async () => {
   const statuses = [422, 200];
   const { receiver, target } = await gateway((nth) => ({ status: statuses[nth] ?? 200 }));
   const { outcomes } = await sender.trigger(target);
@@ -123,9 +123,9 @@ test("a redrive after a definite rejection comes under a new idempotency key, an
   const keys = receiver.received.map(({ headers }) => headers["idempotency-key"]);
   assert.equal(keys[0], outcomes[0].delivery_id);
   assert.notEqual(keys[1], keys[0]);
-  // What the message is called stays, so that callbacks find it.
+  // The message id stays the same, so that callbacks find it.
   assert.equal(new Set(receiver.received.map(({ body }) => JSON.parse(body).id)).size, 1);
-  // In doubt, after the gateway has answered all attempts with a status behind which it may have taken the message.
+  // In doubt: the gateway returned a status to all attempts after which it may have accepted the message.
   await sql`update notification_deliveries set execution_attempt = 7, status = 'queued', next_attempt_at = now()
     where tenant_id = ${sender.id}`;
   statuses[2] = 500;
@@ -140,9 +140,9 @@ test("a redrive after a definite rejection comes under a new idempotency key, an
   assert.equal(new Set(later).size, 1);
 });
 
-test("a message in doubt keeps its idempotency key in every redrive, also after one was rejected for good", async () => {
+test("a message in doubt keeps its idempotency key in every redrive, even after a permanent rejection", async () => {
   const cases = [
-    // A gateway may have taken what it answers with 500.
+    // A gateway that returns 500 may have accepted the message.
     { statuses: [500, 422, 422, 200], inDoubt: true },
     { statuses: [422, 422, 200], inDoubt: false },
   ];
@@ -166,7 +166,7 @@ test("a message in doubt keeps its idempotency key in every redrive, also after 
   }
 });
 
-test("a dead letter tells when its message failed first and when it failed last", async () => {
+test("a dead letter records when its message first failed and when it last failed", async () => {
   const { receiver, target } = await gateway((nth) => ({ status: nth === 0 ? 503 : 422 }));
   const { outcomes } = await sender.trigger(target);
   const answeredAtMs = Date.now();
@@ -180,7 +180,7 @@ test("a dead letter tells when its message failed first and when it failed last"
   assert.notEqual(letter.first_failed_at, letter.last_failed_at);
 });
 
-test("a repeat of a trigger that is still being sent is told so, and then gets the first one's answer", async () => {
+test("a repeat of a trigger that is still being sent gets a retryable error, and later the first response", async () => {
   const held = Promise.withResolvers<void>();
   const { receiver, target } = await gateway(async () => {
     await held.promise;
@@ -203,7 +203,7 @@ test("a repeat of a trigger that is still being sent is told so, and then gets t
   assert.equal(receiver.received.length, 1);
 });
 
-test("what is redriven after its subscriber opted out ends skipped", async () => {
+test("a redriven message whose subscriber has opted out ends as skipped", async () => {
   const { receiver, target } = await gateway(() => ({ status: 422 }));
   const { outcomes } = await sender.trigger(target);
   await sender.prefer(target.subscriber_id, { channels: { sms: { enabled: false } } });
@@ -218,7 +218,7 @@ test("what is redriven after its subscriber opted out ends skipped", async () =>
   assert.equal((await sender.letters("status=redriven")).length, 1);
 });
 
-test("the next integration serves where the first cannot, and only where nothing can have been sent", async () => {
+test("the next integration takes over when the first is unavailable, and only when nothing can have been sent", async () => {
   const { target } = await gateway(() => ({ status: 503 }), { priority: 1 });
   const second = await startReceiver(() => ({ status: 200 }));
   const backup = await serveChannel(sender, "sms", "http_sms", connectionTo(second.url), { priority: 2 });
@@ -227,7 +227,7 @@ test("the next integration serves where the first cannot, and only where nothing
   assert.deepEqual([delivery.status, delivery.integration_id, delivery.provider_attempt], ["sent", backup.id, 2]);
 });
 
-test("an integration whose condition does not hold is passed over", async () => {
+test("an integration whose condition is false is skipped", async () => {
   const { receiver, target } = await gateway(() => ({ status: 200 }), {
     condition: "payload.vip == true",
   });
@@ -238,7 +238,7 @@ test("an integration whose condition does not hold is passed over", async () => 
   assert.equal(receiver.received.length, 1);
 });
 
-test("without an integration a channel fails plainly, and a revoked connection says so", async () => {
+test("without an integration a channel fails clearly, and a revoked connection is named as the cause", async () => {
   const owner = await newSender(node);
   const target = await textable(owner);
   const none = await owner.trigger(target);
@@ -251,7 +251,7 @@ test("without an integration a channel fails plainly, and a revoked connection s
   assert.equal(receiver.received.length, 0);
 });
 
-test("a mail server that vanishes after it has the mail leaves an outcome that nobody knows, and no second mail", async () => {
+test("a mail server that disconnects after receiving a mail leaves an unknown outcome and no second mail", async () => {
   let mails = 0;
   const server = createServer((socket) => {
     let inData = false;

@@ -18,7 +18,7 @@ after(() => sql.end());
 
 const connectionTo = (url: string) => ({ settings: { url, from: "S" }, credentials: { token: "t" } });
 
-/** A gateway that reads the first message and hangs up, and answers all later ones with a status. */
+/** A gateway that disconnects after reading the first message, and returns a status to later ones. */
 async function cuttingGateway(status: number) {
   let count = 0;
   const server = http.createServer((request, response) => {
@@ -37,7 +37,7 @@ async function cuttingGateway(status: number) {
   return { url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, count: () => count };
 }
 
-/** A port that nobody listens on, until somebody does. */
+/** Reserves a port without a listener; a listener can be started later. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -53,7 +53,7 @@ async function textable(owner: Sender): Promise<{ workflow_key: string; subscrib
   return { workflow_key, subscriber_id };
 }
 
-test("a message that a provider may have is given to no other, at once or later, and ends with the one that may have it", async () => {
+test("a message that a provider may have accepted goes to no other provider, and ends with that provider", async () => {
   const sender = await newSender(node);
   const port = await freePort();
   await serveChannel(sender, "sms", "http_sms", connectionTo(`http://127.0.0.1:${port}`), { priority: 1 });
@@ -62,7 +62,7 @@ test("a message that a provider may have is given to no other, at once or later,
   const { outcomes } = await sender.trigger(await textable(sender));
   const [{ outcome, retryable, reconciliation_required, delivery_id }] = outcomes;
   assert.deepEqual([outcome, retryable, reconciliation_required], ["failed", true, true]);
-  // The first choice is there again, and is not asked.
+  // The first choice is available again but is not called.
   let asked = 0;
   const first = http.createServer((_, response) => {
     asked++;
@@ -81,7 +81,7 @@ test("a message that a provider may have is given to no other, at once or later,
   );
 });
 
-test("a failure of the service itself does not make it forget who may have a message", async () => {
+test("an internal failure does not lose which provider may have a message", async () => {
   const sender = await newSender(node);
   const gateway = await cuttingGateway(200);
   const first = await serveChannel(sender, "sms", "http_sms", connectionTo(gateway.url), { priority: 1 });
@@ -103,7 +103,7 @@ test("a failure of the service itself does not make it forget who may have a mes
   assert.deepEqual([sent.integration_id, other.received.length, gateway.count()], [first.id, 0, 2]);
 });
 
-test("the doubt whether a message arrived outlasts a later refusal", async () => {
+test("the doubt whether a message arrived outlasts a later rejection", async () => {
   const sender = await newSender(node);
   const gateway = await cuttingGateway(422);
   await serveChannel(sender, "sms", "http_sms", connectionTo(gateway.url));
@@ -118,7 +118,7 @@ test("the doubt whether a message arrived outlasts a later refusal", async () =>
   );
 });
 
-test("what fails within the service before anything leaves is tried again and in no doubt", async () => {
+test("an internal failure before anything is sent is retried without doubt", async () => {
   const sender = await newSender(node);
   const receiver = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
   await serveChannel(sender, "sms", "http_sms", connectionTo(receiver.url));
@@ -142,7 +142,7 @@ test("what fails within the service before anything leaves is tried again and in
   );
 });
 
-test("a name that a template cuts in two harms neither its own message nor those of others", async () => {
+test("a name that a template splits inside a surrogate pair harms neither its own message nor others", async () => {
   const sender = await newSender(node);
   const members = await Promise.all(["😀Ada", "Grace"].map((first_name) => sender.subscriber({ first_name })));
   const content = { engine: "liquid", title: "{{ subscriber.first_name | slice: 0 }}", body: "B" };
@@ -157,14 +157,14 @@ test("a name that a template cuts in two harms neither its own message nor those
   assert.equal(title, "G");
 });
 
-test("a tenant that is suspended sends nothing until it is active again", async () => {
+test("a suspended tenant sends nothing until it is active again", async () => {
   const sender = await newSender(node);
   const receiver = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
   await serveChannel(sender, "sms", "http_sms", connectionTo(receiver.url));
   const { outcomes } = await sender.trigger(await textable(sender));
   await sql`update tenants set status = 'suspended' where id = ${sender.id}`;
   await sql`update notification_deliveries set next_attempt_at = now() where tenant_id = ${sender.id}`;
-  // Another's, which came later, is sent: this one's turn has passed.
+  // Another tenant's later message is sent, so this tenant's turn has passed.
   const other = await newSender(node);
   const theirs = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
   await serveChannel(other, "sms", "http_sms", connectionTo(theirs.url));
@@ -182,7 +182,7 @@ test("a tenant that is suspended sends nothing until it is active again", async 
   assert.ok(outcomes[0].delivery_id);
 });
 
-test("whatever becomes a dead letter is told by an event", async () => {
+test("every dead letter is announced by an event", async () => {
   const sender = await newSender(node);
   const { id } = await sender.subscriber();
   const { outcomes } = await sender.trigger({ workflow_key: "nothing_said", subscriber_id: id, channels: ["in_app"] });

@@ -6,7 +6,7 @@ import { newSender, serveChannel, shown } from "./stage.ts";
 
 const path = "/api/v2/notifications/trigger";
 
-test("switched off, triggers are refused with 412 and leave nothing behind, and managing goes on", async () => {
+test("when disabled, triggers are rejected with 412 without effect, and management still works", async () => {
   const sender = await newSender(await startService({ "notification.dispatch.enabled": "false" }));
   const { id } = await sender.subscriber();
   const workflow_key = await sender.workflow();
@@ -19,7 +19,7 @@ test("switched off, triggers are refused with 412 and leave nothing behind, and 
   assert.deepEqual(await sender.inbox(id), []);
 });
 
-test("without a durable queue topics are refused before anything is accepted, and nothing is tried twice", async () => {
+test("without a durable queue topics are rejected before anything is accepted, and nothing is retried", async () => {
   const sender = await newSender(await startService({ "notification.dispatch.queue": "none" }));
   const { id } = await sender.subscriber({ phone: "+4930901820" });
   const workflow_key = await sender.workflow({ channels: { sms: { body: "B" }, in_app: { body: "B" } } });
@@ -37,7 +37,7 @@ test("without a durable queue topics are refused before anything is accepted, an
   ]);
 });
 
-test("what a slow provider holds up is in nobody's way: not of single sends, nor of another tenant's broadcast", async () => {
+test("a slow provider delays neither single sends nor another tenant's broadcast", async () => {
   const node = await startService({ "notification.outbox.enabled": "true" });
   const sender = await newSender(node);
   const held = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ test("what a slow provider holds up is in nobody's way: not of single sends, nor
   const topic = await sender.topic(members.map(({ id }) => id));
   const many = await sender.workflow({ channels: { sms: { body: "many" } } });
   const { transaction_id } = await sender.trigger({ workflow_key: many, topic });
-  // One tenant's may take half of the room at most.
+  // One tenant may use at most half of the capacity.
   await shown(
     async () => receiver.received.length,
     (count) => count >= 16,

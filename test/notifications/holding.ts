@@ -3,19 +3,19 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
-/** A gateway that takes messages and does not answer until it is told to. */
+/** A gateway that accepts messages and does not respond until released. */
 export interface Holding {
   readonly url: string;
-  /** Resolves when the first message is there. */
+  /** Resolves when the first message arrives. */
   readonly reached: Promise<void>;
   count(): number;
-  /** The Idempotency-Key of each message, in the order of their arrival. */
+  /** The Idempotency-Key of each message, in arrival order. */
   keys(): readonly (string | undefined)[];
-  /** Answers every message from now on with 200. */
+  /** Responds to every message from now on with 200. */
   answer(): void;
 }
 
-/** Starts a gateway that does not answer; it is closed after the test. */
+/** Starts a gateway that does not respond; it is closed after the test. */
 export async function startsHolding(t: TestContext): Promise<Holding> {
   const { promise: reached, resolve } = Promise.withResolvers<void>();
   const keys: (string | undefined)[] = [];

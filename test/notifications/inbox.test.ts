@@ -17,7 +17,7 @@ const inboxOf = (id: string) => `/api/v2/notification/subscribers/${id}/inbox`;
 const unread = async (id: string) => (await sender.ok("GET", `${inboxOf(id)}:unread`)).data.unread_count;
 const say = (id: string, n: number) => sender.trigger({ workflow_key, subscriber_id: id, payload: { n } });
 
-test("messages are counted until they are read, one by one or all at once, and can be unread again", async () => {
+test("messages count as unread until they are read, one by one or all together, and can be marked unread again", async () => {
   const { id } = await sender.subscriber();
   for (let n = 1; n <= 4; n++) await say(id, n);
   assert.equal(await unread(id), 4);
@@ -35,7 +35,7 @@ test("messages are counted until they are read, one by one or all at once, and c
   assert.deepEqual(listed.body.data, []);
 });
 
-test("reading a message is seen of its delivery, once", async () => {
+test("reading a message marks its delivery as seen, once", async () => {
   const { id } = await sender.subscriber();
   const { outcomes } = await say(id, 1);
   const [{ delivery_id }] = outcomes;
@@ -54,7 +54,7 @@ test("reading a message is seen of its delivery, once", async () => {
   assert.equal((await sender.delivery(delivery_id)).observation_state, "engaged");
 });
 
-test("whoever watches an inbox gets what comes into it and nothing else, and can go on where it left", async () => {
+test("an inbox stream sends exactly the inbox's new messages, and can be resumed", async () => {
   const { id } = await sender.subscriber();
   const other = await sender.subscriber();
   await say(id, 0);
@@ -80,7 +80,7 @@ test("whoever watches an inbox gets what comes into it and nothing else, and can
   again.close();
 });
 
-test("a broadcast reaches those who watch", async () => {
+test("a broadcast reaches inbox streams", async () => {
   const { id } = await sender.subscriber();
   const topic = await sender.topic([id]);
   const feed = await openEvents(`${node.baseUrl}${inboxOf(id)}:watch`, { "x-api-key": sender.key });
@@ -90,7 +90,7 @@ test("a broadcast reaches those who watch", async () => {
   feed.close();
 });
 
-test("a message that comes late by a redrive is seen by those who watch", async () => {
+test("a redriven message reaches inbox streams", async () => {
   const { id } = await sender.subscriber();
   const late = `late.${id.toLowerCase()}`;
   const { outcomes } = await sender.trigger({ workflow_key: late, subscriber_id: id, channels: ["in_app"] });
@@ -106,7 +106,7 @@ test("a message that comes late by a redrive is seen by those who watch", async 
   feed.close();
 });
 
-test("an inbox is its own tenant's", async () => {
+test("an inbox is visible only to its tenant", async () => {
   const { id } = await sender.subscriber();
   const { outcomes } = await say(id, 1);
   const stranger = await newSender(node);

@@ -34,7 +34,7 @@ async function connection(client = admin): Promise<string> {
   return body.data.id;
 }
 
-test("an integration is made, read, replaced, listed and removed over REST", async () => {
+test("an integration is created, read, replaced, listed and deleted over REST", async () => {
   const connection_id = await connection();
   const wanted = { channel: "chat", name: "Slack", provider_key: "slack", connection_id, casing_override: "sentence" };
   const made = await admin.call("POST", base, { ...wanted, condition: "payload.urgent == true" });
@@ -60,7 +60,7 @@ test("an integration is made, read, replaced, listed and removed over REST", asy
   assert.equal((await admin.call("POST", base, wanted)).status, 200, "its name is free again");
 });
 
-test("fields that say nothing good are refused by name", async () => {
+test("invalid fields are rejected by name", async () => {
   const connection_id = await connection();
   const wanted = { channel: "chat", name: "Refused", provider_key: "slack", connection_id };
   const refusals = [
@@ -103,7 +103,7 @@ test("another tenant's connection cannot be used", async () => {
   assert.equal((await other.call("POST", base, wanted)).status, 200);
 });
 
-test("what one node removes, another chooses no more within moments, without being asked", async () => {
+test("an integration removed on one node is soon no longer chosen on another", async () => {
   const { url } = await freshDatabase();
   const events = recordedEvents();
   const startNode = async () => {

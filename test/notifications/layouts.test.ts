@@ -11,7 +11,7 @@ before(async () => {
   service = await startService();
 });
 
-/** A caller of LayoutService over one of the protocols. */
+/** A client of LayoutService over one of the protocols. */
 function callerOf(protocol: Protocol, key: string) {
   const caller = { baseUrl: service.baseUrl, headers: { "x-api-key": key } };
   const call = (method: string, message: object): Promise<Outcome> => {
@@ -20,7 +20,7 @@ function callerOf(protocol: Protocol, key: string) {
   };
   return {
     call,
-    /** The answer of a call that goes well: REST wraps it and unwraps the record. */
+    /** The result of a successful call, without the REST envelope. */
     async ok(method: string, message: object) {
       const outcome = await call(method, message);
       assert.equal(outcome.code, "OK", outcome.text);
@@ -39,7 +39,7 @@ const frame = { channel: "email", body: "<main>{{ content }}</main>" };
 
 for (const protocol of protocols) {
   suite(`layouts over ${protocol}`, () => {
-    test("a layout goes its whole way", async () => {
+    test("a layout is created, read, updated, listed and deleted", async () => {
       const sender = await newSender(service);
       const { ok, call } = callerOf(protocol, await keyOf(sender, { roles: ["operator"] }));
       const made = await ok("CreateLayout", { ...frame, name: "Frame", engine: "liquid" });
@@ -75,7 +75,7 @@ for (const protocol of protocols) {
       assert.equal((await call("GetLayout", { id: made.id })).code, "NOT_FOUND");
     });
 
-    test("a layout that a workflow names is not deleted, and its usage says by which", async () => {
+    test("a layout that a workflow names cannot be deleted, and its usage lists the workflow", async () => {
       const sender = await newSender(service);
       const { ok, call } = callerOf(protocol, await keyOf(sender, { roles: ["admin"] }));
       const { id } = await ok("CreateLayout", { ...frame, name: "Frame" });
@@ -88,7 +88,7 @@ for (const protocol of protocols) {
       assert.ok(refused.text.includes(key), refused.text);
     });
 
-    test("reading needs layout:read and everything else layout:write", async () => {
+    test("reading requires layout:read and everything else layout:write", async () => {
       const sender = await newSender(service);
       const admin = callerOf(protocol, await keyOf(sender, { roles: ["admin"] }));
       const reader = callerOf(protocol, await keyOf(sender, { scopes: ["layout:read"] }));
@@ -110,7 +110,7 @@ for (const protocol of protocols) {
       }
     });
 
-    test("templates that are too much are refused with their place, and the service goes on", async () => {
+    test("oversized templates are rejected with their position, and the service keeps running", async () => {
       const sender = await newSender(service);
       const { ok, call } = callerOf(protocol, await keyOf(sender, { roles: ["operator"] }));
       const broken = await call("CreateLayout", { ...frame, name: "x", body: "{{ content }}\n{{#if a}}" });
@@ -136,7 +136,7 @@ for (const protocol of protocols) {
   });
 }
 
-test("who set a default at the same time all succeed, over the wire too", async () => {
+test("concurrent calls that set a default all succeed", async () => {
   const sender = await newSender(service);
   const rest = restClient(service.baseUrl, await keyOf(sender, { roles: ["operator"] }));
   const ids = await Promise.all(

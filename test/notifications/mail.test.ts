@@ -12,7 +12,7 @@ before(async () => {
   node = await startService();
 });
 
-/** A mail server that refuses recipients as it is told, and a tenant whose mail goes there. */
+/** A mail server with configurable rejections, and a tenant that uses it. */
 async function mailing(refusal: (nth: number) => { code: number; text: string } | undefined) {
   const arrived: ParsedMail[] = [];
   let asked = 0;
@@ -39,7 +39,7 @@ async function mailing(refusal: (nth: number) => { code: number; text: string } 
   return { sender, integration, arrived, asked: () => asked };
 }
 
-/** A layout around mails, a workflow that writes them and somebody who gets them. */
+/** A mail layout, a workflow that uses it and a subscriber. */
 async function reader(sender: Sender): Promise<{ workflow_key: string; subscriber_id: string }> {
   const layout: Answered = await sender.ok("POST", "/api/v2/layouts", {
     name: "frame",
@@ -57,7 +57,7 @@ async function reader(sender: Sender): Promise<{ workflow_key: string; subscribe
   return { workflow_key, subscriber_id: id };
 }
 
-test("a mail arrives in its layout as text and HTML, escaped once, and no template makes it a header", async () => {
+test("a mail arrives in its layout as text and HTML, escaped once, and no template can inject a header", async () => {
   const { sender, integration, arrived } = await mailing(() => undefined);
   const { outcomes } = await sender.trigger({ ...(await reader(sender)), payload: { order: 7 } });
   assert.equal(outcomes[0].outcome, "sent");
@@ -74,7 +74,7 @@ test("a mail arrives in its layout as text and HTML, escaped once, and no templa
   assert.ok(mail!.messageId!.toLowerCase().includes(delivery.id.toLowerCase()));
 });
 
-test("a mail that is put off is sent later, and one that is refused is not", async () => {
+test("a deferred mail is sent later, and a rejected one is not", async () => {
   const later = await mailing((nth) => (nth === 0 ? { code: 451, text: "4.3.0 later" } : undefined));
   const put = await later.sender.trigger(await reader(later.sender));
   assert.deepEqual([put.outcomes[0].outcome, put.outcomes[0].retryable], ["failed", true]);

@@ -16,7 +16,7 @@ const put = async (key: string, workflow: object = {}) => (await party.ok("PUT",
 
 const content = { subject: "Order {{payload.id}}", body: "<p>{{payload.id}}</p>", text_body: "{{payload.id}}" };
 
-test("a workflow is put, read, listed and deleted under its key, and put again it is replaced whole", async () => {
+test("a workflow is put, read, listed and deleted by its key, and a second put replaces it completely", async () => {
   const key = `w.${freshName()}`;
   const preferences = { all: false, channels: { email: { enabled: true, read_only: true, condition: "" } } };
   const made = await put(key, { description: "d", channels: { email: content, in_app: { body: "x" } }, preferences });
@@ -44,14 +44,14 @@ test("a workflow is put, read, listed and deleted under its key, and put again i
   await party.refused("NOT_FOUND", "DELETE", `${workflows}/${key}`);
 });
 
-test("keys are words of letters and digits with one sign between them", async () => {
+test("keys are letters and digits with single separators", async () => {
   for (const key of ["-a", "a..b", "a b", "x".repeat(129)]) {
     await party.refused("INVALID_ARGUMENT", "PUT", `${workflows}/${encodeURIComponent(key)}`, {});
   }
   await party.ok("PUT", `${workflows}/Order-shipped_v2.eu`, {});
 });
 
-test("what could not be rendered or resolved is refused when it is put, and nothing is changed", async () => {
+test("templates and conditions that could not be evaluated are rejected on put, without effect", async () => {
   const key = `w.${freshName()}`;
   const refused = async (field: string, workflow: object) => {
     const { body } = await party.refused("INVALID_ARGUMENT", "PUT", `${workflows}/${key}`, workflow);
@@ -73,7 +73,7 @@ test("what could not be rendered or resolved is refused when it is put, and noth
   await party.refused("NOT_FOUND", "GET", `${workflows}/${key}`);
 });
 
-test("a layout that is named must be the tenant's own and of the channel", async () => {
+test("a named layout must belong to the tenant and to the channel", async () => {
   const key = `w.${freshName()}`;
   const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
   const sql = connect(node.databaseUrl, 1);
@@ -91,7 +91,7 @@ test("a layout that is named must be the tenant's own and of the channel", async
   await other.refused("INVALID_ARGUMENT", "PUT", `${workflows}/${key}`, withLayout("in_app"));
 });
 
-test("what is for one user comes and goes with the user and with the workflow", async () => {
+test("a user's overrides are deleted with the user and with the workflow", async () => {
   const key = `w.${freshName()}`;
   const users = `${workflows}/${key}/users`;
   await party.refused("NOT_FOUND", "PUT", `${users}/u1`, {});

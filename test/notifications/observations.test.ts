@@ -13,7 +13,7 @@ before(async () => {
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-/** A tenant that has sent a text message by a gateway that tells what becomes of it, some of it at once. */
+/** A tenant that has sent a text message through a gateway with delivery callbacks. */
 async function sentMessage(
   atOnce: (told: { tenantId: string; integrationId: string; messageId: string }) => unknown = () => {},
 ) {
@@ -59,7 +59,7 @@ async function tell({ tenantId, integrationId, events, signedWith = secret, at =
   return response.status;
 }
 
-/** An event as gateways tell it. */
+/** An event in the gateway's format. */
 function eventOf(messageId: string, eventId: string, more: object = {}) {
   const occurred_at = new Date().toISOString();
   return { message_id: messageId, event_id: eventId, kind: "delivered", occurred_at, ...more };
@@ -68,7 +68,7 @@ function eventOf(messageId: string, eventId: string, more: object = {}) {
 const seenOf = async (sender: Sender, id: string): Promise<Answered[]> =>
   (await sender.rest.call("GET", `/api/v2/notifications/deliveries/${id}/observations`)).body.data;
 
-test("what a provider tells under its signature is kept, once, and the delivery's state only rises", async () => {
+test("a signed provider event is stored once, and the delivery's state only advances", async () => {
   const { sender, integration, delivery } = await sentMessage();
   assert.equal(delivery.observation_state, "awaiting");
   const event = (kind: string, id: string) => eventOf(delivery.provider_message_id, id, { kind });
@@ -96,7 +96,7 @@ test("what a provider tells under its signature is kept, once, and the delivery'
   );
 });
 
-test("a callback that does not prove to be the provider's is refused and keeps nothing, whatever it names", async () => {
+test("a callback without a valid signature is rejected and stores nothing, whatever it names", async () => {
   const { sender, integration, delivery } = await sentMessage();
   const events = [eventOf(delivery.provider_message_id, "e")];
   const told = { tenantId: sender.id, integrationId: integration.id, events };
@@ -111,13 +111,13 @@ test("a callback that does not prove to be the provider's is refused and keeps n
   ]) {
     assert.equal(await tell(each), 401);
   }
-  // Another tenant's own integration may name the message, and says nothing about it.
+  // Another tenant's integration may name the message, without effect on it.
   assert.equal(await tell({ ...told, tenantId: stranger.sender.id, integrationId: stranger.integration.id }), 503);
   assert.deepEqual(await seenOf(sender, delivery.id), []);
   assert.equal((await sender.delivery(delivery.id)).observation_state, "awaiting");
 });
 
-test("an address that is gone for good is not written to again", async () => {
+test("a permanently invalid address is not used again", async () => {
   const { sender, integration, delivery, endpoint, workflow_key, subscriberId } = await sentMessage();
   const event = eventOf(delivery.provider_message_id, "e", { kind: "bounced", severity: "hard" });
   assert.equal(await tell({ tenantId: sender.id, integrationId: integration.id, events: [event] }), 204);
@@ -130,7 +130,7 @@ test("an address that is gone for good is not written to again", async () => {
 });
 
 for (const kind of ["unsubscribed", "complained"]) {
-  test(`nothing more is sent to an endpoint whose owner has ${kind}, and others are written to as before`, async () => {
+  test(`nothing more is sent to an endpoint whose owner has ${kind}, and others are unaffected`, async () => {
     const { sender, integration, delivery, endpoint, workflow_key, subscriberId } = await sentMessage();
     const other = await sender.endpoint(subscriberId, { channel: "sms", identity: "+4930901821" });
     const events = [eventOf(delivery.provider_message_id, "e", { kind })];
@@ -145,7 +145,7 @@ for (const kind of ["unsubscribed", "complained"]) {
     );
   });
 
-  test(`nothing more is sent to a profile's address whose owner has ${kind}, until it is set anew`, async () => {
+  test(`nothing more is sent to a profile's address whose owner has ${kind}, until it is set again`, async () => {
     const { sender, integration, workflow_key } = await sentMessage();
     const phone = "+4930901820";
     const { id, external_id } = await sender.subscriber({ phone });
@@ -166,18 +166,18 @@ for (const kind of ["unsubscribed", "complained"]) {
     const record = (await sender.rest.call("GET", path)).body.data;
     assert.ok(Date.parse(record.phone_suppressed_at) > 0);
     assert.equal(record.email_suppressed_at, undefined);
-    // Saying again what is known does not lift it; another address does.
+    // Setting the same address does not lift the suppression; a different address does.
     await sender.subscriber({ external_id, phone });
     assert.equal((await send()).outcome, "skipped");
     await sender.subscriber({ external_id, phone: "+4930901822" });
     assert.equal((await send()).outcome, "sent");
-    // What is told late of a message to the former address says nothing about this one.
+    // A late event about the former address does not affect the new one.
     await tellOf(first.delivery_id);
     assert.equal((await send()).outcome, "sent");
   });
 }
 
-test("a message that bounced for now and arrived later is delivered, and one that bounced for good after that is not", async () => {
+test("a message that bounced temporarily and arrived later is delivered, and a later permanent bounce overrides it", async () => {
   const { sender, integration, delivery } = await sentMessage();
   const after = async (kind: string, more: object = {}) => {
     const events = [eventOf(delivery.provider_message_id, freshName(), { kind, ...more })];
@@ -191,7 +191,7 @@ test("a message that bounced for now and arrived later is delivered, and one tha
   assert.equal(await after("delivered"), "undelivered");
 });
 
-test("what is told before the send is written down is asked for again, and kept then", async () => {
+test("an event that arrives before the send is recorded is requested again, and stored then", async () => {
   const early: number[] = [];
   const { sender, delivery, integration } = await sentMessage(async ({ messageId, ...told }) => {
     early.push(await tell({ ...told, events: [eventOf(messageId, "e1")] }));
@@ -203,7 +203,7 @@ test("what is told before the send is written down is asked for again, and kept 
   assert.equal((await sender.delivery(delivery.id)).observation_state, "delivered");
 });
 
-test("of a list, what is known is kept at once and once; what was never sent from here is let go after a while", async () => {
+test("in a list of events, known ones are stored immediately and once; events of unknown messages are dropped after a while", async () => {
   const { sender, delivery, integration } = await sentMessage();
   const told = { tenantId: sender.id, integrationId: integration.id };
   const known = eventOf(delivery.provider_message_id, "e1");
@@ -219,7 +219,7 @@ test("of a list, what is known is kept at once and once; what was never sent fro
   assert.equal((await seenOf(sender, delivery.id)).length, 1);
 });
 
-test("a genuine callback that could not be kept is refused as malformed, all of it", async () => {
+test("a valid callback that cannot be stored is rejected completely as malformed", async () => {
   const { sender, delivery, integration } = await sentMessage();
   const told = { tenantId: sender.id, integrationId: integration.id };
   const event = (more: object) => eventOf(delivery.provider_message_id, freshName(), more);
@@ -236,7 +236,7 @@ test("a genuine callback that could not be kept is refused as malformed, all of 
   assert.deepEqual(await seenOf(sender, delivery.id), []);
 });
 
-test("nothing is taken in for a tenant that is suspended or deleted", async () => {
+test("no events are accepted for a suspended or deleted tenant", async () => {
   const { sender, delivery, integration } = await sentMessage();
   const platform = restClient(node.baseUrl, node.adminKey);
   const about = (status: string) => platform.call("PATCH", `/api/tenants/${sender.id}`, { status });

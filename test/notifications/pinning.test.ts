@@ -13,7 +13,7 @@ const textGateway = (url: string) => ({ settings: { url, from: "S" }, credential
 const slackAt = (url: string) => ({ settings: {}, credentials: { webhook_url: url } });
 const chatAt = (url: string) => ({ settings: { url }, credentials: { secret: "whsec_c2VjcmV0" } });
 
-/** What a trigger on one channel comes to, by endpoint. */
+/** The outcomes of a trigger on one channel, by endpoint. */
 async function outcomesOf(sender: Sender, subscriberId: string, channel: string): Promise<Map<string, Answered>> {
   const workflow_key = await sender.workflow({ channels: { [channel]: { title: "T", body: "B" } } });
   const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: subscriberId });
@@ -25,7 +25,7 @@ async function connection(sender: Sender, provider_key: string, fields: object):
   return (await sender.ok("POST", path, { name: freshName(), provider_key, ...fields })).data.id;
 }
 
-test("the integration of the highest precedence serves a telephone number or a mail address, whatever its provider_key", async () => {
+test("the integration with the highest precedence serves a phone number or mail address, whatever its provider_key", async () => {
   const sender = await newSender(node);
   const gateway = await startReceiver(() => ({ status: 200 }));
   await serveChannel(sender, "sms", "http_sms", textGateway(gateway.url));
@@ -39,7 +39,7 @@ test("the integration of the highest precedence serves a telephone number or a m
   assert.equal(gateway.received.length, 1);
 });
 
-test("a chat address is given to no provider but its own, and one that names none to the first", async () => {
+test("a chat address goes only to its own provider, and one without a provider to the first", async () => {
   const sender = await newSender(node);
   const slack = await startReceiver(() => ({ status: 200 }));
   const chat = await startReceiver(() => ({ status: 200 }));
@@ -64,7 +64,7 @@ test("a chat address is given to no provider but its own, and one that names non
   assert.equal(slack.received.length, 1);
 });
 
-test("an endpoint's connection_id is a pin: the message goes by that connection and by no other provider", async () => {
+test("an endpoint's connection_id is a pin: the message uses that connection and no other provider", async () => {
   const sender = await newSender(node);
   const [chat, ours, theirs] = await Promise.all([1, 2, 3].map(() => startReceiver(() => ({ status: 200 }))));
   await serveChannel(sender, "chat", "chat_webhook", chatAt(chat!.url), { priority: 1 });
@@ -77,14 +77,14 @@ test("an endpoint's connection_id is a pin: the message goes by that connection 
   assert.deepEqual([chat!.received.length, ours!.received.length, theirs!.received.length], [0, 0, 1]);
   const delivery = await sender.delivery(outcome.delivery_id);
   assert.deepEqual([delivery.provider_key, delivery.connection_id], ["slack", connection_id]);
-  // A pin is never passed over in silence.
+  // A pin is never ignored silently.
   await sender.ok("POST", `/api/v2/connector/connections/${connection_id}/revoke`, {});
   const refused = (await outcomesOf(sender, id, "chat")).get(pinned.id);
   assert.deepEqual([refused.outcome, refused.failure_phase, refused.failure_code], ["failed", "credential", "revoked"]);
   assert.equal(chat!.received.length + ours!.received.length, 0);
 });
 
-test("a connection whose provider does not serve the endpoint's channel, or not its address, is refused by name", async () => {
+test("a connection whose provider does not serve the endpoint's channel or address is rejected by name", async () => {
   const sender = await newSender(node);
   const connection_id = await connection(sender, "slack", slackAt("http://127.0.0.1:9"));
   const { id } = await sender.subscriber();

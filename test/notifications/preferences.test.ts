@@ -26,7 +26,7 @@ const set = async (subscriberId: string, row: object) => (await party.ok("POST",
 const preview = async (subscriberId: string, request: object) =>
   (await party.ok("POST", `${pathOf(subscriberId)}:preview`, request)).data;
 const put = async (key: string, workflow: object = {}) => (await party.ok("PUT", `${workflows}/${key}`, workflow)).data;
-/** What a preview says of one channel, in short. */
+/** A short form of a preview's result for one channel. */
 function said({ channels }: Answered, channel: string) {
   const { allowed, reason_code, winning_layer } = channels.find((each: Answered) => each.channel === channel);
   return [allowed, reason_code, winning_layer];
@@ -37,7 +37,7 @@ const effects = ({ channels }: Answered, channel: string) =>
     .trace.map(({ layer, effect }: Answered) => `${layer} ${effect}`);
 
 describe("rows", () => {
-  test("a subscriber's rows are told apart by their keys, and set again they are replaced whole", async () => {
+  test("a subscriber's rows are identified by their keys, and setting one again replaces it completely", async () => {
     const ada = await newSubscriber();
     const contexts = { workflow_key: "order.shipped", topic_key: "team", context_keys: ["b", "a", "b"] };
     const schedule = { timezone: "Europe/Berlin", ranges: [{ days: ["mon"], start: "22:00", end: "07:00" }] };
@@ -73,7 +73,7 @@ describe("rows", () => {
     assert.ok(events.some((event: Answered) => event.subject === ada && event.data.layer === 5));
   });
 
-  test("layers 1 and 2 are not a subscriber's to set, and keys must be those of the layer", async () => {
+  test("a subscriber cannot set layers 1 and 2, and keys must match the layer", async () => {
     const ada = await newSubscriber();
     const refused = async (field: string, row: object) => {
       const { body } = await party.refused("INVALID_ARGUMENT", "POST", pathOf(ada), row);
@@ -99,7 +99,7 @@ describe("rows", () => {
     assert.equal((await party.ok("GET", pathOf(ada))).total, 0);
   });
 
-  test("a condition that cannot be evaluated is refused with the place of the mistake", async () => {
+  test("a condition that cannot be evaluated is rejected with the position of the error", async () => {
     const ada = await newSubscriber();
     const { body } = await party.refused("INVALID_ARGUMENT", "POST", pathOf(ada), {
       channels: { sms: { condition: "payload.n >\n > 3" } },
@@ -112,7 +112,7 @@ describe("rows", () => {
     assert.equal((await party.ok("GET", pathOf(ada))).total, 0);
   });
 
-  test("a subscriber has at most 1,000 rows, and those that it has can be set still", async () => {
+  test("a subscriber has at most 1,000 rows, and existing ones can still be set", async () => {
     const ada = await newSubscriber();
     const sql = connect(node.databaseUrl, 1);
     try {
@@ -149,7 +149,7 @@ test("a subscriber can opt out of every workflow that can be triggered, whatever
 });
 
 describe("preview", () => {
-  test("tells all five layers' part in each channel, alike in every protocol", async () => {
+  test("reports every layer's effect on each channel, equally in every protocol", async () => {
     const key = `w.${freshName()}`;
     const ada = await newSubscriber({ data: { plan: "pro" } });
     await put(key, {
@@ -216,7 +216,7 @@ describe("preview", () => {
     assert.deepEqual(effects(rest, "push"), ["1 allows", "2 absent", "3 allows", "4 silent_on_channel", "5 absent"]);
   });
 
-  test("a workflow, topic or row that is not there leaves channels allowed by default, with 0 for the winning layer", async () => {
+  test("an unknown workflow, topic or row leaves channels allowed by default, with 0 as the winning layer", async () => {
     const ada = await newSubscriber();
     const nobody = await preview(ada, { workflow_key: "no.such.workflow", topic_key: "t", user_id: "u" });
     assert.deepEqual(said(nobody, "email"), [true, "allowed_default", 0]);
@@ -224,7 +224,7 @@ describe("preview", () => {
     await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, { workflow_key: "w", channels: ["fax"] });
   });
 
-  test("follows a change at once", async () => {
+  test("reflects a change immediately", async () => {
     const key = `w.${freshName()}`;
     const ada = await newSubscriber();
     for (const all of [false, true, false]) {
@@ -237,10 +237,10 @@ describe("preview", () => {
     assert.equal(said(await preview(ada, { workflow_key: key }), "push")[1], "denied_subscriber_inactive");
   });
 
-  test("takes a payload of at most 64 KiB, changes nothing, and leaves no trace of the payload anywhere", async () => {
+  test("accepts a payload of at most 64 KiB, changes nothing, and leaves no trace of the payload", async () => {
     const ada = await newSubscriber();
     const mark = randomBytes(16).toString("hex");
-    // What the condition fails on is part of what must not be told.
+    // The value on which the condition fails must not be revealed either.
     await set(ada, { condition: "payload.secret.missing == payload.secret" });
     const sql = connect(node.databaseUrl, 1);
     try {
@@ -266,7 +266,7 @@ describe("preview", () => {
   });
 });
 
-test("whoever may read can preview and list, but not set", async () => {
+test("readers can preview and list, but not set", async () => {
   const ada = await newSubscriber();
   const reader = await party.caller({ scopes: ["notification:read"], roles: ["viewer"] });
   assert.equal((await reader.call("POST", `${pathOf(ada)}:preview`, { workflow_key: "w" })).status, 200);
@@ -275,7 +275,7 @@ test("whoever may read can preview and list, but not set", async () => {
   assert.equal((await reader.call("PUT", `${workflows}/w`, {})).status, 403);
 });
 
-test("rows and workflows are set over Connect as over REST", async () => {
+test("rows and workflows can be set over Connect and REST", async () => {
   const ada = await newSubscriber();
   const caller = { baseUrl: node.baseUrl, headers: { "x-api-key": party.key } };
   const over = async (name: string, message: object) => {

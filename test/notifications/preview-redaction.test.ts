@@ -12,7 +12,7 @@ import { freshName, newParty } from "../routing/stage.ts";
 
 const planted = `planted-${randomBytes(12).toString("hex")}`;
 
-test("what a preview is asked about is in no answer, log, audit, metric or table", async (t) => {
+test("a preview's input appears in no response, log, audit entry, metric or table", async (t) => {
   const database = await freshDatabase();
   const folder = await mkdtemp(join(tmpdir(), "switchyard-preview-"));
   const audit = join(folder, "audit.log");
@@ -33,7 +33,7 @@ test("what a preview is asked about is in no answer, log, audit, metric or table
   const subscribers = "/api/v2/notification/subscribers";
   const { data: ada } = await own.ok("POST", subscribers, { external_id: freshName() });
   const path = `${subscribers}/${ada.id}/preferences`;
-  // Conditions that hold, do not, and fail on the very text.
+  // Conditions that are true, false, and fail on the secret text.
   const conditions = [
     `payload.a != ''`,
     `payload.a == ''`,

@@ -11,7 +11,7 @@ before(async () => {
 
 const path = "/api/v2/notifications/trigger";
 
-/** A tenant that may trigger so often a day, with somebody to notify. */
+/** A tenant with a daily trigger quota, and a subscriber. */
 async function limitedSender(
   limit: number,
 ): Promise<{ sender: Sender; to: { workflow_key: string; subscriber_id: string } }> {
@@ -29,7 +29,7 @@ async function usedBy(sender: Sender): Promise<number> {
   return (await sender.ok("GET", `/api/tenants/${sender.id}/quota/notification.trigger`)).data.used;
 }
 
-test("each trigger takes one from the daily quota, to a topic too, and beyond it nothing is written", async () => {
+test("each trigger, also to a topic, uses one unit of the daily quota, and nothing is written beyond it", async () => {
   const { sender, to } = await limitedSender(3);
   const { workflow_key, subscriber_id } = to;
   const topic = await sender.topic([subscriber_id]);
@@ -51,12 +51,12 @@ test("each trigger takes one from the daily quota, to a topic too, and beyond it
   assert.deepEqual(found.body.data, []);
   assert.equal(await events(), before);
   assert.equal(await usedBy(sender), 3);
-  // What was triggered before is answered alike, and takes nothing.
+  // A repeat gets the same response and uses no quota.
   const repeated = await sender.trigger(to, headers);
   assert.equal(repeated.transaction_id, first.transaction_id);
 });
 
-test("many triggers at once take no more than the quota, and no less", async () => {
+test("concurrent triggers use exactly the quota", async () => {
   const { sender, to } = await limitedSender(5);
   const answers = await Promise.all(Array.from({ length: 20 }, () => sender.rest.call("POST", path, to)));
   const codes = answers.map(({ status, body }) => (status === 200 ? "OK" : body.errorCode)).sort();
@@ -65,7 +65,7 @@ test("many triggers at once take no more than the quota, and no less", async () 
   assert.equal(await usedBy(sender), 5);
 });
 
-test("a trigger that is refused or repeated takes nothing from the quota", async () => {
+test("a rejected or repeated trigger uses no quota", async () => {
   const { sender, to } = await limitedSender(1);
   const { workflow_key } = to;
   const overrides = { in_app: { body: "{{#each" } };
@@ -81,7 +81,7 @@ test("a trigger that is refused or repeated takes nothing from the quota", async
   assert.equal(await usedBy(sender), 1);
 });
 
-test("an inline profile is not changed by a trigger that is refused", async () => {
+test("a rejected trigger does not change an inline profile", async () => {
   const sender = await newSender(node);
   const workflow_key = await sender.workflow();
   const subscriber_external_id = freshName();

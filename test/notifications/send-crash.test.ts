@@ -11,7 +11,7 @@ const settings = {
   "connector.encryption_key": Buffer.from("0123456789abcdefghijklmnopqrstuv").toString("base64"),
 };
 
-/** A node that is killed while its provider holds a message, and what is needed to go on without it. */
+/** A node that is killed while its provider holds a message, and the means to continue without it. */
 async function crashed(t: TestContext, provider: "http_sms" | "slack", toTopic = false) {
   const database = await freshDatabase();
   t.after(() => database.drop());
@@ -40,7 +40,7 @@ async function crashed(t: TestContext, provider: "http_sms" | "slack", toTopic =
     gateway,
     subscriberId: id,
     channel,
-    /** Starts a second node, and has the time of the first run out for its messages. */
+    /** Starts a second node, and expires the first node's leases. */
     async recover() {
       const next = await startService({ ...settings, "notification.outbox.enabled": "true" }, database.url);
       return senderAt(next, sender);
@@ -56,10 +56,10 @@ async function crashed(t: TestContext, provider: "http_sms" | "slack", toTopic =
 
 const isDone = ({ status }: { status: string }) => status === "sent" || status === "failed";
 
-test("a message that a killed node was sending is sent again under the same key, where the provider recognises a repeat", async (t) => {
+test("a message that a killed node was sending is resent with the same key when the provider deduplicates", async (t) => {
   const { gateway, subscriberId, recover, endLeases, repeat } = await crashed(t, "http_sms");
   const sender = await recover();
-  // Until the lease ends nobody can tell whether the node still sends it.
+  // Until the lease expires, the node may still be sending.
   const early = await repeat(sender);
   assert.deepEqual([early.status, early.body.errorCode], [409, "IDEMPOTENCY_IN_PROGRESS"]);
 
@@ -72,9 +72,9 @@ test("a message that a killed node was sending is sent again under the same key,
   assert.deepEqual([text.status, text.reconciliation_required, text.execution_attempt], ["sent", false, 2]);
   assert.deepEqual(gateway.keys(), [text.id, text.id]);
   assert.deepEqual(await sender.letters(), []);
-  // The inbox had its message with the acknowledgement of the whole.
+  // The inbox message was committed with the acknowledgement.
   assert.equal((await sender.inbox(subscriberId)).length, 1);
-  // The repeat is not carried out once more, and tells what has become of the first.
+  // The repeat has no effect and returns the result of the first call.
   const later = await repeat(sender);
   assert.equal(later.headers.get("idempotency-replayed"), "true", later.text);
   const { transaction_id, outcomes } = later.body.data;
@@ -89,7 +89,7 @@ test("a message that a killed node was sending is sent again under the same key,
   assert.equal(gateway.count(), 2);
 });
 
-test("a message of a broadcast that a killed node was sending is sent again under the same key", async (t) => {
+test("a broadcast message that a killed node was sending is resent with the same key", async (t) => {
   const { gateway, subscriberId, recover, endLeases } = await crashed(t, "http_sms", true);
   await endLeases();
   const sender = await recover();
@@ -101,7 +101,7 @@ test("a message of a broadcast that a killed node was sending is sent again unde
   assert.deepEqual(gateway.keys(), [text.id, text.id]);
 });
 
-test("a message that a killed node was sending is not sent again by itself where the provider would not recognise it", async (t) => {
+test("a message that a killed node was sending is not resent automatically when the provider does not deduplicate", async (t) => {
   const { gateway, subscriberId, recover, endLeases, repeat } = await crashed(t, "slack");
   await endLeases();
   const sender = await recover();
@@ -127,9 +127,9 @@ test("a message that a killed node was sending is not sent again by itself where
   assert.equal(gateway.count(), 1);
 });
 
-test("a message that a killed node had leased and not handed over is sent by another, whoever its provider is", async (t) => {
+test("a message that a killed node had leased but not sent is sent by another node, whatever its provider", async (t) => {
   const { gateway, subscriberId, recover, endLeases, sql } = await crashed(t, "slack");
-  // As a node leaves it that is killed between the lease of a waiting message and the call to its provider.
+  // The state after a crash between leasing a message and calling its provider.
   await sql`update notification_deliveries set handed_over = false, integration_id = '', provider_key = ''
     where status = 'running'`;
   await endLeases();

@@ -3,16 +3,16 @@ import { type Answered, freshName, newParty, type Party, partyAt } from "../rout
 
 export { type Answered, freshName, shown } from "../routing/stage.ts";
 
-/** A tenant of the test's own, and what a test does with its notifications. */
+/** A tenant with helpers for its notifications. */
 export interface Sender extends Party {
-  /** Makes a subscriber; its record. */
+  /** Creates a subscriber; returns its record. */
   subscriber(fields?: object): Promise<Answered>;
-  /** Adds an address. */
+  /** Adds an endpoint. */
   endpoint(subscriberId: string, fields: object): Promise<Answered>;
-  /** Says what a workflow says; its key. */
+  /** Stores a workflow; returns its key. */
   workflow(fields?: object): Promise<string>;
   topic(subscriberIds?: readonly string[]): Promise<string>;
-  /** Sets a row of what a subscriber wants. */
+  /** Sets a preference row of a subscriber. */
   prefer(subscriberId: string, fields: object): Promise<Answered>;
   trigger(fields: object, headers?: Record<string, string>): Promise<Answered>;
   deliveries(query: string): Promise<Answered[]>;
@@ -21,18 +21,18 @@ export interface Sender extends Party {
   letters(query?: string): Promise<Answered[]>;
 }
 
-/** What a workflow says when a test does not care. */
+/** Default workflow content. */
 const greeting = {
   title: "Hello {{ subscriber.first_name }}",
   body: "Order {{ payload.order }} is on its way.",
 };
 
-/** Makes a tenant with an admin, ready to notify. */
+/** Creates a tenant with an admin. */
 export async function newSender(node: { readonly baseUrl: string; readonly adminKey: string }): Promise<Sender> {
   return sending(await newParty(node));
 }
 
-/** The same tenant at another node. */
+/** The same tenant on another node. */
 export function senderAt(node: { readonly baseUrl: string }, sender: Pick<Sender, "id" | "key">): Sender {
   return sending(partyAt(node, sender));
 }
@@ -78,7 +78,7 @@ function sending(party: Party): Sender {
   };
 }
 
-/** Has a channel of a sender's served by a provider; the integration's record. */
+/** Connects a sender's channel to a provider; returns the integration's record. */
 export async function serveChannel(
   sender: Sender,
   channel: string,

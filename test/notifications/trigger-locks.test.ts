@@ -17,7 +17,7 @@ after(() => sql.end());
 
 const path = "/api/v2/notifications/trigger";
 
-/** Runs what must go on while a statement of the test's own holds its locks. */
+/** Runs a function while a statement of the test holds its locks. */
 async function whileHolding(statement: (tx: Sql) => Promise<unknown>, work: () => Promise<void>) {
   await sql.begin(async (tx) => {
     await statement(tx);
@@ -25,7 +25,7 @@ async function whileHolding(statement: (tx: Sql) => Promise<unknown>, work: () =
   });
 }
 
-/** Resolves when so many statements whose text has these words wait for a lock. */
+/** Resolves when a number of statements that contain a text wait for a lock. */
 async function lockWaiters(words: string, count: number): Promise<void> {
   const waiting = async () => {
     const rows = await sql`
@@ -42,13 +42,13 @@ async function limitTriggers({ id }: Sender, limit: number): Promise<void> {
   assert.equal(changed.status, 200, changed.text);
 }
 
-test("triggers with inline profiles that wait to be rendered keep no other call from the database", async () => {
+test("triggers with inline profiles that wait for rendering do not block other calls", async () => {
   const sender = await newSender(node);
   const workflow_key = await sender.workflow();
   const bystander = await newSender(node);
   const { id } = await bystander.subscriber();
   let triggers: ReturnType<Sender["rest"]["call"]>[] = [];
-  // The first message of a tenant is rendered after its integrations are read.
+  // A tenant's first message is rendered after its integrations are read.
   await whileHolding(
     (tx) => tx`lock table notification_integrations in access exclusive mode`,
     async () => {
@@ -68,7 +68,7 @@ test("triggers with inline profiles that wait to be rendered keep no other call 
   for (const { status, text } of await Promise.all(triggers)) assert.equal(status, 200, text);
 });
 
-test("two triggers at once that bring the same new subscriber along both reach that one subscriber", async () => {
+test("two concurrent triggers with the same new subscriber create and reach one subscriber", async () => {
   const sender = await newSender(node);
   const workflow_key = await sender.workflow();
   const subscriber_external_id = freshName();
@@ -88,7 +88,7 @@ test("two triggers at once that bring the same new subscriber along both reach t
   assert.deepEqual(titles, ["Hello Lin", "Hello Lin"]);
 });
 
-test("calls with one key never deadlock, with an inline profile or a topic or neither", async () => {
+test("calls with one key never deadlock, with an inline profile, a topic or neither", async () => {
   const sender = await newSender(node);
   await limitTriggers(sender, 100);
   const workflow_key = await sender.workflow();
@@ -117,7 +117,7 @@ test("calls with one key never deadlock, with an inline profile or a topic or ne
   assert.equal(quota.data.used, 3);
 });
 
-test("a repeat of a trigger with an inline profile or a topic is answered alike after the quota is used up", async () => {
+test("a repeated trigger with an inline profile or a topic gets the same response after the quota is used up", async () => {
   const sender = await newSender(node);
   const workflow_key = await sender.workflow();
   const topic = await sender.topic();

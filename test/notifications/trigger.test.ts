@@ -11,7 +11,7 @@ before(async () => {
   sender = await newSender(node);
 });
 
-test("what is triggered for a subscriber stands in its inbox when the answer comes, in the workflow's words", async () => {
+test("a triggered message is in the subscriber's inbox when the response arrives, rendered from the workflow", async () => {
   const subscriber = await sender.subscriber({ first_name: "Grace" });
   const workflow_key = await sender.workflow();
   const { transaction_id, outcomes } = await sender.trigger({
@@ -32,7 +32,7 @@ test("what is triggered for a subscriber stands in its inbox when the answer com
   assert.equal(delivery.subscriber_id, subscriber.id);
 });
 
-test("REST and Connect notify alike", async () => {
+test("REST and Connect notify equally", async () => {
   const workflow_key = await sender.workflow();
   const { id } = await sender.subscriber();
   const answers = await inEachProtocol(node, sender, "NotificationService/TriggerNotification", {
@@ -44,7 +44,7 @@ test("REST and Connect notify alike", async () => {
   assert.equal((await sender.inbox(id)).length, answers.length);
 });
 
-test("an inline profile makes the subscriber before it is notified, and changes only what it names", async () => {
+test("an inline profile creates the subscriber before the notification, and changes only the named fields", async () => {
   const workflow_key = await sender.workflow();
   const external = freshName();
   const named = { workflow_key, subscriber_external_id: external, payload: { order: 1 } };
@@ -57,7 +57,7 @@ test("an inline profile makes the subscriber before it is notified, and changes 
   assert.deepEqual(titles, ["Hello Lina", "Hello Lin"]);
 });
 
-test("a recipient is named in exactly one way, and an inline profile goes with an external id only", async () => {
+test("a recipient is named in exactly one form, and an inline profile requires an external id", async () => {
   const workflow_key = await sender.workflow();
   const { id, external_id } = await sender.subscriber();
   const path = "/api/v2/notifications/trigger";
@@ -76,7 +76,7 @@ test("a recipient is named in exactly one way, and an inline profile goes with a
   assert.deepEqual(await sender.inbox(id), []);
 });
 
-test("what a subscriber does not want is skipped, with the reason, and what it wants is sent", async () => {
+test("channels that a subscriber has disabled are skipped with a reason, and the others are sent", async () => {
   const workflow_key = await sender.workflow({
     channels: { in_app: { title: "T", body: "B" }, email: { subject: "S", body: "<p>B</p>" } },
   });
@@ -110,7 +110,7 @@ test("an inactive subscriber gets nothing", async () => {
   );
 });
 
-test("every address of a channel gets its own message, and a subscriber without one is told as such", async () => {
+test("every address of a channel gets its own message, and a subscriber without one is reported", async () => {
   const workflow_key = await sender.workflow({ channels: { email: { subject: "S", body: "B" }, push: { body: "P" } } });
   const { id } = await sender.subscriber({ email: "not-used@example.com" });
   const first = await sender.endpoint(id, { channel: "email", identity: `${freshName()}@example.com` });
@@ -129,7 +129,7 @@ test("every address of a channel gets its own message, and a subscriber without 
   ]);
 });
 
-test("channels that are asked for are the only ones, and overrides speak instead of the workflow", async () => {
+test("requested channels are the only ones, and overrides replace the workflow's content", async () => {
   const workflow_key = await sender.workflow({
     channels: { in_app: { title: "T", body: "B" }, email: { subject: "S", body: "B" } },
   });
@@ -149,7 +149,7 @@ test("channels that are asked for are the only ones, and overrides speak instead
   assert.deepEqual([message.title, message.body, message.data], ["T", "Only 3 left", { link: "/shop" }]);
 });
 
-test("a workflow that says nothing fails where it was to be said, and can be redriven once it does", async () => {
+test("a workflow without content for a channel fails there, and can be redriven once it has content", async () => {
   const workflow_key = `w${freshName()}`;
   const { id } = await sender.subscriber();
   const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id, channels: ["in_app"] });
@@ -171,7 +171,7 @@ test("a workflow that says nothing fails where it was to be said, and can be red
   );
 });
 
-test("what is no template, and a profile that is none, are refused by name, and nothing is sent", async () => {
+test("an invalid template or profile is rejected by name, and nothing is sent", async () => {
   const { id } = await sender.subscriber();
   const topic = await sender.topic([id]);
   const workflow_key = await sender.workflow();
@@ -187,7 +187,7 @@ test("what is no template, and a profile that is none, are refused by name, and 
   assert.deepEqual(await sender.inbox(id), []);
 });
 
-test("a variable that is missing leaves a gap, or fails where the workflow is strict", async () => {
+test("a missing variable renders empty, or fails when the workflow is strict", async () => {
   const { id } = await sender.subscriber();
   const lax = await sender.workflow({ channels: { in_app: { body: "Order {{ payload.order }}!" } } });
   await sender.trigger({ workflow_key: lax, subscriber_id: id });
@@ -199,7 +199,7 @@ test("a variable that is missing leaves a gap, or fails where the workflow is st
   assert.match(outcomes[0].failure_detail, /payload\.order/);
 });
 
-test("a trigger that is sent again under its key notifies once and is answered alike", async () => {
+test("a trigger repeated with its key notifies once and gets the same response", async () => {
   const workflow_key = await sender.workflow({
     channels: { in_app: { title: "T", body: "B" }, email: { subject: "S", body: "B" } },
   });
@@ -222,7 +222,7 @@ test("a trigger that is sent again under its key notifies once and is answered a
   assert.equal(other.body.errorCode, "IDEMPOTENCY_KEY_REUSED");
 });
 
-test("what nobody serves is kept in the outbox, where developers see it", async () => {
+test("messages without a provider are stored in the outbox, where developers see them", async () => {
   const workflow_key = await sender.workflow({
     channels: { email: { subject: "Hi {{payload.x}}", body: "<b>{{payload.x}}</b>" } },
   });

@@ -13,7 +13,7 @@ before(async () => {
 
 const newestInOutbox = async () => (await sender.rest.call("GET", "/api/v2/notification/outbox?limit=1")).body.data[0];
 
-test("what goes along with a message is made from the payload, links and list_unsubscribe among it", async () => {
+test("message data is rendered from the payload, including links and list_unsubscribe", async () => {
   const { id } = await sender.subscriber({ email: "ada+news@example.org" });
   const data = {
     link: "/orders/{{payload.order}}",
@@ -41,7 +41,7 @@ test("what goes along with a message is made from the payload, links and list_un
   assert.deepEqual((await sender.inbox(id))[0].data, { link: "/late/42" });
 });
 
-test("what goes along and is no template is refused by name, and a variable that is missing there counts", async () => {
+test("an invalid data template is rejected by name, and a missing variable counts", async () => {
   const { id } = await sender.subscriber();
   const path = `/api/v2/notification/workflows/w${freshName()}`;
   const channels = (data: object) => ({ channels: { in_app: { body: "B", data } } });
@@ -55,7 +55,7 @@ test("what goes along and is no template is refused by name, and a variable that
   assert.deepEqual([outcomes[0].outcome, outcomes[0].failure_code], ["failed", "variable_missing"]);
 });
 
-test("what goes along has one budget for all of its templates", async () => {
+test("all data templates share one rendering budget", async () => {
   const { id } = await sender.subscriber();
   const large = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`f${at}`, "{{payload.text}}"]));
   const workflow_key = await sender.workflow({ channels: { in_app: { body: "B", data: large } } });
@@ -69,7 +69,7 @@ test("what goes along has one budget for all of its templates", async () => {
   assert.deepEqual([result.outcomes[0].outcome, result.outcomes[0].failure_code], ["failed", "limit_exceeded"]);
 });
 
-test("no value can mention anybody or make a link in Slack; what the workflow's author wrote can", async () => {
+test("no value can mention a user or create a link in Slack; the workflow author's text can", async () => {
   const slack = await startReceiver(() => ({ status: 200 }));
   await serveChannel(sender, "chat", "slack", { settings: {}, credentials: { webhook_url: slack.url } });
   const { id } = await sender.subscriber({ first_name: "<!here>" });

@@ -21,7 +21,7 @@ async function newTenant(name: string): Promise<string> {
   return body.data.admin_key;
 }
 
-/** Calls for something that has to go well; answers with its data. */
+/** Calls an operation that must succeed; returns its data. */
 async function must(method: string, path: string, body?: unknown, client = rest) {
   const answer = await client.call(method, path, body);
   assert.equal(answer.status, 200, answer.text);
@@ -31,7 +31,7 @@ async function must(method: string, path: string, body?: unknown, client = rest)
 let serial = 0;
 const fresh = () => `pool ${serial++}`;
 
-test("a pool is created as the specification shows it, and answers with all that it is", async () => {
+test("a pool is created as the specification shows, and the response is complete", async () => {
   const { status, body, headers } = await rest.call("POST", "/api/pools", {
     name: "leads",
     description: "Leads of the website",
@@ -62,7 +62,7 @@ test("a pool is created as the specification shows it, and answers with all that
   assert.equal(config.item_events, false);
 });
 
-test("an answer can be sent back as it came: config round trip", async () => {
+test("a response can be sent back unchanged: config round trip", async () => {
   const config = {
     selection: { hash_key: "item.key", choice_count: 3, slow_start_s: 0 },
     fallback: {
@@ -100,7 +100,7 @@ test("an answer can be sent back as it came: config round trip", async () => {
   assert.deepEqual(again.config, config);
 });
 
-test("bounds of single fields are named by their path", async () => {
+test("limits of single fields are reported by their path", async () => {
   const { status, body } = await rest.call("POST", "/api/pools", {
     name: fresh(),
     strategy: "by_moon",
@@ -120,7 +120,7 @@ test("bounds of single fields are named by their path", async () => {
   ]);
 });
 
-test("a conditional change of a version that has passed is refused, by ETag and by record_version", async () => {
+test("a conditional change with a stale version is rejected, by ETag and by record_version", async () => {
   const { id } = await must("POST", "/api/pools", { name: fresh() });
   const path = `/api/pools/${id}`;
   const changed = await rest.call("PATCH", path, { description: "two" }, { "if-match": '"1"' });
@@ -132,7 +132,7 @@ test("a conditional change of a version that has passed is refused, by ETag and 
   assert.equal((await must("GET", path)).description, "two");
 });
 
-test("a pool is switched off and on, archived, and then only listed when asked for", async () => {
+test("a pool is disabled, enabled and archived, and an archived pool is listed only on request", async () => {
   const { id } = await must("POST", "/api/pools", { name: fresh() });
   assert.equal((await must("POST", `/api/pools/${id}:set_enabled`, { enabled: false })).status, "STATUS_DISABLED");
   assert.equal((await must("POST", `/api/pools/${id}:set_enabled`, { enabled: true })).status, "STATUS_ACTIVE");
@@ -169,7 +169,7 @@ test("recipients are added, paused, resumed, changed and removed", async () => {
   assert.deepEqual([taken.status, taken.body.errorCode], [409, "ALREADY_EXISTS"]);
 });
 
-test("a rule's mistake is told with its place; a rule that stands can be read, changed and deleted", async () => {
+test("a rule's error is reported with its position; a valid rule can be read, changed and deleted", async () => {
   const pool = await must("POST", "/api/pools", { name: fresh() });
   const path = `/api/pools/${pool.id}/rules`;
   const wrong = await rest.call("POST", path, { name: "r", condition: "item.x >", action: { type: "require" } });
@@ -187,7 +187,7 @@ test("a rule's mistake is told with its place; a rule that stands can be read, c
   assert.equal((await rest.call("GET", at)).status, 404);
 });
 
-test("a condition is validated without being kept, by whoever may read rules", async () => {
+test("a condition is validated without being stored, by callers that may read rules", async () => {
   const viewer = await keyWith({ roles: ["viewer"] });
   const report = await must(
     "POST",
@@ -216,7 +216,7 @@ async function keyWith(request: object, client = rest): Promise<RestClient> {
   return restClient(baseUrl, secret);
 }
 
-test("an operator writes and does not delete; a service reads pools and recipients, no rules", async () => {
+test("an operator can write but not delete; a service reads pools and recipients, but no rules", async () => {
   const operator = await keyWith({ roles: ["operator"] });
   const service = await keyWith({ roles: ["service"] });
   const pool = await must("POST", "/api/pools", { name: fresh() }, operator);
@@ -227,7 +227,7 @@ test("an operator writes and does not delete; a service reads pools and recipien
   assert.equal((await service.call("POST", "/api/pools", { name: fresh() })).status, 403);
 });
 
-test("a key that is bound to production works in no pool of another environment", async () => {
+test("a key bound to production has no access to pools of another environment", async () => {
   const environments = await must("GET", "/api/v2/environments");
   const staging = environments.find((each: { key: string }) => each.key === "staging").id;
   const pool = await must("POST", "/api/pools", { name: fresh(), environment_id: staging });
@@ -238,7 +238,7 @@ test("a key that is bound to production works in no pool of another environment"
   assert.ok(listed.length > 0 && listed.every((each: { environment_id: string }) => each.environment_id !== staging));
 });
 
-test("a pool and its recipients survive what another tenant asks of them", async () => {
+test("another tenant's calls do not affect a pool and its recipients", async () => {
   const stranger = restClient(baseUrl, await newTenant("stranger"));
   const pool = await must("POST", "/api/pools", { name: fresh() });
   const recipient = await must("POST", `/api/pools/${pool.id}/recipients`, { name: "x" });
@@ -254,7 +254,7 @@ test("a pool and its recipients survive what another tenant asks of them", async
   assert.equal((await must("GET", `/api/recipients/${recipient.id}`)).record_version, 1);
 });
 
-test("null never leaves a constraint silently in place: it is refused, and reset_config removes the constraint", async () => {
+test("null never leaves a constraint silently in place: it is rejected, and reset_config removes the constraint", async () => {
   const singleton = { key: "item.key", mode: "skip" };
   const { id } = await must("POST", "/api/pools", { name: fresh(), config: { admission: { singleton } } });
   const refused = await rest.call("PATCH", `/api/pools/${id}`, { config: { admission: { singleton: null } } });

@@ -15,7 +15,7 @@ const { url } = await freshDatabase();
 const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
 
-/** The module as one of several nodes has it, with signals and changes of its own over the shared database. */
+/** The module on one of several nodes, with its own signals and changes over the shared database. */
 async function startNode() {
   const db = openDatabase(url, { maxConnections: 5 });
   const signals = createSignals(db);
@@ -39,7 +39,7 @@ async function startNode() {
   return { db, pools };
 }
 
-test("what one node changes, another sees soon without being asked", async () => {
+test("a change on one node is soon visible on another", async () => {
   const [a, b] = [await startNode(), await startNode()];
   const tenantId = freshTenant();
   const production = [{ key: "production", name: "Production", mode: "live" }] as const;

@@ -26,7 +26,7 @@ async function explanation(pool: string, id: string): Promise<Answered> {
   return (await own.ok("GET", `/api/queues/${pool}/items/${id}/admission-explanation`)).data;
 }
 
-test("a thousand previews change no group, and the item that follows is decided as they said", async () => {
+test("a thousand previews change no group, and the next item is decided as they predicted", async () => {
   const cases: [object, object[], string][] = [
     [{ singleton: { key: "item.key" } }, [{ key: "k" }], "deduplicated"],
     [{ singleton: { key: "item.key", mode: "replace_pending" } }, [{ key: "k" }], "admitted"],
@@ -59,7 +59,7 @@ test("a thousand previews change no group, and the item that follows is decided 
   }
 });
 
-test("a preview says the same over REST and Connect, and what each constraint would do, in order", async () => {
+test("a preview is the same over REST and Connect, and lists each constraint's effect in order", async () => {
   const pool = await own.pool({
     config: {
       admission: {
@@ -85,7 +85,7 @@ test("a preview says the same over REST and Connect, and what each constraint wo
   assert.equal((await groupsOf(pool)).length, 0);
 });
 
-test("debounce keeps the last of the items that come in quick succession, and each of the others names it", async () => {
+test("debounce keeps the last of several items in quick succession, and each of the others names it", async () => {
   const pool = await own.pool({
     config: { admission: { debounce: { key: "item.key", period_s: 600, max_delay_s: 600 } } },
   });
@@ -113,7 +113,7 @@ test("debounce keeps the last of the items that come in quick succession, and ea
   assert.deepEqual(await own.lease(pool), []);
 });
 
-test("a debounced item goes on by itself when its period is over, and not before", async () => {
+test("a debounced item proceeds by itself when its period is over, and not before", async () => {
   const pool = await own.pool({ config: { admission: { debounce: { key: "item.key", period_s: 1 } } } });
   const { queue_item_id: id, decided_at, due_at } = await own.route(pool);
   assert.equal(Date.parse(due_at), Date.parse(decided_at) + 1000);
@@ -121,7 +121,7 @@ test("a debounced item goes on by itself when its period is over, and not before
   assert.ok(Date.parse((await own.item(pool, id)).leased_at) >= Date.parse(due_at));
 });
 
-test("an item is not put off by later ones for longer than max_delay_s", async () => {
+test("later items delay an item by at most max_delay_s", async () => {
   const pool = await own.pool({
     config: { admission: { debounce: { key: "item.key", period_s: 2, max_delay_s: 3 } } },
   });
@@ -141,7 +141,7 @@ test("an item is not put off by later ones for longer than max_delay_s", async (
   await own.complete(working);
 });
 
-test("a preview says that an item would be let in and held while its group can hand nothing out", async () => {
+test("a preview reports that an item would be admitted and held while its group has no capacity", async () => {
   for (const [kind, admission] of Object.entries({
     throttle: { throttle: { key: "item.key", limit: 1, period_s: 3600 } },
     concurrency: { concurrency: { key: "item.key", limit: 1 } },
@@ -162,7 +162,7 @@ test("a preview says that an item would be let in and held while its group can h
   }
 });
 
-test("a throttled item waits for its turn, and goes on then", async () => {
+test("a throttled item waits for a token, and proceeds then", async () => {
   const pool = await own.pool({ config: { admission: { throttle: { key: "item.key", limit: 4, period_s: 1 } } } });
   const results = await own.routeAll(Array.from({ length: 6 }, () => ({ pool_id: pool, type: "t", key: "k" })));
   const ids = results.map(({ decision }) => decision.queue_item_id);
@@ -175,7 +175,7 @@ test("a throttled item waits for its turn, and goes on then", async () => {
   checkWindows(times, 1, 250);
 });
 
-test("however many callers ask two nodes at once, no period sees more items pass a throttle than it allows", async (t) => {
+test("with concurrent callers on two nodes, no period admits more items than a throttle allows", async (t) => {
   const other = await startService({ "auth.bootstrap_api_key": service.adminKey }, service.databaseUrl);
   t.after(() => other.stop());
   const throttle = { key: "item.key", limit: 40, period_s: 2, burst: 5, on_limit: "reject" };
@@ -199,7 +199,7 @@ test("however many callers ask two nodes at once, no period sees more items pass
   for (const times of passed.values()) checkWindows(times, 45, 2000);
 });
 
-test("a call that is repeated under its idempotency key takes no second place, in whatever company it comes", async () => {
+test("a call repeated with its idempotency key takes no second slot, alone or in a batch", async () => {
   const pool = await own.pool({
     config: {
       admission: {
@@ -221,11 +221,11 @@ test("a call that is repeated under its idempotency key takes no second place, i
   const groups = await groupsOf(pool);
   assert.equal(groups.length, 4);
   assert.equal((await own.status(pool)).depth, 3);
-  // Two more tokens of 36 seconds each.
+  // Two more tokens at 36 seconds each.
   assert.equal(groups.at(-1)!.tat_ms - before!.tat_ms, 72_000);
 });
 
-test("a place among those that run is free again when its item ends, whichever way", async () => {
+test("a concurrency slot is released when its item ends, whatever the outcome", async () => {
   const pool = await own.pool({
     config: {
       admission: { concurrency: { key: "'one'", limit: 1 } },
@@ -248,13 +248,13 @@ test("a place among those that run is free again when its item ends, whichever w
   const last = await own.leaseOne(pool, { lease_s: 1 });
   const { data: groups } = await own.ok("GET", `/api/queues/admission-groups?pool_id=${pool}`);
   assert.deepEqual([groups[0].in_use, groups[0].limit, groups[0].status], [1, 1, "saturated"]);
-  // A worker that vanishes keeps its place until its lease ends; then whoever goes first gets it.
+  // A crashed worker keeps its slot until its lease expires; then the first item in order gets it.
   const again = await own.leaseOne(pool);
   assert.deepEqual([again.queue_item_id, again.attempt], [last.queue_item_id, 2]);
   await own.complete(again);
 });
 
-test("a limit that is raised lets those in that wait, and one that is lowered holds for what waits already", async () => {
+test("a raised limit admits waiting items, and a lowered limit applies to items that already wait", async () => {
   const pool = await own.pool({ config: { admission: { concurrency: { key: "'one'", limit: 1 } } } });
   const limit = (value: number) =>
     own.ok("PATCH", `/api/pools/${pool}`, { config: { admission: { concurrency: { limit: value } } } });
@@ -264,14 +264,14 @@ test("a limit that is raised lets those in that wait, and one that is lowered ho
   running.push(await own.leaseOne(pool), await own.leaseOne(pool));
   assert.deepEqual(await own.lease(pool), []);
   await limit(2);
-  // Nobody who runs is stopped; of the places that become free one is not given out again.
+  // Running items are not stopped; one of the released slots is not assigned again.
   await own.complete(running[0]);
   assert.deepEqual(await own.lease(pool), []);
   await own.complete(running[1]);
   assert.equal((await own.lease(pool, { max_items: 9 })).length, 1);
 });
 
-test("clearing a group lets what it holds go on, with a reason that is kept; a concurrency group cannot be", async () => {
+test("clearing a group releases its items and stores the reason; a concurrency group cannot be cleared", async () => {
   const admission = {
     throttle: { key: "item.key", limit: 1, period_s: 3600 },
     concurrency: { key: "item.key", limit: 9 },

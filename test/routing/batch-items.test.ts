@@ -13,13 +13,13 @@ before(async () => {
 const tooLongKey = { field: "key", rule: "string.max_len" };
 const tooHighPriority = { field: "priority", rule: "int32.gte_lte" };
 
-/** The fields and rules that a result names; each of its violations has a message. */
+/** The fields and rules of a result's violations; asserts that each has a message. */
 function violationsOf({ violations = [] }: Answered): object[] {
   for (const { message } of violations) assert.notEqual(message, "");
   return violations.map(({ field, rule }: Answered) => ({ field, rule }));
 }
 
-test("an item that breaks its field rules gets its own error in a routed batch, and the others are routed", async () => {
+test("an item that violates its field rules gets its own error in a routed batch, and the others are routed", async () => {
   const pool = await own.pool();
   await own.recipient(pool);
   const items = [
@@ -47,7 +47,7 @@ test("an item that breaks its field rules gets its own error in a routed batch, 
   assert.equal((await own.status(pool)).depth, 4);
 });
 
-test("every rule of an item is checked for the item alone: nested fields, ranges and the size of its payload", async () => {
+test("every rule applies to each item separately: nested fields, ranges and payload size", async () => {
   const pool = await own.pool();
   const item = { pool_id: pool, type: "t" };
   const text = "x".repeat(128 * 1024);
@@ -68,7 +68,7 @@ test("every rule of an item is checked for the item alone: nested fields, ranges
   assert.equal((await own.status(pool)).depth, 1);
 });
 
-test("a repeated batch with a broken item is answered as the first time, and routes nothing twice", async () => {
+test("a repeated batch with an invalid item gets the first response, and routes nothing twice", async () => {
   const pool = await own.pool();
   const item = { pool_id: pool, type: "t" };
   for (const items of [[item, { ...item, priority: -1001 }], [{ ...item, priority: 1001 }]]) {
@@ -81,7 +81,7 @@ test("a repeated batch with a broken item is answered as the first time, and rou
   assert.equal((await own.status(pool)).depth, 1);
 });
 
-test("a dry run tells what is wrong with an item of a batch", async () => {
+test("a dry run reports the errors of each item of a batch", async () => {
   const pool = await own.pool();
   const items = [{ pool_id: pool }, { pool_id: pool, type: "t" }];
   const { data } = await own.ok("POST", "/api/route:batch", { items, dry_run: true });
@@ -91,7 +91,7 @@ test("a dry run tells what is wrong with an item of a batch", async () => {
   );
 });
 
-test("broken items take nothing from the routing quota", async () => {
+test("invalid items use no routing quota", async () => {
   const limited = await newParty(service, { quotas: { route: { limit_per_day: 2 } } });
   const pool = await limited.pool();
   const item = { pool_id: pool, type: "t" };
@@ -100,7 +100,7 @@ test("broken items take nothing from the routing quota", async () => {
     results.map(({ error_code }) => error_code),
     ["", "INVALID_ARGUMENT", "INVALID_ARGUMENT", ""],
   );
-  // Nothing is left of the quota, and a batch without a valid item needs none.
+  // The quota is used up, and a batch without a valid item needs none.
   await limited.refused("QUOTA_EXCEEDED", "POST", "/api/route:batch", { items: [item] });
   const [broken] = await limited.routeAll([{ ...item, type: "" }]);
   assert.equal(broken.error_code, "INVALID_ARGUMENT");
@@ -110,7 +110,7 @@ for (const [verb, name, state] of [
   ["complete", "CompleteItems", "completed"],
   ["fail", "FailItems", "dead_lettered"],
 ] as const) {
-  test(`an item that breaks its field rules gets its own error when many ${verb}, and the others do`, async () => {
+  test(`an item that violates its field rules gets its own error when many ${verb}, and the others succeed`, async () => {
     const pool = await own.pool();
     const more = verb === "fail" ? { retryable: false } : {};
     const routed = [await own.route(pool), await own.route(pool), await own.route(pool), await own.route(pool)];
@@ -140,7 +140,7 @@ for (const [verb, name, state] of [
 }
 
 for (const verb of ["complete", "fail"]) {
-  test(`a batch of broken items only is answered item by item when many ${verb}`, async () => {
+  test(`a batch of only invalid items gets a result per item when many ${verb}`, async () => {
     const pool = await own.pool();
     const items = [{}, { queue_item_id: "x".repeat(65), lease_token: "t" }];
     for (const headers of [undefined, { "idempotency-key": freshName() }]) {
@@ -156,7 +156,7 @@ for (const verb of ["complete", "fail"]) {
   });
 }
 
-test("an id that no dead letter can have is skipped, and the others are retried and quarantined", async () => {
+test("an id with an invalid format is skipped, and the others are retried and quarantined", async () => {
   const pool = await own.pool();
   const { queue_item_id: id } = await own.route(pool);
   await own.fail(await own.leaseOne(pool), { retryable: false });
@@ -174,7 +174,7 @@ test("an id that no dead letter can have is skipped, and the others are retried 
   assert.equal((await own.item(pool, id)).state, "ready");
 });
 
-test("an empty batch, too many items, and items that cannot be decoded refuse a whole batch", async () => {
+test("an empty batch, too many items, and undecodable items reject the whole batch", async () => {
   const pool = await own.pool();
   const item = { pool_id: pool, type: "t" };
   const undecodable = [

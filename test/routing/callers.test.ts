@@ -11,7 +11,7 @@ before(async () => {
   own = await newParty(service);
 });
 
-/** Sends the same twice under one key; the second must be told what the first was. */
+/** Sends a request twice with one key; asserts that both responses are equal. */
 async function twice(path: string, body: object): Promise<Answered> {
   const key = { "idempotency-key": freshName() };
   const first = await own.rest.call("POST", path, body, key);
@@ -31,7 +31,7 @@ function differing(path: string): object {
   return path === "/api/route" ? { type: "other" } : { lease_token: "AAAAAAAAAAAAAAAAp1" };
 }
 
-test("routing, leasing, completing and failing take effect once under one idempotency key", async () => {
+test("routing, leasing, completing and failing take effect once per idempotency key", async () => {
   const pool = await own.pool({ config: { retry: { initial_ms: 3_600_000, max_ms: 3_600_000 } } });
   await own.recipient(pool);
   const one = await twice("/api/route", { pool_id: pool, type: "t" });
@@ -53,7 +53,7 @@ test("routing, leasing, completing and failing take effect once under one idempo
   assert.deepEqual([throughput_today, failed_today, depth], [1, 1, 3]);
 });
 
-test("constrained items take effect once under one idempotency key, also when both calls come at once", async () => {
+test("constrained items take effect once per idempotency key, even with concurrent calls", async () => {
   const pool = await own.pool({
     config: { admission: { throttle: { key: "item.key", limit: 1, period_s: 3600 }, singleton: { key: "item.key" } } },
   });
@@ -72,7 +72,7 @@ test("constrained items take effect once under one idempotency key, also when bo
   assert.equal((await own.status(pool)).depth, 2);
 });
 
-test("a repeat is told what the first was told, also when it would be refused by now", async () => {
+test("a repeat gets the first response, even when it would be rejected by now", async () => {
   const pool = await own.pool({ config: { queue: { max_depth: 1 } } });
   const send = (key: string) =>
     own.rest.call("POST", "/api/route", { pool_id: pool, type: "t" }, { "idempotency-key": key });
@@ -84,7 +84,7 @@ test("a repeat is told what the first was told, also when it would be refused by
   assert.deepEqual((await send("kept")).body.data, first.body.data);
 });
 
-test("a refused item leaves its idempotency key free for another try", async () => {
+test("a rejected item leaves its idempotency key free for another attempt", async () => {
   const pool = await own.pool({ config: { fallback: { on_no_match: "reject" } } });
   const send = () =>
     own.rest.call("POST", "/api/route", { pool_id: pool, type: "t" }, { "idempotency-key": "until it works" });
@@ -93,7 +93,7 @@ test("a refused item leaves its idempotency key free for another try", async () 
   assert.equal((await send()).body.data.outcome, "routed");
 });
 
-test("the daily quota counts every item that is routed, and a batch that goes over it is refused whole", async () => {
+test("the daily quota counts every routed item, and a batch beyond it is rejected completely", async () => {
   const bounded = await newParty(service, { quotas: { route: { limit_per_day: 10 } } });
   const pool = await bounded.pool();
   const batch = (count: number) => ({ items: Array.from({ length: count }, () => ({ pool_id: pool, type: "t" })) });
@@ -112,7 +112,7 @@ test("the daily quota counts every item that is routed, and a batch that goes ov
   assert.equal((await bounded.status(pool)).depth, 10);
 });
 
-test("an item that is refused, rejected or deduplicated takes nothing from the quota", async () => {
+test("an item that is invalid, rejected or deduplicated uses no quota", async () => {
   const bounded = await newParty(service, { quotas: { route: { limit_per_day: 10 } } });
   const used = async () => counts((await bounded.ok("GET", `/api/tenants/${bounded.id}/quota/route`)).data);
   const closed = await bounded.pool();
@@ -141,7 +141,7 @@ function counts({ limit, used, remaining }: Record<string, number>) {
   return [limit, used, remaining];
 }
 
-test("a repeat under its idempotency key takes nothing from the quota, and is answered when that is used up", async () => {
+test("a repeat with its idempotency key uses no quota, and succeeds when the quota is used up", async () => {
   const bounded = await newParty(service, { quotas: { route: { limit_per_day: 3 } } });
   const pool = await bounded.pool();
   const send = (path: string, body: object, key: string) =>
@@ -163,7 +163,7 @@ test("a repeat under its idempotency key takes nothing from the quota, and is an
   assert.deepEqual(counts(data), [3, 3, 0]);
 });
 
-test("a key that is bound to an environment works only with the pools of that environment", async () => {
+test("a key bound to an environment works only with the pools of that environment", async () => {
   const { data: environments } = await own.ok("GET", "/api/v2/environments");
   const staging = environments.find(({ key }: { key: string }) => key === "staging").id;
   const pools = { production: await own.pool(), staging: await own.pool({ environment_id: staging }) };
@@ -201,7 +201,7 @@ test("a key that is bound to an environment works only with the pools of that en
     }
     const batch = await bound.call("POST", "/api/route:batch", { items: [{ pool_id: denied, type: "t" }] });
     assert.equal(batch.body.data.results[0].error_code, "PERMISSION_DENIED");
-    // Of several pools with a rule for it the bound key's own is picked, and lists show no others.
+    // Of several pools with a matching rule, the bound key's own pool is chosen, and lists show no others.
     const picked = await bound.call("POST", "/api/route", { type: "t" });
     assert.equal(picked.body.data.pool_id, allowed, picked.text);
     const listed = async (path: string) =>
@@ -215,7 +215,7 @@ test("a key that is bound to an environment works only with the pools of that en
   }
 });
 
-test("another tenant's pools, items, decisions and groups are not found, whatever is asked of them", async () => {
+test("another tenant's pools, items, decisions and groups are not found by any operation", async () => {
   const foreign = await newParty(service);
   const pool = await own.pool({ config: { admission: { throttle: { key: "item.key", limit: 9, period_s: 60 } } } });
   const recipient = await own.recipient(pool);
@@ -257,7 +257,7 @@ test("another tenant's pools, items, decisions and groups are not found, whateve
     ["POST", `/api/dlq/${pool}/retry-all`, {}],
     ["POST", `/api/dlq/${pool}/quarantine`, { queue_item_ids: [id] }],
     ["POST", `/api/dlq/${pool}/purge`, {}],
-    // Their own pool opens no way to another's item.
+    // A path with the caller's own pool does not reach another tenant's item.
     ["GET", `/api/queues/${theirs}/items/${id}`],
     ["POST", `/api/queues/${theirs}/items/${id}/cancel`, {}],
     ["GET", `/api/queues/${theirs}/items/${id}/admission-explanation`],

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import http from "node:http";
 import type { Answered } from "./stage.ts";
 
-/** Posts over one connection of its own, which is never idle for long; rejects when it breaks before the answer is there. */
+/** Posts over its own keep-alive connection; rejects when the connection breaks before the response arrives. */
 export type Post = (
   node: { readonly baseUrl: string; readonly adminKey: string },
   path: string,
   body: object,
   headers?: Record<string, string>,
-  /** Breaks the connection. */
+  /** Closes the connection. */
   signal?: AbortSignal,
 ) => Promise<{ readonly status: number; readonly body: Answered }>;
 
-/** Opens such a connection when it is first needed. */
+/** Opens the connection on first use. */
 export function createPost(): Post {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   return async ({ baseUrl, adminKey }, path, body, headers = {}, signal = undefined) => {
@@ -27,21 +27,24 @@ export function createPost(): Post {
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
     let text = "";
     for await (const chunk of response.setEncoding("utf8")) text += chunk;
-    if (!response.complete) throw new Error("The answer was cut off");
+    if (!response.complete) throw new Error("The response was truncated");
     return { status: response.statusCode!, body: JSON.parse(text) };
   };
 }
 
-/** A while in which a worker surely had an item to itself: from when it was told until it spoke, or its lease ended. */
+/**
+ * A time span in which a worker certainly held an item: from the lease response until its own call, or the end of the
+ * lease.
+ */
 export interface Hold {
   readonly itemId: string;
-  /** What no more than so many items may share at once. */
+  /** The group whose concurrent holds are limited. */
   readonly group: string;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** Fails when an item was held twice at once, or more of a group than its limit. */
+/** Fails when an item was held twice concurrently, or more items of a group than its limit. */
 export function checkHolds(holds: readonly Hold[], limit: number): void {
   for (const [itemId, most] of mostAtOnce(holds, ({ itemId }) => itemId)) {
     assert.ok(most <= 1, `${itemId} was handed out ${most} times at once`);
@@ -51,13 +54,13 @@ export function checkHolds(holds: readonly Hold[], limit: number): void {
   }
 }
 
-/** The most holds that overlapped, by name. */
+/** The maximum number of overlapping holds, by name. */
 function mostAtOnce(holds: readonly Hold[], nameOf: (hold: Hold) => string): ReadonlyMap<string, number> {
   const edges = holds.flatMap((hold) => [
     { name: nameOf(hold), atMs: hold.fromMs, step: 1 },
     { name: nameOf(hold), atMs: hold.untilMs, step: -1 },
   ]);
-  // What ends in a millisecond does not overlap with what begins in it.
+  // A hold that ends in a millisecond does not overlap with one that starts in it.
   edges.sort((a, b) => a.atMs - b.atMs || a.step - b.step);
   const now = new Map<string, number>();
   const most = new Map<string, number>();
@@ -78,7 +81,7 @@ export function checkWindows(passedAtMs: readonly number[], limit: number, perio
   }
 }
 
-/** Chance that is the same in every run. */
+/** A pseudo-random generator with a fixed seed. */
 export function chanceFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -98,7 +101,7 @@ export async function allItems(list: (query: string) => Promise<Answered>): Prom
   }
 }
 
-/** Follows an item to the one that took its place in the end. */
+/** Follows an item to the one that finally replaced it. */
 export function survivorOf(items: ReadonlyMap<string, Answered>, item: Answered): Answered {
   let last = item;
   for (let steps = 0; last.state === "superseded"; steps++) {

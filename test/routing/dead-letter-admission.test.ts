@@ -15,7 +15,7 @@ before(async () => {
 const many = (count: number, pool: string, fields: object = {}) =>
   Array.from({ length: count }, () => ({ pool_id: pool, type: "t", ...fields }));
 
-/** Makes a dead letter of an item; its id. */
+/** Creates a dead letter from an item; returns its id. */
 async function deadLetter(pool: string, fields: object = {}): Promise<string> {
   const { queue_item_id: id } = await own.route(pool, fields);
   await own.fail(await own.leaseOne(pool), { retryable: false });
@@ -27,7 +27,7 @@ const retry = async (pool: string, ...ids: string[]) =>
   (await own.ok("POST", `/api/dlq/${pool}/retry`, { queue_item_ids: ids })).data;
 const retryAll = async (pool: string) => (await own.ok("POST", `/api/dlq/${pool}/retry-all`, {})).data;
 
-test("a dead letter is not retried while its singleton's place is taken, and stays one", async () => {
+test("a dead letter is not retried while its singleton slot is taken, and stays a dead letter", async () => {
   const pool = await own.pool({ config: { admission: { singleton: { key: "item.key" } } } });
   const id = await deadLetter(pool, { key: "k" });
   const holder = await own.route(pool, { key: "k" });
@@ -41,7 +41,7 @@ test("a dead letter is not retried while its singleton's place is taken, and sta
   assert.equal((await own.lease(pool, { max_items: 9 })).length, 1);
 });
 
-test("of the dead letters of one singleton group one is retried at a time", async () => {
+test("the dead letters of one singleton group are retried one at a time", async () => {
   const pool = await own.pool({ config: { admission: { singleton: { key: "item.key" } } } });
   const ids = [await deadLetter(pool, { key: "k" }), await deadLetter(pool, { key: "k" })];
   assert.deepEqual((await retry(pool, ...ids)).skipped, [{ queue_item_id: ids[1], reason: "deduplicated" }]);
@@ -50,14 +50,14 @@ test("of the dead letters of one singleton group one is retried at a time", asyn
     leased.map(({ queue_item_id }) => queue_item_id),
     [ids[0]],
   );
-  // It has the place: a new item of the group is none.
+  // It holds the slot, so a new item of the group is rejected.
   assert.equal((await own.route(pool, { key: "k" })).outcome, "deduplicated");
   await own.complete(leased[0]);
   assert.equal((await retryAll(pool)).retried_count, 1);
   assert.equal((await own.leaseOne(pool)).queue_item_id, ids[1]);
 });
 
-test("a dead letter that replaces the item in its singleton's place supersedes it", async () => {
+test("a retried dead letter supersedes the item in its singleton slot", async () => {
   const admission = { singleton: { key: "item.key", mode: "replace_pending" } };
   const pool = await own.pool({ config: { admission } });
   const id = await deadLetter(pool, { key: "k" });
@@ -69,7 +69,7 @@ test("a dead letter that replaces the item in its singleton's place supersedes i
   assert.equal((await own.leaseOne(pool)).queue_item_id, id);
 });
 
-test("dead letters that are retried are handed out at the throttle's rate", async () => {
+test("retried dead letters are leased at the throttle's rate", async () => {
   const pool = await own.pool({ config: { dlq: { max_retries: 5 } } });
   for (const { queue_item_id } of await (async () => {
     await own.routeAll(many(30, pool));
@@ -90,7 +90,7 @@ test("dead letters that are retried are handed out at the throttle's rate", asyn
   checkWindows(times, 24, 1000);
 });
 
-test("a throttle that rejects new items leaves dead letters where they are, with the reason", async () => {
+test("a throttle that rejects new items leaves dead letters unchanged, with the reason", async () => {
   const throttle = { key: "item.type", limit: 1, period_s: 3600, on_limit: "reject" };
   const pool = await own.pool({ config: { admission: { throttle } } });
   const id = await deadLetter(pool);
@@ -98,7 +98,7 @@ test("a throttle that rejects new items leaves dead letters where they are, with
   assert.equal((await own.item(pool, id)).state, "dead_lettered");
 });
 
-test("a dead letter that is retried waits in its debounce window, and the last item of the window goes on", async () => {
+test("a retried dead letter waits in its debounce window, and the last item of the window proceeds", async () => {
   const pool = await own.pool({});
   const id = await deadLetter(pool, { key: "doc" });
   const debounce = { key: "item.key", period_s: 600, max_delay_s: 600 };
@@ -110,7 +110,7 @@ test("a dead letter that is retried waits in its debounce window, and the last i
   assert.deepEqual((await own.item(pool, id)).survivor_id, next.queue_item_id);
 });
 
-test("no more retried dead letters are worked on at once than their concurrency group allows", async () => {
+test("retried dead letters never exceed their concurrency limit", async () => {
   const pool = await own.pool({ config: { admission: { concurrency: { key: "item.type", limit: 2 } } } });
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) ids.push(await deadLetter(pool));
@@ -121,7 +121,7 @@ test("no more retried dead letters are worked on at once than their concurrency 
   assert.equal((await own.lease(pool, { max_items: 9 })).length, 2);
 });
 
-test("retry-all of a pool with constraints puts back 500 letters a call, and says how many are left", async () => {
+test("retry-all of a pool with constraints requeues 500 letters per call, and reports how many remain", async () => {
   const pool = await own.pool();
   await own.routeAll(many(620, pool));
   const leased = await own.lease(pool, { max_items: 620 });
@@ -142,7 +142,7 @@ test("retry-all of a pool with constraints puts back 500 letters a call, and say
   assert.equal((await own.status(pool)).depth, 620);
 });
 
-test("retry-all gets past any number of older letters that the constraints keep out", async () => {
+test("retry-all gets past any number of older letters that the constraints block", async () => {
   const pool = await own.pool();
   const item = (key: string) => ({ pool_id: pool, type: "task", key, payload: {} });
   await own.routeAll(Array.from({ length: 510 }, (_, nth) => item(nth < 505 ? "busy" : `free ${nth}`)));
@@ -155,7 +155,7 @@ test("retry-all gets past any number of older letters that the constraints keep 
   assert.deepEqual([retried_count, remaining_count], [5, 505]);
 });
 
-test("a retry that ends work which took the singleton's place a moment ago frees that work's concurrency place, too", async (t) => {
+test("a retry that ends work which has just taken the singleton slot also releases that work's concurrency slot", async (t) => {
   const pool = await own.pool({
     config: {
       admission: {
@@ -172,7 +172,8 @@ test("a retry that ends work which took the singleton's place a moment ago frees
 
   const sql = connect(service.databaseUrl, 2);
   t.after(() => sql.end());
-  // The place goes from the first to the second after the retry has seen who has it, and before it can lock the place.
+  // The slot moves from the first to the second item after the retry has read its owner, and before it can lock the
+  // slot.
   let retried: ReturnType<typeof retry> | undefined;
   await sql.begin(async (tx) => {
     const [group] = await tx<{ group_id: string }[]>`

@@ -4,7 +4,7 @@ import { startService } from "../harness/service.ts";
 import { type Answered, newParty, type Party, shown } from "./stage.ts";
 
 let own: Party;
-/** A pool whose one rule takes all the work that an expression may do, for every recipient. */
+/** A pool whose only rule uses the full evaluation budget for every recipient. */
 let costly: string;
 before(async () => {
   own = await newParty(await startService());
@@ -14,7 +14,7 @@ before(async () => {
   await own.rule(costly, { type: "require" }, { condition });
 });
 
-/** Routes items in a call that has no time left to decide them; their ids. */
+/** Routes items in a call without time to decide them; returns their ids. */
 async function routeUndecided(poolIds: readonly string[], fields: object = {}): Promise<string[]> {
   const attributes = { l: Array.from({ length: 300 }, (_, nth) => nth) };
   const first = Array.from({ length: 80 }, () => ({ pool_id: costly, type: "task", attributes }));
@@ -25,7 +25,7 @@ async function routeUndecided(poolIds: readonly string[], fields: object = {}): 
   return results.map(({ decision }) => decision.queue_item_id);
 }
 
-/** Looks until an item is as it should be, while a worker of the whole pool keeps asking for work; what that got. */
+/** Polls until an item reaches a state while a worker of the whole pool keeps leasing; returns what the worker got. */
 async function leasedUntil(pool: string, isRight: () => Promise<boolean>): Promise<Answered[]> {
   const leased: Answered[] = [];
   await shown(async () => {
@@ -37,7 +37,7 @@ async function leasedUntil(pool: string, isRight: () => Promise<boolean>): Promi
 
 const strategies = ["round_robin", "first_accept", "manual"];
 
-test("an item that a rule rejects later on is never handed out before, whatever the pool's strategy", async () => {
+test("an item that a rule later rejects is never leased before, whatever the pool's strategy", async () => {
   const pools: string[] = [];
   for (const strategy of strategies) {
     const pool = await own.pool({ strategy });
@@ -60,7 +60,7 @@ test("an item that a rule rejects later on is never handed out before, whatever 
   }
 });
 
-test("a rule that rejected an item is asked again when the item is retried, before anybody gets it", async () => {
+test("a rule that rejected an item is evaluated again on retry, before the item is leased", async () => {
   const pool = await own.pool({ strategy: "round_robin" });
   const rule = await own.rule(pool, { type: "reject" });
   const [id] = await routeUndecided([pool]);
@@ -73,7 +73,7 @@ test("a rule that rejected an item is asked again when the item is retried, befo
   assert.equal((await own.leaseOne(pool)).queue_item_id, id);
 });
 
-test("an item that a rule holds later on is held, and one that a rule sends on is handed out in the other pool only", async () => {
+test("an item that a rule later holds is held, and a redirected one is leased only in the other pool", async () => {
   const held: string[] = [];
   const sent: string[] = [];
   const other = await own.pool();
@@ -97,7 +97,7 @@ test("an item that a rule holds later on is held, and one that a rule sends on i
   for (const pool of sent) assert.equal((await own.status(pool)).depth, 0);
 });
 
-test("an item that no rule keeps back is handed out after it was decided, with recipients and without", async () => {
+test("an item that no rule blocks is leased after its decision, with and without recipients", async () => {
   const pools: string[] = [];
   for (const strategy of strategies) pools.push(await own.pool({ strategy }));
   const [alone, first, manual] = pools as [string, string, string];

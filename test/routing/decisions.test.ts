@@ -24,7 +24,7 @@ const strategies = [
   "manual",
 ];
 
-test("a decision is kept as it was told", async () => {
+test("a decision is stored as it was returned", async () => {
   const pool = await own.pool();
   await own.recipient(pool);
   await own.rule(pool, { type: "set_priority", priority: 4 }, { condition: "item.key == 'k'" });
@@ -70,7 +70,7 @@ test("decisions are listed newest first, by pool, outcome and recipient, in page
 });
 
 for (const strategy of strategies) {
-  test(`a decision of ${strategy} comes out the same when it is made again, whatever has changed since`, async () => {
+  test(`a ${strategy} decision replays with the same result, whatever has changed since`, async () => {
     const pool = await own.pool({ strategy, config: { selection: { hash_key: "item.attributes.customer" } } });
     const recipients: string[] = [];
     for (let n = 0; n < 6; n++) {
@@ -90,7 +90,7 @@ for (const strategy of strategies) {
       },
     }));
     const results = await own.routeAll(items);
-    // Live state, recipients and rules are no longer what they were.
+    // Live state, recipients and rules have changed.
     for (const leased of await own.lease(pool, { max_items: 10 })) await own.complete(leased);
     await own.ok("DELETE", `/api/recipients/${recipients[5]}`);
     await own.ok("PATCH", `/api/recipients/${recipients[4]}`, { weight: 0 });
@@ -107,7 +107,7 @@ async function replay(decisionId: string) {
   return (await own.ok("POST", `/api/decisions/${decisionId}:replay`, {})).data;
 }
 
-test("decisions that were redirected, held, rejected or refused by admission come out the same too", async () => {
+test("decisions that were redirected, held, rejected or refused by admission replay with the same result", async () => {
   const target = await own.pool({ config: { admission: { singleton: { key: "item.key" } } } });
   await own.recipient(target);
   const source = await own.pool();

@@ -4,13 +4,13 @@ import { startService } from "../harness/service.ts";
 import { startReceiver } from "./receiver.ts";
 import { newParty, shown } from "./stage.ts";
 
-// Nothing in this file may depend on the poll.
+// No test in this file may depend on polling.
 const node = await startService({ "routing.assign_poll_ms": "3600000" });
 
 const itemsOf = (poolId: string, count: number) =>
   Array.from({ length: count }, () => ({ pool_id: poolId, type: "task" }));
 
-test("a place that a worker frees goes to the next waiting item without a poll", async () => {
+test("a slot that a worker releases goes to the next waiting item without a poll", async () => {
   const party = await newParty(node);
   const pool = await party.pool({ strategy: "round_robin" });
   const recipientId = await party.recipient(pool, { capacity: 1 });
@@ -21,7 +21,7 @@ test("a place that a worker frees goes to the next waiting item without a poll",
   assert.equal((await party.status(pool)).depth, 0);
 });
 
-test("items that are pushed follow each other without a poll, and never more at once than the recipient bears", async () => {
+test("pushed items follow each other without a poll, and never exceed the recipient's capacity", async () => {
   const party = await newParty(node);
   const receiver = await startReceiver(() => ({ status: 204 }));
   const pool = await party.pool({ strategy: "round_robin" });
@@ -35,7 +35,7 @@ test("items that are pushed follow each other without a poll, and never more at 
   assert.ok(receiver.openMax <= 4, `${receiver.openMax} at once`);
 });
 
-test("an attempt that fails frees its place, and so does a worker that is not heard of again", async () => {
+test("a failed attempt releases its slot, and so does a crashed worker", async () => {
   const party = await newParty(node);
   const pool = await party.pool({
     strategy: "round_robin",
@@ -48,12 +48,12 @@ test("an attempt that fails frees its place, and so does a worker that is not he
   await party.fail(first, { reason: "broken" });
   const second = await party.leaseOne(pool, { ...worker, lease_s: 5 });
   assert.notEqual(second.queue_item_id, first.queue_item_id);
-  // Its lease ends: the place goes to whichever of the two others comes first.
+  // The lease expires: the slot goes to the first of the two other items.
   const third = await party.leaseOne(pool, worker);
   assert.notEqual(third.queue_item_id, first.queue_item_id);
 });
 
-test("a recipient that is added takes what waits without a poll", async () => {
+test("a new recipient gets waiting items without a poll", async () => {
   const party = await newParty(node);
   const pool = await party.pool({ strategy: "round_robin" });
   await party.route(pool);
@@ -62,7 +62,7 @@ test("a recipient that is added takes what waits without a poll", async () => {
   assert.equal(item.recipient_id, recipientId);
 });
 
-test("a retry that falls due is given to a recipient without a poll", async () => {
+test("a retry that becomes due is assigned to a recipient without a poll", async () => {
   const party = await newParty(node);
   const pool = await party.pool({
     strategy: "round_robin",

@@ -21,7 +21,7 @@ async function groupsOf(pool: string): Promise<Answered[]> {
   return (await own.ok("GET", `/api/queues/admission-groups?pool_id=${pool}`)).data;
 }
 
-test("items that piled up while no worker came are handed out at the throttle's rate, not all at once", async () => {
+test("a backlog is leased at the throttle's rate, not in one burst", async () => {
   const throttle = { key: "item.key", limit: 10, period_s: 1, burst: 2 };
   const pool = await own.pool({ config: { admission: { throttle } } });
   await own.routeAll(many(24, pool));
@@ -35,7 +35,7 @@ test("items that piled up while no worker came are handed out at the throttle's 
   checkWindows(await Promise.all(leased.map((item) => leasedAt(pool, item))), 12, 1000);
 });
 
-test("every attempt takes a token of the throttle, also one after a failure", async () => {
+test("every attempt takes a throttle token, including retries", async () => {
   const throttle = { key: "item.key", limit: 1, period_s: 3600 };
   const pool = await own.pool({ config: { admission: { throttle }, retry: { initial_ms: 1, max_ms: 1 } } });
   const { queue_item_id: id } = await own.route(pool);
@@ -47,7 +47,7 @@ test("every attempt takes a token of the throttle, also one after a failure", as
   assert.ok(Date.parse(explained.not_before) > Date.now() + 3_000_000);
 });
 
-test("however many workers ask two nodes at once, no period sees more items handed out than a throttle allows", async (t) => {
+test("with concurrent workers on two nodes, no period leases more items than a throttle allows", async (t) => {
   const other = await startService({ "auth.bootstrap_api_key": service.adminKey }, service.databaseUrl);
   t.after(() => other.stop());
   const throttle = { key: "item.key", limit: 40, period_s: 1, burst: 5 };
@@ -69,7 +69,7 @@ test("however many workers ask two nodes at once, no period sees more items hand
   }
 });
 
-test("items that wait in a paused pool take no place from another pool of the same scope", async () => {
+test("items that wait in a paused pool take no slot from another pool of the same scope", async () => {
   const config = { admission: { concurrency: { key: "'all'", limit: 2, scope: "tenant" } } };
   const [paused, working] = [await own.pool({ config }), await own.pool({ config })];
   await own.ok("POST", `/api/queues/${paused}/pause`, { reason: "test" });
@@ -77,7 +77,7 @@ test("items that wait in a paused pool take no place from another pool of the sa
   await own.routeAll(many(3, working));
   const leased = await own.lease(working, { max_items: 3 });
   assert.equal(leased.length, 2);
-  // The pool that is resumed gets the places that the other one gives back.
+  // The resumed pool gets the slots that the other one releases.
   await own.ok("POST", `/api/queues/${paused}/resume`, {});
   assert.deepEqual(await own.lease(paused), []);
   const waiting = own.leaseOne(paused, { wait_s: 20 });
@@ -85,7 +85,7 @@ test("items that wait in a paused pool take no place from another pool of the sa
   await own.complete(await waiting);
 });
 
-test("items that wait for a recipient without a worker take no place from other recipients", async () => {
+test("items that wait for a recipient without a worker take no slot from other recipients", async () => {
   const pool = await own.pool({ config: { admission: { concurrency: { key: "'all'", limit: 1 } } } });
   const [away, here] = [await own.recipient(pool), await own.recipient(pool)];
   for (const recipient_id of [away, here]) await own.route(pool, { requirements: { recipient_id } });
@@ -96,7 +96,7 @@ test("items that wait for a recipient without a worker take no place from other 
   assert.equal((await own.leaseOne(pool, { recipient_id: away })).recipient_id, away);
 });
 
-test("a group that holds a long queue back does not hide the items of others behind it", async () => {
+test("a group with a long blocked queue does not hide the items of other groups behind it", async () => {
   for (const admission of [
     { concurrency: { key: "item.key", limit: 1 } },
     { throttle: { key: "item.key", limit: 1, period_s: 3600 } },
@@ -112,7 +112,7 @@ test("a group that holds a long queue back does not hide the items of others beh
   }
 });
 
-test("a worker that waits gets an item as soon as a place or a token is there", async () => {
+test("a waiting worker gets an item as soon as a slot or token is available", async () => {
   const admission = {
     throttle: { key: "'all'", limit: 4, period_s: 1 },
     concurrency: { key: "'all'", limit: 1 },
@@ -135,7 +135,7 @@ test("a worker that waits gets an item as soon as a place or a token is there", 
   );
 });
 
-test("a place is free again when a lease runs out, and whoever goes first gets it", async () => {
+test("an expired lease releases its slot, and the first item in order gets it", async () => {
   const pool = await own.pool({ config: { admission: { concurrency: { key: "'all'", limit: 1 } } } });
   await own.route(pool);
   const lost = await own.leaseOne(pool, { lease_s: 1 });
@@ -148,7 +148,7 @@ test("a place is free again when a lease runs out, and whoever goes first gets i
   assert.equal((await own.leaseOne(pool)).queue_item_id, lost.queue_item_id);
 });
 
-test("a throttle that rejects does so when items come, and lets workers have what it let in", async () => {
+test("a throttle with rejection applies on arrival, and workers can lease what it admitted", async () => {
   const throttle = { key: "item.key", limit: 1, period_s: 3600, burst: 2, on_limit: "reject" };
   const pool = await own.pool({ config: { admission: { throttle } } });
   const results = await own.routeAll(many(4, pool));

@@ -7,7 +7,7 @@ import { type Answered, newParty, type Party, partyAt, shown } from "./stage.ts"
 let database: TestDatabase;
 let service: TestService;
 let own: Party;
-/** The same tenant at another node. */
+/** The same tenant on another node. */
 let elsewhere: Party;
 before(async () => {
   database = await freshDatabase();
@@ -27,7 +27,7 @@ after(async () => {
 const ids = (items: readonly Answered[]) => items.map(({ queue_item_id }) => queue_item_id);
 
 for (const at of ["the same node", "another node"]) {
-  test(`a worker that waits is woken when an item comes in at ${at}`, async () => {
+  test(`a waiting worker is woken when an item arrives at ${at}`, async () => {
     const pool = await own.pool();
     const router = at === "the same node" ? own : elsewhere;
     const medianDelayMs = async () => {
@@ -41,20 +41,20 @@ for (const at of ["the same node", "another node"]) {
       }
       return delaysMs.sort((a, b) => a - b)[5]!;
     };
-    // Workers also look once a second: without being woken most would always be told that late. On a busy machine those
-    // who are woken may be told late for a while, too.
+    // Workers also poll once a second, so without a wake-up most responses would be that late. On a busy machine, woken
+    // workers may also be late for a while.
     await shown(medianDelayMs, (median) => median < 600);
   });
 }
 
-test("a worker for which nothing comes is told so when its wait is over", async () => {
+test("a worker gets an empty response when its wait is over", async () => {
   const pool = await own.pool();
   const startedAtMs = performance.now();
   assert.deepEqual(await own.lease(pool, { wait_s: 1 }), []);
   assert.ok(performance.now() - startedAtMs >= 990);
 });
 
-test("a worker that names its recipient gets that recipient's items only", async () => {
+test("a worker that names its recipient gets only that recipient's items", async () => {
   const pool = await own.pool();
   const [one, two] = [await own.recipient(pool), await own.recipient(pool)];
   const given = async (recipient_id: string) =>
@@ -64,7 +64,7 @@ test("a worker that names its recipient gets that recipient's items only", async
   assert.deepEqual(ids(await elsewhere.lease(pool, { recipient_id: one, max_items: 9 })), [a, c]);
 });
 
-test("a recipient never works on more than its capacity, however many workers ask for it on however many nodes", async () => {
+test("a recipient never exceeds its capacity, with any number of workers and nodes", async () => {
   const pool = await own.pool({ strategy: "manual" });
   const recipient = await own.recipient(pool, { capacity: 5 });
   const results = await own.routeAll(Array.from({ length: 20 }, () => ({ pool_id: pool, type: "t" })));
@@ -89,7 +89,7 @@ test("a recipient never works on more than its capacity, however many workers as
   }
 });
 
-test("first_accept: whoever asks first gets an item that it may have, and a recipient that may not gets none", async () => {
+test("first_accept: the first eligible worker gets an item, and an ineligible recipient gets none", async () => {
   const pool = await own.pool({ strategy: "first_accept" });
   const [able, unable] = [
     await own.recipient(pool, { skills: { law: 3 }, capacity: 2 }),
@@ -102,7 +102,7 @@ test("first_accept: whoever asks first gets an item that it may have, and a reci
     items.push(queue_item_id);
   }
   assert.deepEqual(ids(await own.lease(pool, { recipient_id: unable, max_items: 9 })), []);
-  // The other node has never seen the pool: its first answer counts as well.
+  // The other node has never seen the pool; its first response must be correct too.
   const taken = await elsewhere.lease(pool, { recipient_id: able, max_items: 9 });
   assert.deepEqual(ids(taken), items.slice(0, 2));
   assert.deepEqual([...new Set(taken.map(({ recipient_id }) => recipient_id))], [able]);
@@ -112,7 +112,7 @@ test("first_accept: whoever asks first gets an item that it may have, and a reci
   assert.equal(last.queue_item_id, items[2]);
 });
 
-test("first_accept: of many who ask at once each item is one recipient's", async () => {
+test("first_accept: with concurrent workers each item has one recipient", async () => {
   const pool = await own.pool({ strategy: "first_accept" });
   const recipients = [];
   for (let n = 0; n < 6; n++) recipients.push(await own.recipient(pool));
@@ -129,7 +129,7 @@ test("first_accept: of many who ask at once each item is one recipient's", async
   assert.deepEqual(taken.toSorted(), results.map(({ decision }) => decision.queue_item_id).toSorted());
 });
 
-test("manual: an item is nobody's until it is assigned, and then goes to that recipient alone", async () => {
+test("manual: an item has no recipient until it is assigned, and then goes only to that recipient", async () => {
   const pool = await own.pool({ strategy: "manual" });
   const [chosen, other] = [await own.recipient(pool), await own.recipient(pool)];
   const { outcome, reason, queue_item_id: id } = await own.route(pool);
@@ -149,7 +149,7 @@ test("manual: an item is nobody's until it is assigned, and then goes to that re
   await own.complete(leased);
 });
 
-test("an item that is assigned waits for its place among those that run, like any other", async () => {
+test("an assigned item waits for a concurrency slot like any other", async () => {
   const pool = await own.pool({
     strategy: "manual",
     config: { admission: { concurrency: { key: "item.key", limit: 1 } } },
@@ -165,7 +165,7 @@ test("an item that is assigned waits for its place among those that run, like an
   assert.equal((await own.leaseOne(pool, { recipient_id: recipient })).queue_item_id, second.queue_item_id);
 });
 
-test("higher priority goes first, but what has waited long enough goes before it", async () => {
+test("higher priority goes first, but items that have waited long enough go before it", async () => {
   const pool = await own.pool({ config: { queue: { ageing_s: 1 } } });
   const old = await own.route(pool);
   await shown(
@@ -178,7 +178,7 @@ test("higher priority goes first, but what has waited long enough goes before it
   assert.deepEqual(ids(leased), [highest, old.queue_item_id, high, plain, low]);
 });
 
-test("what should go first does so also when it comes while others are being handed out one by one", async () => {
+test("an item with precedence goes first even when it arrives while others are leased one by one", async () => {
   const pool = await own.pool({ config: { retry: { initial_ms: 1, max_ms: 1, jitter: 0 } } });
   await own.routeAll(Array.from({ length: 12 }, () => ({ pool_id: pool, type: "t" })));
   const first = await own.leaseOne(pool);
@@ -187,7 +187,7 @@ test("what should go first does so also when it comes while others are being han
     const urgent = await own.route(pool, { priority: 100 });
     assert.deepEqual(ids(await own.lease(pool)), [urgent.queue_item_id]);
   }
-  // What is tried again is as old as it was.
+  // A retried item keeps its age.
   await own.fail(first);
   await own.itemIn(pool, first.queue_item_id, "ready");
   assert.deepEqual(ids(await own.lease(pool)), [first.queue_item_id]);
@@ -195,9 +195,9 @@ test("what should go first does so also when it comes while others are being han
   assert.equal(others.length, 8);
 });
 
-test("an item is not handed out before its time", async () => {
+test("an item is not leased before its scheduled time", async () => {
   const pool = await own.pool();
-  // Long enough to look at it before, also on a busy machine.
+  // Long enough to check the item before that time, even on a busy machine.
   const not_before = new Date(Date.now() + 4000).toISOString();
   const { queue_item_id, due_at } = await own.route(pool, { not_before });
   const waiting = await own.item(pool, queue_item_id);
@@ -208,7 +208,7 @@ test("an item is not handed out before its time", async () => {
   assert.ok(Date.parse(leased_at) >= Date.parse(not_before), `${leased_at} is before ${not_before}`);
 });
 
-test("an item that has waited longer than it may expires and is not handed out any more", async () => {
+test("an item past its maximum wait expires and is not leased any more", async () => {
   const pool = await own.pool();
   const { queue_item_id: id, decided_at } = await own.route(pool, { ttl_s: 1 });
   const { queue_item_id: lasting } = await own.route(pool, { ttl_s: 3600 });
@@ -228,7 +228,7 @@ test("an item that has waited longer than it may expires and is not handed out a
   );
 });
 
-test("an item is tried again by somebody else when its recipient is paused meanwhile", async () => {
+test("an item is retried by another recipient when its own is paused meanwhile", async () => {
   const pool = await own.pool({ config: { retry: { initial_ms: 1, max_ms: 1 } } });
   const [first, second] = [await own.recipient(pool), await own.recipient(pool)];
   const { queue_item_id } = await own.route(pool, { attributes: { to: 1 } });
@@ -240,7 +240,7 @@ test("an item is tried again by somebody else when its recipient is paused meanw
   assert.deepEqual([again.queue_item_id, again.recipient_id], [queue_item_id, other]);
 });
 
-test("what waits for a recipient goes to somebody else when it is paused, removed or offline; what it has stays", async () => {
+test("waiting items of a recipient that is paused, removed or offline go to others; leased items stay", async () => {
   const away: ((id: string) => Promise<unknown>)[] = [
     (id) => own.ok("POST", `/api/recipients/${id}/pause`, {}),
     (id) => own.ok("DELETE", `/api/recipients/${id}`),

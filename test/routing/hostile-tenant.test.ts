@@ -5,7 +5,7 @@ import { type Answered, newParty, type Party, shown } from "./stage.ts";
 
 const node = await startService();
 
-/** A pool whose one rule takes all the work that an expression may do, for every recipient. */
+/** A pool whose only rule uses the full evaluation budget for every recipient. */
 async function costlyPool(party: Party, recipients = 20): Promise<string> {
   const pool = await party.pool({ strategy: "round_robin" });
   for (let nth = 0; nth < recipients; nth++) await party.recipient(pool);
@@ -24,7 +24,7 @@ const costlyItems = (poolId: string, count: number) =>
 const assignmentOf = async (party: Party, poolId: string, id: string): Promise<Answered> =>
   (await party.ok("GET", `/api/queues/${poolId}/items/${id}/admission-explanation`)).data.assignment;
 
-test("other tenants and /health are answered while one tenant's costly rules are worked through", async () => {
+test("other tenants and /health get responses while one tenant's expensive rules are evaluated", async () => {
   const [hostile, normal] = [await newParty(node), await newParty(node)];
   const costly = await costlyPool(hostile);
   const pool = await normal.pool({ strategy: "round_robin" });
@@ -41,15 +41,15 @@ test("other tenants and /health are answered while one tenant's costly rules are
     assert.equal((await fetch(`${node.baseUrl}/health`)).status, 200);
   }
   const results = await batch;
-  // Whoever came after the batch did not have to wait for its end.
+  // Calls after the batch did not wait for its end.
   assert.ok(answered >= 10, `${answered} calls`);
 
-  // All were accepted: some were too costly, and for the others the call had no time left.
+  // All were accepted: some were too expensive, and the call had no time for the others.
   const reasons = results.map(({ decision }) => `${decision.outcome} ${decision.reason}`);
   assert.deepEqual([...new Set(reasons)].sort(), ["queued decided_later", "queued rules_too_costly"]);
   assert.equal((await hostile.status(costly)).depth, 500);
 
-  // In the background they have their turn as well, and others still do not wait for it.
+  // They are also decided in the background, and others still do not wait for that.
   const deferred = results.find(({ decision }) => decision.reason === "decided_later").decision.queue_item_id;
   let routed = 0;
   await shown(
@@ -67,7 +67,7 @@ test("other tenants and /health are answered while one tenant's costly rules are
   }
 });
 
-test("an item whose rules are too costly is tried again after longer and longer waits, as its explanation says", async () => {
+test("an item whose rules are too expensive is retried with increasing delays, as its explanation says", async () => {
   const party = await newParty(node);
   const pool = await costlyPool(party);
   const [{ decision }] = await party.routeAll(costlyItems(pool, 1));
@@ -82,11 +82,11 @@ test("an item whose rules are too costly is tried again after longer and longer 
     waits.push(Date.parse(assignment.next_try_at) - before);
   }
   assert.ok(waits[1]! > waits[0]!, waits.join(" "));
-  // The same is seen on the item itself.
+  // The item itself shows the same.
   assert.equal((await party.item(pool, decision.queue_item_id)).assignment.reason, "rules_too_costly");
 });
 
-test("an item that nobody covers is tried again at once when somebody does", async () => {
+test("an item without an eligible recipient is retried immediately when one becomes eligible", async () => {
   const party = await newParty(node);
   const pool = await party.pool({ strategy: "round_robin" });
   await party.recipient(pool, { attributes: { regions: ["south"] } });
@@ -105,7 +105,7 @@ test("an item that nobody covers is tried again at once when somebody does", asy
   assert.equal(taken.assignment, undefined);
 });
 
-test("an item that goes back to waiting after a failed attempt is sought a recipient for as if for the first time", async () => {
+test("an item requeued after a failed attempt starts its routing attempts from zero", async () => {
   const party = await newParty(node);
   const pool = await party.pool({
     strategy: "round_robin",
@@ -117,13 +117,13 @@ test("an item that goes back to waiting after a failed attempt is sought a recip
     () => assignmentOf(party, pool, id),
     (seen) => seen?.tries >= 1,
   );
-  // A worker of the whole pool takes what nobody was found for.
+  // A worker of the whole pool leases items without a recipient.
   await party.fail(await party.leaseOne(pool), { reason: "broken" });
   const { state, assignment } = await party.item(pool, id);
   assert.deepEqual([state, assignment], ["pending", undefined]);
 });
 
-test("costly rules of a pool whose recipients fetch do not hold up other tenants, nor cheap items behind costly ones", async () => {
+test("expensive rules of a pull pool delay neither other tenants nor cheap items behind expensive ones", async () => {
   const [hostile, normal] = [await newParty(node), await newParty(node)];
   const pool = await hostile.pool({ strategy: "first_accept" });
   const recipientId = await hostile.recipient(pool);

@@ -49,7 +49,7 @@ test("a change of one recipient stores a small part of a large pool, and decisio
   }
 });
 
-test("whoever pauses a recipient never sees it chosen afterwards", async () => {
+test("a paused recipient is never chosen after the pause call returns", async () => {
   const pool = await own.pool({ strategy: "priority" });
   const first = await own.recipient(pool, { priority: 1 });
   const second = await own.recipient(pool, { priority: 2 });
@@ -61,7 +61,7 @@ test("whoever pauses a recipient never sees it chosen afterwards", async () => {
   }
 });
 
-test("a decision whose snapshot was stored with its recipients inline can be replayed", async (t) => {
+test("a decision whose snapshot was stored with inline recipients can be replayed", async (t) => {
   const pool = await own.pool();
   await own.recipient(pool);
   const { decision_id } = await own.route(pool);

@@ -41,7 +41,7 @@ function itemOf(poolId: string, n: number): object {
   return { pool_id: poolId, type: "job", attributes };
 }
 
-test("killed at random, with workers that vanish in mid-work, two nodes exceed no limit, lose nothing and do nothing twice", async (t) => {
+test("with random crashes and vanishing workers, two nodes exceed no limit, lose nothing and do nothing twice", async (t) => {
   const database = await freshDatabase();
   const settings = { "database.url": database.url, "auth.bootstrap_api_key": "sk_test_limits_0123456789abcdef" };
   const nodes = await Promise.all([supervise(settings), supervise(settings)]);
@@ -57,14 +57,14 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
   const pool = await (await ownAt(nodes[0]!)).pool({ config });
 
   let finished = false;
-  /** Sends a batch under its key until it is answered, through as many crashes as it takes. */
+  /** Sends a batch with its key until it gets a response, through any number of crashes. */
   async function routeUntilAnswered(node: Supervised, items: object[], key: string): Promise<Answered> {
     const post = createPost();
     while (!finished) {
       const headers = { "idempotency-key": key };
       const running = await node.current;
       onTheirWay.add(key);
-      // Some do not hear the answer, and have to ask again.
+      // Some callers lose the response and have to retry.
       const leave = chance() < 0.4 ? AbortSignal.timeout(Math.ceil(chance() * 60)) : undefined;
       const answer = await post(running, "/api/route:batch", { items }, headers, leave).catch(() => undefined);
       onTheirWay.delete(key);
@@ -83,7 +83,7 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
     while (taken < itemCount) {
       const from = taken;
       taken += batchSize;
-      // Not all at once, so that every crash meets some on their way in.
+      // Staggered, so that every crash hits some batches in flight.
       await shown(
         async () => acknowledged.size,
         (done) => done >= 0.6 * from - 100,
@@ -107,7 +107,7 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
         wait_s: 1,
         lease_s: 2,
       }).catch(() => undefined);
-      // While its node is down a worker tries again.
+      // While its node is down a worker retries.
       if (answer?.status !== 200) await delay(20);
       for (const item of answer?.status === 200 ? answer.body.data.items : []) await work(node, post, item);
     }
@@ -140,7 +140,7 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
         ({ done }) => done > 40 + at * 200 + chance() * 60,
         60_000,
       );
-      // In the middle of something, at any point of it.
+      // Crash at an arbitrary point.
       while (routed < itemCount && onTheirWay.size < 2) await delay(1);
       await delay(chance() * 25);
       await node.crash();
@@ -154,7 +154,7 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
       60_000,
     );
   })();
-  // Whatever goes wrong, the workers end.
+  // The workers must end even when the test fails.
   const watched = watching.finally(() => {
     finished = true;
   });
@@ -169,7 +169,7 @@ test("killed at random, with workers that vanish in mid-work, two nodes exceed n
     const times = customers.flatMap(({ leased_at }) => (leased_at === undefined ? [] : [Date.parse(leased_at)]));
     checkWindows(times, perSecond, 1000);
   }
-  // Every order and every document lives on in an item that was completed; nothing else has become of any item.
+  // Every order and every document ends in a completed item; no item has any other final state.
   assert.equal(
     items.size,
     new Set(decisions.filter(({ queue_item_id }) => queue_item_id !== "").map(({ decision_id }) => decision_id)).size,

@@ -22,7 +22,7 @@ const admission = {
 
 type Call = (path: string, body: object) => Promise<Answered>;
 
-/** Of twenty items one repeats the order before it, two are edits of the document before, and a few of hot ones. */
+/** Of twenty items one repeats the previous order, two edit the previous document, and a few edit hot documents. */
 function itemOf(poolId: string, n: number): object {
   const order = n % 20 === 7 ? n - 1 : n;
   const document = n % 20 === 11 || n % 20 === 12 ? n - (n % 20) + 10 : n % 100 === 3 ? `hot ${n % 7}` : n;
@@ -30,7 +30,7 @@ function itemOf(poolId: string, n: number): object {
   return { pool_id: poolId, type: "job", attributes, payload: { n } };
 }
 
-test(`64 workers over ${itemCount} items: no limit is exceeded at any moment, nothing is lost, and nothing is handed out twice`, async (t) => {
+test(`64 workers over ${itemCount} items: no limit is ever exceeded, nothing is lost, and nothing is leased twice`, async (t) => {
   const database = await freshDatabase();
   const node = await startNodeProcess({
     "database.url": database.url,
@@ -95,7 +95,7 @@ test(`64 workers over ${itemCount} items: no limit is exceeded at any moment, no
       if (verb === "complete") completed.set(queue_item_id, (completed.get(queue_item_id) ?? 0) + 1);
     }
   }
-  /** Every attempt takes a token: since the start no more were handed out than the rate allows. */
+  /** Every attempt takes a token: the total number of leases never exceeds the rate. */
   function keepUp(customer: string, atMs: number): void {
     const count = (leasedOf.get(customer) ?? 0) + 1;
     leasedOf.set(customer, count);

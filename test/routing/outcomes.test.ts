@@ -20,7 +20,7 @@ async function recipientOf(id: string) {
   return (await own.ok("GET", `/api/recipients/${id}`)).data;
 }
 
-test("an outcome is kept once: told again, also otherwise, the first stays", async () => {
+test("an outcome is stored once: later reports, even different ones, do not change it", async () => {
   const pool = await own.pool();
   const recipient = await own.recipient(pool, decisionOnly);
   const { decision_id } = await own.route(pool);
@@ -36,7 +36,7 @@ test("an outcome is kept once: told again, also otherwise, the first stays", asy
   }
 });
 
-test("an outcome names its decision or its item, one of them; a decision without one has none", async () => {
+test("an outcome names either its decision or its item; a decision without a recipient has none", async () => {
   const pool = await own.pool();
   const { decision_id, queue_item_id } = await own.route(pool);
   assert.equal((await own.rest.call("GET", `/api/outcomes/${decision_id}`)).status, 404);
@@ -47,7 +47,7 @@ test("an outcome names its decision or its item, one of them; a decision without
   assert.deepEqual([data.decision_id, data.status], [decision_id, "declined"]);
 });
 
-test("an outcome belongs to whoever had the item, also when somebody else was chosen at first", async () => {
+test("an outcome belongs to the recipient that had the item, even when another one was chosen first", async () => {
   const pool = await own.pool({ strategy: "first_accept" });
   const taker = await own.recipient(pool);
   const { queue_item_id, recipient_id } = await own.route(pool);
@@ -58,7 +58,7 @@ test("an outcome belongs to whoever had the item, also when somebody else was ch
   assert.equal(data.recipient_id, taker);
 });
 
-test("what workers complete and fail for good has an outcome without being told", async () => {
+test("items that workers complete or permanently fail have an outcome without a report", async () => {
   const pool = await own.pool({ config: { retry: { max_attempts: 1 } } });
   const recipient = await own.recipient(pool);
   await own.route(pool);
@@ -75,7 +75,7 @@ test("what workers complete and fail for good has an outcome without being told"
   }
 });
 
-test("a recipient that keeps failing is ejected: it shows so, is told of, and gets no items while it is", async () => {
+test("a recipient that keeps failing is ejected: its status and an event show it, and it gets no items meanwhile", async () => {
   const pool = await own.pool({ config: { outlier: { consecutive_failures: 3, eject_s: 3600 } } });
   const [bad, good] = [await own.recipient(pool, decisionOnly), await own.recipient(pool, decisionOnly)];
   const toBad = { requirements: { recipient_id: bad } };
@@ -98,7 +98,7 @@ test("a recipient that keeps failing is ejected: it shows so, is told of, and ge
   );
 });
 
-test("a success in between, or declining, ejects nobody; and never more of a pool than it allows", async () => {
+test("a success in between, or declining, ejects no recipient; and ejections stay within the pool's limit", async () => {
   const pool = await own.pool({ config: { outlier: { consecutive_failures: 2, eject_s: 3600, max_ejected_pct: 50 } } });
   const [one, two] = [await own.recipient(pool, decisionOnly), await own.recipient(pool, decisionOnly)];
   const told = async (id: string, statuses: string[]) => {
@@ -117,7 +117,7 @@ test("a success in between, or declining, ejects nobody; and never more of a poo
   assert.equal((await recipientOf(two)).status, "STATUS_ACTIVE");
 });
 
-test("an item that is only named counts against its recipient's capacity until its outcome is told", async () => {
+test("a decision-only item counts against its recipient's capacity until its outcome is reported", async () => {
   const pool = await own.pool({ config: { lease: { duration_s: 3600, heartbeat_s: 60 } } });
   const recipient = await own.recipient(pool, { ...decisionOnly, capacity: 2 });
   const decisions = [await own.route(pool), await own.route(pool)];
@@ -126,7 +126,7 @@ test("an item that is only named counts against its recipient's capacity until i
   const third = await own.route(pool);
   assert.deepEqual([third.outcome, third.reason], ["queued", "all_at_capacity"]);
   await tell(decisions[0].decision_id, "success");
-  // What waited is named now too, and whoever serves the pool fetches it.
+  // The waiting item is now assigned too, and the service that serves the pool fetches it.
   await shown(
     () => own.item(pool, third.queue_item_id),
     ({ recipient_id }) => recipient_id === recipient,
@@ -136,7 +136,7 @@ test("an item that is only named counts against its recipient's capacity until i
   assert.equal((await own.route(pool)).outcome, "routed");
 });
 
-test("of an item that is only named and never heard of the place comes back when its time is over", async () => {
+test("a decision-only item without an outcome releases its slot when its time is over", async () => {
   const pool = await own.pool({
     config: { lease: { duration_s: 2, heartbeat_s: 1 }, fallback: { on_no_match: "reject" } },
   });
@@ -149,7 +149,7 @@ test("of an item that is only named and never heard of the place comes back when
   );
 });
 
-test("outcomes teach who is quick and who is cheap", async () => {
+test("outcomes teach which recipients are fast and which are cheap", async () => {
   for (const [strategy, measure] of [
     ["lowest_latency", "latency_ms"],
     ["lowest_cost", "cost"],
@@ -164,7 +164,7 @@ test("outcomes teach who is quick and who is cheap", async () => {
       await tell(decision_id, "success", { [measure]: value });
     }
     const results = await own.routeAll(Array.from({ length: 50 }, () => ({ pool_id: pool, type: "t" })));
-    // Now and then another one is tried, to see whether it has become better.
+    // Another recipient is explored occasionally to detect improvement.
     const chosen = results.filter(({ decision }) => decision.recipient_id === cheap);
     assert.ok(chosen.length >= 40, `${strategy}: ${chosen.length} of 50`);
   }

@@ -17,7 +17,7 @@ before(async () => {
 const push = (url: string, fields: object = {}) => ({ delivery: { mode: "MODE_PUSH", url, ...fields } });
 const quick = { retry: { initial_ms: 10, max_ms: 10, jitter: 0, max_attempts: 3 } };
 
-test("an item is sent to its recipient, signed so that the recipient can tell, and is completed by a 2xx", async () => {
+test("an item is sent to its recipient with a verifiable signature, and a 2xx completes it", async () => {
   const receiver = await startReceiver(() => ({ status: 204 }));
   const secret = `whsec_${randomBytes(24).toString("base64")}`;
   await own.ok("POST", "/api/v2/secrets", { name: "push-secret", value: secret });
@@ -41,11 +41,11 @@ test("an item is sent to its recipient, signed so that the recipient can tell, a
   assert.throws(() => new Webhook(`whsec_${randomBytes(24).toString("base64")}`).verify(body, headers));
   assert.equal(receiver.received.length, 1);
   assert.equal((await own.ok("GET", `/api/outcomes/${id}`)).data.status, "success");
-  // What is sent is not fetched.
+  // A pushed item cannot be leased.
   assert.deepEqual(await own.lease(pool), []);
 });
 
-test("without a secret an item is sent unsigned; with one that is not there it is not sent at all", async () => {
+test("without a secret an item is sent unsigned; with a missing secret it is not sent at all", async () => {
   const receiver = await startReceiver(() => ({ status: 200 }));
   const pool = await own.pool();
   await own.recipient(pool, push(receiver.url));
@@ -58,7 +58,7 @@ test("without a secret an item is sent unsigned; with one that is not there it i
   assert.equal(receiver.received.length, 1);
 });
 
-test("a 5xx is tried again, as the same item, until it is delivered or becomes a dead letter", async () => {
+test("a 5xx is retried as the same item until it is delivered or becomes a dead letter", async () => {
   const receiver = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : nth === 1 ? 200 : 500 }));
   const pool = await own.pool({ config: quick });
   await own.recipient(pool, push(receiver.url));
@@ -79,7 +79,7 @@ test("a 5xx is tried again, as the same item, until it is delivered or becomes a
   assert.equal(letter.attempts.length, 3);
 });
 
-test("a 4xx and a redirect make a dead letter at once, and a redirect is not followed", async () => {
+test("a 4xx or a redirect creates a dead letter immediately, and a redirect is not followed", async () => {
   const elsewhere = await startReceiver(() => ({ status: 200 }));
   for (const status of [400, 404, 410, 301, 302, 307, 308]) {
     const receiver = await startReceiver(() => ({ status, headers: { location: elsewhere.url } }));
@@ -92,7 +92,7 @@ test("a 4xx and a redirect make a dead letter at once, and a redirect is not fol
   assert.equal(elsewhere.received.length, 0);
 });
 
-test("a recipient that asks for time is left alone for so long, whether it says how long or until when", async () => {
+test("Retry-After pauses a recipient, both as seconds and as a date", async () => {
   const until = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2000);
   for (const [status, retryAfter] of [
     [429, "1"],
@@ -110,7 +110,7 @@ test("a recipient that asks for time is left alone for so long, whether it says 
   }
 });
 
-test("a recipient is never sent more items at once than it can take, and gets all of them in the end", async () => {
+test("a recipient never gets more concurrent items than its capacity, and finally gets all of them", async () => {
   const receiver = await startReceiver(async () => {
     await new Promise((resolve) => setTimeout(resolve, 15));
     return { status: 200 };
@@ -126,7 +126,7 @@ test("a recipient is never sent more items at once than it can take, and gets al
   assert.equal(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size, 20);
 });
 
-test("items that cannot be sent now hold up nobody else's, however many they are", async () => {
+test("items that cannot be sent now delay no other items, however many they are", async () => {
   const receiver = await startReceiver(() => ({ status: 200 }));
   const [paused, off] = [await own.pool(), await own.pool()];
   for (const pool of [paused, off]) await own.recipient(pool, push(receiver.url));
@@ -145,7 +145,7 @@ test("items that cannot be sent now hold up nobody else's, however many they are
   );
 });
 
-test("a recipient that does not answer is retried, and one that is paused is sent nothing", async () => {
+test("a recipient that does not respond is retried, and a paused one is sent nothing", async () => {
   const receiver = await startReceiver(() => ({ status: 200 }));
   const pool = await own.pool({ config: quick });
   const recipient = await own.recipient(pool, push("http://127.0.0.1:9"));
@@ -157,7 +157,7 @@ test("a recipient that does not answer is retried, and one that is paused is sen
   await own.ok("POST", `/api/recipients/${recipient}/pause`, {});
   const { outcome } = await own.route(pool);
   assert.equal(outcome, "queued");
-  // A dead letter that is put back waits for somebody who gets work.
+  // A requeued dead letter waits for an active recipient.
   await own.ok("POST", `/api/dlq/${pool}/retry`, { queue_item_ids: [queue_item_id] });
   await shown(
     () => own.item(pool, queue_item_id),
@@ -172,7 +172,7 @@ test("a recipient that does not answer is retried, and one that is paused is sen
   );
 });
 
-test("where egress is enforced nothing is sent to a loopback address, unless it is allowed", async () => {
+test("with enforced egress nothing is sent to a loopback address, unless it is allowed", async () => {
   const receiver = await startReceiver(() => ({ status: 200 }));
   const database = await freshDatabase();
   const key = { "auth.bootstrap_api_key": "sk_test_egress_0123456789abcdef" };

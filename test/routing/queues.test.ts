@@ -18,7 +18,7 @@ async function fill(pool: string, count: number, fields: object = {}): Promise<s
 const pause = (pool: string, reason = "") => own.ok("POST", `/api/queues/${pool}/pause`, { reason });
 const resume = (pool: string) => own.ok("POST", `/api/queues/${pool}/resume`, {});
 
-test("queues are listed with where they stand, the paused ones alone when asked, in pages", async () => {
+test("queues are listed with their state, optionally only the paused ones, in pages", async () => {
   const other = await newParty(service);
   const pools = [await other.pool({ name: "a" }), await other.pool({ name: "b" }), await other.pool({ name: "c" })];
   await other.route(pools[1]!);
@@ -44,7 +44,7 @@ test("queues are listed with where they stand, the paused ones alone when asked,
   assert.deepEqual(shown(await list("")), [all[1], [pools[2], "c", 0, false]]);
 });
 
-test("a queue's status tells its depth, what is worked on, how old the oldest is, how long items wait and what was done", async () => {
+test("a queue's status reports its depth, leased items, oldest age, waiting times and completed items", async () => {
   const pool = await own.pool({ config: { retry: { initial_ms: 3_600_000, max_ms: 3_600_000 } } });
   const zeros = { depth: 0, ready_count: 0, in_flight: 0, oldest_age_s: 0, average_wait_s: 0, throughput_today: 0 };
   const part = (status: Answered, names: object) =>
@@ -83,7 +83,7 @@ test("a queue's status tells its depth, what is worked on, how old the oldest is
   assert.ok(Math.abs(average_wait_s - meanS) < 0.003, `${average_wait_s} is not ${meanS}`);
 });
 
-test("a paused queue takes items and hands out none, until it is resumed: then at once", async () => {
+test("a paused queue accepts items and leases none; a resumed one leases immediately", async () => {
   const pool = await own.pool();
   const [first] = await fill(pool, 1);
   const [begun] = await own.lease(pool);
@@ -96,7 +96,7 @@ test("a paused queue takes items and hands out none, until it is resumed: then a
   assert.equal((await own.status(pool)).depth, 1);
   assert.deepEqual(await own.lease(pool), []);
   assert.deepEqual(await own.lease(pool, { wait_s: 1 }), []);
-  // What is worked on already goes on.
+  // Leased items continue.
   assert.equal((await own.complete(begun)).queue_item_id, first);
   const waiting = own.lease(pool, { wait_s: 20 });
   const resumed = await resume(pool);
@@ -109,12 +109,12 @@ test("a paused queue takes items and hands out none, until it is resumed: then a
   );
 });
 
-test("pausing, resuming and draining are an admin's; an operator works with items, a viewer looks", async () => {
+test("only admins pause, resume and drain; an operator works with items, a viewer reads", async () => {
   const pool = await own.pool();
   const [id] = await fill(pool, 1);
   const operator = await own.caller({ roles: ["operator"] });
   const viewer = await own.caller({ roles: ["viewer"] });
-  // Every scope there is does not make an admin.
+  // All scopes together do not replace the admin role.
   const scoped = await own.caller({ scopes: ["*:*"] });
   for (const [verb, body] of [
     ["pause", {}],
@@ -138,7 +138,7 @@ test("pausing, resuming and draining are an admin's; an operator works with item
   assert.equal((await service.call("POST", `/api/queues/${pool}/items/${id}/cancel`, {})).status, 403);
 });
 
-test("draining removes so many of the oldest waiting items without having them worked on, and tells what is left", async () => {
+test("draining removes a number of the oldest waiting items without processing them, and reports how many remain", async () => {
   const pool = await own.pool();
   const items = await fill(pool, 12);
   const later = (await own.route(pool, { not_before: new Date(Date.now() + 3_600_000).toISOString() })).queue_item_id;
@@ -163,7 +163,7 @@ test("draining removes so many of the oldest waiting items without having them w
   assert.deepEqual(events.map(({ data }: Answered) => data.count).toSorted(), [5, 7]);
 });
 
-test("draining thousands goes on through as many steps as it takes, and gives their places back", async () => {
+test("draining thousands of items takes as many batches as needed, and releases their slots", async () => {
   const admission = { concurrency: { key: "'all'", limit: 2 } };
   const pool = await own.pool({ config: { admission } });
   for (let n = 0; n < 3; n++) await fill(pool, 1000);
@@ -194,7 +194,7 @@ test("a queue's items are listed by state and recipient, newest first, in pages"
   await own.refused("NOT_FOUND", "GET", `/api/queues/${pool}/items/01ARZ3NDEKTSV4RRFFQ69G5FAV`);
 });
 
-test("drains at the same time each remove their number while there is anything to remove", async () => {
+test("concurrent drains each remove their number while items remain", async () => {
   const pool = await own.pool();
   await fill(pool, 1000);
   const drains = await Promise.all(

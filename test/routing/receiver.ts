@@ -3,7 +3,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterFile } from "../harness/after-file.ts";
 
-/** A request as it came. */
+/** A received request. */
 export interface Received {
   readonly path: string;
   readonly headers: Record<string, string>;
@@ -11,21 +11,21 @@ export interface Received {
   readonly atMs: number;
 }
 
-/** How to answer it. */
+/** The response to a request. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Record<string, string>;
 }
 
-/** A real HTTP server that keeps what it is sent. */
+/** A real HTTP server that records its requests. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** The most requests that were open at once. */
+  /** The maximum number of concurrent requests. */
   readonly openMax: number;
 }
 
-/** Starts a receiver; it is closed after the last test of the file. */
+/** Starts a receiver that is closed after the last test of the file. */
 export async function startReceiver(
   answer: (request: Received, nth: number) => Reply | Promise<Reply>,
 ): Promise<Receiver> {

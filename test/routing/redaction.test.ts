@@ -22,7 +22,7 @@ const admission = {
   concurrency: { key: "item.attributes.concurrency", limit: 1, scope: "environment" },
 };
 
-test("what admission keys are made from is in nothing that anybody sees, but in the item itself", async (t) => {
+test("the inputs of admission keys are visible only in the item itself", async (t) => {
   const database = await freshDatabase();
   const folder = await mkdtemp(join(tmpdir(), "switchyard-redaction-"));
   const audit = join(folder, "audit.log");
@@ -41,7 +41,7 @@ test("what admission keys are made from is in nothing that anybody sees, but in 
   });
   const own = await newParty(node);
   const told: string[] = [];
-  /** Calls, whatever the answer is, and keeps it. */
+  /** Calls and records the response, whatever its status. */
   const ask = async (method: string, path: string, body?: object, headers?: Record<string, string>) => {
     const answer = await own.rest.call(method, path, body, headers);
     told.push(`${method} ${path} ${answer.text}`);
@@ -58,7 +58,7 @@ test("what admission keys are made from is in nothing that anybody sees, but in 
   await own.rule(pool, { type: "prefer" }, { condition: "item.attributes.singleton == recipient.attributes.x" });
   await own.recipient(pool, { attributes: { x: "y" } });
 
-  // Into every verdict: debounced, superseded, throttled, deduplicated, rejected.
+  // Covers every verdict: debounced, superseded, throttled, deduplicated, rejected.
   const item = { pool_id: pool, type: "t", attributes };
   const ids: string[] = [];
   for (const [body, headers] of [
@@ -77,10 +77,10 @@ test("what admission keys are made from is in nothing that anybody sees, but in 
     const { body: answer } = await ask("POST", "/api/route", body, headers);
     if (answer.data.queue_item_id !== "") ids.push(answer.data.queue_item_id);
   }
-  // The item's own key is answered with the item, and stands in no line of the audit.
+  // The item's own key is returned with the item, and is in no audit entry.
   await own.rest.call("POST", "/api/route", { ...item, pool_id: rejecting, key: plantedKey });
   await ask("POST", "/api/route:batch", { items: [item, item] });
-  // Into every error: no key, one of the wrong kind, text that cannot be stored, something that is no item.
+  // Covers every error: no key, a key of the wrong type, text that cannot be stored, an invalid item.
   for (const broken of [
     { attributes: { throttle: attributes.throttle } },
     { attributes: { ...attributes, singleton: { [planted]: planted } } },
@@ -125,7 +125,7 @@ test("what admission keys are made from is in nothing that anybody sees, but in 
   const metrics = await restClient(node.baseUrl).call("GET", "/metrics");
   assert.match(metrics.text, /^# HELP/m);
 
-  // A request that names an unknown field is told of it by name: that much of what it sent comes back.
+  // An unknown field is reported by name, so that part of the input is returned.
   const answers = told.filter((each) => !each.includes(`${planted}: is not`) && !each.includes("unknown_field"));
   assert.ok(answers.length > told.length - 5);
   assert.match(node.output(), /slow request/);

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => sql.end({ timeout: 1 }));
 
-test("an item is routed alike over REST and Connect, and waits for whoever was chosen", async () => {
+test("an item is routed equally over REST and Connect, and waits for the chosen recipient", async () => {
   const pool = await own.pool();
   const recipient = await own.recipient(pool);
   const item = { pool_id: pool, type: "ticket", key: "customer-1", attributes: { region: "eu" }, payload: { n: 1 } };
@@ -64,7 +64,7 @@ test("each item of a batch has its own result, in order, over REST and Connect",
   assert.equal((await own.status(pool)).depth, 4);
 });
 
-test("a batch takes 1 to 1,000 items", async () => {
+test("a batch accepts 1 to 1,000 items", async () => {
   const pool = await own.pool();
   const items = Array.from({ length: 1000 }, (_, n) => ({ pool_id: pool, type: "bulk", payload: { n } }));
   const results = await own.routeAll(items);
@@ -75,7 +75,7 @@ test("a batch takes 1 to 1,000 items", async () => {
   assert.equal((await own.status(pool)).depth, 1000);
 });
 
-test("what becomes of an item is told by its outcome: routed, queued, held, rejected, deduplicated, debounced", async () => {
+test("an item's result is its outcome: routed, queued, held, rejected, deduplicated, debounced", async () => {
   const free = await own.pool();
   assert.deepEqual(pick(await own.route(free)), { outcome: "queued", reason: "no_recipients", recipient_id: "" });
   const recipient = await own.recipient(free);
@@ -105,13 +105,13 @@ function pick({ outcome, reason, recipient_id }: Record<string, string>) {
   return { outcome, reason, recipient_id };
 }
 
-test("a dry run decides and keeps nothing at all", async () => {
+test("a dry run decides and stores nothing", async () => {
   const pool = await own.pool({ strategy: "round_robin", config: { admission: { singleton: { key: "item.key" } } } });
   await own.recipient(pool, { capacity: 1 });
   await own.rule(pool, { type: "set_priority", priority: 7 }, { condition: "true" });
   await own.route(pool, { key: "real" });
   await own.lease(pool);
-  // What was learnt of the real one is kept a moment later.
+  // Statistics of the real call are stored a moment later.
   await shown(
     () => sql`select from recipient_states where pool_id = ${pool}`,
     ({ length }) => length === 1,
@@ -131,7 +131,7 @@ test("a dry run decides and keeps nothing at all", async () => {
   assert.deepEqual(await readRows(sql), before);
 });
 
-test("an item that nobody can take is refused as ROUTING_FAILED where the pool keeps none, and may be sent again", async () => {
+test("an item without an eligible recipient fails with ROUTING_FAILED when the pool queues none, and may be sent again", async () => {
   const pool = await own.pool({ config: { fallback: { on_no_match: "reject" } } });
   for (const answer of await inEachProtocol(service, own, "RoutingService/Route", { pool_id: pool, type: "t" })) {
     assert.deepEqual([answer.code, answer.status, answer.retryable], ["ROUTING_FAILED", 503, true], answer.protocol);
@@ -142,7 +142,7 @@ test("an item that nobody can take is refused as ROUTING_FAILED where the pool k
   assert.equal((await own.route(pool)).outcome, "routed");
 });
 
-test("a full queue refuses with ROUTING_FAILED until there is room again", async () => {
+test("a full queue fails with ROUTING_FAILED until it has room again", async () => {
   const pool = await own.pool({ config: { queue: { max_depth: 3 } } });
   const results = await own.routeAll(Array.from({ length: 5 }, () => ({ pool_id: pool, type: "t" })));
   assert.deepEqual(
@@ -160,14 +160,14 @@ test("a full queue refuses with ROUTING_FAILED until there is room again", async
   assert.equal((await own.status(pool)).depth, 3);
 });
 
-test("an item that is only named to its recipient takes no room in the queue", async () => {
+test("a decision-only item takes no room in the queue", async () => {
   const pool = await own.pool({ config: { queue: { max_depth: 1 } } });
   await own.recipient(pool, { delivery: { mode: "MODE_DECISION_ONLY" } });
   for (let n = 0; n < 5; n++) assert.equal((await own.route(pool)).outcome, "routed");
   assert.equal((await own.status(pool)).depth, 0);
 });
 
-test("a disabled pool neither takes items nor hands them out; a draining one works off what it has", async () => {
+test("a disabled pool neither accepts nor leases items; a draining one finishes its items", async () => {
   const pool = await own.pool();
   const recipient = await own.recipient(pool);
   for (let n = 0; n < 3; n++) await own.route(pool);
@@ -185,7 +185,7 @@ test("a disabled pool neither takes items nor hands them out; a draining one wor
   assert.equal((await own.lease(pool, { max_items: 10 })).length, 3);
 });
 
-test("an item goes only to whoever has what it asks for", async () => {
+test("an item goes only to recipients with its required attributes", async () => {
   const pool = await own.pool();
   const expert = await own.recipient(pool, { skills: { german: 4 } });
   const novice = await own.recipient(pool, { skills: { german: 1 } });
@@ -200,7 +200,7 @@ test("an item goes only to whoever has what it asks for", async () => {
   assert.equal(await asking({ excluded_recipient_ids: [expert, novice] }), "requirements_unmet");
 });
 
-test("an item that nobody could take is given to the recipient that comes later", async () => {
+test("an item without an eligible recipient goes to one that is added later", async () => {
   const pool = await own.pool();
   const { queue_item_id } = await own.route(pool, { requirements: { skills: { rare: 2 } } });
   await own.recipient(pool);
@@ -213,7 +213,7 @@ test("an item that nobody could take is given to the recipient that comes later"
   assert.equal((await own.lease(pool, { recipient_id: able }))[0].queue_item_id, queue_item_id);
 });
 
-test("a pool that sends on what nobody takes sends it to the other pool; a long row of pools ends in a refusal", async () => {
+test("a pool with a fallback redirects unroutable items to the other pool; a long chain of pools fails", async () => {
   const target = await own.pool();
   const recipient = await own.recipient(target);
   const source = await own.pool({ config: { fallback: { on_no_match: "redirect_pool", redirect_pool_id: target } } });
@@ -232,7 +232,7 @@ test("a pool that sends on what nobody takes sends it to the other pool; a long 
   await own.refused("ROUTING_FAILED", "POST", "/api/route", { pool_id: next, type: "t" });
 });
 
-test("redirects that lead back to their pool are refused with the pools on the way, by rules and by fallbacks", async () => {
+test("redirect cycles by rules or fallbacks are rejected with the pools of the cycle", async () => {
   const [a, b, c] = [await own.pool({ name: "front" }), await own.pool({ name: "middle" }), await own.pool()];
   const back = (redirect_pool_id: string) => ({
     config: { fallback: { on_no_match: "redirect_pool", redirect_pool_id } },
@@ -245,7 +245,7 @@ test("redirects that lead back to their pool are refused with the pools on the w
   await own.refused("INVALID_ARGUMENT", "PATCH", `/api/pools/${c}`, back(a));
   const harmless = await own.rule(c, { type: "redirect_pool", pool_id: await own.pool() });
   await own.refused("INVALID_ARGUMENT", "PATCH", `/api/rules/${harmless}`, { action: byRule.action });
-  // Two who close a circle at the same moment: one of them is refused.
+  // Two concurrent changes that close a cycle: one of them is rejected.
   const [d, e] = [await own.pool(), await own.pool()];
   const answers = await Promise.all([
     own.rest.call("PATCH", `/api/pools/${d}`, back(e)),

@@ -10,7 +10,7 @@ before(async () => {
   own = await newParty(service);
 });
 
-/** A pool with two recipients that rules can tell apart. */
+/** A pool with two recipients that rules can distinguish. */
 async function poolOfTwo(fields: object = {}) {
   const pool = await own.pool(fields);
   const gold = await own.recipient(pool, { attributes: { tier: "gold" } });
@@ -23,7 +23,7 @@ async function routedTo(pool: string, times: number, fields: object = {}): Promi
   return new Set((await own.routeAll(items)).map(({ decision }) => decision.recipient_id));
 }
 
-test("route: a rule that names a recipient gives it the items that it is about, and no others", async () => {
+test("route: a rule that names a recipient gives it the matching items, and no others", async () => {
   const { pool, gold, silver } = await poolOfTwo();
   const rule = await own.rule(
     pool,
@@ -36,7 +36,7 @@ test("route: a rule that names a recipient gives it the items that it is about, 
   assert.deepEqual([reason, matched_rule_ids], ["named_by_rule", [rule]]);
 });
 
-test("require: only recipients that fulfil the condition get the item, and it waits when there is none", async () => {
+test("require: only recipients that satisfy the condition get the item, and it waits when there is none", async () => {
   const { pool, silver } = await poolOfTwo();
   await own.rule(pool, { type: "require" }, { condition: "recipient.attributes.tier == item.attributes.tier" });
   assert.deepEqual(await routedTo(pool, 20, { attributes: { tier: "silver" } }), new Set([silver]));
@@ -44,7 +44,7 @@ test("require: only recipients that fulfil the condition get the item, and it wa
   assert.deepEqual([nobody.outcome, nobody.reason], ["queued", "rules_exclude_all"]);
 });
 
-test("prefer: those who fulfil the condition go first, and others serve when they cannot", async () => {
+test("prefer: recipients that satisfy the condition go first, and others serve as fallback", async () => {
   const { pool, gold, silver } = await poolOfTwo();
   await own.rule(pool, { type: "prefer" }, { condition: "recipient.attributes.tier == 'gold'" });
   assert.deepEqual(await routedTo(pool, 20), new Set([gold]));
@@ -52,7 +52,7 @@ test("prefer: those who fulfil the condition go first, and others serve when the
   assert.deepEqual(await routedTo(pool, 5), new Set([silver]));
 });
 
-test("set_priority: the item goes before those that came earlier with less", async () => {
+test("set_priority: the item goes before earlier ones with a lower priority", async () => {
   const pool = await own.pool();
   await own.rule(pool, { type: "set_priority", priority: 10 }, { condition: "item.type == 'urgent'" });
   const plain = await own.route(pool);
@@ -67,7 +67,7 @@ test("set_priority: the item goes before those that came earlier with less", asy
   );
 });
 
-test("redirect_pool: the other pool's own rules and recipients decide", async () => {
+test("redirect_pool: the other pool's own rules and recipients apply", async () => {
   const { pool, gold } = await poolOfTwo();
   const named = await own.rule(pool, { type: "route", recipient_id: gold });
   const front = await own.pool();
@@ -79,7 +79,7 @@ test("redirect_pool: the other pool's own rules and recipients decide", async ()
   assert.equal((await own.route(front, { type: "easy" })).pool_id, front);
 });
 
-test("hold: the item is not handed out before its time, and is then given to a recipient", async () => {
+test("hold: the item is not leased before its time, and is then assigned to a recipient", async () => {
   const pool = await own.pool();
   const recipient = await own.recipient(pool);
   await own.rule(pool, { type: "hold", hold_s: 1 });
@@ -92,7 +92,7 @@ test("hold: the item is not handed out before its time, and is then given to a r
   assert.ok(Date.parse(leased_at) >= Date.parse(due_at), `${leased_at} is before ${due_at}`);
 });
 
-test("reject: the item is not kept, and the decision is", async () => {
+test("reject: the item is not stored, and the decision is", async () => {
   const pool = await own.pool();
   const rule = await own.rule(pool, { type: "reject", reason: "closed" });
   const { decision_id, outcome, matched_rule_ids } = await own.route(pool, { payload: { big: "x".repeat(1000) } });
@@ -103,7 +103,7 @@ test("reject: the item is not kept, and the decision is", async () => {
   assert.equal((await own.rest.call("GET", `/api/queues/${pool}/items/${decision_id}`)).status, 404);
 });
 
-test("rules apply in the order of their priority, up to the first that stops, and disabled ones not at all", async () => {
+test("rules apply in priority order, up to the first one that stops, and disabled rules never apply", async () => {
   const pool = await own.pool();
   const going = { condition: "true", stop_on_match: false };
   const last = await own.rule(pool, { type: "set_priority", priority: 3 }, { ...going, priority: 30 });
@@ -124,7 +124,7 @@ test("rules apply in the order of their priority, up to the first that stops, an
   assert.deepEqual((await own.route(pool)).matched_rule_ids, [experiment, last]);
 });
 
-test("a condition that fails on an item skips its rule, or rejects the item where the rule says so", async () => {
+test("a condition that fails on an item skips its rule, or rejects the item when the rule says so", async () => {
   const pool = await own.pool();
   const failing = { condition: "item.attributes.size > 10" };
   const rule = await own.rule(pool, { type: "set_priority", priority: 9 }, failing);
@@ -135,7 +135,7 @@ test("a condition that fails on an item skips its rule, or rejects the item wher
   assert.equal((await own.route(pool, { attributes: { size: 11 } })).outcome, "queued");
 });
 
-test("an item that names no pool goes to the oldest pool with a rule for it, and is refused when none has one", async () => {
+test("an item without a pool goes to the oldest pool with a matching rule, and is rejected when there is none", async () => {
   const other = await newParty(service);
   const [sales, support] = [await other.pool(), await other.pool()];
   await other.rule(sales, { type: "require" }, { condition: "item.type in ['sales', 'both']" });

@@ -5,49 +5,49 @@ import { type Json, operations } from "../harness/operations.ts";
 import { type RestAnswer, type RestClient, restClient } from "../harness/rest.ts";
 import { callOperation, type Outcome, protocols } from "../harness/wire.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
 export type Answered = any;
 
-/** A tenant of the test's own, and what a test does with its pools. */
+/** A tenant with helpers for its pools. */
 export interface Party {
   readonly id: string;
   readonly key: string;
   readonly rest: RestClient;
-  /** Calls; the answer must be a success. */
+  /** Calls an operation that must succeed. */
   ok(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
-  /** Calls; the answer must be this refusal. */
+  /** Calls an operation that must fail with this error. */
   refused(code: string, method: string, path: string, body?: unknown): Promise<RestAnswer>;
-  /** Makes a pool; its id. */
+  /** Creates a pool; returns its id. */
   pool(fields?: object): Promise<string>;
-  /** Adds a recipient; its id. */
+  /** Adds a recipient; returns its id. */
   recipient(poolId: string, fields?: object): Promise<string>;
-  /** Adds a rule; its id. */
+  /** Adds a rule; returns its id. */
   rule(poolId: string, action: object, fields?: object): Promise<string>;
-  /** Routes an item; the decision. */
+  /** Routes an item; returns the decision. */
   route(poolId: string, fields?: object): Promise<Answered>;
-  /** Routes many; their results. */
+  /** Routes a batch; returns the results. */
   routeAll(items: readonly object[]): Promise<Answered[]>;
-  /** Takes items to work on. */
+  /** Leases items. */
   lease(poolId: string, fields?: object): Promise<Answered[]>;
-  /** Takes items until one comes. */
+  /** Leases repeatedly until an item is returned. */
   leaseOne(poolId: string, fields?: object): Promise<Answered>;
   complete(item: Answered): Promise<Answered>;
   fail(item: Answered, fields?: object): Promise<Answered>;
   item(poolId: string, id: string): Promise<Answered>;
-  /** Asks for an item until it is in a state. */
+  /** Reads an item until it reaches a state. */
   itemIn(poolId: string, id: string, state: string): Promise<Answered>;
   status(poolId: string): Promise<Answered>;
   deadLetters(poolId: string): Promise<Answered[]>;
-  /** A caller with a key of its own. */
+  /** A client with a new key. */
   caller(fields: object): Promise<RestClient>;
 }
 
-/** A name that nobody else has. */
+/** A unique name. */
 export function freshName(): string {
   return randomBytes(6).toString("hex");
 }
 
-/** Makes a tenant with an admin. */
+/** Creates a tenant with an admin. */
 export async function newParty(
   node: { readonly baseUrl: string; readonly adminKey: string },
   fields: object = {},
@@ -59,12 +59,12 @@ export async function newParty(
   return party(restClient(node.baseUrl, key), tenant.id, key, node.baseUrl);
 }
 
-/** The same tenant at another node. */
+/** The same tenant on another node. */
 export function partyAt({ baseUrl }: { readonly baseUrl: string }, { id, key }: Pick<Party, "id" | "key">): Party {
   return party(restClient(baseUrl, key), id, key, baseUrl);
 }
 
-/** What a test does as one tenant's admin. */
+/** Helpers that act as one tenant's admin. */
 function party(rest: RestClient, id: string, key: string, baseUrl: string): Party {
   const ok: Party["ok"] = async (method, path, body, headers) => {
     const answer = await rest.call(method, path, body, headers);
@@ -117,7 +117,7 @@ function party(rest: RestClient, id: string, key: string, baseUrl: string): Part
   };
 }
 
-/** Looks until what is seen is as it should be; what was seen last is told when that takes too long. */
+/** Polls until a value satisfies a condition; a timeout reports the last value. */
 export async function shown<T>(look: () => Promise<T>, isRight: (seen: T) => boolean, withinMs = 30_000): Promise<T> {
   const untilMs = performance.now() + withinMs;
   for (;;) {
@@ -128,7 +128,7 @@ export async function shown<T>(look: () => Promise<T>, isRight: (seen: T) => boo
   }
 }
 
-/** What a call came to in one protocol; the data as REST shows it. */
+/** The result of a call in one protocol, with the data in REST form. */
 export interface InProtocol extends Outcome {
   readonly protocol: string;
   readonly data: Answered;

@@ -22,7 +22,7 @@ async function poolWith(count: number, fields: object = {}): Promise<{ pool: str
   return { pool, items: results.map(({ decision }) => decision.queue_item_id) };
 }
 
-test("a worker gets as many items as it asks for, oldest first, with what they hold, and each is handed out once", async () => {
+test("a worker gets the requested number of items, oldest first, with their content, and each is leased once", async () => {
   const { pool, items } = await poolWith(6);
   const [first, ...none] = await own.lease(pool);
   assert.deepEqual([first.queue_item_id, first.payload, first.attempt, none], [items[0], { n: 0 }, 1, []]);
@@ -40,7 +40,7 @@ test("a worker gets as many items as it asks for, oldest first, with what they h
   await own.refused("NOT_FOUND", "POST", `/api/queues/${pool}/lease`, { recipient_id: "nobody" });
 });
 
-test("what an item holds comes back as it was sent, whatever characters it is made of", async () => {
+test("an item's content is returned unchanged, whatever characters it contains", async () => {
   const pool = await own.pool();
   const odd = 'one\ntwo\r\n"three", \\N {4,5} \t\u2028 ü 🙂';
   const nested = { [odd]: [odd, { [odd]: null }], empty: {}, zero: 0, exact: 0.1 };
@@ -57,7 +57,7 @@ test("what an item holds comes back as it was sent, whatever characters it is ma
   );
 });
 
-test("an item that is done is completed for good", async () => {
+test("a completed item stays completed", async () => {
   const { pool, items } = await poolWith(2);
   const [one, two] = await own.lease(pool, { max_items: 2 });
   assert.deepEqual(await own.complete(one), {
@@ -79,7 +79,7 @@ test("an item that is done is completed for good", async () => {
   });
 });
 
-test("a failed attempt waits longer each time, is not begun before, and the last one makes a dead letter", async () => {
+test("the retry delay grows with each failed attempt, and the last failure creates a dead letter", async () => {
   const retry = { max_attempts: 3, initial_ms: 150, factor: 2, max_ms: 60_000, jitter: 0 };
   const { pool, items } = await poolWith(1, { config: { retry } });
   const recipient = await own.recipient(pool);
@@ -115,7 +115,7 @@ test("a failed attempt waits longer each time, is not begun before, and the last
   assert.deepEqual(await own.lease(pool), []);
 });
 
-test("a failure that trying again does not mend makes a dead letter at once", async () => {
+test("a permanent failure creates a dead letter immediately", async () => {
   const { pool, items } = await poolWith(1);
   const [leased] = await own.lease(pool);
   assert.equal((await own.fail(leased, { retryable: false, reason_code: "bad_address" })).state, "dead_lettered");
@@ -127,7 +127,7 @@ test("a failure that trying again does not mend makes a dead letter at once", as
   assert.equal((await own.deadLetters(pool))[0].queue_item_id, items[0]);
 });
 
-test("the batch forms tell each item's own result, in order, and do what they can", async () => {
+test("batch calls return each item's own result, in order, and apply the valid ones", async () => {
   const { pool, items } = await poolWith(5, { config: quick });
   const [a, b, c, d, e] = await own.lease(pool, { max_items: 5 });
   const stale = { queue_item_id: c.queue_item_id, lease_token: "AAAAAAAAAAAAAAAAp1" };
@@ -159,11 +159,11 @@ test("the batch forms tell each item's own result, in order, and do what they ca
   assert.equal((await own.item(pool, items[2]!)).failures[0].reason_code, "later");
 });
 
-test("of many who complete the same items at the same moment each item is one's, and it is counted once", async () => {
+test("of concurrent completions of the same item exactly one takes effect and is counted", async () => {
   const { pool } = await poolWith(6);
   const recipient = await own.recipient(pool);
   const given = await own.route(pool, { requirements: { recipient_id: recipient } });
-  // The recipient is given what waits at that moment: an item that is just being given away is fetched a little later.
+  // Items are assigned in the background, so an item that is being assigned is leased slightly later.
   const leased: Answered[] = [];
   while (leased.length < 7) leased.push(...(await own.lease(pool, { max_items: 7, wait_s: 5 })));
   const items = [...leased, ...leased].map(ref);
@@ -181,7 +181,7 @@ test("of many who complete the same items at the same moment each item is one's,
   assert.deepEqual([data.status, data.recipient_id], ["success", recipient]);
 });
 
-test("a dead letter that is tried again and done is no dead letter any more", async () => {
+test("a retried and completed dead letter is no longer a dead letter", async () => {
   const { pool, items } = await poolWith(1);
   await own.fail(await own.leaseOne(pool), { retryable: false });
   assert.equal((await own.deadLetters(pool)).length, 1);
@@ -191,7 +191,7 @@ test("a dead letter that is tried again and done is no dead letter any more", as
   assert.deepEqual(data.skipped, [{ queue_item_id: items[0], reason: "not_found" }]);
 });
 
-test("whoever holds an item ends it, also when one whose lease is over speaks up in the same moment", async () => {
+test("the lease holder completes an item, even when a worker with an expired lease calls concurrently", async () => {
   const { pool } = await poolWith(1, { config: quick });
   const old = await own.leaseOne(pool);
   await own.fail(old);
@@ -204,7 +204,7 @@ test("whoever holds an item ends it, also when one whose lease is over speaks up
   );
 });
 
-test("an old token is refused once the item is somebody else's", async () => {
+test("an old token is rejected once another worker has the item", async () => {
   const { pool, items } = await poolWith(1, { config: quick });
   const old = await own.leaseOne(pool);
   await own.fail(old);
@@ -218,10 +218,10 @@ test("an old token is refused once the item is somebody else's", async () => {
   await own.complete(current);
 });
 
-test("a crashed worker's items come back when their lease ends, and not before", async () => {
+test("a crashed worker's items are released when their lease expires, and not before", async () => {
   const { pool, items } = await poolWith(3);
   const recipient = await own.recipient(pool);
-  // A lease passes over an item that the assigner has locked.
+  // A lease call skips an item that the assigner has locked.
   const lost: Answered[] = [];
   while (lost.length < 3) lost.push(...(await own.lease(pool, { max_items: 3 - lost.length, lease_s: 2 })));
   const back = await shown(
@@ -243,7 +243,7 @@ test("a crashed worker's items come back when their lease ends, and not before",
   assert.deepEqual(ids(back).sort(), items.toSorted());
 });
 
-test("an item whose workers all crash ends as a dead letter of its lease", async () => {
+test("an item whose workers all crash becomes a dead letter with reason lease expired", async () => {
   const { pool, items } = await poolWith(1, { config: { retry: { max_attempts: 1 } } });
   await own.lease(pool, { lease_s: 1 });
   await own.itemIn(pool, items[0]!, "dead_lettered");
@@ -251,7 +251,7 @@ test("an item whose workers all crash ends as a dead letter of its lease", async
   assert.deepEqual([letter.reason_code, letter.phase], ["lease_expired", "lease"]);
 });
 
-test("a heartbeat keeps an item as long as it says, and never shortens a lease", async () => {
+test("a heartbeat extends a lease by the given time, and never shortens it", async () => {
   const { pool, items } = await poolWith(1, { config: { lease: { duration_s: 100, heartbeat_s: 10 } } });
   const [leased] = await own.lease(pool, { lease_s: 50 });
   const path = `/api/queues/${pool}/items/${items[0]}/heartbeat`;
@@ -267,7 +267,7 @@ test("a heartbeat keeps an item as long as it says, and never shortens a lease",
   await own.refused("LEASE_LOST", "POST", path, { lease_token: leased.lease_token });
 });
 
-test("a cancelled item is never handed out, and a worker that has it is told so", async () => {
+test("a cancelled item is never leased, and its current worker is notified", async () => {
   const { pool, items } = await poolWith(2);
   const [leased] = await own.lease(pool);
   for (const id of items) {
@@ -283,7 +283,7 @@ test("a cancelled item is never handed out, and a worker that has it is told so"
   assert.deepEqual([depth, in_flight], [0, 0]);
 });
 
-test("a completion that is repeated with its token is answered as the first time, and counted once", async () => {
+test("a completion repeated with its token gets the first response, and is counted once", async () => {
   for (const config of [{}, { item_events: true }, { admission: { singleton: { key: "item.key" } } }]) {
     const pool = await own.pool({ config });
     await own.routeAll(["a", "b"].map((key) => ({ pool_id: pool, type: "t", key })));
@@ -298,14 +298,14 @@ test("a completion that is repeated with its token is answered as the first time
       );
     }
     assert.equal((await own.status(pool)).throughput_today, 2);
-    // It was completed and not failed, and only by who had it.
+    // It was completed and not failed, and only by its lease holder.
     const path = `/api/queues/${pool}/items/${first.queue_item_id}`;
     await own.refused("LEASE_LOST", "POST", `${path}/fail`, { lease_token: first.lease_token });
     await own.refused("LEASE_LOST", "POST", `${path}/complete`, { lease_token: second.lease_token });
   }
 });
 
-test("a failure that is repeated with its token is answered as the first time, also once the item is worked on again", async () => {
+test("a failure repeated with its token gets the first response, even when the item is leased again", async () => {
   const pool = await own.pool({ config: { retry: { initial_ms: 1, max_ms: 1, max_attempts: 2 } } });
   await own.route(pool);
   const first = await own.leaseOne(pool);

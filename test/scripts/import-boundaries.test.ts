@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "switchyard-boundaries-"));
 after(() => rmSync(folder, { recursive: true }));
 
-/** A small source tree: two areas, the first with two modules. Each file breaks at most the rule that it is named after. */
+/** A small source tree: two areas, the first with two modules. Each file violates at most the rule in its name. */
 const files: Readonly<Record<string, string>> = {
   "src/modules/red/index.ts": 'export { one } from "./one/index.ts";\nexport type { Two } from "./two/index.ts";',
   "src/modules/red/one/index.ts": 'export { one } from "./one.ts";',
@@ -48,7 +48,7 @@ before(async () => {
   broken = violations.map(({ rule, from }) => `${from.replace("src/", "")}: ${rule.name}`).sort();
 });
 
-test("imports that bypass an index, within and between areas, are refused, and so are cycles of types", () => {
+test("imports that bypass an index, within and between areas, are rejected, and so are type cycles", () => {
   assert.deepEqual(broken, [
     "app/past-index.ts: app-and-cli-import-areas-through-index",
     "modules/blue/three/as-value.ts: areas-import-each-other-as-types",

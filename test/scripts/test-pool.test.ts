@@ -11,7 +11,7 @@ const scripts = new URL("../../scripts/", import.meta.url).href;
 const ulids = new URL("../../src/platform/ids/ulid.ts", import.meta.url).href;
 const afterFile = new URL("../harness/after-file.ts", import.meta.url).href;
 
-/** Runs test files of these names and contents, and reports as `npm test` does. */
+/** Runs test files with these names and contents, and reports like `npm test`. */
 async function runFiles(
   t: TestContext,
   contents: Readonly<Record<string, string>>,
@@ -42,12 +42,12 @@ async function runFiles(
 const good = 'test("good", () => {});';
 const printsItsProcess = `console.log("process", process.pid); ${good}`;
 
-/** The processes that printed themselves, in order. */
+/** The process ids that were printed, in order. */
 function processesIn(output: string): string[] {
   return [...output.matchAll(/^process (\d+)$/gm)].map((match) => match[1]!);
 }
 
-test("a run shows how far it is, tells of failures at once, and names the slowest files at the end", async (t) => {
+test("a run shows its progress, reports failures immediately, and lists the slowest files at the end", async (t) => {
   const { success, output } = await runFiles(
     t,
     {
@@ -73,7 +73,7 @@ test("a run shows how far it is, tells of failures at once, and names the slowes
   assert.match(output, /Failed:\n {2}broken\.test\.mjs: d > e\n$/);
 });
 
-test("a short run shows its tests, with the suites that they are in", async (t) => {
+test("a short run lists its tests with their suites", async (t) => {
   const suite = 'import { describe } from "node:test"; describe("outer", () => { test("inner", () => {}); });';
   const { success, output } = await runFiles(t, { suite, good }, { showTests: true });
   assert.equal(success, true);
@@ -81,7 +81,7 @@ test("a short run shows its tests, with the suites that they are in", async (t) 
   assert.match(output, /2 passed, 0 failed/);
 });
 
-test("files share a process, unless they ask for their own", async (t) => {
+test("files share a process, unless they request their own", async (t) => {
   const alone = `// Own process: it says so.\n${printsItsProcess}`;
   const { success, output } = await runFiles(t, { first: printsItsProcess, alone, last: printsItsProcess });
   assert.equal(success, true);
@@ -90,7 +90,7 @@ test("files share a process, unless they ask for their own", async (t) => {
   assert.notEqual(own, first);
 });
 
-test("hooks and cleanups of a file run for this file only, cleanups last", async (t) => {
+test("hooks and cleanups of a file run only for that file, cleanups last", async (t) => {
   const file = (name: string) => `
     import { after, before } from "node:test";
     import { afterFile } from "${afterFile}";
@@ -112,7 +112,7 @@ test("a failing cleanup fails its file", async (t) => {
   assert.match(output, /^\[2\/2\] ok {3}good\.test\.mjs/m);
 });
 
-test("a file that cannot be loaded, fails outside of its tests or ends its process fails by name, and the others still run", async (t) => {
+test("a file that cannot be loaded, fails outside its tests or ends its process fails by name, and the others still run", async (t) => {
   const broken = {
     unloadable: 'throw new Error("the reason");',
     crashing: 'test("crashes", () => process.kill(process.pid, "SIGKILL"));',
@@ -130,7 +130,7 @@ test("a file that cannot be loaded, fails outside of its tests or ends its proce
   assert.match(output, /thrown by nobody/);
 });
 
-test("a file that never ends is ended after its time, and fails", async (t) => {
+test("a file that exceeds its time limit is ended and fails", async (t) => {
   const endless = 'test("hangs", () => new Promise(() => setInterval(() => {}, 1000)));';
   const { success, output } = await runFiles(t, { endless }, { fileMsMax: 1000 });
   assert.equal(success, false);
@@ -138,7 +138,7 @@ test("a file that never ends is ended after its time, and fails", async (t) => {
   assert.match(output, /^\[1\/1\] FAIL endless\.test/m);
 });
 
-test("a file that leaves something open fails, and the next one gets a fresh process", async (t) => {
+test("a file that leaves open handles fails, and the next one gets a new process", async (t) => {
   const open = `import net from "node:net"; net.createServer().listen(0); ${printsItsProcess}`;
   const { success, output } = await runFiles(t, { open, next: printsItsProcess }, { lingerMsMax: 200 });
   assert.equal(success, false);
@@ -147,7 +147,7 @@ test("a file that leaves something open fails, and the next one gets a fresh pro
   assert.equal(new Set(processesIn(output)).size, 2);
 });
 
-test("a file that made ids of the future ends the use of its process", async (t) => {
+test("a file that created ids with a future time retires its process", async (t) => {
   const ahead = `import { ulid } from "${ulids}"; ulid(Date.now() + 60_000); ${printsItsProcess}`;
   const { success, output } = await runFiles(t, { ahead, next: printsItsProcess });
   assert.equal(success, true);

@@ -9,13 +9,13 @@ import { until } from "../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 
-/** A receiver that can die and come back at the same address. */
+/** A receiver that can be stopped and restarted at the same address. */
 class MortalReceiver {
-  /** How often each message came, by its webhook-id. */
+  /** How often each message arrived, by its webhook-id. */
   readonly arrivals = new Map<string, number>();
-  /** Ids of events by the id of their message. */
+  /** Event ids by message id. */
   readonly events = new Map<string, string>();
-  /** What is done with a request whose body has come. */
+  /** Handles a request whose body has arrived. */
   onMessage: (response: ServerResponse) => void = (response) => response.end();
   #server: Server | undefined;
   #port = 0;
@@ -69,7 +69,7 @@ async function stage(t: TestContext) {
   return { sql: database.sql, receiver, start };
 }
 
-/** Publishes until the node is gone or enough is acknowledged; answers with the ids of what was acknowledged. */
+/** Publishes until the node is down or enough is acknowledged; returns the acknowledged ids. */
 async function publish(node: NodeProcess, count: number, onAcknowledged: (total: number) => void): Promise<string[]> {
   const acknowledged: string[] = [];
   const writer = async () => {
@@ -85,12 +85,12 @@ async function publish(node: NodeProcess, count: number, onAcknowledged: (total:
   return acknowledged;
 }
 
-test("the service is killed -9 while it sends: every acknowledged event arrives, under one id each", async (t) => {
+test("after kill -9 of the service during deliveries, every acknowledged event arrives with one message id", async (t) => {
   const { sql, receiver, start } = await stage(t);
   const node = await start();
   const made = await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
   assert.equal(made.status, 200);
-  // Some answers are held back, so that deliveries are under way when the node dies.
+  // Some responses are delayed, so that deliveries are in flight when the node dies.
   const held: ServerResponse[] = [];
   let received = 0;
   receiver.onMessage = (response) => {
@@ -109,7 +109,7 @@ test("the service is killed -9 while it sends: every acknowledged event arrives,
       where datname = current_database() and application_name = 'switchyard'`;
     return left!.n === 0;
   });
-  // The leases of the dead node run out in a minute; the test has no minute.
+  // The dead node's leases expire after a minute, which is too long for the test.
   const { count } = await sql`update webhook_deliveries set next_attempt_at = now() where lease_token is not null`;
   assert.ok(count > 0, "some were under way");
 
@@ -125,14 +125,14 @@ test("the service is killed -9 while it sends: every acknowledged event arrives,
   assert.equal(row!.n, receiver.events.size, "one delivery an event");
 });
 
-test("the receiver dies in the middle of deliveries and comes back: nothing is lost", async (t) => {
+test("a receiver that dies during deliveries and restarts loses nothing", async (t) => {
   const { sql, receiver, start } = await stage(t);
   const node = await start();
   await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
   let received = 0;
   let dying: Promise<void> | undefined;
   receiver.onMessage = (response) => {
-    // Those that it holds when it dies were taken and never answered.
+    // Requests that it holds when it dies were received but got no response.
     if (++received > 20) dying ??= receiver.kill();
     else response.end();
   };
@@ -146,7 +146,7 @@ test("the receiver dies in the middle of deliveries and comes back: nothing is l
   });
   receiver.onMessage = (response) => response.end();
   await receiver.start();
-  // Their second attempts come some five seconds after the first.
+  // Second attempts start about five seconds after the first.
   await until(async () => {
     const [row] = await sql`select count(*)::int as n from webhook_deliveries where status <> 'succeeded'`;
     return row!.n === 0;

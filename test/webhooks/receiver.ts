@@ -3,24 +3,24 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { afterFile } from "../harness/after-file.ts";
 
-/** A message as a receiver got it. */
+/** A received message. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A receiver of webhooks for tests. */
+/** A webhook receiver for tests. */
 export interface Receiver {
-  /** The URL of a path on it. */
+  /** The URL of a path on this receiver. */
   url(path?: string): string;
-  /** What came, in order; of one path when it is named. */
+  /** The received messages in order, optionally of one path. */
   received(path?: string): Received[];
-  /** What the next messages to a path are answered with; 200 unless told. */
+  /** Sets the status of the next responses on a path; the default is 200. */
   answer(path: string, how: number | ((response: ServerResponse) => void)): void;
 }
 
-/** Starts a receiver on this machine; it is stopped after the last test of the file. */
+/** Starts a local receiver that is stopped after the last test of the file. */
 export async function startReceiver(): Promise<Receiver> {
   const all: Received[] = [];
   const answers = new Map<string, number | ((response: ServerResponse) => void)>();

@@ -15,13 +15,13 @@ before(async () => {
   admin = restClient(service.baseUrl, service.adminKey);
 });
 
-/** A client with a key of these roles or scopes. */
+/** A client with a key with these roles or scopes. */
 async function clientWith(grants: object): Promise<RestClient> {
   const { body } = await admin.call("POST", "/api/v2/api-keys", { name: "webhooks", ...grants });
   return restClient(service.baseUrl, body.data.secret);
 }
 
-/** The client of another tenant's admin. */
+/** A client of another tenant's admin. */
 async function otherTenant(): Promise<RestClient> {
   const { body } = await admin.call("POST", "/api/tenants", { name: "other", issue_admin_key: true });
   return restClient(service.baseUrl, body.data.admin_key);
@@ -37,7 +37,7 @@ function verify(secret: string, { body, headers }: Received): unknown {
   return new Webhook(secret).verify(body, headers as Record<string, string>);
 }
 
-test("an event that is published reaches the endpoint within moments, signed, and its delivery can be looked up", async () => {
+test("a published event soon reaches the endpoint, signed, and its delivery can be read", async () => {
   const { id, secret } = await endpoint(admin, "/orders", { event_types: ["order.*"] });
   const published = await admin.call("POST", "/api/events", { type: "order.paid", data: { amount: 42 } });
   await until(() => receiver.received("/orders").length === 1);
@@ -60,7 +60,7 @@ test("an event that is published reaches the endpoint within moments, signed, an
   assert.equal(receiver.received("/orders")[1]!.headers["webhook-id"], message!.headers["webhook-id"]);
 });
 
-test("what a caller does to its tenant is an event like any other", async () => {
+test("a caller's change of its tenant is delivered like any other event", async () => {
   const { secret } = await endpoint(admin, "/all");
   await admin.call("POST", "/api/v2/environments", { key: "webhooks" });
   await until(() => receiver.received("/all").some(({ body }) => JSON.parse(body).type === "environment.created"));
@@ -88,7 +88,7 @@ test("a test, a rotation and a replay of a time range work over REST", async () 
   for (const each of [secret, rotated.body.data.secret]) verify(each, replayed!);
 });
 
-test("the secret is in no answer but the first, which a repeat gets again", async () => {
+test("the secret is only in the first response, and in a repeat of that call", async () => {
   const key = { "idempotency-key": "webhook-secret-once" };
   const request = { url: receiver.url("/once"), event_types: ["none.at_all"] };
   const made = await admin.call("POST", base, request, key);
@@ -130,14 +130,14 @@ test("viewers read, operators write, and only admins delete", async () => {
   assert.equal((await admin.call("DELETE", `${base}/${id}`)).status, 200);
 });
 
-test("addresses that may not be reached are refused when they are stored, and named as the field at fault", async () => {
+test("disallowed addresses are rejected when they are stored, with the field's name", async () => {
   for (const url of ["http://10.0.0.1/", "http://169.254.169.254/", "https://user:pw@example.com/", "nonsense"]) {
     const { status, body } = await admin.call("POST", base, { url });
     assert.deepEqual([status, body.errorCode, body.violations[0].field], [400, "INVALID_ARGUMENT", "url"], url);
   }
 });
 
-test("one tenant's events never reach another's endpoint, and its endpoints are nobody else's to see", async () => {
+test("a tenant's events never reach another tenant's endpoint, and its endpoints are invisible to others", async () => {
   const other = await otherTenant();
   const mine = await endpoint(admin, "/mine", { event_types: ["parcel.*"] });
   const theirs = await endpoint(other, "/theirs", { event_types: ["parcel.*"] });
@@ -154,7 +154,7 @@ test("one tenant's events never reach another's endpoint, and its endpoints are 
   assert.ok(!(await other.call("GET", base)).text.includes(mine.id));
 });
 
-test("what is sent is counted, without ids", async () => {
+test("sent messages are counted in metrics without ids", async () => {
   const text = await (await fetch(`${service.metricsUrl}/metrics`)).text();
   assert.match(text, /webhook_attempts_total\{outcome="succeeded"\} \d+/);
 });

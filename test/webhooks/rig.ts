@@ -22,24 +22,24 @@ import { contextFor, freshTenant, perform } from "../harness/context.ts";
 import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 
-/** Nodes on one database whose clock, and theirs, stands still until the test moves it. */
+/** Nodes on one database, with a shared clock that only the test advances. */
 export type Rig = Awaited<ReturnType<typeof startRig>>;
 
-/** Master keys of tests; the first one is in use. */
+/** Master keys of tests; the first one is active. */
 export const masterKeys = { k1: randomBytes(32).toString("base64"), k2: randomBytes(32).toString("base64") };
 const keyring = createKeyring({ activeKeyId: "k1", keys: { k1: masterKeys.k1 } });
 
 interface Options {
-  /** What spreads the waits; in the middle unless told, so that waits are exact. */
+  /** The jitter of delays; the middle by default, so that delays are exact. */
   readonly random?: () => number;
   readonly startedAt?: Date;
 }
 
-/** Starts a database with a clock of its own. */
+/** Starts a database with its own clock. */
 export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: Options = {}) {
   const database = await freshDatabase();
   let nowMs = startedAt.getTime();
-  // The unqualified now() of every statement is this one: what the database calls now, the test decides.
+  // The unqualified now() of every statement resolves to this function, so the test controls the database's time.
   await database.sql.unsafe(`
     create schema virtual;
     create table virtual.clock as select '${startedAt.toISOString()}'::timestamptz as at;
@@ -67,7 +67,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
     await database.drop();
   });
 
-  /** One node's webhooks; they follow and send once started. */
+  /** The webhooks of one node; they follow the log and send once started. */
   function node(parts: Partial<Parameters<typeof createWebhooks>[0]> = {}) {
     const metrics = createMetrics();
     const log = createLog("silent");
@@ -120,13 +120,13 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
     node,
     call,
 
-    /** Moves the clock of the database and of all nodes. */
+    /** Advances the clock of the database and of all nodes. */
     async moveTo(at: Date): Promise<void> {
       nowMs = at.getTime();
       await database.sql`update virtual.clock set at = ${at}`;
     },
 
-    /** A tenant in use. */
+    /** Creates an active tenant. */
     async tenant(status = "active"): Promise<TenantId> {
       const id = freshTenant();
       await database.sql`
@@ -135,7 +135,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
       return id;
     },
 
-    /** An endpoint of a tenant's. */
+    /** Creates an endpoint of a tenant. */
     async endpoint(
       tenantId: TenantId,
       url: string,
@@ -148,7 +148,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
       return { id: endpoint!.id, secret: endpoint!.secret! };
     },
 
-    /** Puts an event on a tenant's log; answers with its id. */
+    /** Adds an event to a tenant's log; returns its id. */
     async publish(
       tenantId: TenantId,
       request: MessageInitShape<typeof PublishEventRequestSchema> = {},
@@ -166,7 +166,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
       return (read as { delivery: WebhookDelivery }).delivery;
     },
 
-    /** Waits until a delivery has had so many attempts and is not being sent. */
+    /** Waits until a delivery has a number of attempts and is not being sent. */
     async attempted(endpointId: string, eventId: string, count: number): Promise<void> {
       await until(async () => {
         const [row] = await database.sql`
@@ -180,7 +180,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
   };
 }
 
-/** Ids never go back in time within a process, and some are made by the wall clock: what a test calls now is later. */
+/** Ids never go back in time within a process, and some use the wall clock, so the test's current time is later. */
 function inAnHour(): Date {
   return new Date((Math.floor(Date.now() / 1000) + 3600) * 1000);
 }

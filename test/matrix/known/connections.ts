@@ -1,18 +1,18 @@
 import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 
-/** Connections, by which the service acts for a tenant elsewhere. */
+/** Connections, through which the service calls providers for a tenant. */
 export const connectionRequests: Known = {
   "ConnectionService/CreateConnection": newConnection,
 };
 
-/** Makes a connection; answers with its id. */
+/** Creates a connection; returns its id. */
 export async function makeConnection(party: Party): Promise<string> {
   const { body } = await must("ConnectionService/CreateConnection", party, newConnection());
   return body.data.id;
 }
 
-/** A connection with a provider of chat messages, for what has to do with connections at all. */
+/** A connection of a chat provider, for tests that need any connection. */
 function newConnection(): Json {
   return {
     name: freshWord(),

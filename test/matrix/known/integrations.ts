@@ -2,7 +2,7 @@ import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 import { makeConnection } from "./connections.ts";
 
-/** Integrations, each with a connection of its own. */
+/** Integrations, each with its own connection. */
 export const integrationRequests: Known = {
   "IntegrationService/CreateIntegration": async (party) => ({ channel: "chat", ...(await newDetails(party)) }),
   "IntegrationService/UpdateIntegration": async (party) => {

@@ -7,7 +7,7 @@ function settingKey(): string {
   return ["events.retention_days", "api.max_concurrent_requests_per_tenant"][turn++ % 2]!;
 }
 
-/** Which settings there are, which text is a key. */
+/** Settings that exist, and texts that are valid keys. */
 export const kernelRequests: Known = {
   "DiscoveryService/GetCapability": () => ({ id: "tenants" }),
   "ConfigService/SetConfigValue": () => ({ key: settingKey(), value: 100 + turn }),
@@ -20,7 +20,7 @@ export const kernelRequests: Known = {
     const { body } = await must("ApiKeyService/CreateApiKey", party, { name: freshWord() });
     return { secret: body.data.secret };
   },
-  // Follows on from an event behind which there is another, so that an open stream shows itself at once.
+  // Starts after an event that has a successor, so that an open stream sends an event immediately.
   "EventService/SubscribeEvents": async (party) => {
     const { body } = await must("EventService/PublishEvent", party, { type: "matrix.first" });
     await must("EventService/PublishEvent", party, { type: "matrix.second" });

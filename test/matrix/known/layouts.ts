@@ -1,7 +1,7 @@
 import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 
-/** Layouts, whose templates need a place for the content. */
+/** Layouts, whose templates need a content placeholder. */
 export const layoutRequests: Known = {
   "LayoutService/CreateLayout": () => newLayout(),
   "LayoutService/UpdateLayout": async (party) => ({ ...newText(), id: await makeLayout(party), version: 1 }),

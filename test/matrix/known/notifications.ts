@@ -1,7 +1,7 @@
 import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 
-/** What was said to subscribers, what could not be said, inboxes and the outbox. */
+/** Notifications, dead letters, inboxes and the outbox. */
 export const notificationRequests: Known = {
   "NotificationService/TriggerNotification": async (party) => ({
     workflow_key: await makeWorkflow(party),
@@ -25,7 +25,7 @@ export const notificationRequests: Known = {
       topic: topic.data.key,
     });
     const { transaction_id } = body.data;
-    // It goes on by itself until it is done, and nothing else must change meanwhile.
+    // It runs in the background until it is done, and nothing else may change meanwhile.
     for (let status = ""; status !== "completed"; ) {
       status = (await must("NotificationService/GetBroadcast", party, { transaction_id })).body.data.status;
     }
@@ -60,7 +60,7 @@ export const notificationRequests: Known = {
   },
 };
 
-/** A recipient is named by its id alone; a user is nobody of the tenant's. */
+/** A recipient is named only by its id; a user is not a record of the tenant. */
 const oneNameOnly = { subscriber_external_id: "", user_id: "" };
 
 async function makeSubscriber(party: Party): Promise<string> {
@@ -98,7 +98,7 @@ async function inboxOnly(party: Party): Promise<Json> {
   return { subscriber_id };
 }
 
-/** Says something that no workflow has words for. */
+/** Triggers a workflow without templates. */
 async function makeDeadLetter(party: Party): Promise<string> {
   const { delivery_id } = await trigger(party, { workflow_key: freshWord(), channels: ["in_app"] });
   const { body } = await must("NotificationService/GetDelivery", party, { delivery_id });

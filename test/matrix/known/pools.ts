@@ -1,7 +1,7 @@
 import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 
-/** Pools that have something to list, and what their parts are like. */
+/** Pools with records to list, and the values of their parts. */
 export const poolRequests: Known = {
   "RecipientService/ListRecipients": async (party) => {
     const pool_id = await makePool(party);
@@ -22,13 +22,13 @@ export const poolRequests: Known = {
   },
 };
 
-/** Makes a pool; answers with its id. */
+/** Creates a pool; returns its id. */
 export async function makePool(party: Party, more: Json = {}): Promise<string> {
   const { body } = await must("PoolService/CreatePool", party, { name: freshWord(), ...more });
   return body.data.id;
 }
 
-/** Makes a recipient of a pool that fetches its work; answers with its id. */
+/** Creates a pull recipient of a pool; returns its id. */
 export async function makeRecipient(party: Party, poolId: string): Promise<string> {
   const { body } = await must("RecipientService/CreateRecipient", party, { pool_id: poolId, name: freshWord() });
   return body.data.id;

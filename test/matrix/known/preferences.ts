@@ -1,7 +1,7 @@
 import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 
-/** What subscribers want, and notification workflows with users of their own. */
+/** Subscriber preferences, and notification workflows with per-user overrides. */
 export const preferenceRequests: Known = {
   "SubscriberService/ListPreferences": async (party) => {
     const { body } = await must("SubscriberService/UpsertSubscriber", party, { external_id: freshWord() });

@@ -3,15 +3,15 @@ import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 import { makePool, makeRecipient } from "./pools.ts";
 
-/** Work in every state in which an operation wants to find it. */
+/** Work items in every state that an operation requires. */
 export const routingRequests: Known = {
-  // Where something was routed before: what decisions are made from is kept once, also for a call that is refused.
+  // A pool with earlier routing: the decision snapshot is stored once, even for a rejected call.
   "RoutingService/Route": (party) => waiting(party).then(({ pool_id }) => ({ pool_id })),
   "RoutingService/RouteBatch": async (party) => ({ items: items((await waiting(party)).pool_id, 1) }),
   "RoutingService/GetDecision": decision,
   "RoutingService/ReplayDecision": decision,
   "RoutingService/ListDecisions": (party) => givenOut(party),
-  // The decision or the item: naming both is refused.
+  // Either the decision or the item: a request with both is rejected.
   "OutcomeService/RecordOutcome": async (party) => ({ ...(await decision(party)), queue_item_id: "" }),
   "OutcomeService/GetOutcome": async (party) => {
     const named = await decision(party);
@@ -26,7 +26,7 @@ export const routingRequests: Known = {
   "QueueService/ListQueueItems": (party) => givenOut(party),
   "QueueService/GetQueueItem": waitingItem,
   "QueueService/CancelQueueItem": waitingItem,
-  // More than are drained, so that draining twice would show.
+  // More items than one call drains, so that draining twice would be visible.
   "QueueService/DrainQueue": async (party) => ({ pool_id: (await waiting(party, 7)).pool_id, max_items: 1 }),
   "QueueService/AssignQueueItem": async (party) => {
     const pool_id = await stillPool(party, { strategy: "manual" });
@@ -66,7 +66,7 @@ export const routingRequests: Known = {
   },
 };
 
-/** A pool in which nothing happens by itself while a test looks: leases last, and what failed is not tried again soon. */
+/** A pool without background changes during a test: leases are long, and failed items are not retried soon. */
 function stillPool(party: Party, more: Json = {}): Promise<string> {
   const { config, ...rest } = more;
   const hour = { lease: { duration_s: 3600 }, retry: { initial_ms: 3_600_000, max_ms: 3_600_000 } };
@@ -77,19 +77,19 @@ function items(poolId: string, count: number): Json[] {
   return Array.from({ length: count }, () => ({ pool_id: poolId, type: "matrix", key: freshWord() }));
 }
 
-/** Routes items to a pool; answers with their ids. */
+/** Routes items to a pool; returns their ids. */
 async function routeTo(party: Party, poolId: string, count = 1): Promise<string[]> {
   const { body } = await must("RoutingService/RouteBatch", party, { items: items(poolId, count) });
   return body.data.results.map((result: { decision: { queue_item_id: string } }) => result.decision.queue_item_id);
 }
 
-/** A pool without recipients, where items wait. */
+/** A pool without recipients, where items stay queued. */
 async function waiting(party: Party, count = 1): Promise<{ pool_id: string; ids: string[] }> {
   const pool_id = await stillPool(party);
   return { pool_id, ids: await routeTo(party, pool_id, count) };
 }
 
-/** Items that wait for the one recipient of their pool. */
+/** Items that wait for the only recipient of their pool. */
 async function givenOut(party: Party, count = 1): Promise<Json> {
   const pool_id = await stillPool(party);
   const recipient_id = await makeRecipient(party, pool_id);
@@ -107,7 +107,7 @@ async function decision(party: Party): Promise<Json> {
   return { decision_id: ids[0] };
 }
 
-/** An item that a worker has. */
+/** A leased item. */
 async function leased(party: Party): Promise<{ pool_id: string; queue_item_id: string; lease_token: string }> {
   const { pool_id } = await waiting(party);
   const { body } = await must("WorkService/LeaseItems", party, { pool_id });
@@ -130,7 +130,7 @@ function singletonPool(party: Party): Promise<string> {
   return stillPool(party, { config: { admission: { singleton: { key: "item.key" } } } });
 }
 
-/** A group whose one place is taken. */
+/** A concurrency group whose only slot is taken. */
 async function group(party: Party): Promise<Json> {
   const pool_id = await singletonPool(party);
   await routeTo(party, pool_id);
@@ -143,7 +143,7 @@ async function groupNamed(party: Party): Promise<Json> {
   return { pool_id, constraint_kind, group_id };
 }
 
-/** Keeps an anomaly of a recipient's: it takes hours of outcomes for the service to see one. */
+/** Stores an anomaly of a recipient directly, because the service needs hours of outcomes to detect one. */
 async function keepAnomaly(party: Party) {
   const pool_id = await stillPool(party);
   const recipient_id = await makeRecipient(party, pool_id);

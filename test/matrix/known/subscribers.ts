@@ -2,9 +2,9 @@ import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 import { makeConnection } from "./connections.ts";
 
-/** Subscribers with addresses, and topics that they are in. */
+/** Subscribers with addresses, and their topics. */
 export const subscriberRequests: Known = {
-  // Any text that a tenant chooses: it names no record before it makes one.
+  // Any text that a tenant chooses: it names no existing record.
   "SubscriberService/UpsertSubscriber": () => ({ external_id: freshWord() }),
   "SubscriberService/ListSubscribers": async (party) => {
     const external_id = freshWord();
@@ -42,13 +42,13 @@ export const subscriberRequests: Known = {
   "TopicService/ListTopicSubscribers": (party) => subscription(party).then(({ topic_key }) => ({ key: topic_key })),
 };
 
-/** Makes a subscriber; answers with its id. */
+/** Creates a subscriber; returns its id. */
 async function makeSubscriber(party: Party, more: Json = {}): Promise<string> {
   const { body } = await must("SubscriberService/UpsertSubscriber", party, { external_id: freshWord(), ...more });
   return body.data.id;
 }
 
-/** Makes a topic; answers with its key. */
+/** Creates a topic; returns its key. */
 async function makeTopic(party: Party): Promise<string> {
   const { body } = await must("TopicService/CreateTopic", party, { key: freshWord() });
   return body.data.key;

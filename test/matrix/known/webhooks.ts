@@ -2,7 +2,7 @@ import { until } from "../../harness/embedded-owner.ts";
 import { freshWord, type Json } from "../../harness/operations.ts";
 import { type Known, must, type Party } from "../calls.ts";
 
-/** Endpoints that nobody listens at, and what was sent to them. */
+/** Endpoints without a receiver, and their deliveries. */
 export const webhookRequests: Known = {
   "WebhookService/CreateWebhookEndpoint": silentEndpoint,
   "WebhookService/ReplayWebhookEndpoint": () => ({ since: aMinuteAgo() }),
@@ -19,7 +19,7 @@ export const webhookRequests: Known = {
   "WebhookService/ReplayWebhookDelivery": triedDelivery,
 };
 
-// No event is of that type: what is sent is sent by request only.
+// No event has this type, so only explicit requests send anything.
 function silentEndpoint(): Json {
   return { url: "http://127.0.0.1:9/", description: freshWord(), event_types: ["matrix.none"] };
 }
