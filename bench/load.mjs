@@ -1,5 +1,5 @@
-// A load generator that costs little: raw sockets, one request in flight on each, requests made beforehand.
-// Run as a process of its own: node bench/load.mjs '{"port":…,"connections":64,"seconds":5,"request":{…}}'
+// A cheap load generator: raw sockets, one request in flight on each, requests prepared in advance.
+// Runs as a separate process: node bench/load.mjs '{"port":…,"connections":64,"seconds":5,"request":{…}}'
 import { readFileSync } from "node:fs";
 import net from "node:net";
 
@@ -53,7 +53,7 @@ function connect() {
   });
 }
 
-/** How much CPU the measured process has used. A tick is 10 ms on every Linux that we know; elsewhere it is not told. */
+/** The CPU time of the measured process. A tick is 10 ms on common Linux systems; elsewhere it is not reported. */
 function cpuMs() {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");

@@ -5,8 +5,8 @@ import { startEmbedded } from "../src/platform/db/embedded/embedded.ts";
 import { startService } from "./routing/ours/service.mjs";
 
 /**
- * Measures cases one after the other, each on a service of its own with the case's settings, so that what one leaves
- * behind does not disturb the next. They share a database. `measure` takes the port and the case; answers with its results.
+ * Measures cases sequentially, each on a new service with the case's settings, so that the state of one case does not
+ * affect the next. They share a database. `measure` takes the port and the case, and returns its results.
  */
 export async function measureCases(cases, measure) {
   const dataDir = mkdtempSync(join(tmpdir(), "switchyard-bench-"));

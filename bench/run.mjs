@@ -15,7 +15,7 @@ const option = (flag, fallback) => {
   const at = process.argv.indexOf(`--${flag}`);
   return at < 0 ? fallback : Number(process.argv[at + 1]);
 };
-// Peers are not part of the product, so they are installed only here.
+// Peers are not part of the product, so they are installed only in this folder.
 if (!existsSync(`${here}/node_modules`)) execFileSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
 
 const { bench } = await import(`./${name}/bench.mjs`);

@@ -10,10 +10,10 @@ const ownProcess = /^\/\/ Own process: ./m;
 
 /**
  * Runs test files and yields their events in the form of node:test's events.
- * workers      The number of files that run concurrently.
- * fileMsMax    The time limit of a file.
- * lingerMsMax  The time that a file's open handles may stay open after its last test.
- * signal       Aborts the run immediately.
+ *   workers      The number of files that run concurrently.
+ *   fileMsMax    The time limit of a file.
+ *   lingerMsMax  The time that a file's open handles may stay open after its last test.
+ *   signal       Aborts the run immediately.
  */
 export async function* runTestFiles(files, { workers, env = process.env, signal, ...limits }) {
   const events = new PassThrough({ objectMode: true });

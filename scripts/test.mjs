@@ -1,9 +1,9 @@
 // Runs tests against one shared PostgreSQL server: node scripts/test.mjs [option …] [file, folder or glob …]
 // Without paths it runs all tests.
 //   --check   Run `npm run check` first, unless paths are given.
-// --long    Run every case, however long it takes.
-// --fuzz    Like --long, but only for tests with random or sampled cases, with a new seed.
-// --seed N  Use this seed for random cases.
+//   --long    Run every case, however long it takes.
+//   --fuzz    Like --long, but only for tests with random or sampled cases, with a new seed.
+//   --seed N  Use this seed for random cases.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

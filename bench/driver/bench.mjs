@@ -1,4 +1,4 @@
-// Our `sql` over pipelined pg beside postgres.js, without anything around them, on one PostgreSQL.
+// Compares our `sql` over pipelined pg with postgres.js, without other code, on one PostgreSQL.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ export async function bench({ seconds, rounds }) {
     const results = [];
     for (const [scenario, callers, call] of scenarios) {
       for (let round = 0; round < rounds; round++) {
-        // They take turns, so that whatever else the machine does meets both.
+        // The drivers alternate, so that other load on the machine affects both.
         for (const [driver, on] of drivers) {
           const measured = await measure(seconds, callers, (n) => call(on, n));
           results.push({ scenario, driver, round, ...measured });
@@ -94,7 +94,7 @@ async function measure(seconds, callers, call) {
   return { perSecond: (done * 1000) / (performance.now() - startedAt), cpuUs: (user + system) / done };
 }
 
-/** The best round of each: the machine may be busy otherwise. */
+/** The best round of each driver, because other load on the machine only slows a round down. */
 function line(scenario, driver, results) {
   const own = results.filter((result) => result.scenario === scenario && result.driver === driver);
   const perSecond = Math.round(Math.max(...own.map((result) => result.perSecond)));

@@ -1,4 +1,4 @@
-// A hostile tenant beside a normal one: what the normal one notices, and how late the event loop is.
+// A hostile tenant next to a normal one: the effect on the normal one, and the event loop delay.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -9,19 +9,19 @@ import { authorized } from "../routing/ours/service.mjs";
 import { printTable, show } from "../routing/report.mjs";
 
 const costlyRule = "item.attributes.l.all(a, item.attributes.l.all(b, a + b >= 0)) && recipient.weight < 0";
-/** What an operator of several tenants would set; the normal tenant stays far below it. */
+/** Limits that an operator of several tenants would set; the normal tenant stays far below them. */
 const settings = { "ratelimit.tenant_rps": 200, "api.max_concurrent_requests_per_tenant": 64 };
 const scenarios = [
   { kind: "bodies", name: "huge bodies" },
   { kind: "secrets", name: "wrong secrets", freshKeys: true },
   { kind: "flood", name: "flood" },
-  // Last, because its items stay: whoever serves the database decides on them again and again.
+  // Last, because its items stay queued and are decided again and again.
   { kind: "rules", name: "costly rules" },
 ];
-/** The normal tenant calls every so often, whether the call before was answered or not. */
+/** The normal tenant calls at a fixed interval, whether or not the previous call has returned. */
 const everyMs = 10;
 const warmUpMs = 4000;
-/** First uses of a key take a processor for a while, so they come less often. */
+/** The first use of a key is CPU-intensive, so these calls are less frequent. */
 const freshKeyEveryMs = 250;
 
 export async function bench({ seconds }) {
@@ -65,7 +65,7 @@ async function measure(port, { kind, freshKeys = false }, measuredMs) {
   };
 }
 
-/** Has others call for a while: the first seconds of a process are not what it can do. */
+/** Warms the process up, because its first seconds are slower. */
 async function warmUp(port) {
   const untilMs = performance.now() + warmUpMs;
   const others = await Promise.all(Array.from({ length: 8 }, (_, n) => tenant(port, `warm-up-${n}`)));
@@ -120,7 +120,7 @@ async function callWith(port, key, path, body) {
     });
     const text = await response.text();
     if (response.status === 200) return JSON.parse(text).data;
-    // Setting the scene takes more than the rate allows at once.
+    // The setup needs more calls than the rate limit allows in a burst.
     if (response.status !== 429) throw new Error(`${path}: ${text}`);
     await delay(Number(response.headers.get("retry-after")) * 1000);
   }
@@ -134,7 +134,7 @@ async function newKeys(port, key, count) {
   return keys;
 }
 
-/** Calls at a steady pace; answers with how long the calls took. */
+/** Calls at a fixed rate; returns the durations. */
 async function callEvery(port, gapMs, count, key, body) {
   const latencies = [];
   let failed = 0;
@@ -161,7 +161,7 @@ async function callEvery(port, gapMs, count, key, body) {
   return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: latencies.at(-1), failed };
 }
 
-/** How late the event loop was since this was last asked, in all but a thousandth of the cases. */
+/** The 99.9th percentile of the event loop delay since the last call. */
 async function loopDelay(port) {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(/nodejs_eventloop_delay_seconds\{quantile="0\.999"\} (\S+)/.exec(text)[1]) * 1000;

@@ -1,4 +1,5 @@
-// A hostile tenant, as a process of its own: node bench/fairness/hostile.mjs '{"kind":"flood","port":…,…}'; ends on SIGTERM.
+// A hostile tenant as a separate process: node bench/fairness/hostile.mjs '{"kind":"flood","port":…,…}'; ends on
+// SIGTERM.
 import http from "node:http";
 
 const { kind, port, key, poolId, keyIds } = JSON.parse(process.argv[2]);
@@ -6,7 +7,7 @@ const json = { "content-type": "application/json" };
 let guesses = 0;
 
 const kinds = {
-  /** 500 items for whom a valid rule costs as much as a rule may. */
+  /** 500 items for which a valid rule costs the maximum. */
   rules: () => {
     const l = Array.from({ length: 300 }, (_, i) => i);
     const items = Array.from({ length: 500 }, (_, i) => ({
@@ -23,7 +24,7 @@ const kinds = {
     const body = `{"pool_id":"${poolId}","type":"x","payload":{${keys}}}`;
     return { connections: 4, path: "/api/route", body, headers: own };
   },
-  /** A new wrong secret for a key that exists, again and again. */
+  /** A new wrong secret for an existing key, repeatedly. */
   secrets: () => ({ connections: 32, path: "/api/route", body: "{}", headers: guess }),
   flood: () => {
     const body = JSON.stringify({ pool_id: poolId, type: "x", key: "k" });

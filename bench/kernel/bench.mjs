@@ -1,4 +1,4 @@
-// Reads and writes: bare node:http, bare Fastify, and us with key authentication and the whole chain.
+// Reads and writes: bare node:http, bare Fastify, and our service with key authentication and the whole chain.
 import { execFile, fork, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -62,7 +62,7 @@ export async function bench({ seconds, rounds }) {
       ["write", "Switchyard Connect", us.port, post("/service.api.EventService/PublishEvent", authorized, true)],
     ];
     const measured = scenarios.map(() => []);
-    // Rounds go over all of them, so that what slows the machine for a while slows each alike.
+    // Each round covers all participants, so that temporary load on the machine affects them equally.
     for (let round = 0; round < rounds; round++) {
       for (const [i, [, , port, request]] of scenarios.entries()) {
         const pid = processOf.get(port);
@@ -92,7 +92,7 @@ export async function bench({ seconds, rounds }) {
   }
 }
 
-/** Starts the service as its users do, on the bench's database. */
+/** Starts the service as users do, on the bench's database. */
 async function startUs(databaseUrl) {
   const settings = {
     "server.http_addr": "127.0.0.1:0",

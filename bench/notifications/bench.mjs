@@ -1,4 +1,4 @@
-// Notifications: single triggers, the resolver, and a broadcast, each beside what bounds it.
+// Notifications: single triggers, the resolver, and a broadcast, each compared with its limit.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ export async function bench({ seconds, rounds }) {
     });
     const triggers = await measureTriggers(call, us.port, { seconds, rounds });
     const resolver = measureResolver(seconds);
-    // What a broadcast takes is to be seen apart from what the triggers have left.
+    // The broadcast is measured without the leftover load of the triggers.
     await restart();
     const residentMb = () => residentMbOf(us.pid);
     const broadcast = await measureBroadcast({ call, sql, members: 100_000, residentMb });
@@ -51,7 +51,7 @@ export async function bench({ seconds, rounds }) {
   }
 }
 
-/** Durable triggers to an inbox beside durable events, which are as little as a write of ours can be. */
+/** Durable triggers to an inbox, compared with durable events, which are our cheapest write. */
 async function measureTriggers(call, port, { seconds, rounds }) {
   const { data } = await call("POST", "/api/v2/notification/subscribers", { external_id: "ada", first_name: "Ada" });
   const post = (path, body) => ({ method: "POST", path, headers: authorized, body: JSON.stringify(body) });

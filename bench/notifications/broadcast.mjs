@@ -1,4 +1,4 @@
-// A broadcast to inboxes, and the same rows inserted raw in batches into tables made alike.
+// A broadcast to inboxes, compared with raw batch inserts of the same rows into equal tables.
 import { until } from "./call.mjs";
 import { fillTopic } from "./members.mjs";
 
@@ -24,7 +24,7 @@ export async function measureBroadcast({ call, sql, members, residentMb }) {
   return { members, perSecond, rawPerSecond, toRawInserts: perSecond / rawPerSecond, residentMbBefore, residentMbMax };
 }
 
-/** Inserts what the broadcast has written once more, as fast as the database takes it, into tables with the same indexes. */
+/** Inserts the broadcast's rows again, as fast as the database allows, into tables with the same indexes. */
 async function insertRaw(sql) {
   const copies = [];
   for (const table of ["notification_deliveries", "notification_inbox"]) {

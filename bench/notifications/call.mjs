@@ -12,7 +12,7 @@ export async function callOk(port, method, path, body) {
   return JSON.parse(text);
 }
 
-/** Looks until something is there. */
+/** Polls until a value exists. */
 export async function until(look, everyMs = 20) {
   for (;;) {
     const found = await look();

@@ -1,10 +1,10 @@
-// A broadcast through a provider, and the bare loop: the same messages posted to the same gateway and nothing else.
+// A broadcast through a provider, compared with a bare loop that posts the same messages to the same gateway.
 import { once } from "node:events";
 import http from "node:http";
 import { until } from "./call.mjs";
 import { fillTopic } from "./members.mjs";
 
-/** As many at once as the lane of broadcasts has room for. */
+/** The concurrency of the broadcast lane. */
 const atOnce = 32;
 
 export async function measureDispatch({ call, sql, members }) {

@@ -1,6 +1,6 @@
-// Makes topics full of subscribers, straight in the database: how fast that is, is not the question.
+// Creates topics with many subscribers directly in the database, because creating them is not measured.
 
-/** Makes a topic with so many members; `phone` gives each a telephone. */
+/** Creates a topic with a number of members; `phone` gives each a phone number. */
 export async function fillTopic(call, sql, topic, members, { phone = false } = {}) {
   await call("POST", "/api/v2/notification/topics", { key: topic });
   const [{ id: tenantId }] = await sql`select id from tenants where platform`;

@@ -1,4 +1,4 @@
-// The resolver by itself: five channels, layers 1, 3 and 4 present, no conditions.
+// The resolver alone: five channels, layers 1, 3 and 4 present, no conditions.
 import { resolve } from "../../src/modules/notifications/preferences/domain/resolver.ts";
 
 const settings = (channels, more = {}) => ({ all: undefined, readOnly: false, condition: "", channels, ...more });

@@ -1,4 +1,4 @@
-// Goodput at 1, 2, 5 and 10 times the load that fills the service, without limits and with them.
+// Goodput at 1, 2, 5 and 10 times the saturating load, with and without limits.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,7 +9,7 @@ import { printTable, show } from "../routing/report.mjs";
 
 const run = promisify(execFile);
 const load = join(import.meta.dirname, "../load.mjs");
-/** Connections, each with one request in flight, that the service is just busy with. */
+/** The number of connections, each with one request in flight, that saturates the service. */
 const connectionsAtOnce = 64;
 const offered = [1, 2, 5, 10];
 
@@ -45,7 +45,7 @@ async function measure(port, seconds) {
     const { stdout } = await run(process.execPath, [load, JSON.stringify({ port, connections, seconds, request })]);
     return JSON.parse(stdout);
   };
-  // The first seconds of a process are not what it can do.
+  // Warm-up: the first seconds of a process are slower.
   await send(connectionsAtOnce);
   const rows = [];
   for (const times of offered) {

@@ -1,4 +1,4 @@
-// The limit: Node's own HTTP server with a constant answer.
+// The limit: Node's own HTTP server with a constant response.
 import http from "node:http";
 
 const body = JSON.stringify({ data: { id: "01J0000000000000000000000A" } });

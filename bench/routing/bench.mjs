@@ -1,6 +1,6 @@
 // npm run bench -- routing [--seconds 5] [--rounds 3] [--only accept|drain|decide|admission|backlog] [--quick]
 //   [--without <participant>]
-// Us, the job queues that people use today, and the physical limits: side by side on one machine and one PostgreSQL.
+// Our service, popular job queues and the physical limits, side by side on one machine and one PostgreSQL.
 import { readFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export async function bench() {
   const startedAt = performance.now();
   const loadBefore = loadavg()[0];
   const stage = await openStage(options);
-  // An interrupt ends the run by its own way out, and a second one does not cut that short: nothing stays behind.
+  // An interrupt ends the run with its normal cleanup, and a second one does not abort that cleanup.
   const interrupted = Promise.withResolvers();
   const interrupt = () => interrupted.reject(new Error("interrupted"));
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
@@ -36,8 +36,8 @@ export async function bench() {
       results[name] = await Promise.race([measure(stage, options), interrupted.promise]);
     }
     for (const name of options.sections) sections[name][1](results[name]);
-    for (const { name, why } of stage.leftOut) console.log(`\nLeft out: ${name}, since ${why}.`);
-    console.log(`\nLoad average as the run began: ${loadBefore.toFixed(1)}, on ${cpus().length} processors.`);
+    for (const { name, why } of stage.leftOut) console.log(`\nSkipped: ${name}, because ${why}.`);
+    console.log(`\nLoad average at the start of the run: ${loadBefore.toFixed(1)}, on ${cpus().length} processors.`);
     const tookS = Math.round((performance.now() - startedAt) / 1000);
     return { machine: { ...(await machine(stage)), loadBefore }, options, leftOut: stage.leftOut, tookS, ...results };
   } finally {

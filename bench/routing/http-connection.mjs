@@ -1,15 +1,15 @@
-// A client that costs little: one raw keep-alive socket, one request in flight on it.
+// A cheap HTTP client: one raw keep-alive socket with one request in flight.
 import { once } from "node:events";
 import net from "node:net";
 
 const headEnd = Buffer.from("\r\n\r\n");
 const nothing = Buffer.alloc(0);
-// Servers close idle connections, Node's after 5 s, and a request that is sent just then is lost.
+// Servers close idle connections (Node after 5 s), and a request sent at that moment is lost.
 const idleMsMax = 2_000;
 
 /**
- * A connection that opens when it is first used, and again when it has been idle for long.
- * `send` answers with the status and the body's text.
+ * A connection that opens on first use, and again after a long idle time.
+ * `send` returns the status and the body's text.
  */
 export function connection(port, { headers = {} } = {}) {
   const constant = Object.entries(headers)
@@ -38,7 +38,7 @@ export function connection(port, { headers = {} } = {}) {
   }
 
   function receive(chunk) {
-    // What comes unasked is a farewell.
+    // An unsolicited response announces that the server closes the connection.
     if (waiting === undefined) return;
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
     try {
@@ -71,7 +71,7 @@ export function connection(port, { headers = {} } = {}) {
   };
 }
 
-/** As many connections, one for each caller. */
+/** A number of connections, one for each caller. */
 export function connections(count, port, options) {
   return Array.from({ length: count }, () => connection(port, options));
 }
@@ -82,7 +82,7 @@ function parse(bytes) {
   const head = bytes.latin1Slice(0, end);
   const status = Number(head.slice(9, 12));
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-  if (length === undefined && status !== 204) throw new Error(`an answer without a length: ${head}`);
+  if (length === undefined && status !== 204) throw new Error(`a response without a length: ${head}`);
   const bodyStart = end + headEnd.length;
   const bodyEnd = bodyStart + Number(length ?? 0);
   return bytes.length < bodyEnd ? undefined : { status, body: bytes.utf8Slice(bodyStart, bodyEnd) };

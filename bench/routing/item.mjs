@@ -1,6 +1,6 @@
-// The work item that everybody takes: some 300 bytes of JSON, as a lead that a web form sends.
+// The work item that every participant uses: about 300 bytes of JSON, like a lead from a web form.
 
-// Groups for constraints that hold many items each.
+// Constraint groups with many items each.
 const groups = 1_000;
 
 let made = 0;
@@ -22,7 +22,7 @@ export function nextItem() {
   };
 }
 
-/** As many new work items. */
+/** Creates a number of new work items. */
 export function nextItems(count) {
   return Array.from({ length: count }, nextItem);
 }

@@ -1,9 +1,9 @@
-// What the command line asks for: --seconds, --rounds, --only <section>, --without <participant>, --quick.
+// Command line options: --seconds, --rounds, --only <section>, --without <participant>, --quick.
 
 const full = {
   seconds: 5,
   rounds: 3,
-  // Node compiles for some seconds: after one of them a call still costs a third more than later.
+  // Node compiles code during the first seconds: after one second a call still costs a third more than later.
   warmupSeconds: 3,
   waitingAtFirst: 10_000,
   drainItemsMax: 300_000,
@@ -12,7 +12,7 @@ const full = {
   rules: [1, 10, 200],
 };
 
-// Enough to see that everything runs; too short to compare by.
+// Enough to check that everything runs; too short for comparisons.
 const quick = {
   seconds: 1,
   rounds: 1,
@@ -34,12 +34,12 @@ export function readOptions(args, sections) {
   for (const flag of ["seconds", "rounds"]) {
     const text = given(flag);
     if (text === undefined) continue;
-    if (!(Number(text) > 0)) throw new Error(`--${flag} wants a number above 0, not ${text}`);
+    if (!(Number(text) > 0)) throw new Error(`--${flag} must be a number above 0 (for example: 5), not ${text}`);
     options[flag] = Number(text);
   }
   if (args.includes("--only")) {
     const only = given("only");
-    if (!sections.includes(only)) throw new Error(`--only wants one of ${sections.join(", ")}`);
+    if (!sections.includes(only)) throw new Error(`--only must be one of ${sections.join(", ")}`);
     options.sections = [only];
   }
   options.without = args.includes("--without") ? [given("without")] : [];

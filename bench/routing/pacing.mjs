@@ -1,6 +1,6 @@
-// How a participant's process drives what it measures. Everybody is driven by the same loops.
+// The measuring loops of a participant's process. All participants use the same loops.
 
-/** Calls `add` from many callers at once, each with one call in flight, for some seconds. */
+/** Calls `add` from many concurrent callers, each with one call in flight, for some seconds. */
 export async function acceptFor({ add, callers, items }, { seconds, warmupSeconds }) {
   const latencies = [];
   const failures = newFailures();
@@ -18,7 +18,7 @@ export async function acceptFor({ add, callers, items }, { seconds, warmupSecond
   measuring = true;
   const measuredFrom = performance.now();
   await pause(seconds);
-  // Large batches may take longer than that: a rate wants an answer a caller, within reason.
+  // Large batches may take longer than that: a rate needs at least one response per caller, within a limit.
   const patience = measuredFrom + seconds * 10_000;
   while (latencies.length < callers && performance.now() < patience) await pause(0.1);
   measuring = false;
@@ -28,7 +28,7 @@ export async function acceptFor({ add, callers, items }, { seconds, warmupSecond
   return { perSecond: (latencies.length * items) / took, ...percentiles(latencies), ...failures.summary() };
 }
 
-/** Calls `add` from many callers at once until `count` items are accepted; answers with how long that took. */
+/** Calls `add` from many concurrent callers until `count` items are accepted; returns the duration. */
 export async function acceptCount({ add, callers, items }, count) {
   const failures = newFailures();
   let left = Math.ceil(count / items);
@@ -44,9 +44,10 @@ export async function acceptCount({ add, callers, items }, count) {
 }
 
 /**
- * Runs `workers` loops of `take(worker)`, which leases and completes some items and answers with how many.
- * Ends when `target` items are done, when all loops find nothing, or at the deadline; then it waits for what `finish` says
- * is still under way.
+ * Runs `workers` loops of `take(worker)`, which leases and completes some items and returns their number.
+ * Ends when `target` items are done, when all loops find nothing, or at the deadline; then waits for the work that
+ * `finish`
+ * reports as still running.
  */
 export async function drainInLoops({ take, finish, workers, target, limitMs }) {
   const startedAt = performance.now();
@@ -58,7 +59,7 @@ export async function drainInLoops({ take, finish, workers, target, limitMs }) {
       const taken = await take(number);
       done += taken;
       vain = taken > 0 ? 0 : vain + 1;
-      // For a moment everything may be in the hands of the others.
+      // For a moment the other workers may hold all items.
       if (vain > 0) await pause(0.005);
     }
   };
@@ -73,12 +74,11 @@ function percentiles(latencies) {
   return { p50Ms: at(0.5), p99Ms: at(0.99), count: sorted.length };
 }
 
-/** Waits. */
 export function pause(seconds) {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 }
 
-// One failed call is a number in the table; when nothing works, the first error says why.
+// A failed call is counted in the table; when no call succeeds, the first error is thrown.
 function newFailures() {
   let errors = 0;
   let firstError;

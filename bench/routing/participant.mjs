@@ -1,4 +1,4 @@
-// One participant's process: opens it, then answers the bench's calls one after another.
+// One participant's process: opens it, then handles the bench's calls one after another.
 import { acceptCount, acceptFor } from "./pacing.mjs";
 import { participants } from "./participants.mjs";
 
@@ -19,7 +19,7 @@ const calls = {
   fill: ({ count, admission }) => (opened.admissions?.[admission]?.fill ?? opened.fill)(count),
   clear: ({ admission }) => (opened.admissions?.[admission]?.clear ?? opened.clear)(),
   waiting: () => opened.waiting(),
-  // Pools of many recipients take a while to make, so they are made only when they are asked for.
+  // Pools with many recipients are slow to create, so they are created on demand.
   async prepareDecides(shape) {
     opened.deciding = (await opened.decides?.(shape)) ?? [];
     return opened.deciding.map(describe);
@@ -39,16 +39,16 @@ async function outcome(work) {
   }
 }
 
-// The bench ends a participant by hanging up, and a bench that was killed hangs up too.
+// The bench ends a participant by closing the channel, which also happens when the bench is killed.
 process.once("disconnect", async () => {
   setTimeout(() => process.exit(1), 10_000).unref();
   await opened?.close();
   process.exit(0);
 });
-// An interrupt reaches every process of the group; the bench decides what it means.
+// An interrupt reaches every process of the group; only the bench handles it.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
 
-// What the bench needs to know of a lane; its functions stay here.
+// The serialisable part of a lane; its functions stay in this process.
 function describe({ name, form, callers, items, constraint, recipients, rules, drain }) {
   return { name, form, callers, items, constraint, recipients, rules, drains: drain !== undefined };
 }

@@ -1,21 +1,21 @@
-// Who takes part. Each runs in a process of its own, on a database of its own, and is asked for one thing at a time.
+// The participants. Each runs in its own process, on its own database, and handles one call at a time.
 //
-// A participant's file exports `open(settings)`, which answers with an object of
+// A participant's file exports `open(settings)`, which returns an object of
 //   accepts     lanes [{ name, form, callers, items, add(caller) }]: one call of `add` accepts `items` items durably
-//   drains      lanes [{ name, form, drain({ target, limitMs }) }]: leases and completes; answers { done, tookMs }
-//   admissions  lanes like those of `accepts`, with the `constraint` that each item passes; where leasing and completing
-//               under it can be measured too, with their own fill, clear and drain
+//   drains      lanes [{ name, form, drain({ target, limitMs }) }]: leases and completes; returns { done, tookMs }
+//   admissions  lanes like those of `accepts`, with the `constraint` that each item passes; with their own fill, clear
+//               and drain when leasing and completing with it can be measured too
 //   decides({ recipients, rules })  lanes like those of `accepts` that decide and store nothing
 //   fill(count), clear(), waiting(), close()
-// of which it may leave out what it has not got. Lanes of one `form` are compared with each other. `open` throws an
-// Unavailable when this machine or this checkout has not got what it needs: the others are measured without it.
+// of which it may omit unsupported parts. Lanes of one `form` are compared with each other. `open` throws an
+// Unavailable when this machine or checkout lacks a requirement: the others are measured without it.
 
-/** This participant cannot take part here; the message says why. */
+/** This participant cannot run here; the message says why. */
 export class Unavailable extends Error {
   name = "Unavailable";
 }
 
-/** Each participant: what it is to us, what it needs, and how its file is loaded. */
+/** Each participant: its role in the comparison, its requirements, and its loader. */
 export const participants = {
   Switchyard: {
     kind: "us",
@@ -43,8 +43,8 @@ export const participants = {
     settings: { store: "redis", appendfsync: "always" },
     load: () => import("./peers/bullmq.mjs"),
   },
-  // Its usual setting. Acknowledged work of the last second is lost with the machine, so it is shown beside the others
-  // and is nobody's measure.
+  // Its default setting. Acknowledged work of the last second is lost when the machine crashes, so it is shown but not
+  // used as a reference.
   "BullMQ on Redis, fsync every second": {
     kind: "peer",
     durable: false,

@@ -1,4 +1,4 @@
-// A Redis or Valkey of one's own, on a socket in one's own folder.
+// A private Redis or Valkey server, on a socket in its own folder.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Unavailable } from "./participants.mjs";
 
-/** Starts a server that writes every change to its append-only file; `appendfsync` says how soon that is synced. */
+/** Starts a server that writes every change to its append-only file; `appendfsync` sets how often that is synced. */
 export async function startRedis({ folder, appendfsync }) {
   const program = ["redis-server", "valkey-server"].flatMap(onPath)[0];
   if (program === undefined) throw new Unavailable("no redis-server or valkey-server is on the PATH");
@@ -35,7 +35,7 @@ export async function startRedis({ folder, appendfsync }) {
       },
     };
   }
-  throw new Error(`${program} ended before it was ready`);
+  throw new Error(`${program} exited before it was ready`);
 }
 
 function onPath(name) {

@@ -1,4 +1,4 @@
-// Ratios first: every lane against the best durable peer and against raw SQL in the same form.
+// Ratios first: every lane compared with the best durable peer and with raw SQL in the same form.
 
 /** Adds to each row its ratio to the best durable peer and to the limit of its form. */
 export function withRatios(rows) {
@@ -15,7 +15,7 @@ function ratio(row, other) {
   return other === undefined ? null : row.perSecond / other.perSecond;
 }
 
-/** Prints rows as a table; columns are [heading, cell of a row], numbers to the right. */
+/** Prints rows as a table; columns are [heading, cell of a row], numbers right-aligned. */
 export function printTable(title, columns, rows) {
   console.log(`\n${title}`);
   const table = [columns.map(([heading]) => heading), ...rows.map((row) => columns.map(([, cell]) => cell(row)))];
@@ -27,7 +27,7 @@ export function printTable(title, columns, rows) {
   }
 }
 
-/** How numbers look in a table. */
+/** Number formats of the tables. */
 export const show = {
   whole: (value) => (value === undefined ? "" : Math.round(value).toLocaleString("en")),
   ms: (value) => (value === undefined ? "" : value.toFixed(value < 1 ? 2 : 1)),
@@ -48,7 +48,7 @@ export const columns = {
   perSecond: ["items/s", (row) => show.whole(row.perSecond)],
   p50: ["p50 ms", (row) => show.ms(row.p50Ms)],
   p99: ["p99 ms", (row) => show.ms(row.p99Ms)],
-  // Largest over smallest of the rounds: a wide one says that the machine was busy with something else.
+  // Maximum over minimum of the rounds: a large spread means that the machine was busy.
   spread: ["spread", (row) => show.ratio(row.spread)],
   errors: ["errors", (row) => String(row.errors)],
 };

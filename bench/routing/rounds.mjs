@@ -1,6 +1,6 @@
-// Rounds go over all lanes, so that what slows the machine for a while slows each alike.
+// Each round covers all lanes, so that temporary load on the machine affects them equally.
 
-/** Measures every lane once a round; answers with each lane's median result, in the order of the lanes. */
+/** Measures every lane once per round; returns each lane's median result, in lane order. */
 export async function inRounds({ rounds, lanes, measure, title }) {
   const results = lanes.map(() => []);
   for (let round = 0; round < rounds; round++) {
@@ -18,7 +18,7 @@ export async function inRounds({ rounds, lanes, measure, title }) {
   }));
 }
 
-/** Every lane of one list of every participant, each with whose it is and its place in the list. */
+/** The lanes of one list of every participant, each with its participant and its index in the list. */
 export function lanesOf(stage, list) {
   return stage.present.flatMap((participant) =>
     participant[list].map((lane, number) => ({ participant, list, number, ...lane })),

@@ -1,4 +1,4 @@
-// What a run stands on: one embedded PostgreSQL, and a process for each participant. All of it ends with the run.
+// The environment of a run: one embedded PostgreSQL, and a process for each participant. All of it ends with the run.
 import { fork } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,10 +10,10 @@ import { participants } from "./participants.mjs";
 
 const processFile = new URL("./participant.mjs", import.meta.url);
 
-/** Starts PostgreSQL and every participant that is wanted and can take part here. */
+/** Starts PostgreSQL and every selected participant that can run here. */
 export async function openStage({ without, waitingAtFirst }) {
   const unknown = without.find((name) => !(name in participants));
-  if (unknown !== undefined) throw new Error(`--without wants one of ${Object.keys(participants).join("; ")}`);
+  if (unknown !== undefined) throw new Error(`--without must be one of ${Object.keys(participants).join("; ")}`);
   const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
   const database = await startEmbedded({ dataDir: folder, maxConnections: 300 });
   const sql = postgres(database.url, { host: socketHost(database.url), max: 1, onnotice: () => {} });
@@ -22,16 +22,17 @@ export async function openStage({ without, waitingAtFirst }) {
   const stage = {
     present,
     leftOut,
-    // A table that has just been emptied has no statistics, and a plan that is made for it then (a sequential scan, kept
-    // for as long as the connection) gets slower with every row. In use, autovacuum sees to that; so everybody starts
-    // with some items waiting, and analyzed.
-    /** Leaves a participant as it is in use: `count` items wait, and the planner knows. */
+    // An emptied table has no statistics. A plan made for it then is a sequential scan, which the connection keeps and
+    // which
+    // gets slower with every row. In production, autovacuum prevents that; so every participant starts with some queued
+    // items and analyzed tables.
+    /** Prepares a participant as in production: `count` items are queued, and the planner has statistics. */
     async makeReady(participant, { count = waitingAtFirst, admission } = {}) {
       if (!participant.fills) return;
       await participant.call("clear", { admission });
       await stage.addWaiting(participant, { count, admission });
     },
-    /** Adds waiting items, then leaves nothing of that for later: what was not yet written would be while measuring. */
+    /** Adds queued items, then flushes pending writes so that they do not happen while measuring. */
     async addWaiting(participant, { count, admission }) {
       await participant.call("fill", { count, admission });
       if (participant.databaseUrl !== undefined) await vacuum(participant.databaseUrl);
@@ -92,9 +93,9 @@ async function createDatabase(sql, url, name) {
   return named.href;
 }
 
-/** Starts a participant's process; `call` asks it for something, `end` ends it. */
+/** Starts a participant's process; `call` sends it a call, `end` stops it. */
 function start(name, settings) {
-  // graphile-worker reads this to leave out a log line a job, as its own performance test does.
+  // graphile-worker reads this variable to omit one log line per job, as in its own performance test.
   const env = { ...process.env, NO_LOG_SUCCESS: "1" };
   const child = fork(processFile, [JSON.stringify({ name, settings })], { env });
   const waiting = new Map();

@@ -243,7 +243,7 @@ test("a crashed worker's items are released when their lease expires, and not be
   assert.deepEqual(ids(back).sort(), items.toSorted());
 });
 
-test("an item whose workers all crash becomes a dead letter with reason lease expired", async () => {
+test("an item whose workers all crash becomes a dead letter with reason lease_expired", async () => {
   const { pool, items } = await poolWith(1, { config: { retry: { max_attempts: 1 } } });
   await own.lease(pool, { lease_s: 1 });
   await own.itemIn(pool, items[0]!, "dead_lettered");

@@ -19,7 +19,7 @@ async function keyWith(service: TestService, given: object): Promise<string> {
   return body.data.secret;
 }
 
-test("without an authorizer everything that is known is allowed, or everything denied, as the setting says", async () => {
+test("without an authorizer every authenticated caller is allowed or denied, as the setting says", async () => {
   const open = await startService({ "authz.provider": "none", "authz.allow_when_unconfigured": "true" });
   const nobody = restClient(open.baseUrl, await keyWith(open, { name: "nobody" }));
   assert.equal((await nobody.call("POST", environments, { key: "allowed" })).status, 200);
@@ -45,7 +45,7 @@ test("auth.enabled=false makes every caller an admin of the first tenant", async
   }
 });
 
-test("auth.allow_anonymous=true lets callers without credentials read, and no more; wrong credentials stay wrong", async () => {
+test("auth.allow_anonymous=true lets callers without credentials only read; invalid credentials are still rejected", async () => {
   const service = await startService({ "auth.allow_anonymous": "true" });
   const anonymous = restClient(service.baseUrl);
   assert.equal((await anonymous.call("GET", environments)).status, 200);
@@ -60,12 +60,12 @@ test("auth.allow_anonymous=true lets callers without credentials read, and no mo
   }
 });
 
-test("API keys are accepted only where they are switched on", async () => {
+test("API keys are accepted only when they are enabled", async () => {
   const service = await startService({ "auth.api_key_enabled": "false" });
   assert.equal((await restClient(service.baseUrl, service.adminKey).call("GET", environments)).status, 401);
 });
 
-test("a suspended tenant's callers are refused at once and let in again, a deleted one's are unknown", async () => {
+test("a suspended tenant's callers are rejected immediately and later accepted again; a deleted tenant's are unknown", async () => {
   const service = await startService();
   const platform = restClient(service.baseUrl, service.adminKey);
   const tenant = await newTenant(service, "standing");
@@ -97,7 +97,7 @@ test("the platform tenant can be neither suspended nor deleted", async () => {
   assert.equal((await platform.call("GET", environments)).status, 200);
 });
 
-test("expired and revoked keys are refused, and shown as what they are", async (t) => {
+test("expired and revoked keys are rejected, and shown with their state", async (t) => {
   const service = await startService();
   const admin = restClient(service.baseUrl, service.adminKey);
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -124,7 +124,7 @@ test("expired and revoked keys are refused, and shown as what they are", async (
   assert.equal(past.body.violations[0].field, "expires_at");
 });
 
-test("the enterprise profile refuses every setting that would leave something open, and names it", () => {
+test("the enterprise profile rejects every insecure setting by name", () => {
   const enterprise = { security_profile: "enterprise", "audit.sink": "stderr", "auth.bcrypt_cost": "10" };
   const load = (settings: TestSettings) => loadConfig({ overrides: overridesOf({ ...enterprise, ...settings }) });
   const open: TestSettings = {
@@ -154,7 +154,7 @@ test("the enterprise profile refuses every setting that would leave something op
   assert.equal(sources["ratelimit.fail_mode"], "security profile");
 });
 
-test("a node of the enterprise profile serves whom it knows, and writes down what they did", async (t) => {
+test("a node with the enterprise profile serves authenticated callers, and audits their calls", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "switchyard-audit-"));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "audit.log");
@@ -186,7 +186,7 @@ test("a node of the enterprise profile serves whom it knows, and writes down wha
     ["service.api.RoutingService/RouteBatch", "succeeded"],
     ["service.api.EnvironmentService/ListEnvironments", "denied"],
   ]);
-  // What was created is named by its type and id, and by nothing else.
+  // A created record is named only by its type and id.
   assert.deepEqual(
     lines.map(({ details }) => details.records),
     [
@@ -200,7 +200,7 @@ test("a node of the enterprise profile serves whom it knows, and writes down wha
   );
 });
 
-test("the internal plane stays on this machine unless certificates are required", () => {
+test("the internal plane binds only to loopback unless certificates are required", () => {
   const load = (settings: TestSettings) => loadConfig({ overrides: overridesOf(settings) });
   for (const address of [":8081", "0.0.0.0:8081", "10.0.0.1:8081", "[::]:8081", "localhost.evil.example:1"]) {
     assert.throws(() => load({ "server.internal_addr": address }), /^Error: server\.internal_addr: /, address);
@@ -212,7 +212,7 @@ test("the internal plane stays on this machine unless certificates are required"
   );
 });
 
-test("dynamic configuration that is switched off is told as such", async () => {
+test("a call to disabled dynamic configuration says that it is disabled", async () => {
   const service = await startService({ "dynamic_config.enabled": "false" });
   const admin = restClient(service.baseUrl, service.adminKey);
   for (const [method, path, body] of [

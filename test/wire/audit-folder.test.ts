@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ConfigError } from "../../src/config/index.ts";
 import { startService } from "../harness/service.ts";
 
-test("an audit log in a folder that does not exist stops the start, with the folder and the setting", async () => {
+test("an audit log in a missing folder fails the start, with the folder and the setting", async () => {
   for (const [settings, setting] of [
     [{ "data.dir": "/nowhere/data" }, "data.dir"],
     [{ "audit.path": "/nowhere/logs/audit.log" }, "audit.path"],

@@ -29,7 +29,7 @@ after(() => session.destroy());
 type Bytes = Uint8Array<ArrayBuffer>;
 const bytesOf = (...values: number[]): Bytes => new Uint8Array(values);
 
-/** Bytes that are a message of no method; where they name a field, it is one that no method has. */
+/** Bytes that are not a valid message of any method; a field number in them is unused by every method. */
 const brokenMessages: readonly (readonly [what: string, bytes: Bytes])[] = [
   ["a field that ends too early", bytesOf(0x7a, 0x7f, 0x41)],
   ["a number that never ends", new Uint8Array(64).fill(0xff)],
@@ -40,9 +40,9 @@ const brokenMessages: readonly (readonly [what: string, bytes: Bytes])[] = [
 ];
 
 for (const [turn, operation] of operations.entries()) {
-  test(`${operation.id} refuses binary messages that are broken`, async () => {
+  test(`${operation.id} rejects malformed binary messages`, async () => {
     for (const [what, bytes] of sampled(brokenMessages, 3, turn)) await refusedBinary(operation, bytes, what);
-    // Of a field that comes twice the later one counts: the request is valid but for it.
+    // The last occurrence of a repeated field wins, so only this field is invalid.
     const { input } = operation.method;
     const valid = toBinary(input, fromJson(input, requests.get(operation) as JsonObject));
     for (const [what, bytes] of sampled(badFields(input), 4, turn)) {
@@ -50,7 +50,7 @@ for (const [turn, operation] of operations.entries()) {
     }
   });
 
-  test(`${operation.id} refuses frames that are broken, over gRPC and gRPC-Web`, async () => {
+  test(`${operation.id} rejects malformed frames over gRPC and gRPC-Web`, async () => {
     const whole = enveloped(new Uint8Array());
     const frames: readonly (readonly [what: string, bytes: Bytes])[] = [
       ["nothing", new Uint8Array()],
@@ -65,7 +65,7 @@ for (const [turn, operation] of operations.entries()) {
     ];
     const types = ["application/grpc", "application/grpc-web+proto"];
     for (const [at, [what, bytes]] of frames.entries()) {
-      // Both types see every frame at half of the operations.
+      // Each content type gets every frame on half of the operations.
       for (const type of sampled(types, 2, turn + at)) {
         const { status, code } = await overHttp2(operation, type, bytes);
         assert.equal(status, 200, `${type}, ${what}`);
@@ -80,7 +80,7 @@ for (const [turn, operation] of operations.entries()) {
   });
 }
 
-test("a compressed message that grows beyond the limit is refused, in every protocol that knows compression", async () => {
+test("a compressed message that expands beyond the limit is rejected, in every protocol with compression", async () => {
   const operation = operations.find(({ id }) => id === "service.api.SecretService/CreateSecret")!;
   const bomb = new Uint8Array(gzipSync(Buffer.alloc(50_000_000, 0x20)));
   const unary = await sendBinary(operation, bomb, { "content-encoding": "gzip", "content-type": "application/json" });
@@ -89,31 +89,31 @@ test("a compressed message that grows beyond the limit is refused, in every prot
   assert.equal(framed.code, grpcCodes.resource_exhausted);
 });
 
-test("bytes that were announced as compressed and are not are refused", async () => {
+test("bytes declared as compressed that are not are rejected", async () => {
   const operation = operations.find(({ id }) => id === "service.api.SecretService/CreateSecret")!;
   for (const encoding of ["gzip", "br"]) {
     const headers = { "content-encoding": encoding, "content-type": "application/json" };
     const outcome = await sendBinary(operation, new Uint8Array(Buffer.from("{}")), headers);
     assert.equal(outcome.code, "INVALID_ARGUMENT", `${encoding}: ${outcome.text}`);
   }
-  // Connect asks for this code, and with it for the status 501, where a compression is not known.
+  // Connect requires this code, and with it status 501, for an unknown compression.
   const unknown = await sendBinary(operation, new Uint8Array(2), { "content-encoding": "magic" });
   assert.equal(unknown.body.code, "unimplemented");
 });
 
-test("gRPC over HTTP/1.1 is refused with words", async () => {
+test("gRPC over HTTP/1.1 is rejected with an explanation", async () => {
   const operation = operations[0]!;
   const outcome = await sendBinary(operation, enveloped(new Uint8Array()), { "content-type": "application/grpc" });
   assert.equal(outcome.status, 505);
   assert.match(outcome.text, /HTTP\/2/);
 });
 
-test("nothing of all this has changed anything, and the service is well", async () => {
+test("none of these requests changed anything, and the service is healthy", async () => {
   assert.deepEqual(await readRows(stage.sql), held);
   assert.equal((await fetch(`${stage.service.baseUrl}/ready`)).status, 200);
 });
 
-/** For each field, bytes that its type or the database cannot take. */
+/** For each field, bytes that its type or the database cannot accept. */
 function badFields(desc: DescMessage): (readonly [what: string, bytes: Bytes])[] {
   return desc.fields.flatMap((field) => {
     const put = (what: string, write: (writer: BinaryWriter) => BinaryWriter) =>
@@ -165,7 +165,7 @@ function messageFaults(
         ),
       ];
     default:
-      // A field that no message has, and that ends too early.
+      // An unknown field that is truncated.
       return [put("a broken message", holding(bytesOf(0x7a, 0x7f)))];
   }
 }
@@ -178,7 +178,7 @@ function number64(value: number): Uint8Array {
   return new BinaryWriter().tag(2, WireType.Bit64).double(value).finish();
 }
 
-/** A Struct with one member, whose value is given. */
+/** A Struct with one member and the given value. */
 function struct(value: Uint8Array): Uint8Array {
   const entry = new BinaryWriter()
     .tag(1, WireType.LengthDelimited)
@@ -195,7 +195,7 @@ function nestedStruct(depth: number): Uint8Array {
   return bytes;
 }
 
-/** A binary message that must be refused, in Connect. */
+/** Sends a malformed binary message over Connect; asserts that it is rejected. */
 async function refusedBinary(operation: Operation, bytes: Bytes, what: string): Promise<void> {
   const body = operation.streaming ? enveloped(bytes) : bytes;
   if (operation.streaming) {
@@ -218,7 +218,7 @@ function sendBinary(operation: Operation, body: Bytes, headers: Record<string, s
   });
 }
 
-/** Sends a body over HTTP/2, and answers with gRPC's code from wherever it comes. */
+/** Sends a body over HTTP/2; returns the gRPC code from the headers or trailers. */
 async function overHttp2(operation: Operation, type: string, body: Bytes, headers: Record<string, string> = {}) {
   const caller = callerFor(stage.platform, operation);
   const over = caller.baseUrl === stage.service.baseUrl ? session : http2.connect(caller.baseUrl);

@@ -20,7 +20,7 @@ before(async () => {
   key = stage.service.adminKey;
 });
 
-/** Writes bytes to the port, and reads what comes back until the connection ends or says nothing more. */
+/** Writes bytes to the port; reads the response until the connection ends or stays silent. */
 async function converse(bytes: string | Buffer): Promise<string> {
   const socket = connectTcp(Number(url.port), url.hostname);
   let said = "";
@@ -30,7 +30,7 @@ async function converse(bytes: string | Buffer): Promise<string> {
   socket.on("error", () => {});
   const closed = once(socket, "close");
   socket.write(bytes);
-  // Whole answers only: those that keep the connection open tell their length.
+  // Only complete responses: those on a persistent connection declare their length.
   await Promise.race([closed, answered()]);
   socket.destroy();
   return said;
@@ -86,13 +86,13 @@ const garbage: readonly (readonly [what: string, bytes: string | Buffer])[] = [
 ];
 
 for (const [what, bytes] of garbage) {
-  test(`${what} is answered with a problem, not with silence`, async () => {
+  test(`${what} gets a problem response instead of silence`, async () => {
     const problem = problemOf(await converse(bytes));
     assert.ok(problem.status >= 400 && problem.status < 500, JSON.stringify(problem));
   });
 }
 
-test("headers of 24 KiB are read, and those that are too large are refused with 431", async () => {
+test("headers of 24 KiB are accepted, and larger ones are rejected with 431", async () => {
   const allowed = `GET /health HTTP/1.1\r\n${host}x-large: ${"x".repeat(24 * 1024)}\r\n\r\n`;
   assert.match(await converse(allowed), /^HTTP\/1\.1 200 /);
   const large = `GET /api/tenants HTTP/1.1\r\n${host}x-large: ${"x".repeat(64 * 1024)}\r\n\r\n`;
@@ -101,13 +101,13 @@ test("headers of 24 KiB are read, and those that are too large are refused with 
   assert.equal(problemOf(await converse(long)).errorCode, "HEADERS_TOO_LARGE");
 });
 
-test("a path of the absolute form is taken like any other", async () => {
+test("a path in absolute form is accepted like any other", async () => {
   for (const target of ["http://localhost/health", "http://LOCALHOST:80/health", "https://localhost:443/health?a=b"]) {
     assert.match(await converse(`GET ${target} HTTP/1.1\r\n${host}\r\n`), /^HTTP\/1\.1 200/, target);
   }
 });
 
-test("a request that names two hosts is refused, whichever of them is listed", async () => {
+test("a request with two hosts is rejected, whichever of them is listed", async () => {
   for (const [target, hosts] of [
     ["/health", ["localhost", "evil.example"]],
     ["/health", ["localhost", "localhost"]],
@@ -125,7 +125,7 @@ test("a request that names two hosts is refused, whichever of them is listed", a
   assert.equal(foreign.errorCode, "HOST_NOT_ALLOWED");
 });
 
-test("over HTTP/2, a Host other than the authority is refused", async (t) => {
+test("over HTTP/2, a Host that differs from the authority is rejected", async (t) => {
   const session = http2.connect(url.origin);
   t.after(() => session.destroy());
   const stream = session.request({ ":path": "/health", ":authority": "localhost", host: "evil.example" });
@@ -133,7 +133,7 @@ test("over HTTP/2, a Host other than the authority is refused", async (t) => {
   assert.equal(head[":status"], 400);
 });
 
-test("a connection that greets in HTTP/2 and goes on with anything else is closed, and others are served", async () => {
+test("a connection that starts as HTTP/2 and continues with other bytes is closed, and others are served", async () => {
   const socket = connectTcp(Number(url.port), url.hostname);
   socket.on("error", () => {});
   const closed = once(socket, "close");
@@ -144,7 +144,7 @@ test("a connection that greets in HTTP/2 and goes on with anything else is close
   assert.equal((await fetch(`${url.origin}/health`)).status, 200);
 });
 
-test("a body that says it is too large is refused before any of it is read", async () => {
+test("a body with a declared size above the limit is rejected before it is read", async () => {
   for (const path of ["/api/v2/environments", "/service.api.EnvironmentService/CreateEnvironment"]) {
     const answer = await converse(
       `POST ${path} HTTP/1.1\r\n${host}x-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: 65537\r\n\r\n`,
@@ -156,7 +156,7 @@ test("a body that says it is too large is refused before any of it is read", asy
   assert.equal(problemOf(await converse(withGet)).errorCode, "PAYLOAD_TOO_LARGE");
 });
 
-test("a body that turns out too large is refused, whatever its caller said of it", async () => {
+test("a body that exceeds the limit is rejected, whatever size was declared", async () => {
   for (const path of ["/api/v2/environments", "/service.api.EnvironmentService/CreateEnvironment"]) {
     const request = http.request(`${url.origin}${path}`, {
       method: "POST",
@@ -173,7 +173,7 @@ test("a body that turns out too large is refused, whatever its caller said of it
   }
 });
 
-test("a body of exactly the largest size is read", async () => {
+test("a body of exactly the maximum size is accepted", async () => {
   const body = `{"key": "${"x".repeat(65536 - '{"key": ""}'.length)}"}`;
   const response = await fetch(`${url.origin}/api/v2/environments`, {
     method: "POST",
@@ -183,7 +183,7 @@ test("a body of exactly the largest size is read", async () => {
   assert.equal(((await response.json()) as { errorCode: string }).errorCode, "INVALID_ARGUMENT");
 });
 
-test("the same limits hold over HTTP/2", async (t) => {
+test("the same limits apply over HTTP/2", async (t) => {
   const session = http2.connect(url.origin);
   t.after(() => session.destroy());
   const ask = async (headers: http2.OutgoingHttpHeaders, body?: Buffer) => {
@@ -207,7 +207,7 @@ test("the same limits hold over HTTP/2", async (t) => {
   assert.equal((await ask({ ":path": "/health", ":method": "GET" })).status, 200);
 });
 
-test("a caller that goes away in the middle of its body leaves nothing behind", async () => {
+test("a caller that disconnects in the middle of its body leaves nothing behind", async () => {
   const socket = connectTcp(Number(url.port), url.hostname);
   socket.write(
     `POST /api/v2/environments HTTP/1.1\r\n${host}x-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"key": "half`,
@@ -217,7 +217,7 @@ test("a caller that goes away in the middle of its body leaves nothing behind", 
   assert.equal((await fetch(`${url.origin}/health`)).status, 200);
 });
 
-test("nothing of all this has changed anything, and the service is well", async () => {
+test("none of these requests changed anything, and the service is healthy", async () => {
   assert.deepEqual(await readRows(stage.sql), held);
   assert.equal((await fetch(`${url.origin}/ready`)).status, 200);
 });

@@ -27,7 +27,7 @@ before(async () => {
   held = await readRows(stage.sql);
 });
 
-/** A body that no operation may take, and what it is. */
+/** A body that no operation accepts, with its description. */
 type BadBody = readonly [what: string, body: string | Uint8Array<ArrayBuffer>];
 
 const deep = 100_000;
@@ -68,7 +68,7 @@ const badBodies: readonly BadBody[] = [
 for (const [turn, operation] of operations.entries()) {
   const binding = operation.bindings[0]!;
 
-  test(`${operation.id} refuses every body that is no request`, async () => {
+  test(`${operation.id} rejects every body that is not a request`, async () => {
     for (const [what, body] of sampled(badBodies, 8, turn)) {
       const raw = connectRequest(operation, {});
       const sent = operation.streaming ? enveloped(Buffer.from(body as string)) : body;
@@ -78,7 +78,7 @@ for (const [turn, operation] of operations.entries()) {
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
   });
 
-  test(`${operation.id} refuses every value of another kind in every field`, async () => {
+  test(`${operation.id} rejects every value of the wrong type in every field`, async () => {
     for (const [at, field] of operation.method.input.fields.entries()) {
       for (const value of sampled(valuesOfOtherKinds(field), 6, turn + at)) {
         const message = { ...requests.get(operation), [field.name]: value };
@@ -95,7 +95,7 @@ for (const [turn, operation] of operations.entries()) {
     }
   });
 
-  test(`${operation.id} refuses content types and encodings that it does not read`, async () => {
+  test(`${operation.id} rejects unsupported content types and encodings`, async () => {
     const body = operation.streaming ? enveloped(Buffer.from("{}")) : "{}";
     const types = ["text/plain", "application/xml", "multipart/form-data; boundary=x", "application/jsonx", "x"];
     for (const type of sampled(types, 3, turn)) {
@@ -112,14 +112,14 @@ for (const [turn, operation] of operations.entries()) {
     }
   });
 
-  test(`${operation.id} refuses paths and queries that are broken`, async () => {
+  test(`${operation.id} rejects malformed paths and queries`, async () => {
     const { baseUrl, headers } = callerFor(stage.platform, operation);
     const ask = (path: string) => send("REST", baseUrl + path, { method: binding.verb, headers });
     const good = restOf(operation).path.split("?")[0]!;
     for (const query of sampled(badQueries, 3, turn)) {
       typed("REST", await ask(`${good}?${query}`), `?${query}`);
     }
-    // What is the caller's own choice may be any text.
+    // A field that the caller chooses freely may be any text.
     for (const name of pathVariables(binding).filter((each) => !sharedIds.has(`${operation.id}.${each}`))) {
       for (const [what, text] of sampled(badSegments, 3, turn)) {
         const message = { ...requests.get(operation), [name]: "SEGMENT" };
@@ -135,7 +135,7 @@ for (const [turn, operation] of operations.entries()) {
     extremesOf(field).map((value) => [field.name, value] as const),
   );
   if (extremes.length > 0) {
-    test(`${operation.id} takes or refuses the extremes of every number and time, and never breaks on one`, async () => {
+    test(`${operation.id} accepts or rejects the extremes of every number and time, and never breaks on one`, async () => {
       const { baseUrl, headers } = callerFor(stage.platform, operation);
       for (const [at, [name, value]] of extremes.entries()) {
         for (const protocol of sampled(protocols, 2, turn + at)) {
@@ -150,7 +150,7 @@ for (const [turn, operation] of operations.entries()) {
   }
 
   if (operation.paging !== undefined) {
-    test(`${operation.id} refuses every cursor that it did not give out`, async () => {
+    test(`${operation.id} rejects every cursor that it did not issue`, async () => {
       const tokens = [
         "x",
         "!!!",
@@ -178,7 +178,7 @@ for (const [turn, operation] of operations.entries()) {
   }
 }
 
-test("nothing that was refused has changed anything, and the service is well", async () => {
+test("no rejected request changed anything, and the service is healthy", async () => {
   assert.deepEqual(await readRows(stage.sql), held);
   assert.equal((await fetch(`${stage.service.baseUrl}/ready`)).status, 200);
 });
@@ -199,7 +199,7 @@ const badSegments: readonly (readonly [string, string])[] = [
   ["a colon", "a:nothing"],
 ];
 
-/** The extremes that the type of a field can hold; of what changes something, only those that cannot be true. */
+/** The extremes of a field's type; for mutating operations, only the invalid ones. */
 function extremesOf(field: DescField): unknown[] {
   if (field.name === "record_version") return ["9223372036854775807", "-9223372036854775808", "2147483648", -1];
   if (field.scalar === ScalarType.INT32 && field.fieldKind === "scalar") return [2 ** 31 - 1, -(2 ** 31)];
@@ -215,13 +215,13 @@ function inBody({ body, path }: HttpBinding, field: DescField): boolean {
   return body === "*" && !path.includes(`{${field.name}}`);
 }
 
-/** JSON values that a field of this kind must not take. */
+/** JSON values that a field of this type must reject. */
 function valuesOfOtherKinds(field: DescField): unknown[] {
   const lone = "a\ud800b";
   const beyond = ["1e999", "99999999999999999999999999", -1e300];
   switch (field.fieldKind) {
     case "list":
-      // An empty message in a list is of the right kind; whether it is valid is for its rules to say.
+      // An empty message in a list has the right type; its rules decide whether it is valid.
       return ["text", 5, true, {}, [null], [[]], ...(field.listKind === "message" ? [] : [[{}]]), [5]];
     case "map":
       return ["text", 5, true, [], { "\ud800": {} }, { __proto__: null, "": 5 }];
@@ -260,7 +260,7 @@ function restOf(operation: Operation) {
   return restRequest(operation, requests.get(operation)!);
 }
 
-/** Sends a request that must be refused, and looks at how. */
+/** Sends a request that must be rejected; asserts the form of the error. */
 async function refused(
   protocol: Protocol,
   operation: Operation,
@@ -282,11 +282,11 @@ async function refused(
   return outcome;
 }
 
-/** A refusal is a 4xx with a code of the catalogue, in the form of its protocol. */
+/** Asserts that a rejection is a 4xx with a catalogue code, in the form of its protocol. */
 function typed(protocol: Protocol, { status, code, headers, text }: Outcome, what: string): void {
   const told = `${protocol}, ${what}: ${status} ${text.slice(0, 500)}`;
   const type = headers.get("content-type") ?? "";
-  // A stream of Connect's begins with 200 and ends with its error.
+  // A Connect stream starts with status 200 and ends with its error.
   if (!type.startsWith("application/connect+")) assert.ok(status >= 400 && status < 500, told);
   assert.ok(code in catalogue, told);
   const { http } = catalogue[code as keyof typeof catalogue];

@@ -18,7 +18,7 @@ before(async () => {
   await db.sql`alter table decisions set (autovacuum_enabled = false)`;
   await db.sql`alter table events set (autovacuum_enabled = false)`;
   const id = (n: string) => db.sql`'01J' || lpad(${db.sql.unsafe(n)}::text, 23, '0')`;
-  // Only the very first event, which is the last in the list, is of the type rare.one.
+  // Only the first event, which is the last one in the list, has the type rare.one.
   await db.sql`
     insert into events (tenant_id, id, type, source, time)
     select ${tenantId}, ${id("n")}, case n when 1 then 'rare.one' else 'common.one' end, '/test', now()
@@ -31,7 +31,7 @@ before(async () => {
   await db.sql`analyze events, decisions`;
 });
 
-/** Reads in a transaction; answers with what was read and how many rows of the table it took. */
+/** Reads in a transaction; returns the result and the number of rows read from the table. */
 async function reading<T>(table: string, read: (sql: Sql) => Promise<T>): Promise<{ found: T; rowsRead: number }> {
   return db.transaction(async (tx) => {
     const soFar = async () => {
@@ -65,7 +65,7 @@ const lists: readonly (readonly [string, (sql: Sql, page: Page) => Promise<PageR
 ];
 
 for (const [table, list] of lists) {
-  test(`a page of ${table} takes a bounded number of rows, and says that its total is not the whole`, async () => {
+  test(`a page of ${table} reads a bounded number of rows, and reports that its total is capped`, async () => {
     const { found, rowsRead } = await reading(table, (sql) => list(sql, firstPage));
     assert.equal(found.rows.length, 2);
     assert.deepEqual(found.total, { count: totalMax, capped: true });
@@ -76,7 +76,7 @@ for (const [table, list] of lists) {
   });
 }
 
-test("a filter that nothing meets takes a bounded number of rows, and tells where to go on", async () => {
+test("a filter without matches reads a bounded number of rows, and returns a cursor", async () => {
   const { found, rowsRead } = await reading("decisions", (sql) => decisions(sql, firstPage, { outcome: "rejected" }));
   assert.equal(found.rows.length, 0);
   assert.deepEqual(found.total, { count: 0, capped: true });
@@ -84,7 +84,7 @@ test("a filter that nothing meets takes a bounded number of rows, and tells wher
   assert.ok(rowsRead <= 2 * scanMax + totalMax + 10, `${rowsRead} rows were read`);
 });
 
-/** Reads a page as an operation does. */
+/** Reads a page like an operation does. */
 const page = (request: { skip?: number; pageToken?: string }, types: string[] = []) =>
   readPage(
     cursors,
@@ -94,14 +94,14 @@ const page = (request: { skip?: number; pageToken?: string }, types: string[] = 
     (wanted) => events(db.sql, wanted, types),
   );
 
-test("the cursors of short pages lead to what a filter finds far back", async () => {
+test("the cursors of short pages lead to matches far back", async () => {
   const first = await page({}, ["rare.*"]);
   assert.deepEqual([first.items.length, first.totalCapped], [0, true]);
   const second = await page({ pageToken: first.nextPageToken }, ["rare.*"]);
   assert.deepEqual([second.items.length, second.nextPageToken, second.totalSize], [1, "", 1]);
 });
 
-test("an offset that would pass over more than a bounded number of rows is refused; one behind the end is an empty page", async () => {
+test("an offset that would skip more than a bounded number of rows is rejected; one past the end is an empty page", async () => {
   assert.equal((await page({ skip: offsetMax })).items.length, 2);
   await assert.rejects(page({ skip: offsetMax + 1 }), failsWith("INVALID_ARGUMENT", /cursor/));
   await assert.rejects(page({ skip: 2 ** 31 - 1 }), failsWith("INVALID_ARGUMENT", /cursor/));

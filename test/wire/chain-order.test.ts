@@ -19,7 +19,7 @@ before(async () => {
 const brokenBody = '{"name": ';
 const invalidBody = { name: "" };
 
-/** Posts to an operation with a body over both protocols; answers with the codes. */
+/** Posts a body to an operation over both protocols; returns the codes. */
 async function codes(body: unknown, headers: Record<string, string>, baseUrl = service.baseUrl): Promise<string[]> {
   const rest = await restClient(baseUrl).call("POST", "/api/tenants", body, headers);
   const connect = await restClient(baseUrl).call("POST", "/service.api.TenantService/CreateTenant", body, headers);
@@ -31,36 +31,36 @@ async function codes(body: unknown, headers: Record<string, string>, baseUrl = s
 
 const twice = (code: string) => [code, code];
 
-test("without credentials a broken body is never looked at", async () => {
+test("without credentials a malformed body is never read", async () => {
   assert.deepEqual(await codes(brokenBody, {}), twice("UNAUTHENTICATED"));
 });
 
-test("a forbidden caller's invalid message is never looked at", async () => {
+test("a forbidden caller's invalid message is never validated", async () => {
   const { nobody } = stage.platform;
   assert.deepEqual(await codes(invalidBody, { ...nobody.headers }), twice("PERMISSION_DENIED"));
   assert.deepEqual(await codes(brokenBody, { ...nobody.headers }), twice("PERMISSION_DENIED"));
 });
 
-test("nor is a broken path or query, or a body that is too large", async () => {
+test("nor is a malformed path or query, or an oversized body", async () => {
   const rest = restClient(service.baseUrl);
   for (const path of ["/api/tenants/%ff", "/api/tenants?limit=%zz", "/api/tenants?no_such_field=1"]) {
     assert.equal((await rest.call("GET", path)).body.errorCode, "UNAUTHENTICATED", path);
   }
 });
 
-test("a tenant that is not the caller's own is refused before the message is looked at", async () => {
+test("a tenant other than the caller's own is rejected before the message is validated", async () => {
   const headers = { ...stage.platform.admin.headers, "x-tenant-id": stage.own.tenantId };
   const rest = restClient(service.baseUrl);
   const asked = await rest.call("POST", "/api/v2/environments", brokenBody, headers);
   assert.equal(asked.body.errorCode, "TENANT_MISMATCH");
   assert.equal(asked.status, 403);
-  // Whoever may not call at all is told that first.
+  // A caller without permission is told that first.
   const forbidden = { ...stage.platform.nobody.headers, "x-tenant-id": stage.own.tenantId };
   assert.equal(
     (await rest.call("POST", "/api/v2/environments", brokenBody, forbidden)).body.errorCode,
     "PERMISSION_DENIED",
   );
-  // Tenant creation is exempt; its message is looked at.
+  // Tenant creation is exempt; its message is validated.
   assert.deepEqual(await codes(invalidBody, headers), twice("INVALID_ARGUMENT"));
 });
 
@@ -70,13 +70,13 @@ test("X-Tenant-ID that names the caller's own tenant changes nothing", async () 
   assert.equal(answer.status, 200);
 });
 
-test("a version that is not spoken is refused before anybody asks who calls", async () => {
+test("an unsupported version is rejected before authentication", async () => {
   for (const version of ["2023-12-31", "yesterday"]) {
     assert.deepEqual(await codes(brokenBody, { "api-version": version }), twice("INVALID_ARGUMENT"));
   }
 });
 
-test("a request id is echoed on every refusal, and on those that no operation has seen", async () => {
+test("a request id is echoed on every rejection, also for requests that match no operation", async () => {
   const rest = restClient(service.baseUrl);
   const id = { "x-request-id": "caller-1" };
   const answers = [
@@ -102,7 +102,7 @@ test("a request id is echoed on every refusal, and on those that no operation ha
   assert.match(unusable.headers.get("x-request-id")!, /^[0-9A-HJKMNP-TV-Z]{26}$/);
 });
 
-test("an invalid message still learns that the operation is deprecated; an unknown caller does not", async () => {
+test("an invalid message still gets the deprecation header; an unauthenticated caller does not", async () => {
   const rest = restClient(service.baseUrl);
   const invalid = await rest.call("GET", "/api/members?limit=many", undefined, { ...stage.own.admin.headers });
   assert.equal(invalid.status, 400);
@@ -120,7 +120,7 @@ test("an invalid message takes no token, and a valid one takes it before the ope
     assert.equal(answer.body.errorCode, "INVALID_ARGUMENT");
     assert.equal(answer.headers.get("x-ratelimit-remaining"), null);
   }
-  // The whole bucket is there still, and the first call takes all of it.
+  // The bucket is still full, and the first call takes all of it.
   const first = await rest.call("POST", "/api/v2/environments", { key: "first" });
   assert.equal(first.status, 200);
   assert.equal(first.headers.get("x-ratelimit-remaining"), "0");
@@ -132,7 +132,7 @@ test("an invalid message takes no token, and a valid one takes it before the ope
   assert.equal(row!.count, 0);
 });
 
-test("a call that finds no place among the concurrent calls is refused before its message is looked at", async () => {
+test("a call beyond the concurrency limit is rejected before its message is validated", async () => {
   const busy = await startService({ "api.max_concurrent_requests": "1" });
   const { headers } = { headers: { "x-api-key": busy.adminKey } };
   const leave = new AbortController();
@@ -145,7 +145,7 @@ test("a call that finds no place among the concurrent calls is refused before it
   leave.abort();
 });
 
-test("a call whose rate is spent is refused before its message is looked at", async (t) => {
+test("a call beyond the rate limit is rejected before its message is validated", async (t) => {
   const nowMs = Date.now();
   t.mock.method(Date, "now", () => nowMs);
   const limited = await startService({ "ratelimit.tenant_rps": "5", "ratelimit.burst_s": "1" });
@@ -160,7 +160,7 @@ test("a call whose rate is spent is refused before its message is looked at", as
   assert.equal(again.headers.get("retry-after"), "1");
 });
 
-test("an internal error shows a reference and nothing else, and its cause is in the log under that reference", async (t) => {
+test("an internal error shows only a reference, and its cause is in the log with that reference", async (t) => {
   const database = await freshDatabase();
   t.after(() => database.drop());
   const key = "sk_test_admin_0123456789abcdef";
@@ -199,7 +199,7 @@ test("an internal error shows a reference and nothing else, and its cause is in 
   }
 });
 
-test("every operation keeps this order, whatever it is", async () => {
+test("every operation follows this order", async () => {
   const { own } = stage;
   for (const operation of operations) {
     const { baseUrl } = operation.governance.internalOnly ? own.service : own.admin;

@@ -30,7 +30,7 @@ const contract = [
   "slow-request log",
 ];
 
-/** A chain whose parts note when a step uses them, and a call to send through it. */
+/** A chain whose parts record when a step uses them, and a call to send through it. */
 function markedChain(plane: Plane, end: Next, broken?: "telemetry" | "rate limit") {
   const marks: string[] = [];
   const mark = (name: string) => {
@@ -57,7 +57,7 @@ function markedChain(plane: Plane, end: Next, broken?: "telemetry" | "rate limit
     takeQuota: async () => {},
     observeDeprecated: () => mark("deprecated-method observation"),
   } as unknown as ChainParts;
-  // Read by the step that looks for the tenant's own limit.
+  // Read by the step that looks up the tenant's own limit.
   const settings = {
     get "api.max_concurrent_requests_per_tenant"() {
       mark("concurrency");
@@ -98,7 +98,7 @@ function markedChain(plane: Plane, end: Next, broken?: "telemetry" | "rate limit
   return { steps, marks, invoke: () => composeChain(steps, end)(call) };
 }
 
-/** An operation that tells when it is asked whether it needs authorization and what its messages are. */
+/** An operation that records when its authorization and its message types are read. */
 function markedOperation(mark: (name: string) => void): Operation {
   const operation = operations.find(({ id }) => id === "service.api.TenantService/GetTenant")!;
   const governance = Object.create(operation.governance, {
@@ -121,7 +121,7 @@ function markedOperation(mark: (name: string) => void): Operation {
   return { ...operation, governance, method };
 }
 
-test("a call enters the steps in the order of the contract, and its body is read after the eighth", async () => {
+test("a call passes the steps in the order of the contract, and its body is read after the eighth", async () => {
   const entered = async (plane: Plane) => {
     const chain = markedChain(plane, async () => {
       chain.marks.push("(the operation)");
@@ -136,7 +136,7 @@ test("a call enters the steps in the order of the contract, and its body is read
   assert.deepEqual(await entered("internal"), [...needsNoBody, "(the body is read)", ...contract.slice(8, 10)]);
 });
 
-test("an error leaves through the slow-request log, status mapping, error masking, telemetry and recovery", async () => {
+test("an error passes the slow-request log, status mapping, error masking, telemetry and recovery", async () => {
   const chain = markedChain("external", async () => {
     chain.marks.length = 0;
     throw new Error("an engine's own text");
@@ -147,28 +147,28 @@ test("an error leaves through the slow-request log, status mapping, error maskin
   assert.match(failure.message, /^Internal error \(ref: [0-9a-f]{8}\)$/);
 });
 
-test("a failure that callers may read passes unmasked", async () => {
+test("a public failure passes unmasked", async () => {
   const chain = markedChain("external", () => Promise.reject(fail("NOT_FOUND", { public: "No such tenant." })));
   const failure = await chain.invoke().catch((error: unknown) => error);
   assert.equal((failure as Failure).message, "No such tenant.");
   assert.ok(!chain.marks.includes("error masking"));
 });
 
-test("recovery is outermost: what breaks in telemetry itself is masked too", async () => {
+test("recovery is outermost: a failure in telemetry itself is masked too", async () => {
   const chain = markedChain("external", () => assert.fail("never reached"), "telemetry");
   const failure = await chain.invoke().catch((error: unknown) => error);
   assert.ok(failure instanceof Failure && failure.code === "INTERNAL");
   assert.match(failure.message, /^Internal error \(ref: [0-9a-f]{8}\)$/);
 });
 
-test("error masking is within the rate limit: what breaks there is masked by recovery, after telemetry saw it", async () => {
+test("error masking is inside the rate limit: a failure there is masked by recovery, after telemetry saw it", async () => {
   const chain = markedChain("external", () => assert.fail("never reached"), "rate limit");
   const failure = await chain.invoke().catch((error: unknown) => error);
   assert.deepEqual(chain.marks.slice(chain.marks.indexOf("rate limit")), ["rate limit", "telemetry", "error masking"]);
   assert.match((failure as Failure).message, /^Internal error \(ref: [0-9a-f]{8}\)$/);
 });
 
-test("there is no step besides those of the contract and the reading of the body", () => {
+test("there are no steps besides those of the contract and the reading of the body", () => {
   const end = () => Promise.reject();
   assert.equal(markedChain("external", end).steps.length, contract.length + 1);
   assert.equal(markedChain("internal", end).steps.length, contract.length);

@@ -4,16 +4,16 @@ import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { overridesOf, type TestSettings } from "../harness/service.ts";
 
-/** A node in a process of its own, whose log can be read. */
+/** A node in its own process, with a readable log. */
 export interface ChildNode {
   readonly baseUrl: string;
   readonly process: ChildProcess;
-  /** The lines that it logged up to now. */
+  /** The lines logged so far. */
   // biome-ignore lint/suspicious/noExplicitAny: log lines have every shape.
   log(): any[];
 }
 
-// Ends with its input, so that it never outlives the test.
+// The process exits when its input closes, so it never outlives the test.
 const NODE = `
   import { serve } from ${JSON.stringify(new URL("../../src/app/serve.ts", import.meta.url).href)};
   import { loadConfig } from ${JSON.stringify(new URL("../../src/config/index.ts", import.meta.url).href)};
@@ -21,7 +21,7 @@ const NODE = `
   const service = await serve(loadConfig({ overrides: JSON.parse(process.argv[1]) }));
   console.log(service.planes.listeners.http.address);`;
 
-/** Starts a node as another process; it ends with the test. */
+/** Starts a node in another process that ends with the test. */
 export async function startChildNode(t: TestContext, settings: TestSettings): Promise<ChildNode> {
   const overrides = JSON.stringify(overridesOf(settings));
   const child = spawn(process.execPath, ["--input-type=module", "-e", NODE, overrides]);

@@ -27,7 +27,7 @@ async function statusSince(path: string, etag: string): Promise<number> {
   return (await rest.call("GET", path, undefined, { "if-none-match": etag })).status;
 }
 
-test("a pool that got a recipient or a rule is not answered with 304, though its version is the same", async () => {
+test("a pool with a new recipient or rule does not return 304, though its version is unchanged", async () => {
   const pool = await made("/api/pools");
   const path = `/api/pools/${pool.id}`;
   let seen = await etagOf(path);
@@ -43,7 +43,7 @@ test("a pool that got a recipient or a rule is not answered with 304, though its
   assert.equal((await rest.call("GET", path)).body.data.record_version, pool.record_version);
 });
 
-test("a recipient that was given work is not answered with 304", async () => {
+test("a recipient with newly assigned work does not return 304", async () => {
   const pool = await made("/api/pools", { strategy: "round_robin" });
   const recipient = await made(`/api/pools/${pool.id}/recipients`);
   const path = `/api/recipients/${recipient.id}`;
@@ -57,13 +57,13 @@ test("a recipient that was given work is not answered with 304", async () => {
   assert.equal(again.body.data.in_flight, 1);
 });
 
-test("an ETag starts with the record's version, and If-Match compares that part alone", async () => {
+test("an ETag starts with the record's version, and If-Match compares only that part", async () => {
   const pool = await made("/api/pools");
   const path = `/api/pools/${pool.id}`;
   const seen = await etagOf(path);
   assert.match(seen, /^"1-[A-Za-z0-9_-]{16,}"$/);
 
-  // A recipient changes what the pool shows, not what an update of the pool replaces.
+  // A recipient changes the pool's representation, but not the fields that an update replaces.
   await made(`${path}/recipients`);
   const renamed = await rest.call("PATCH", path, { description: "a" }, { "if-match": seen });
   assert.equal(renamed.status, 200, renamed.text);
@@ -74,7 +74,7 @@ test("an ETag starts with the record's version, and If-Match compares that part 
   assert.equal((await rest.call("PATCH", path, { description: "b" }, { "if-match": '"2"' })).status, 200);
 });
 
-test("PUT with If-None-Match: * makes what is not there, and is 412 and changes nothing where it is", async () => {
+test("PUT with If-None-Match: * creates a missing record, and returns 412 without effect for an existing one", async () => {
   const content = { name: "First", channels: {} };
   const cases = [
     { path: "/api/config/values/events.retention_days", first: { value: 20 }, second: { value: 21 } },
@@ -91,7 +91,7 @@ test("PUT with If-None-Match: * makes what is not there, and is 412 and changes 
     assert.equal((await rest.call("PUT", path, second)).status, 200);
   }
 
-  // Where PUT only replaces, what is there is 412 and what is not is 404.
+  // When PUT only replaces, an existing record is 412 and a missing one is 404.
   const subscriber = await rest.call("POST", "/api/v2/notification/subscribers", { external_id: "put-once" });
   const at = (id: string) => `/api/v2/notification/subscribers/${id}`;
   const replace = (id: string) => rest.call("PUT", at(id), { first_name: "Ada" }, { "if-none-match": "*" });
@@ -99,7 +99,7 @@ test("PUT with If-None-Match: * makes what is not there, and is 412 and changes 
   assert.equal((await replace("01HWS6KRG00000000000000000")).status, 404);
 });
 
-test("a condition that an operation cannot check is refused, and nothing is changed", async () => {
+test("a condition that an operation cannot check is rejected, without effect", async () => {
   const pool = await made("/api/pools");
   const path = `/api/pools/${pool.id}`;
   const cases = [

@@ -17,11 +17,11 @@ before(async () => {
 
 interface Connection {
   readonly socket: Socket;
-  /** Everything that was received when the service has ended the connection. */
+  /** The received data, once the service has closed the connection. */
   readonly ended: Promise<string>;
 }
 
-/** Opens a connection, says something and nothing more. */
+/** Opens a connection, sends some bytes and then stays silent. */
 async function open(words: string | Buffer, baseUrl = service.baseUrl): Promise<Connection> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connectTcp(Number(port), hostname).on("error", () => {});
@@ -37,7 +37,7 @@ async function open(words: string | Buffer, baseUrl = service.baseUrl): Promise<
 
 const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0)]);
 
-/** A frame of HTTP/2. */
+/** Encodes an HTTP/2 frame. */
 function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -60,7 +60,7 @@ const lingering: readonly (readonly [what: string, words: string | Buffer])[] = 
 ];
 
 for (const [what, words] of lingering) {
-  test(`a caller without credentials that ${what} is disconnected`, async () => {
+  test(`an unauthenticated caller that ${what} is disconnected`, async () => {
     const { ended } = await open(words);
     await ended;
   });
@@ -92,14 +92,14 @@ async function openConnections({ metricsUrl }: TestService): Promise<number> {
   return Number(open);
 }
 
-test("headers that do not arrive in time are answered with a problem that says so", async () => {
+test("headers that do not arrive in time get a problem response that says so", async () => {
   const { ended } = await open("POST /api/events HTTP/1.1\r\nHost: localhost\r\n");
   const [head, body] = (await ended).split("\r\n\r\n", 2);
   assert.match(head!, /^HTTP\/1\.1 408 /);
   assert.equal(JSON.parse(body!).errorCode, "REQUEST_TIMEOUT");
 });
 
-test("a body over HTTP/1.1 that does not arrive in time is answered with 408, and the connection ends", async () => {
+test("a body over HTTP/1.1 that does not arrive in time gets 408, and the connection ends", async () => {
   const { ended } = await open(
     `POST /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${service.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
   );
@@ -110,14 +110,14 @@ test("a body over HTTP/1.1 that does not arrive in time is answered with 408, an
   assert.equal(problem.retryable, true);
 });
 
-test("a refused caller over HTTP/1.1 that never sends its body is disconnected after its answer", async () => {
+test("a rejected caller over HTTP/1.1 that never sends its body is disconnected after the response", async () => {
   const { ended } = await open(
     "POST /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
   );
   assert.match(await ended, /^HTTP\/1\.1 401 /);
 });
 
-/** Opens a stream whose body never ends; resolves when the service has ended the stream. */
+/** Opens a stream whose body never ends; resolves when the service has closed the stream. */
 async function stall(session: http2.ClientHttp2Session, headers: http2.OutgoingHttpHeaders) {
   const stream = session.request({ ":method": "POST", "content-type": "application/json", ...headers });
   stream.on("error", () => {});
@@ -132,7 +132,7 @@ async function stall(session: http2.ClientHttp2Session, headers: http2.OutgoingH
   return { head, flags, text, rstCode: stream.rstCode };
 }
 
-test("a body over HTTP/2 that does not arrive in time is answered in its protocol, and its stream ends", async (t) => {
+test("a body over HTTP/2 that does not arrive in time gets an error in its protocol, and its stream ends", async (t) => {
   const session = http2.connect(service.baseUrl);
   t.after(() => session.destroy());
   const key = { "x-api-key": service.adminKey };
@@ -154,7 +154,7 @@ test("a body over HTTP/2 that does not arrive in time is answered in its protoco
   assert.equal(reflection.rstCode, 0);
 });
 
-test("a refused caller over HTTP/2 that never sends its body has its stream ended after its answer", async (t) => {
+test("the stream of a rejected HTTP/2 caller that never sends its body is closed after the response", async (t) => {
   const session = http2.connect(service.baseUrl);
   t.after(() => session.destroy());
   const { head, rstCode } = await stall(session, { ":path": "/api/v2/environments" });
@@ -162,7 +162,7 @@ test("a refused caller over HTTP/2 that never sends its body has its stream ende
   assert.equal(rstCode, 0);
 });
 
-test("a refused body that goes on beyond the largest size is cut off, and the connection serves on", async (t) => {
+test("a rejected body beyond the maximum size is cut off, and the connection stays usable", async (t) => {
   const small = await startService({ "api.max_request_body_size": "65536" });
   const session = http2.connect(small.baseUrl);
   t.after(() => session.destroy());
@@ -178,10 +178,10 @@ test("a refused body that goes on beyond the largest size is cut off, and the co
   assert.equal(head[":status"], 200);
 });
 
-test("an answer that its caller does not read is given up, over HTTP/1.1 and HTTP/2", async (t) => {
+test("a response that the caller does not read is abandoned, over HTTP/1.1 and HTTP/2", async (t) => {
   const patient = await startService({ "server.body_timeout_s": "1" });
   const { baseUrl } = patient;
-  // Made once: later answers cost nothing.
+  // Created once: later responses are free.
   await (await fetch(`${baseUrl}/openapi.yaml`)).text();
   const { socket } = await open("GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20), baseUrl);
   t.after(() => socket.destroy());
@@ -193,18 +193,18 @@ test("an answer that its caller does not read is given up, over HTTP/1.1 and HTT
   stream.on("error", () => {});
   await once(stream, "close");
   assert.equal(stream.rstCode, http2.constants.NGHTTP2_CANCEL);
-  // The kernel tells of the end only once everything before it is read, so the service is asked.
+  // The kernel reports the end only after all data is read, so the test queries the service.
   session.destroy();
-  // What is left is the one that asked for the document first.
+  // The remaining connection is the one that requested the document first.
   await until(async () => (await openConnections(patient)) <= 1);
 });
 
-test("pipelined answers that were ready before their turn are given up when their caller does not read them", async (t) => {
+test("pipelined responses that are ready early are abandoned when the caller does not read them", async (t) => {
   const patient = await startService({ "server.body_timeout_s": "1" });
   const { baseUrl, adminKey } = patient;
   await (await fetch(`${baseUrl}/openapi.yaml`, { headers: { connection: "close" } })).text();
   await until(async () => (await openConnections(patient)) === 0);
-  // The first answer needs the database. The documents are ready at once, and wait for it.
+  // The first response needs the database. The documents are ready immediately, and wait for it.
   const first = `GET /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${adminKey}\r\n\r\n`;
   const documents = "GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20);
   const { socket } = await open(first + documents, baseUrl);
@@ -214,22 +214,23 @@ test("pipelined answers that were ready before their turn are given up when thei
   await until(async () => (await openConnections(patient)) === 0);
 });
 
-test("an HTTP/2 session with an open stream outlives the idle time while its peer answers", async (t) => {
+test("an HTTP/2 session with an open stream outlives the idle timeout while its peer responds to pings", async (t) => {
   const session = http2.connect(service.baseUrl);
   t.after(() => session.destroy());
   const stream = session.request({ ":path": "/api/events/subscribe", "x-api-key": service.adminKey });
   await once(stream, "response");
   stream.resume();
-  // Two pings are one more than a peer that does not answer gets.
+  // Two pings are one more than an unresponsive peer gets.
   for (let pings = 0; pings < 2; pings++) await once(session, "ping");
   assert.equal(stream.closed, false);
 });
 
-test("an HTTP/2 peer that no longer answers pings is disconnected, with its streams", async () => {
+test("an HTTP/2 peer that no longer responds to pings is disconnected, with its streams", async () => {
   const { ended } = await open(
     Buffer.concat([
       preface,
-      // :method POST, :scheme http, :path of the health protocol's Watch, :authority localhost, its content type; the
+      // :method POST, :scheme http, :path of the health protocol's Watch, :authority localhost and the content type;
+      // the
       // body is one empty message.
       frame(
         1,
@@ -248,19 +249,19 @@ test("an HTTP/2 peer that no longer answers pings is disconnected, with its stre
   assert.match(await ended, /\x06\0\0\0\0\0/, "it was pinged");
 });
 
-/** A header of HPACK under an index of the static table, neither indexed nor compressed. */
+/** Encodes an HPACK header with an index of the static table, neither indexed nor compressed. */
 function literal(...parts: [...index: number[], value: string]): Buffer {
   const value = Buffer.from(parts.at(-1) as string);
   return Buffer.concat([Buffer.from([...(parts.slice(0, -1) as number[]), value.length]), value]);
 }
 
-test("connections beyond the limits, of one address or in all, are refused until others close", async (t) => {
+test("connections beyond the limits, per address or in total, are refused until others close", async (t) => {
   const cases: readonly Record<string, string>[] = [
     { "server.max_connections_per_address": "3", "server.proxy_networks": "" },
     { "server.max_connections": "3" },
   ];
   for (const limits of cases) {
-    // A silent connection that its caller closes is free at once, and not only when its time is over.
+    // A silent connection that its caller closes is released immediately, before its timeout.
     const limited = await startService({ "server.header_timeout_s": "300", ...limits });
     const health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
     const held = await Promise.all([1, 2, 3].map(() => open("", limited.baseUrl)));
@@ -278,13 +279,13 @@ test("connections beyond the limits, of one address or in all, are refused until
       socket.destroy();
       return answer.startsWith("HTTP/1.1 200");
     });
-    // Another plane has places of its own.
+    // Another plane has its own limit.
     const metrics = await (await fetch(`${limited.metricsUrl}/metrics`)).text();
     assert.match(metrics, /^connections_refused_total\{limit="(address|total)"\} [1-9]/m);
   }
 });
 
-test("a proxy's network is not bound by the limit of an address", async (t) => {
+test("the limit per address does not apply to a proxy's network", async (t) => {
   const limited = await startService({ "server.max_connections_per_address": "1" });
   const held = await Promise.all([1, 2, 3].map(() => open("", limited.baseUrl)));
   t.after(() => {

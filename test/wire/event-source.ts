@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 
-/** One server-sent event. */
+/** A server-sent event. */
 interface SentEvent {
   readonly id: string;
   readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read events of every shape.
   readonly data: any;
 }
 
 /** An open stream of server-sent events. */
 export interface EventSource {
   readonly headers: Headers;
-  /** The next events, as many as are asked for. */
+  /** The next events, as many as requested. */
   take(count: number): Promise<SentEvent[]>;
-  /** Waits until the raw text of the stream shows something. */
+  /** Waits until the raw text of the stream contains a text. */
   see(pattern: RegExp): Promise<string>;
   close(): void;
 }
@@ -21,7 +21,7 @@ export interface EventSource {
 /** Opens a stream of server-sent events. */
 export async function openEvents(url: string, headers: Record<string, string>): Promise<EventSource> {
   const leave = new AbortController();
-  // A stream that shows nothing would keep a failing test waiting for ever.
+  // A stream without events would block a failing test forever.
   const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(15_000)]);
   const response = await fetch(url, { headers, signal });
   assert.equal(response.status, 200);

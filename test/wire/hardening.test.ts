@@ -18,14 +18,14 @@ before(async () => {
   rest = restClient(service.baseUrl, service.adminKey);
 });
 
-/** Asks with a Host of one's own choice, which fetch does not let one have. */
+/** Sends a request with an arbitrary Host, which fetch does not allow. */
 async function asHost(baseUrl: string, host: string, path = "/health"): Promise<{ status: number; text: string }> {
   const request = http.request(baseUrl + path, { headers: { host } }).end();
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   return { status: response.statusCode!, text: (await response.toArray()).join("") };
 }
 
-test("only requests for a listed Host are answered, on every path", async () => {
+test("only requests for a listed Host are accepted, on every path", async () => {
   for (const host of ["localhost", "LOCALHOST:8080", "127.0.0.1", "[::1]:80", "0.0.0.0"]) {
     assert.equal((await asHost(service.baseUrl, host)).status, 200, host);
   }
@@ -38,7 +38,7 @@ test("only requests for a listed Host are answered, on every path", async () => 
   }
 });
 
-test("the list of Hosts can be another one, or any", async () => {
+test("the list of Hosts can be configured, or allow any", async () => {
   const named = await startService({ "api.allowed_hosts": "api.example" });
   assert.equal((await asHost(named.baseUrl, "api.example:443")).status, 200);
   assert.equal((await asHost(named.baseUrl, "localhost")).status, 403);
@@ -46,7 +46,7 @@ test("the list of Hosts can be another one, or any", async () => {
   assert.equal((await asHost(any.baseUrl, "whatever.example")).status, 200);
 });
 
-test("browsers of listed origins may call, those of others may not", async () => {
+test("browsers may call from listed origins, and from no others", async () => {
   const preflight = (origin: string) =>
     rest.call("OPTIONS", "/api/v2/environments", undefined, {
       origin,
@@ -76,7 +76,7 @@ test("browsers of listed origins may call, those of others may not", async () =>
   }
 });
 
-test("without listed origins no browser of another origin may call", async () => {
+test("without listed origins no cross-origin browser may call", async () => {
   const closed = await startService();
   const answer = await restClient(closed.baseUrl).call("OPTIONS", "/api/v2/environments", undefined, {
     origin: "https://console.example",
@@ -86,7 +86,7 @@ test("without listed origins no browser of another origin may call", async () =>
   assert.equal(answer.headers.get("access-control-allow-origin"), null);
 });
 
-test("every answer carries the headers that keep browsers from guessing, framing and leaking", async () => {
+test("every response carries the headers against content sniffing, framing and referrer leaks", async () => {
   const answers = [
     await rest.call("GET", "/api/v2/environments"),
     await rest.call("GET", "/api/v2/environments/nowhere"),
@@ -111,7 +111,7 @@ test("every answer carries the headers that keep browsers from guessing, framing
   }
 });
 
-test("liveness, readiness and metrics need no credentials, under all of their names", async () => {
+test("liveness, readiness and metrics need no credentials, under all of their paths", async () => {
   const open = restClient(service.baseUrl);
   for (const path of ["/health", "/healthz", "/livez"]) {
     const { status, body } = await open.call("GET", path);
@@ -132,7 +132,7 @@ test("liveness, readiness and metrics need no credentials, under all of their na
   assert.equal((await open.call("HEAD", "/health")).text, "");
 });
 
-test("paths that can only be read answer other verbs with 405 and the verbs that they take", async () => {
+test("read-only paths return 405 for other verbs, with the allowed verbs", async () => {
   const open = restClient(service.baseUrl);
   for (const path of [
     ...["/", "/health", "/healthz", "/livez", "/ready", "/readyz", "/metrics", "/metricsz"],
@@ -151,7 +151,7 @@ test("paths that can only be read answer other verbs with 405 and the verbs that
   assert.equal((await open.call("GET", callback)).headers.get("allow"), "POST");
 });
 
-test("an unknown service or method is refused in the caller's protocol", async (t) => {
+test("an unknown service or method is rejected in the caller's protocol", async (t) => {
   for (const path of ["/no.such.v1.Service/Method", "/Service/Method", "/service.api.TenantService/Nothing"]) {
     const json = { "content-type": "application/json", "connect-protocol-version": "1" };
     const connect = await fetch(service.baseUrl + path, { method: "POST", headers: json, body: "{}" });
@@ -175,7 +175,7 @@ test("an unknown service or method is refused in the caller's protocol", async (
   assert.equal(((await plain.json()) as { code: string }).code, "unimplemented", "told by the path alone");
 });
 
-test("metrics have a listener of their own, with nothing else on it and for any Host", async () => {
+test("metrics have their own listener, with nothing else on it and for any Host", async () => {
   const own = restClient(service.metricsUrl, service.adminKey);
   assert.equal((await own.call("GET", "/metrics")).status, 200);
   assert.equal((await asHost(service.metricsUrl, "scraper.example", "/metrics")).status, 200);
@@ -184,7 +184,7 @@ test("metrics have a listener of their own, with nothing else on it and for any 
   }
 });
 
-test("a node without its database lives but is not ready, refuses calls as retryable, and recovers by itself", async (t) => {
+test("a node without its database is live but not ready, rejects calls as retryable, and recovers by itself", async (t) => {
   const database = await freshDatabase();
   t.after(() => database.drop());
   const gate = await openGate(database.url);
@@ -210,7 +210,7 @@ test("a node without its database lives but is not ready, refuses calls as retry
   await until(async () => (await open.call("GET", "/api/v2/environments")).status === 200);
 });
 
-test("a degraded node stays ready, unless calls would fail without what is gone", async () => {
+test("a degraded node stays ready, unless calls would fail without the missing dependency", async () => {
   const settings = {
     "cache.backend": "redis",
     "cache.redis_url": "redis://127.0.0.1:1",
@@ -230,7 +230,7 @@ test("a degraded node stays ready, unless calls would fail without what is gone"
   assert.equal(refused.body.errorCode, "UNAVAILABLE");
 });
 
-test("the type of every error leads to a page that explains it, for people and for programs", async () => {
+test("the type of every error is the URL of a page that explains it, for people and for programs", async () => {
   const { body: problem } = await rest.call("GET", "/api/nowhere");
   const root = problem.type.slice(0, problem.type.lastIndexOf("/"));
   for (const [code, entry] of Object.entries(catalogue)) {
@@ -244,28 +244,28 @@ test("the type of every error leads to a page that explains it, for people and f
   assert.equal((await fetch(`${root}/NO_SUCH_CODE`)).status, 404);
 });
 
-test("error types are where the operator says they are", async () => {
+test("the operator can configure the base URL of error types", async () => {
   const named = await startService({ "api.errors_url": "https://errors.example/types" });
   const { body } = await restClient(named.baseUrl).call("GET", "/api/tenants");
   assert.equal(body.type, "https://errors.example/types/UNAUTHENTICATED");
 });
 
-test("a connection that never says a word does not hold up a stopping node", async () => {
+test("a silent connection does not delay a stopping node", async () => {
   const node = await startService({ "server.shutdown_grace_s": "600" });
   const { hostname, port } = new URL(node.baseUrl);
   const socket = connectTcp(Number(port), hostname);
   const closed = once(socket, "close");
   await once(socket, "connect");
-  // A call over another connection is answered after the silent one was accepted.
+  // The call over another connection returns after the silent one was accepted.
   assert.equal((await fetch(`${node.baseUrl}/health`)).status, 200);
   const startedAtMs = performance.now();
   await node.stop();
   await closed;
-  // By itself it would be given up after the 15 seconds that headers may take.
+  // Without that it would be closed after the 15 seconds of the header timeout.
   assert.ok(performance.now() - startedAtMs < 10_000);
 });
 
-/** A way to a database that can be shut. */
+/** A proxy to a database that can be closed. */
 async function openGate(databaseUrl: string) {
   const sockets = new Set<Socket>();
   const path = `${socketHost(databaseUrl)}/.s.PGSQL.5432`;

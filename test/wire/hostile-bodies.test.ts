@@ -17,7 +17,7 @@ interface Refusal {
   readonly field: string | undefined;
 }
 
-/** Sends a body to the route operation over both protocols; answers with how each refused it. */
+/** Sends a body to the route operation over both protocols; returns each error. */
 async function refusals(body: string, { baseUrl, adminKey } = service): Promise<Refusal[]> {
   const client = restClient(baseUrl, adminKey);
   const rest = await client.call("POST", "/api/route", body);
@@ -35,7 +35,7 @@ async function refusals(body: string, { baseUrl, adminKey } = service): Promise<
 
 const keys = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":1`).join();
 
-test("a body with hundreds of thousands of keys or values is refused for their number, over REST and Connect", async () => {
+test("a body with hundreds of thousands of keys or values is rejected for their number, over REST and Connect", async () => {
   for (const [body, text] of [
     [`{"payload": {${keys(300_000)}}}`, /more than 10000 different keys/],
     [`{"payload": {"list": [${"1,".repeat(1_500_000)}1]}}`, /more than 250000 values/],
@@ -48,7 +48,7 @@ test("a body with hundreds of thousands of keys or values is refused for their n
   }
 });
 
-test("a key given twice, an integer that would change and a value that is too large are refused by name", async () => {
+test("a duplicate key, an integer that would lose precision and an oversized value are rejected by name", async () => {
   for (const [body, field, text] of [
     ['{"payload": {"id": 1, "id": 2}}', 'payload["id"]', /given twice/],
     ['{"pool_id": "a", "type": "b", "type": "c"}', "type", /given twice/],
@@ -63,7 +63,7 @@ test("a key given twice, an integer that would change and a value that is too la
   }
 });
 
-test("a body of 4 MiB in a few long strings is taken", async () => {
+test("a body of 4 MiB in a few long strings is accepted", async () => {
   const client = restClient(service.baseUrl, service.adminKey);
   const pool = await client.call("POST", "/api/pools", { name: "large", strategy: "round_robin" });
   const item = { pool_id: pool.body.data.id, type: "large", payload: { text: "x".repeat(250_000) } };
@@ -72,7 +72,7 @@ test("a body of 4 MiB in a few long strings is taken", async () => {
   assert.equal(answer.body.data.accepted_count, 16);
 });
 
-test("a large body takes tokens of its tenant's rate, whether it is taken or refused, over REST and Connect", async (t) => {
+test("a large body takes tokens of its tenant's rate, whether accepted or rejected, over REST and Connect", async (t) => {
   const nowMs = Date.now();
   t.mock.method(Date, "now", () => nowMs);
   const limited = await startService({ "ratelimit.tenant_rps": "100", "ratelimit.burst_s": "1" });
@@ -98,7 +98,7 @@ test("a large body takes tokens of its tenant's rate, whether it is taken or ref
   assert.equal(spent[0], 429, "and when the rate is spent the body is not looked at any more");
 });
 
-test("a call whose rate is spent is refused without waiting for its body", async (t) => {
+test("a call beyond its rate limit is rejected without waiting for its body", async (t) => {
   const nowMs = Date.now();
   t.mock.method(Date, "now", () => nowMs);
   const limited = await startService({ "ratelimit.tenant_rps": "1", "ratelimit.burst_s": "1" });
@@ -107,7 +107,7 @@ test("a call whose rate is spent is refused without waiting for its body", async
   while ((await route()).status !== 429);
   const { hostname, port } = new URL(limited.baseUrl);
   const socket = connect(Number(port), hostname);
-  // The body never comes.
+  // The body is never sent.
   socket.write(
     `POST /api/route HTTP/1.1\r\nhost: ${hostname}\r\nx-api-key: ${limited.adminKey}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n`,
   );
@@ -116,7 +116,7 @@ test("a call whose rate is spent is refused without waiting for its body", async
   socket.destroy();
 });
 
-test("a body that announces more than may come takes no tokens from anybody", async (t) => {
+test("a body with a declared size above the limit takes no tokens", async (t) => {
   const nowMs = Date.now();
   t.mock.method(Date, "now", () => nowMs);
   const limited = await startService({ "ratelimit.global_rps": "100", "ratelimit.burst_s": "1" });

@@ -5,7 +5,7 @@ import { until } from "../harness/embedded-owner.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService } from "../harness/service.ts";
 
-/** Time stands still, so that no bucket fills. */
+/** The clock is stopped, so that no bucket refills. */
 function freeze(t: TestContext): { passS(seconds: number): void } {
   let nowMs = Date.now();
   t.mock.method(Date, "now", () => nowMs);
@@ -27,7 +27,7 @@ async function tenantOf(service: TestService, name: string): Promise<RestClient 
 
 const environments = "/api/v2/environments";
 
-test("each method takes its own cost, the headers say what is left, and a refusal when to come back", async (t) => {
+test("each method takes its own cost, the headers show the remaining tokens, and a rejection says when to retry", async (t) => {
   const time = freeze(t);
   const service = await startService({ "ratelimit.tenant_rps": "10", "ratelimit.burst_s": "2" });
   const rest = restClient(service.baseUrl, service.adminKey);
@@ -58,7 +58,7 @@ test("each method takes its own cost, the headers say what is left, and a refusa
   assert.equal(await left("POST", environments, { key: "later" }), 5, "a second brings 10 tokens");
 });
 
-test("what one tenant is refused is not taken from the others", async (t) => {
+test("a tenant's rejected calls take nothing from other tenants", async (t) => {
   const time = freeze(t);
   const service = await startService({
     "ratelimit.tenant_rps": "10",
@@ -76,7 +76,7 @@ test("what one tenant is refused is not taken from the others", async (t) => {
   assert.equal(answer.headers.get("x-ratelimit-remaining"), "8", "the tighter of the two limits is told");
 });
 
-test("the instance's limit holds for all tenants together", async (t) => {
+test("the instance's limit applies to all tenants together", async (t) => {
   const time = freeze(t);
   const service = await startService({ "ratelimit.global_rps": "10", "ratelimit.burst_s": "1" });
   const one = await tenantOf(service, "one");
@@ -110,7 +110,7 @@ test("the internal plane is not limited", async (t) => {
   }
 });
 
-test("without a cache that counts nothing is limited", async (t) => {
+test("without a counting cache nothing is limited", async (t) => {
   freeze(t);
   const service = await startService({
     "ratelimit.tenant_rps": "1",
@@ -125,7 +125,7 @@ test("without a cache that counts nothing is limited", async (t) => {
   }
 });
 
-test("a tenant can lower its own limit while the service runs, and cannot raise it", async (t) => {
+test("a tenant can lower its own limit at run time, and cannot raise it", async (t) => {
   freeze(t);
   const service = await startService({ "ratelimit.tenant_rps": "1000", "ratelimit.burst_s": "1" });
   const tenant = await tenantOf(service, "dynamic");
@@ -143,7 +143,7 @@ test("a tenant can lower its own limit while the service runs, and cannot raise 
   assert.equal((await others.call("GET", environments)).headers.get("x-ratelimit-limit"), "1000");
 });
 
-test("a tenant can demand an idempotency key of every change, and of nothing else", async () => {
+test("a tenant can require an idempotency key for every mutation, and for nothing else", async () => {
   const service = await startService();
   const tenant = await tenantOf(service, "strict");
   assert.equal((await tenant.call("PUT", "/api/config/values/idempotency.required", { value: true })).status, 200);
@@ -161,7 +161,7 @@ test("a tenant can demand an idempotency key of every change, and of nothing els
   assert.equal((await tenant.call("POST", environments, { key: "free" })).status, 200);
 });
 
-test("no more calls run at once than the instance and a tenant allow, and a place is free again when a call ends", async () => {
+test("concurrent calls stay within the limits of the instance and the tenant, and a finished call releases its slot", async () => {
   const service = await startService({
     "api.max_concurrent_requests": "3",
     "api.max_concurrent_requests_per_tenant": "2",
@@ -188,7 +188,7 @@ test("no more calls run at once than the instance and a tenant allow, and a plac
   assert.match((await two.call("GET", environments)).body.detail, /The instance has reached its limit/);
   for (const leave of [leaveFirst, leaveSecond, leaveThird]) leave();
   await until(async () => (await one.call("GET", environments)).status === 200);
-  // Neither refusals nor streams that were only asked about keep a place.
+  // Neither rejections nor streams that were never opened keep a slot.
   for (let i = 0; i < 6; i++) await one.call("HEAD", "/api/events/subscribe");
   for (let i = 0; i < 6; i++) await one.call("GET", `${environments}/nowhere`);
   await until(async () => {

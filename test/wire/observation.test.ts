@@ -15,12 +15,12 @@ interface Span {
   readonly parentSpanId: string;
 }
 
-/** What OTLP sends, as far as it is looked at here. */
+/** The part of an OTLP request that the tests read. */
 interface Export {
   readonly resourceSpans: { readonly scopeSpans: { readonly spans: Span[] }[] }[];
 }
 
-test("every change and every refusal is in the audit log, chained, and no secret is", async () => {
+test("every change and every rejection is in the audit log, chained, and no secret is", async () => {
   const path = join(mkdtempSync(join(tmpdir(), "switchyard-audit-")), "audit.log");
   const service = await startService({ "audit.sink": "file", "audit.path": path, "audit.redact_pii": "true" });
   const admin = restClient(service.baseUrl, service.adminKey);
@@ -52,7 +52,7 @@ test("every change and every refusal is in the audit log, chained, and no secret
   assert.deepEqual((await verifyAudit(path)).ok, true);
 });
 
-test("a call is a span of its caller's trace, sent to the collector that is configured", async (t) => {
+test("a call is a span of its caller's trace, sent to the configured collector", async (t) => {
   const spans: Span[] = [];
   const collector = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -75,7 +75,7 @@ test("a call is a span of its caller's trace, sent to the collector that is conf
   assert.equal(span?.parentSpanId, parentId);
 });
 
-test("metrics tell of calls by operation, protocol, plane and code, and never of a tenant", async () => {
+test("metrics count calls by operation, protocol, plane and code, and never name a tenant", async () => {
   const service = await startService();
   const admin = restClient(service.baseUrl, service.adminKey);
   const { body } = await admin.call("GET", "/api/tenants");

@@ -29,7 +29,7 @@ function open({ baseUrl }: TestService): Surface[] {
   return opened.surfaces;
 }
 
-/** Asks every surface the same, and answers with what all of them say. */
+/** Sends the same call to every surface; asserts that the responses are equal and returns them. */
 async function agreed(operation: string, request: Json, headers = admin, among = surfaces): Promise<Json> {
   const answers: Json[] = [];
   for (const surface of among) {
@@ -41,7 +41,7 @@ async function agreed(operation: string, request: Json, headers = admin, among =
   return answers[0]!;
 }
 
-/** Asks every surface for something that it must refuse, and sees that all refuse it alike. */
+/** Sends a call that every surface must reject; asserts that the errors are equal. */
 async function refusedAlike(
   code: ErrorCode,
   operation: string,
@@ -119,14 +119,14 @@ test("every surface lists the same records in the same order", async () => {
   }
 });
 
-test("an idempotency key is one and the same on every surface", async () => {
+test("an idempotency key is shared by every surface", async () => {
   const request = { name: freshWord() };
   const headers = { ...admin, "idempotency-key": freshWord() };
   await agreed("ApiKeyService/CreateApiKey", request, headers);
   await refusedAlike("IDEMPOTENCY_KEY_REUSED", "ApiKeyService/CreateApiKey", { name: "another" }, headers);
 });
 
-test("what breaks rules is refused alike, with the same fields and rules", async () => {
+test("rule violations are rejected equally, with the same fields and rules", async () => {
   const { violations } = await refusedAlike("INVALID_ARGUMENT", "TenantService/CreateTenant", {
     name: "",
     slug: "Not A Slug",
@@ -142,7 +142,7 @@ test("what breaks rules is refused alike, with the same fields and rules", async
   await refusedAlike("INVALID_ARGUMENT", "EnvironmentService/CreateEnvironment", { key: "Bad Key" });
 });
 
-test("callers who are unknown, not allowed or of another tenant are refused alike", async () => {
+test("callers that are unknown, not allowed or of another tenant are rejected equally", async () => {
   const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "reader", roles: ["viewer"] });
   const reader = { "x-api-key": body.data.secret };
   await refusedAlike("UNAUTHENTICATED", "TenantService/ListTenants", {}, {});
@@ -158,7 +158,7 @@ test("callers who are unknown, not allowed or of another tenant are refused alik
   await refusedAlike("TENANT_MISMATCH", "EnvironmentService/ListEnvironments", {}, elsewhere);
 });
 
-test("records that are missing, taken, stale or protected are refused alike", async () => {
+test("records that are missing, taken, stale or protected are rejected equally", async () => {
   await refusedAlike("NOT_FOUND", "TenantService/GetTenant", { tenant_id: "nobody" });
   await refusedAlike("NOT_FOUND", "ApiKeyService/GetApiKey", { api_key_id: "nobody" });
   await refusedAlike("ALREADY_EXISTS", "EnvironmentService/CreateEnvironment", { key: "production" });
@@ -172,7 +172,7 @@ test("records that are missing, taken, stale or protected are refused alike", as
   assert.equal(overRest.body.detail, rpc.message);
 });
 
-test("a suspended tenant, a used-up quota and a version that is not spoken are refused alike", async () => {
+test("a suspended tenant, a used-up quota and an unsupported version are rejected equally", async () => {
   const { body } = await rest.call("POST", "/api/tenants", { name: "limited", issue_admin_key: true });
   const { admin_key, ...tenant } = body.data;
   const theirs = { "x-api-key": admin_key };
@@ -184,10 +184,10 @@ test("a suspended tenant, a used-up quota and a version that is not spoken are r
   await refusedAlike("INVALID_ARGUMENT", "TenantService/ListTenants", {}, { ...admin, "api-version": "2000-01-01" });
 });
 
-test("a used-up rate is refused alike, with the time to wait", async (t) => {
+test("a used-up rate is rejected equally, with the time to wait", async (t) => {
   const limited = await startService({ "ratelimit.tenant_rps": "1", "ratelimit.burst_s": "1" });
   const key = { "x-api-key": limited.adminKey };
-  // Time stands still, so that the bucket stays empty.
+  // The clock is stopped, so that the bucket stays empty.
   const frozenMs = Date.now();
   t.mock.method(Date, "now", () => frozenMs);
   assert.equal((await fetch(`${limited.baseUrl}/api/v2/environments`, { headers: key })).status, 200);
@@ -195,7 +195,7 @@ test("a used-up rate is refused alike, with the time to wait", async (t) => {
   assert.match(message, /Try again in [12] s/);
 });
 
-test("a full house and what is switched off are refused alike", async () => {
+test("a full instance and disabled features are rejected equally", async () => {
   const busy = await startService({ "api.max_concurrent_requests": "1", "dynamic_config.enabled": "false" });
   const key = { "x-api-key": busy.adminKey };
   const theirs = open(busy);
@@ -207,7 +207,7 @@ test("a full house and what is switched off are refused alike", async () => {
   leave.abort();
 });
 
-test("an internal error is masked alike", async () => {
+test("an internal error is masked equally", async () => {
   const broken = await startService();
   const sql = connect(broken.databaseUrl, 1);
   const theirs = open(broken);
@@ -232,7 +232,7 @@ test("a list is paged with limit, cursor and offset in REST, and with page_size,
   const first = await page({ page_size: 4, skip: 1 });
   assert.deepEqual(keysOf(first.environments), keys.slice(1, 5));
   assert.equal(first.totalSize, keys.length);
-  // Whatever is made in between, a cursor goes on behind the last record that was shown.
+  // A cursor continues after the last returned record, whatever is created in between.
   await client.call("POST", "/api/v2/environments", { key: "meanwhile" });
   const second = await page({ pageSize: 2, pageToken: first.nextPageToken });
   assert.deepEqual(keysOf(second.environments), keys.slice(5, 7));
@@ -246,7 +246,7 @@ test("a list is paged with limit, cursor and offset in REST, and with page_size,
   assert.equal(refused.status, 400, "Connect has its own names");
 });
 
-test("records that go away while a list is paged neither hide nor repeat others", async () => {
+test("records deleted while a list is paged neither hide nor repeat others", async () => {
   const owner = await startService();
   const client = restClient(owner.baseUrl, owner.adminKey);
   const made: string[] = [];

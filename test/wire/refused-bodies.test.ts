@@ -14,7 +14,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Sends a request over a session and reads the whole answer; resolves when the body is sent too. */
+/** Sends a request over a session and reads the whole response; resolves when the body is also sent. */
 async function ask(
   session: http2.ClientHttp2Session,
   headers: http2.OutgoingHttpHeaders,
@@ -22,7 +22,7 @@ async function ask(
 ): Promise<Answer> {
   const stream = session.request({ ":method": "POST", "content-type": "application/json", ...headers });
   let text = "";
-  // Not as an iterable: that would cancel the stream, and with it the rest of the body.
+  // Not as an async iterable, which would cancel the stream and with it the rest of the body.
   stream.setEncoding("utf8").on("data", (chunk) => {
     text += chunk;
   });
@@ -74,7 +74,7 @@ const refusals: readonly (readonly [
 ];
 
 for (const [why, status, headers] of refusals) {
-  test(`an HTTP/2 connection serves on after many large bodies that were refused for ${why}`, async (t) => {
+  test(`an HTTP/2 connection stays usable after many large bodies that were rejected for ${why}`, async (t) => {
     const session = http2.connect(service.baseUrl);
     t.after(() => session.destroy());
     for (let i = 0; i < 14; i++) {

@@ -6,7 +6,7 @@ import { startService } from "../harness/service.ts";
 
 const masterKey = (name: string) => createHash("sha256").update(name).digest("base64");
 
-test("a repeat whose stored answer is sealed with a removed key is refused with a typed error, and answered while the key is kept", async () => {
+test("a repeat whose stored response is encrypted with a removed key fails with a typed error, and succeeds while the key exists", async () => {
   const first = await startService({
     "connector.encryption_key": masterKey("old"),
     "connector.encryption_key_id": "old",

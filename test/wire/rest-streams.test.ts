@@ -21,7 +21,7 @@ async function publish(type: string, count: number): Promise<string[]> {
   return answers.map(({ body }) => body.data.id);
 }
 
-test("a subscription resumed from Last-Event-ID, again and again, shows every event once and in one order", async () => {
+test("a subscription resumed repeatedly from Last-Event-ID shows every event once and in one order", async () => {
   const [start] = await publish("resume.start", 1);
   const published = new Set<string>();
   const seen: string[] = [];
@@ -29,7 +29,7 @@ test("a subscription resumed from Last-Event-ID, again and again, shows every ev
   for (let round = 0; round < 4; round++) {
     const source = await open("?types=resume.made", { "last-event-id": last });
     const publishing = publish("resume.made", 20);
-    // Leaves in the middle of what is being published; the rest comes to the next one.
+    // Disconnects while events are published; the next subscription gets the rest.
     const events = await source.take(round < 3 ? 13 : 80 - seen.length);
     source.close();
     for (const each of await publishing) published.add(each);
@@ -50,7 +50,7 @@ test("a subscription resumed from Last-Event-ID, again and again, shows every ev
   whole.close();
 });
 
-test("a subscription without a cursor begins now, and shows what its filter lets through", async () => {
+test("a subscription without a cursor starts now, and shows the events that match its filter", async () => {
   await publish("before.it", 3);
   const source = await open("?types=after.*&subject=s1");
   await publish("after.it", 3);
@@ -67,7 +67,7 @@ test("a subscription without a cursor begins now, and shows what its filter lets
   );
 });
 
-test("the cursor in the query does what Last-Event-ID does, and the header goes first", async () => {
+test("the cursor in the query works like Last-Event-ID, and the header takes precedence", async () => {
   const [first, second] = [await publish("cursor.made", 1), await publish("cursor.made", 1)].flat();
   const [third] = await publish("cursor.made", 1);
   const byQuery = await open(`?types=cursor.made&cursor=${first}`);
@@ -81,7 +81,7 @@ test("the cursor in the query does what Last-Event-ID does, and the header goes 
   byHeader.close();
 });
 
-test("a cursor that is no event is refused with a problem, before the stream begins", async () => {
+test("a cursor that is not an event is rejected with a problem, before the stream starts", async () => {
   for (const cursor of ["nonsense", "01HWS6KRG0EXAMPLEKEY000000"]) {
     const { status, headers, body } = await rest.call("GET", "/api/events/subscribe", undefined, {
       "last-event-id": cursor,
@@ -92,7 +92,7 @@ test("a cursor that is no event is refused with a problem, before the stream beg
   }
 });
 
-test("a stream opens at once with a comment, and a comment every 15 seconds keeps it open", async (t) => {
+test("a stream immediately sends a comment, and a comment every 15 seconds keeps it open", async (t) => {
   const intervals: number[] = [];
   const real = globalThis.setInterval;
   t.mock.method(globalThis, "setInterval", (action: () => void, ms: number, ...rest_: unknown[]) => {
@@ -107,7 +107,7 @@ test("a stream opens at once with a comment, and a comment every 15 seconds keep
   assert.equal(source.headers.get("cache-control"), "no-store");
 });
 
-test("a stopping node ends its streams, and their readers go on elsewhere where they were", async () => {
+test("a stopping node ends its streams, and their readers resume on another node", async () => {
   const first = await startService();
   const second = await startService({ "auth.bootstrap_api_key": first.adminKey }, first.databaseUrl);
   const key = { "x-api-key": first.adminKey };
@@ -125,7 +125,7 @@ test("a stopping node ends its streams, and their readers go on elsewhere where 
   resumed.close();
 });
 
-test("a daily quota is kept exactly under a burst, and its endpoint tells the numbers", async () => {
+test("a daily quota is exact under a burst, and its endpoint reports the numbers", async () => {
   const { body } = await rest.call("POST", "/api/tenants", {
     name: "quota",
     issue_admin_key: true,

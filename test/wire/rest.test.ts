@@ -25,7 +25,7 @@ async function newEnvironment(key: string) {
   return body.data;
 }
 
-test("one object comes in data, next to metadata, with the names, enums, times and defaults of the definition", async () => {
+test("one record is in data, next to metadata, with the names, enums, times and defaults of the definition", async () => {
   const { status, headers, body } = await rest.call("POST", environments, { key: "envelope" });
   assert.equal(status, 200);
   assert.equal(headers.get("content-type"), "application/json");
@@ -45,7 +45,7 @@ test("one object comes in data, next to metadata, with the names, enums, times a
   assert.deepEqual(body.metadata, { request_id: headers.get("x-request-id"), api_version: "2024-01-01" });
 });
 
-test("a new tenant, key or webhook endpoint is data itself, with its secret in it this once", async () => {
+test("a new tenant, key or webhook endpoint is in data, with its secret only in this response", async () => {
   const tenant = await rest.call("POST", "/api/tenants", { name: "once", issue_admin_key: true });
   const key = await rest.call("POST", "/api/v2/api-keys", { name: "once" });
   const endpoint = await rest.call("POST", "/api/v2/webhooks/endpoints", { url: "https://hooks.example.com/a" });
@@ -115,7 +115,7 @@ test("pages by cursor, and pages by offset, show every record once and in the sa
   assert.deepEqual(byOffset, ids);
 });
 
-test("a cursor is good for its own list, filter and tenant only, and is refused under the name that REST gives it", async () => {
+test("a cursor is valid only for its own list, filter and tenant, and is rejected under its REST name", async () => {
   const { body } = await rest.call("GET", "/api/v2/api-keys?limit=1&status=STATUS_ACTIVE");
   const cursor = body.next_cursor;
   assert.notEqual(cursor, "");
@@ -135,7 +135,7 @@ test("a cursor is good for its own list, filter and tenant only, and is refused 
   }
 });
 
-test("what is wrong with limit and offset is told under these names", async () => {
+test("errors of limit and offset use these names", async () => {
   const { body } = await rest.call("GET", `${environments}?limit=many&offset=1.5`);
   assert.deepEqual(
     body.violations.map(({ field }: { field: string }) => field),
@@ -156,7 +156,7 @@ test("PATCH changes the fields that are present and no others", async () => {
   assert.deepEqual(emptied.body.data.settings, {});
 });
 
-test("an ETag says what was read, and If-None-Match saves reading it again", async () => {
+test("an ETag identifies the representation, and If-None-Match avoids reading it again", async () => {
   const { id } = await newEnvironment("etag");
   const path = `${environments}/${id}`;
   const etag = (await rest.call("GET", path)).headers.get("etag")!;
@@ -171,7 +171,7 @@ test("an ETag says what was read, and If-None-Match saves reading it again", asy
   assert.equal((await rest.call("GET", path, undefined, { "if-none-match": '"1"' })).status, 200);
 });
 
-test("If-Match and record_version make an update conditional; a stale one is told the current version", async () => {
+test("If-Match and record_version make an update conditional; a stale one gets the current version", async () => {
   const { id } = await newEnvironment("versions");
   const path = `${environments}/${id}`;
   const first = await rest.call("PATCH", path, { name: "one" }, { "if-match": '"1"' });
@@ -204,7 +204,7 @@ test("of many conditional updates from one version exactly one wins", async () =
   assert.deepEqual(statuses.sort(), [200, ...Array(7).fill(409)]);
 });
 
-test("HEAD answers as GET does, without the body", async () => {
+test("HEAD responds like GET, without the body", async () => {
   const got = await rest.call("GET", environments, undefined, { "x-request-id": "same" });
   const head = await rest.call("HEAD", environments, undefined, { "x-request-id": "same" });
   assert.equal(head.status, 200);
@@ -215,7 +215,7 @@ test("HEAD answers as GET does, without the body", async () => {
   assert.equal(stream.headers.get("content-type"), "text/event-stream");
 });
 
-test("a verb that a path does not take is 405 with the ones that it does", async () => {
+test("an unsupported verb is 405 with the supported ones", async () => {
   const { status, headers, body } = await rest.call("PUT", environments, {});
   assert.equal(status, 405);
   assert.equal(headers.get("allow"), "GET, POST");
@@ -223,7 +223,7 @@ test("a verb that a path does not take is 405 with the ones that it does", async
   assert.equal((await rest.call("OPTIONS", `${environments}/x`)).headers.get("allow"), "DELETE, GET, PATCH");
 });
 
-test("a path that leads nowhere is a 404 problem", async () => {
+test("an unknown path is a 404 problem", async () => {
   for (const path of [
     "/api",
     "/api/nowhere",
@@ -242,7 +242,7 @@ test("a path that leads nowhere is a 404 problem", async () => {
   assert.equal((await rest.call("POST", `${environments}/x:nothing`, {})).body.errorCode, "ROUTE_NOT_FOUND");
 });
 
-test("Api-Version: none is the current one, later ones get it, older and malformed ones are refused", async () => {
+test("Api-Version: a missing or later one gets the current version, older and malformed ones are rejected", async () => {
   const ask = async (version?: string) =>
     rest.call("GET", environments, undefined, version === undefined ? {} : { "api-version": version });
   for (const version of [undefined, "2024-01-01", "2031-05-05"]) {
@@ -260,7 +260,7 @@ test("Api-Version: none is the current one, later ones get it, older and malform
   }
 });
 
-test("every deprecated operation says so; when it ends only where the operator has set it", async () => {
+test("every deprecated operation says so; its sunset date only when the operator has set it", async () => {
   const deprecated = operations.filter(({ governance }) => governance.deprecation !== undefined);
   assert.ok(deprecated.length > 0);
   const [first] = deprecated;
@@ -275,7 +275,7 @@ test("every deprecated operation says so; when it ends only where the operator h
   assert.match(metrics, /deprecated_calls_total\{operation="service\.api\.MemberService\/ListTenantMembers"\} [1-9]/);
 });
 
-test("a request id of the caller's comes back in header and metadata; an unusable one is replaced", async () => {
+test("a caller's request id is returned in header and metadata; an invalid one is replaced", async () => {
   const good = await rest.call("GET", environments, undefined, { "x-request-id": "trace:42.a_b-c" });
   assert.equal(good.headers.get("x-request-id"), "trace:42.a_b-c");
   assert.equal(good.body.metadata.request_id, "trace:42.a_b-c");
@@ -285,7 +285,7 @@ test("a request id of the caller's comes back in header and metadata; an unusabl
   }
 });
 
-test("a body is read as JSON whatever kind of JSON it says it is, and as nothing else", async () => {
+test("a body is accepted with any JSON content type, and with no other", async () => {
   const { id } = await newEnvironment("types");
   const ask = (type: string) => rest.call("PATCH", `${environments}/${id}`, '{"name":"n"}', { "content-type": type });
   for (const type of [
@@ -308,7 +308,7 @@ test("a body is read as JSON whatever kind of JSON it says it is, and as nothing
   );
 });
 
-test("query parameters: repeated, enums, times and booleans are read; bad and unknown ones are refused by name", async () => {
+test("query parameters: repeated, enums, times and booleans are parsed; invalid and unknown ones are rejected by name", async () => {
   for (const type of ["query.first", "query.second", "query.third"]) await rest.call("POST", "/api/events", { type });
   const listed = async (query: string) => {
     const { status, body } = await rest.call("GET", `/api/events?${query}`);
@@ -345,7 +345,7 @@ test("query parameters: repeated, enums, times and booleans are read; bad and un
   assert.equal(inBody.body.violations[0].field, "key", "what belongs in the body is not read from the query");
 });
 
-test("a variable of the path and the same field of the body must agree", async () => {
+test("a path variable and the same field of the body must agree", async () => {
   const { id } = await newEnvironment("paths");
   const path = `${environments}/${id}`;
   assert.equal((await rest.call("PATCH", path, { environment_id: id, name: "same" })).status, 200);
@@ -353,7 +353,7 @@ test("a variable of the path and the same field of the body must agree", async (
   assert.equal(body.violations[0].field, "environment_id");
 });
 
-test("the extremes of time are kept as they were sent", async () => {
+test("the extremes of time are stored unchanged", async () => {
   for (const [sent, kept] of [
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"],
     ["9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999Z"],
@@ -364,7 +364,7 @@ test("the extremes of time are kept as they were sent", async () => {
   }
 });
 
-test("the configuration is exported as YAML, as it is and not in an envelope", async () => {
+test("the configuration is exported as plain YAML, without an envelope", async () => {
   await rest.call("PUT", "/api/config/values/events.retention_days", { value: 77 });
   const { status, headers, text } = await rest.call("GET", "/api/config/export");
   assert.equal(status, 200);

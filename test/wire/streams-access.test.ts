@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { restClient } from "../harness/rest.ts";
 import { startService } from "../harness/service.ts";
 
-test("an open stream ends when its key is revoked, and tells why", async () => {
+test("an open stream ends when its key is revoked, and says why", async () => {
   const service = await startService();
   const admin = restClient(service.baseUrl, service.adminKey);
   const reader = (await admin.call("POST", "/api/v2/api-keys", { name: "reader", roles: ["viewer"] })).body.data;
@@ -13,7 +13,7 @@ test("an open stream ends when its key is revoked, and tells why", async () => {
   assert.match(text, /event: error\ndata: .*"errorCode":"UNAUTHENTICATED"/);
 });
 
-test("callers who leave before their stream begins take no place of others", async () => {
+test("callers that disconnect before their stream starts take no slot of others", async () => {
   const service = await startService({ "api.max_concurrent_requests": "4" });
   const open = () =>
     fetch(`${service.baseUrl}/service.api.EventService/SubscribeEvents`, {
@@ -31,7 +31,7 @@ test("callers who leave before their stream begins take no place of others", asy
   assert.equal(status, 200);
 });
 
-test("whoever guesses at a key's secret does not hold up its owner", async () => {
+test("guessing a key's secret does not block its owner", async () => {
   const service = await startService({ "auth.bcrypt_cost": "10" });
   const owner = restClient(service.baseUrl, service.adminKey);
   assert.equal((await owner.call("GET", "/api/tenants")).status, 200);

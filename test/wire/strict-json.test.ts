@@ -10,7 +10,7 @@ before(async () => {
   rest = restClient(service.baseUrl, service.adminKey);
 });
 
-/** The one violation that a request is refused for. */
+/** The only violation of a rejected request. */
 async function violation(method: string, path: string, body?: object): Promise<{ field: string; message: string }> {
   const answer = await rest.call(method, path, body);
   assert.equal(answer.status, 400, answer.text);
@@ -18,7 +18,7 @@ async function violation(method: string, path: string, body?: object): Promise<{
   return answer.body.violations[0];
 }
 
-test("REST refuses a field in lowerCamel, and names the right spelling", async () => {
+test("REST rejects a field in lowerCamelCase, and names the right spelling", async () => {
   const refused = await violation("POST", "/api/tenants", { name: "camel", issueAdminKey: true });
   assert.deepEqual([refused.field, refused.message], ["issueAdminKey", "is called issue_admin_key here"]);
   const nested = await violation("POST", "/api/pools", { name: "camel", config: { selection: { slowStartS: 3 } } });
@@ -27,7 +27,7 @@ test("REST refuses a field in lowerCamel, and names the right spelling", async (
   assert.deepEqual([query.field, query.message], ["poolId", "is called pool_id here"]);
 });
 
-test("an unknown field is refused with the known field that its name comes closest to", async () => {
+test("an unknown field is rejected with the nearest known field", async () => {
   const body = await violation("POST", "/api/pools", { nmae: "typo", name: "typo" });
   assert.deepEqual([body.field, body.message], ["nmae", "is not a field here; did you mean name?"]);
   const nested = await violation("POST", "/api/pools", { name: "typo", config: { selection: { slow_starts: 3 } } });
@@ -38,7 +38,7 @@ test("an unknown field is refused with the known field that its name comes close
   assert.equal(strange.message, "is not a field here");
 });
 
-test("REST refuses the names that lists have in RPC, and names its own", async () => {
+test("REST rejects the RPC names of list fields, and names its own", async () => {
   for (const [given, name] of [
     ["page_size", "limit"],
     ["page_token", "cursor"],
@@ -49,7 +49,7 @@ test("REST refuses the names that lists have in RPC, and names its own", async (
   }
 });
 
-test("REST refuses the numbers of enum values, and lists their names", async () => {
+test("REST rejects the numbers of enum values, and lists their names", async () => {
   const body = await violation("POST", "/api/v2/environments", { key: "numbered", mode: 1 });
   assert.equal(body.field, "mode");
   assert.match(body.message, /must be one of .*MODE_SANDBOX.*, not a number/);
@@ -57,7 +57,7 @@ test("REST refuses the numbers of enum values, and lists their names", async () 
   assert.match(query.message, /must be one of .*STATUS_ACTIVE/);
 });
 
-test("REST takes numbers as JSON numbers; only a 64-bit integer may be a string of digits", async () => {
+test("REST accepts numbers as JSON numbers; only a 64-bit integer may be a string of digits", async () => {
   const { body } = await rest.call("POST", "/api/pools", { name: "numbers" });
   const path = `/api/pools/${body.data.id}/recipients`;
   const capacity = await violation("POST", path, { name: "a", capacity: "3" });
@@ -72,14 +72,14 @@ test("REST takes numbers as JSON numbers; only a 64-bit integer may be a string 
   assert.equal((await rest.call("PATCH", pool, { description: "d", record_version: String(current) })).status, 200);
 });
 
-test("REST refuses null for a field, and takes it where any JSON value goes", async () => {
+test("REST rejects null for a field, and accepts it for fields of any JSON value", async () => {
   const refused = await violation("POST", "/api/tenants", { name: "nothing", plan: null });
   assert.deepEqual([refused.field, refused.message], ["plan", "must not be null; leave the field out instead"]);
   const free = await rest.call("POST", "/api/tenants", { name: "free", settings: { color: null } });
   assert.deepEqual(free.body.data.settings, { color: null });
 });
 
-test("Connect takes all that proto3 JSON takes", async () => {
+test("Connect accepts everything that proto3 JSON allows", async () => {
   const headers = { "x-api-key": service.adminKey, "content-type": "application/json" };
   const body = JSON.stringify({ name: "lenient", issueAdminKey: false, plan: null });
   const made = await fetch(`${service.baseUrl}/service.api.TenantService/CreateTenant`, {
@@ -96,7 +96,7 @@ test("Connect takes all that proto3 JSON takes", async () => {
   assert.equal(listed.status, 200, await listed.text());
 });
 
-test("a limit or an offset of any size counts as one that fits", async () => {
+test("a limit or an offset out of range is clamped", async () => {
   const shape = async (query: string) => {
     const { status, body, text } = await rest.call("GET", `/api/v2/environments?${query}`);
     assert.equal(status, 200, text);

@@ -16,10 +16,10 @@ import { grpcCodes } from "../../src/errors/index.ts";
 import { type Json, operations } from "../harness/operations.ts";
 import { callOperation } from "../harness/wire.ts";
 
-/** What every surface says about a failure. */
+/** An error in the form that all surfaces share. */
 export interface Refusal {
   readonly errorCode: string;
-  /** The code of Connect and gRPC; what REST has instead is its status. */
+  /** The Connect or gRPC code; REST has its status instead. */
   readonly rpcCode: string | undefined;
   readonly status: number | undefined;
   readonly retryable: boolean;
@@ -28,19 +28,19 @@ export interface Refusal {
   readonly requestId: string;
 }
 
-/** An answer: the data as REST would show it, or a refusal. */
+/** A response: the data in REST form, or an error. */
 type Answer =
   | { readonly data: Json; readonly refusal?: undefined }
   | { readonly data?: undefined; readonly refusal: Refusal };
 
-/** A way to reach operations. */
+/** A protocol and client for calling operations. */
 export interface Surface {
   readonly name: string;
-  /** Calls an operation, named `Service/Method`, with the names that the definition has. */
+  /** Calls an operation, named `Service/Method`, with the field names of the definition. */
   call(operation: string, request: Json, headers: Record<string, string>): Promise<Answer>;
 }
 
-/** Every surface of a plane; what they opened is closed by the answered function. */
+/** Every surface of a plane; the returned function closes their connections. */
 export function surfacesOf(baseUrl: string): { surfaces: Surface[]; close: () => void } {
   const client = new Client(new URL(baseUrl).host, credentials.createInsecure());
   const surfaces = [
@@ -99,7 +99,7 @@ function connect(name: string, transport: Transport): Surface {
   };
 }
 
-/** A client that has nothing in common with ours. */
+/** A client that shares no code with ours. */
 function grpcJs(client: Client): Surface {
   return {
     name: "gRPC of grpc-js",
@@ -161,7 +161,7 @@ function camelCased(request: Json): Json {
   return Object.fromEntries(Object.entries(request).map(([name, value]) => [camel(name), value]));
 }
 
-/** What REST shows of an answer, from the message of another protocol. */
+/** Converts the message of another protocol to REST form. */
 function dataOf(name: string, message: Message): Json {
   const operation = operationOf(name);
   const whole = toJson(operation.method.output, message, {
@@ -172,7 +172,7 @@ function dataOf(name: string, message: Message): Json {
   return withNumbers(field === "" ? whole : whole[field]) as Json;
 }
 
-/** JSON of protobuf writes 64-bit numbers as texts; REST writes them as numbers. */
+/** Protobuf JSON writes 64-bit numbers as strings; REST writes them as numbers. */
 function withNumbers(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (key, each) => (key === "record_version" ? Number(each) : each));
 }

@@ -1,4 +1,4 @@
-// The limit of the protocol: Node's own HTTP server with a constant answer, called as our service is called.
+// The limit of the protocol: Node's own HTTP server with a constant response, called like our service.
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { connections } from "../http-connection.mjs";

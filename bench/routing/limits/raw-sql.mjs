@@ -1,4 +1,4 @@
-// The physical limit: the same rows through postgres.js, with no rules, no keys and no protocol around them.
+// The physical limit: the same rows through postgres.js, without rules, keys or a protocol.
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { socketHost } from "../../../src/platform/db/embedded/socket-host.ts";
@@ -57,7 +57,7 @@ async function createTable(sql) {
 
 let made = 0;
 const run = Date.now().toString(36);
-// As sortable as the ids in use: a random primary key would cost page reads that nobody else pays.
+// Sortable like real ids: a random primary key would cost page reads that no other participant has.
 const nextId = () => `${run}-${String(made++).padStart(17, "0")}`;
 
 function insertOne(sql) {
@@ -82,8 +82,8 @@ function insertMany(sql, count) {
 }
 
 /**
- * Two commits, since a lease is kept while the work is done: mark as leased, then delete. The deletion of one batch runs
- * beside the lease of the next, as the quickest of the peers do it.
+ * Two commits, because a lease is held during the work: mark as leased, then delete. The deletion of one batch runs
+ * concurrently with the lease of the next, like the fastest peers do it.
  */
 function drainLane(sql, workers, batching, size) {
   const drain = (pace) => {

@@ -1,10 +1,10 @@
-// Every path and shape of our API that the bench uses, and nothing else.
+// Every path and message shape of our API that the bench uses.
 import { Unavailable } from "../participants.mjs";
 
-/** Calls that set the scene, over one connection. */
+/** Setup calls over one connection. */
 export function management(connection) {
   return {
-    /** A pool whose items wait in its queue until a worker leases them, or, with `decision_only`, are only decided on. */
+    /** A pool whose items are queued until a worker leases them, or only decided with `decision_only`. */
     async createPool({ admission, recipients = 1, rules = 0, mode = "MODE_PULL" } = {}) {
       const name = `bench-${poolsMade++}`;
       const config = { queue: { max_depth: 100_000_000 }, ...(admission && { admission }) };
@@ -18,13 +18,13 @@ export function management(connection) {
       for (let i = 0; i < rules; i++) await post(connection, `/api/pools/${id}/rules`, rule(i, rules));
       return id;
     },
-    /** How many items of a pool wait or are leased. */
+    /** The number of queued or leased items of a pool. */
     async unfinished(id) {
       const path = `/api/queues/${id}/status`;
       const { data } = JSON.parse(succeeded(path, await connection.send("GET", path)));
       return Number(data.depth) + Number(data.in_flight);
     },
-    /** Takes what waits in a pool out of the way. */
+    /** Removes the queued items of a pool. */
     async emptyPool(id) {
       let remaining;
       do {
@@ -44,7 +44,7 @@ const recipient = (i, mode) => ({
   delivery: { mode },
 });
 
-// Only the last one matches, so that every rule is evaluated.
+// Only the last rule matches, so that every rule is evaluated.
 const rule = (i, count) => ({
   name: `rule-${i}`,
   priority: i,
@@ -52,7 +52,7 @@ const rule = (i, count) => ({
   action: { type: "set_priority", priority: 5 },
 });
 
-/** What each constraint asks for when every item is to pass it. */
+/** A configuration of each constraint that every item passes. */
 export const admissions = {
   none: undefined,
   singleton: { singleton: { key: "item.attributes.order", mode: "skip" } },
@@ -73,14 +73,14 @@ export async function routeOverConnect(connection, poolId, item) {
   succeeded(path, await connection.send("POST", path, JSON.stringify({ poolId, ...item })));
 }
 
-/** Decides on one item and keeps nothing; answers with the text of the answer. */
+/** Decides on one item without storing anything; returns the response text. */
 export async function decide(connection, poolId, item) {
   const path = "/api/route";
   const body = JSON.stringify({ pool_id: poolId, dry_run: true, ...item });
   return succeeded(path, await connection.send("POST", path, body));
 }
 
-/** Throws unless a decision goes as the bench means it to: to a recipient, by the one rule that matches. */
+/** Throws unless a decision selects a recipient by the only matching rule. */
 export async function tryDeciding(connection, poolId, item) {
   const { outcome, recipient_id, matched_rule_ids } = JSON.parse(await decide(connection, poolId, item)).data;
   if (outcome !== "routed" || recipient_id === "" || matched_rule_ids.length !== 1)
@@ -97,14 +97,14 @@ export async function routeBatch(connection, poolId, items) {
   if (accepted !== items.length) throw new Error(`${path} accepted ${accepted} of ${items.length}`);
 }
 
-/** Leases up to `size` items and completes them; answers with how many. */
+/** Leases up to `size` items and completes them; returns their number. */
 export async function leaseAndComplete(connection, poolId, size) {
   const { items: leased } = await post(connection, `/api/queues/${poolId}/lease`, { max_items: size, wait_s: 0 });
   if (leased.length === 0) return 0;
   const items = leased.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
   const { results } = await post(connection, `/api/queues/${poolId}/items:complete`, { items });
   const failed = results.find(({ error_code }) => error_code !== "");
-  if (failed !== undefined) throw new Error(`completing an item answered ${failed.error_code}`);
+  if (failed !== undefined) throw new Error(`completing an item returned ${failed.error_code}`);
   return items.length;
 }
 
@@ -115,6 +115,6 @@ async function post(connection, path, body) {
 function succeeded(path, { status, body }) {
   if (status < 300) return body;
   const text = `${path} answered ${status}: ${body.slice(0, 300)}`;
-  // Nothing that the bench asks for is missing, so an unknown path is an operation that this checkout has not got.
+  // The bench only uses existing records, so a 404 means that this checkout lacks the operation.
   throw status === 404 || status === 501 ? new Unavailable(text) : new Error(text);
 }

@@ -1,4 +1,4 @@
-// Switchyard, over HTTP with a key and the whole chain: this process is the caller, the service is another one.
+// Switchyard, over HTTP with a key and the whole chain: this process is the caller, the service is another process.
 import { connection, connections } from "../http-connection.mjs";
 import { nextItem, nextItems } from "../item.mjs";
 import { inBatches, lanes } from "../lanes.mjs";
@@ -74,16 +74,18 @@ async function participant(service) {
   };
 }
 
-/** One item through everything that is measured: what is missing shows before a run and not in the middle of it. */
+/**
+ * Sends items through everything that is measured, so that a missing feature fails before the run and not during it.
+ */
 async function tryOnce(connection, poolId) {
   await route(connection, poolId, nextItem());
   await routeBatch(connection, poolId, nextItems(1));
   const done = await leaseAndComplete(connection, poolId, 2);
-  if (done !== 2) throw new Error(`2 items were accepted, and ${done} of them could be leased`);
+  if (done !== 2) throw new Error(`2 items were accepted, but ${done} could be leased`);
 }
 
 function fillPool(callers, poolId, count) {
-  // Four calls at once, so that a caller has answered long before its turn comes again.
+  // Four concurrent calls, so that each caller has its response before its next turn.
   let turn = 0;
   return inBatches(count, (size) => routeBatch(callers[turn++ % callers.length], poolId, nextItems(size)));
 }

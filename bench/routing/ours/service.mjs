@@ -1,4 +1,4 @@
-// Starts the service as its users do, on the bench's database.
+// Starts the service as users do, on the bench's database.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -7,13 +7,13 @@ import { migrate } from "../../../src/platform/db/migrate.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The headers of a caller with a key, as every call of ours carries them. */
+/** The headers of an authenticated caller. */
 export const authorized = {
   "content-type": "application/json",
   "x-api-key": "sk_bench_routing_0123456789abcdef0123456789abcdef",
 };
 
-/** Starts the service, with further settings if need be; answers with its port, and with how to stop it. */
+/** Starts the service with optional extra settings; returns its port and a function that stops it. */
 export async function startService({ databaseUrl, settings: further = {} }) {
   await migrate(databaseUrl, join(root, "migrations"));
   const settings = {

@@ -1,4 +1,4 @@
-// BullMQ, in process: add, addBulk, and its worker; on Redis as most use it, or on the same PostgreSQL as the others.
+// BullMQ, in process: add, addBulk and its worker, on Redis as is common, or on the same PostgreSQL as the others.
 import { createPostgresBackend, Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import pg from "pg";
@@ -12,7 +12,7 @@ const name = "lead";
 export async function open(settings) {
   const store = settings.store === "redis" ? await onRedis(settings) : await onPostgres(settings);
   const { connection, backend } = store;
-  // The others leave nothing of a completed job, or hardly more.
+  // The others store little or nothing of a completed job.
   const defaultJobOptions = { removeOnComplete: true };
   const queue = new Queue(name, { connection, defaultJobOptions }, backend);
   await queue.waitUntilReady();
@@ -29,7 +29,7 @@ export async function open(settings) {
       { ...lanes.batch100, name: "addBulk", add: () => addMany(100) },
       { ...lanes.batch1000, name: "addBulk", add: () => addMany(1_000) },
     ],
-    // Its workers know no batches.
+    // Its workers have no batches.
     drains: lanes.workers.map((workers) => ({
       form: lanes.drainForm(workers, "single"),
       name: `concurrency ${workers}`,

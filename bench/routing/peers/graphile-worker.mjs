@@ -11,7 +11,7 @@ const logger = new Logger(() => () => {});
 
 export async function open({ databaseUrl }) {
   const pool = new pg.Pool(pgSettings(databaseUrl));
-  // It asks for handlers; what fails is reported by the call that failed.
+  // It requires a handler; errors are reported by the call that failed.
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   const utils = await makeWorkerUtils({ pgPool: pool, logger });
   await utils.migrate();
@@ -40,7 +40,7 @@ export async function open({ databaseUrl }) {
         drain: (pace) => drain(pool, { concurrency: workers, preset: batched }, pace),
       },
     ]),
-    // A job key makes a second job of the same key replace the first; a queue name makes jobs of one name take turns.
+    // A second job with the same job key replaces the first; jobs with the same queue name run one at a time.
     admissions: [
       { ...single, constraint: "none", name: "addJob", add: keyed(() => ({})) },
       { ...single, constraint: "singleton", name: "jobKey", add: keyed((item) => ({ jobKey: item.attributes.order })) },
@@ -67,8 +67,8 @@ export async function open({ databaseUrl }) {
 
 const batched = { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
-// A job counts when its task returns, and its completion is written after that, with nobody waiting for it. So the clock
-// runs until the worker has stopped and no query of it is under way.
+// A job counts when its task returns. Its completion is written later without anything waiting for it, so the clock
+// runs until the worker has stopped and has no running query.
 async function drain(pgPool, options, { target, limitMs }) {
   let done = 0;
   let finish;

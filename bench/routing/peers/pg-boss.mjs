@@ -9,7 +9,7 @@ const queue = "lead";
 const singletonQueue = "lead-once";
 
 export async function open({ databaseUrl }) {
-  // Its upkeep would run while others are measured.
+  // Its maintenance would run while others are measured.
   const boss = new PgBoss({ ...pgSettings(databaseUrl), supervise: false, schedule: false });
   boss.on("error", (error) => process.stderr.write(`pg-boss: ${error.message}\n`));
   await boss.start();

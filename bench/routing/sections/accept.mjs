@@ -1,4 +1,4 @@
-// Durable accepts a second: one item a call from 64 callers, and batches.
+// Durable accepts per second: one item per call from 64 callers, and batches.
 import { columns, printTable, withRatios } from "../report.mjs";
 import { inRounds, lanesOf } from "../rounds.mjs";
 

@@ -1,5 +1,5 @@
-// The price of each admission constraint: what is left of the throughput when every item passes it.
-// Peers are measured by the nearest thing that they have; it is named, since it is not the same thing.
+// The cost of each admission constraint: the remaining throughput when every item passes it.
+// Peers are measured with their nearest equivalent, which is named because it is not the same.
 import { columns, printTable, show } from "../report.mjs";
 import { inRounds, lanesOf } from "../rounds.mjs";
 
@@ -23,7 +23,7 @@ export async function admission(stage, { rounds, seconds, warmupSeconds, drainIt
       await stage.makeReady(participant, { count, admission: number });
       const limitMs = (seconds * 3 + 5) * 1000;
       const { done, tookMs } = await participant.call("drain", { list, lane: number, target: count, limitMs });
-      // Each of them passes its constraint, so each can be leased unless the time is up.
+      // Each item passes its constraint, so each can be leased before the deadline.
       const errors = tookMs < limitMs ? Math.max(0, count - done) : 0;
       return { perSecond: (done * 1000) / tookMs, count: done, errors };
     },

@@ -1,4 +1,4 @@
-// The cost of an item while very many others wait: accepting one, and leasing and completing one.
+// The cost of an item with a large backlog: accepting one, and leasing and completing one.
 import { columns, printTable, show, withRatios } from "../report.mjs";
 import { inRounds } from "../rounds.mjs";
 
@@ -15,7 +15,7 @@ export async function backlog(stage, { rounds, seconds, backlogs }) {
   }));
   const rows = [];
   let waiting = 0;
-  // The smallest comes again at the end: where it has changed, so has the machine meanwhile.
+  // The smallest backlog is measured again at the end: a difference means that the machine has changed.
   for (const size of [...backlogs, backlogs[0]]) {
     const fromScratch = size < waiting || waiting === 0;
     for (const { participant } of lanes) {
@@ -54,8 +54,8 @@ function firstOfForms(lanes, forms) {
 }
 
 /**
- * Puts `step` items in and takes as many out, again and again. The step is the same for every backlog, so that the time
- * that workers take to start weighs the same in each.
+ * Adds `step` items and removes as many, repeatedly. The step is the same for every backlog, so that the start-up time
+ * of workers has the same weight in each.
  */
 async function measureWith({ participant, accept, drain }, step, seconds) {
   const spent = { accept: 0, drain: 0 };
@@ -74,7 +74,7 @@ async function measureWith({ participant, accept, drain }, step, seconds) {
   } while (performance.now() - startedAt < seconds * 2_000);
   const acceptUs = (spent.accept * 1000) / items.accept;
   const drainUs = (spent.drain * 1000) / items.drain;
-  // Its inverse, so that the ratios are of throughput as everywhere else.
+  // Inverted, so that the ratios are of throughput as everywhere else.
   return { acceptUs, drainUs, perSecond: 1e6 / (acceptUs + drainUs), errors };
 }
 

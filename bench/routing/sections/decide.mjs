@@ -1,5 +1,5 @@
 // The latency of a decision that stores nothing, for small and large pools with few and many rules.
-// No peer decides who gets an item, so the only measure beside it is a constant answer over the same connection.
+// No peer decides which recipient gets an item, so the only reference is a constant response over the same connection.
 import { columns, printTable, show } from "../report.mjs";
 import { inRounds } from "../rounds.mjs";
 

@@ -1,8 +1,8 @@
-// Lease + complete a second, with 1, 4 and 16 workers, one item at a time and in batches.
+// Lease + complete per second, with 1, 4 and 16 workers, one item at a time and in batches.
 import { columns, printTable, withRatios } from "../report.mjs";
 import { inRounds, lanesOf } from "../rounds.mjs";
 
-// Enough to see how fast a lane is, so that the measured runs last as long as they are asked to.
+// Enough to estimate a lane's speed, so that the measured runs last as long as requested.
 const probeItems = 2_000;
 
 export async function drain(stage, { rounds, seconds, drainItemsMax }) {
@@ -28,7 +28,7 @@ async function drainOnce(stage, { participant, list, number }, count, seconds) {
   await stage.makeReady(participant, { count });
   const limitMs = (seconds * 3 + 5) * 1000;
   const { done, tookMs } = await participant.call("drain", { list, lane: number, target: count, limitMs });
-  // What was counted as completed must be so in the store, and all of it unless the time was up.
+  // Items counted as completed must be completed in the store, and all of them unless the deadline passed.
   const left = await participant.call("waiting");
   const undone = tookMs < limitMs ? left : Math.max(0, left - (count - done));
   return { perSecond: (done * 1000) / tookMs, count: done, errors: undone };
