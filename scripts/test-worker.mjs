@@ -1,6 +1,5 @@
 // Runs the test files that the parent process sends, one after another, and sends back their events. Modules are loaded
-// and
-// compiled once for all files, which is most of the cost of a short file.
+// and compiled once for all files, which is most of the cost of a short file.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

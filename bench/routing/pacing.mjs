@@ -44,9 +44,8 @@ export async function acceptCount({ add, callers, items }, count) {
 }
 
 /**
- * Runs `workers` loops of `take(worker)`, which leases and completes some items and returns their number.
- * Ends when `target` items are done, when all loops find nothing, or at the deadline; then waits for the work that
- * `finish`
+ * Runs `workers` loops of `take(worker)`, which leases and completes some items and returns their number. Ends when
+ * `target` items are done, when all loops find nothing, or at the deadline; then waits for the work that `finish`
  * reports as still running.
  */
 export async function drainInLoops({ take, finish, workers, target, limitMs }) {

@@ -23,9 +23,8 @@ export async function openStage({ without, waitingAtFirst }) {
     present,
     leftOut,
     // An emptied table has no statistics. A plan made for it then is a sequential scan, which the connection keeps and
-    // which
-    // gets slower with every row. In production, autovacuum prevents that; so every participant starts with some queued
-    // items and analyzed tables.
+    // which gets slower with every row. In production, autovacuum prevents that; so every participant starts with some
+    // queued items and analyzed tables.
     /** Prepares a participant as in production: `count` items are queued, and the planner has statistics. */
     async makeReady(participant, { count = waitingAtFirst, admission } = {}) {
       if (!participant.fills) return;

@@ -51,8 +51,7 @@ function startOwner(options: EmbeddedOptions, user: { uid?: number; gid?: number
 
 /**
  * A data folder for one test, without durability by default. When the test ends, the processes on it are stopped and
- * the folder
- * is removed. An initialised folder saves the seconds of the first start.
+ * the folder is removed. An initialised folder saves the seconds of the first start.
  */
 export async function scratch(t: TestContext, { initialised = false } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-embedded-"));

@@ -230,8 +230,7 @@ test("an HTTP/2 peer that no longer responds to pings is disconnected, with its 
     Buffer.concat([
       preface,
       // :method POST, :scheme http, :path of the health protocol's Watch, :authority localhost and the content type;
-      // the
-      // body is one empty message.
+      // the body is one empty message.
       frame(
         1,
         4,
