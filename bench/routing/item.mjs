@@ -3,12 +3,12 @@
 // Constraint groups with many items each.
 const groups = 1_000;
 
-let made = 0;
+let created = 0;
 const run = Date.now().toString(36);
 
 /** A new work item: `attributes.order` is unique, `key` is shared by every thousandth item. */
 export function nextItem() {
-  const n = made++;
+  const n = created++;
   return {
     type: "lead",
     key: `account-${n % groups}`,

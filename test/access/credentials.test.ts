@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
 import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "../routing/stage.ts";
+import { newParty, type Party } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 const path = "/api/v2/environments";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { RestClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, newParty, type Party, shown } from "../routing/stage.ts";
+import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
 import { openEvents } from "../wire/event-source.ts";
 
 let service: TestService;
@@ -13,7 +13,7 @@ before(async () => {
   service = await startService({ "egress.mode": "disabled" });
   own = await newParty(service);
   const { data } = await own.ok("GET", "/api/v2/environments");
-  const idOf = (key: string) => data.find((each: Answered) => each.key === key).id;
+  const idOf = (key: string) => data.find((each: ResponseData) => each.key === key).id;
   ids = { production: idOf("production"), staging: idOf("staging") };
 });
 
@@ -38,8 +38,8 @@ async function busyPool(environmentId: string): Promise<string> {
 
 const secretOf = async (fields: object) =>
   (await own.ok("POST", "/api/v2/api-keys", { name: "reader", roles: ["admin"], ...fields })).data.secret as string;
-async function everyEvent(by: RestClient, query = ""): Promise<Answered[]> {
-  const all: Answered[] = [];
+async function everyEvent(by: RestClient, query = ""): Promise<ResponseData[]> {
+  const all: ResponseData[] = [];
   for (let cursor = ""; ; ) {
     const { status, body, text } = await by.call("GET", `/api/events?limit=7&cursor=${cursor}${query}`);
     assert.equal(status, 200, text);
@@ -48,7 +48,7 @@ async function everyEvent(by: RestClient, query = ""): Promise<Answered[]> {
     if (cursor === "") return all;
   }
 }
-const idsOf = (events: readonly Answered[]) => events.map(({ id }) => id);
+const idsOf = (events: readonly ResponseData[]) => events.map(({ id }) => id);
 
 test("a key reads the events of its environments and those without an environment", async () => {
   const [production, staging] = [await busyPool(ids.production), await busyPool(ids.staging)];
@@ -91,8 +91,8 @@ test("a cursor of one environment mode is rejected in another", async () => {
   await busyPool(ids.staging);
   const { body } = await own.rest.call("GET", "/api/events?limit=1");
   const confined = await own.caller({ roles: ["viewer"], environment_mode: "production_only" });
-  const answer = await confined.call("GET", `/api/events?limit=1&cursor=${body.next_cursor}`);
-  assert.equal(answer.status, 400, answer.text);
+  const response = await confined.call("GET", `/api/events?limit=1&cursor=${body.next_cursor}`);
+  assert.equal(response.status, 400, response.text);
 });
 
 test("a subscription streams the events of its key's environments, in order, and resumes among them", async () => {
@@ -146,10 +146,10 @@ test("a webhook endpoint receives only the events that its creator may read", as
   const staging = await own.pool({ environment_id: ids.staging });
   const production = await own.pool({ environment_id: ids.production });
   const eventOf = async (pool: string) => (await own.ok("GET", `/api/events?subject=${pool}`)).data[0].id;
-  const deliveries = async (endpoint: Answered) =>
+  const deliveries = async (endpoint: ResponseData) =>
     new Set(
       (await own.ok("GET", `/api/v2/webhooks/endpoints/${endpoint.id}/deliveries`)).data.map(
-        (each: Answered) => each.id,
+        (each: ResponseData) => each.id,
       ),
     );
   const both = new Set([await eventOf(staging), await eventOf(production)]);

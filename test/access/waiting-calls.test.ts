@@ -4,7 +4,7 @@ import { createLeaseService } from "../../src/modules/routing/queues/leasing/lea
 import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, shown } from "../routing/stage.ts";
+import { newParty, type Party, shown } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 let issuer: Issuer;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, inEachProtocol, newParty, type Party, shown } from "../routing/stage.ts";
+import { inEachProtocol, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
 
 let node: TestService;
 let party: Party;
@@ -26,9 +26,9 @@ const explain = async (poolId: string, itemId: string) =>
   (await party.ok("GET", `/api/queues/${poolId}/items/${itemId}/admission-explanation`)).data;
 const groupsOf = async (poolId: string, query = "") =>
   (await party.ok("GET", `/api/queues/admission-groups?pool_id=${poolId}${query}`)).data;
-const pathOf = ({ pool_id, constraint_kind, group_id }: Answered) =>
+const pathOf = ({ pool_id, constraint_kind, group_id }: ResponseData) =>
   `/api/queues/${pool_id}/admission-groups/${constraint_kind}/${group_id}`;
-const clear = async (group: Answered, reason = "stuck since noon") =>
+const clear = async (group: ResponseData, reason = "stuck since noon") =>
   (await party.ok("POST", `${pathOf(group)}:clear`, { reason })).data;
 
 describe("preview predicts what routing then does", () => {
@@ -62,7 +62,7 @@ describe("preview predicts what routing then does", () => {
       assert.equal(data.status, "deduplicated", protocol);
       assert.equal(data.existing_queue_item_id, holder.queue_item_id, protocol);
       assert.deepEqual(
-        data.verdicts.map(({ constraint_kind, verdict }: Answered) => [constraint_kind, verdict]),
+        data.verdicts.map(({ constraint_kind, verdict }: ResponseData) => [constraint_kind, verdict]),
         [
           ["singleton", "deduplicate"],
           ["concurrency", "not_asked"],
@@ -194,7 +194,7 @@ test("groups are listed by their filters, page by page, in every protocol", asyn
   for (const key of ["a", "b"]) await route(poolId, 1, { key });
   for (let n = 0; n < 2; n++) await party.leaseOne(poolId);
   const kinds = async (query: string) =>
-    (await groupsOf(poolId, query)).map(({ constraint_kind }: Answered) => constraint_kind);
+    (await groupsOf(poolId, query)).map(({ constraint_kind }: ResponseData) => constraint_kind);
   assert.deepEqual(await kinds(""), ["concurrency", "concurrency", "singleton", "singleton", "throttle", "throttle"]);
   assert.deepEqual(await kinds("&constraint_kind=throttle"), ["throttle", "throttle"]);
   assert.deepEqual(await kinds("&status=cooling"), ["throttle", "throttle"]);

@@ -7,7 +7,7 @@ import { query, runs, until } from "../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
-import { type Answer, post } from "./supervised.ts";
+import { type PostResponse, post } from "./supervised-node.ts";
 
 /** A service with the embedded PostgreSQL in its own folder. */
 async function scratch(t: TestContext) {
@@ -37,20 +37,20 @@ interface Ledger {
 /** Writes concurrently until the node is down; calls back on every acknowledgement. */
 async function writeUntilGone(node: NodeProcess, round: number, ledger: Ledger, onAcknowledged: () => void) {
   let sent = 0;
-  const write = async (path: string, body: object, key: string): Promise<Answer | undefined> =>
+  const write = async (path: string, body: object, key: string): Promise<PostResponse | undefined> =>
     post(node, path, body, { "idempotency-key": key }).catch(() => undefined);
   const writer = async (kind: keyof Ledger) => {
     for (;;) {
       const name = `r${round}-${sent++}`;
       ledger[kind].set(name, undefined);
-      const answer =
+      const response =
         kind === "events"
           ? await write("/api/events", { type: "order.paid", subject: name }, name)
           : await write("/api/v2/environments", { key: name }, name);
-      if (answer === undefined) return;
+      if (response === undefined) return;
       // When the database dies before the service, calls are rejected; none of those is an acknowledgement.
-      if (answer.status !== 200) continue;
-      ledger[kind].set(name, answer.body.data.id);
+      if (response.status !== 200) continue;
+      ledger[kind].set(name, response.body.data.id);
       onAcknowledged();
     }
   };

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
-import { type Answer, postUntilAnswered, type Supervised, supervise } from "./supervised.ts";
+import { type PostResponse, postUntilAnswered, type SupervisedNode, supervise } from "./supervised-node.ts";
 
 const copies = 20;
 const eventCount = sized(200, 1000);
 const environmentCount = sized(20, 60);
 let database: TestDatabase;
-let service: Supervised;
+let service: SupervisedNode;
 
 before(async () => {
   database = await freshDatabase();
@@ -27,8 +27,8 @@ async function sendThroughCrashes(
   path: string,
   bodies: readonly object[],
   { crashes, atOnce }: { crashes: number; atOnce: number },
-): Promise<Answer[][]> {
-  const answers: Answer[][] = bodies.map(() => []);
+): Promise<PostResponse[][]> {
+  const answers: PostResponse[][] = bodies.map(() => []);
   const total = bodies.length * copies;
   let answered = 0;
   let crashed = 0;
@@ -55,7 +55,7 @@ async function sendThroughCrashes(
 }
 
 /** Asserts that all copies of a request got the same response, and returns it. */
-function sameAnswer(copiesOfOne: readonly Answer[]): Answer {
+function sameResponse(copiesOfOne: readonly PostResponse[]): PostResponse {
   assert.equal(copiesOfOne.length, copies);
   for (const { status, body } of copiesOfOne) {
     assert.equal(status, 200, JSON.stringify(body));
@@ -77,7 +77,7 @@ test(`${eventCount} events published 20 times each through three crashes are log
   assert.equal(rows.length, bodies.length);
   assert.equal(ids.size, bodies.length);
   for (const [index, ofOne] of answers.entries()) {
-    assert.equal(sameAnswer(ofOne).body.data.id, ids.get(bodies[index]!.subject));
+    assert.equal(sameResponse(ofOne).body.data.id, ids.get(bodies[index]!.subject));
   }
 });
 
@@ -92,7 +92,7 @@ test("environments created 20 times each through two crashes exist once, with on
   const byKey = new Map(rows.map((row) => [row.key, row]));
   for (const [index, ofOne] of answers.entries()) {
     const row = byKey.get(bodies[index]!.key)!;
-    assert.equal(sameAnswer(ofOne).body.data.id, row.id);
+    assert.equal(sameResponse(ofOne).body.data.id, row.id);
     assert.equal(row.events, 1);
   }
   const [left] =

@@ -28,11 +28,11 @@ test("a connection lost inside a transaction fails only that transaction", async
     );
     for (const { status } of await Promise.allSettled(lost)) assert.equal(status, "rejected");
     // Every pooled connection is usable again: use more concurrently than the pool has.
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, i) => db.transaction((tx) => tx<{ n: number }[]>`select ${i}::int as n`)),
     );
     assert.deepEqual(
-      answers.map(([row]) => row!.n),
+      responses.map(([row]) => row!.n),
       Array.from({ length: 12 }, (_, i) => i),
     );
   }

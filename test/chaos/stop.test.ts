@@ -12,7 +12,7 @@ import { EventService } from "../../gen/service/api/event_pb.ts";
 import { query, runs, until } from "../harness/embedded-owner.ts";
 import { type NodeProcess, type NodeProcessOptions, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
-import { post } from "./supervised.ts";
+import { post } from "./supervised-node.ts";
 
 const key = "sk_test_stop_0123456789abcdef";
 const environments = "/api/v2/environments";
@@ -122,7 +122,7 @@ test("during a stop, a call in flight gets its response, readiness fails, and la
     statuses += `${ready.status} `;
     return false;
   });
-  assert.match(statuses, /^(200 )*(503 )+$/, "it answers 503 until it takes no more connections");
+  assert.match(statuses, /^(200 )*(503 )+$/, "readiness returns 503 until the node accepts no more connections");
   await held.release();
   const [response] = await answered;
   assert.equal(response.statusCode, 200);

@@ -6,14 +6,14 @@ import { run } from "../../src/cli/run.ts";
 import { afterFile } from "../harness/after-file.ts";
 
 /** The result of a command: exit code and output. */
-export interface Ran {
+export interface CliResult {
   readonly exitCode: number;
   readonly out: string;
   readonly err: string;
 }
 
 /** The parts of a command's process environment that a test can set. */
-export interface Surroundings {
+export interface CliEnvironment {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly terminal?: boolean;
   readonly columns?: number;
@@ -25,18 +25,18 @@ let home: string | undefined;
 /** The home directory of the current test file. */
 function homeOfFile(): string {
   if (home === undefined) {
-    const made = mkdtempSync(join(tmpdir(), "switchyard-cli-"));
-    home = made;
+    const created = mkdtempSync(join(tmpdir(), "switchyard-cli-"));
+    home = created;
     afterFile(() => {
       home = undefined;
-      rmSync(made, { recursive: true, force: true });
+      rmSync(created, { recursive: true, force: true });
     });
   }
   return home;
 }
 
 /** Runs a command line in this process, with a home directory for the test file. */
-export async function cli(words: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
+export async function cli(words: readonly string[], surroundings: CliEnvironment = {}): Promise<CliResult> {
   const out: Buffer[] = [];
   const err: string[] = [];
   const io: Io = {

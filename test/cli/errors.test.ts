@@ -114,7 +114,7 @@ test("retries are bounded, and errors that are not retryable are not retried", a
   }
   stub.answers(problem("RATE_LIMITED", {}, { "retry-after": "3600" }));
   await cli([...at, "tenant", "list"]);
-  assert.equal(stub.arrived.length, 1, "nobody waits an hour");
+  assert.equal(stub.arrived.length, 1, "a retry delay of an hour is not awaited");
 });
 
 test("a refused connection is a one-line error without retries", async () => {

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, beforeEach } from "node:test";
-import { cli, type Surroundings } from "./cli-run.ts";
+import { type CliEnvironment, cli } from "./cli-run.ts";
 import { startStub } from "./stub-service.ts";
 
 const stub = await startStub();
@@ -18,7 +18,7 @@ beforeEach(() => {
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const file = () => join(folder, "switchyard", "profiles.json");
-const here = (words: readonly string[], { env, ...rest }: Surroundings = {}) =>
+const here = (words: readonly string[], { env, ...rest }: CliEnvironment = {}) =>
   cli(words, { ...rest, env: { XDG_CONFIG_HOME: folder, ...env } });
 const credentialsSent = () => stub.arrived.map(({ headers }) => headers["x-api-key"]);
 

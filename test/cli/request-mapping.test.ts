@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after } from "node:test";
-import { cli, type Surroundings } from "./cli-run.ts";
+import { type CliEnvironment, cli } from "./cli-run.ts";
 import { startStub } from "./stub-service.ts";
 
 const stub = await startStub();
@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "switchyard-cli-files-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a command and returns the one request that it sends. */
-async function sent(words: readonly string[], surroundings: Surroundings = {}) {
+async function sent(words: readonly string[], surroundings: CliEnvironment = {}) {
   stub.answers({ json: { data: [], total: 0, metadata: {} } });
   const ran = await cli(["--address", stub.address, ...words], surroundings);
   assert.equal(ran.exitCode, 0, ran.err);

@@ -13,7 +13,7 @@ interface Arrived {
 }
 
 /** A stub response; a function handles the response itself. */
-type StubAnswer =
+type StubResponse =
   | {
       readonly status?: number;
       readonly headers?: Record<string, string>;
@@ -27,13 +27,13 @@ interface Stub {
   readonly address: string;
   readonly arrived: Arrived[];
   /** Responses to the next requests, in order; the last one repeats. */
-  answers(...answers: StubAnswer[]): void;
+  answers(...answers: StubResponse[]): void;
 }
 
 /** Starts a stub that stops after the test file's last test. */
 export async function startStub(): Promise<Stub> {
   const arrived: Arrived[] = [];
-  let queue: StubAnswer[] = [];
+  let queue: StubResponse[] = [];
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const { method, url, headers } = request;

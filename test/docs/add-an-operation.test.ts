@@ -92,7 +92,7 @@ function edit({ introduction, content }: Block): string {
     return extended;
   }
   const [, path, line] = /^In `([^`]+)`, after the line `([^`]+)`:$/.exec(introduction) ?? [];
-  assert.ok(path !== undefined && line !== undefined, `The guide says where the code goes: ${introduction}`);
+  assert.ok(path !== undefined && line !== undefined, `The guide must say where the code goes: ${introduction}`);
   const parts = readFileSync(join(copy, path), "utf8").split(`\n${line}\n`);
   assert.equal(parts.length, 2, `${path} has exactly one line ${line}`);
   writeFileSync(join(copy, path), `${parts[0]}\n${line}\n${content}${parts[1]}`);

@@ -5,11 +5,11 @@ import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
 import { buildOpenApi, type Parameter } from "../../src/gateway/openapi/index.ts";
 import { idFields, type Json } from "../harness/operations.ts";
 import { restRequest, send } from "../harness/wire.ts";
-import { callerFor, operations, requestFor, type Stage, setStage } from "../matrix/stage.ts";
+import { callerFor, createMatrixFixture, type MatrixFixture, operations, requestFor } from "../matrix/fixture.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 before(async () => {
-  stage = await setStage();
+  fixture = await createMatrixFixture();
 });
 
 const baseUrl = "http://127.0.0.1";
@@ -50,10 +50,10 @@ for (const operation of operations) {
     const example = exampleOf(binding);
     if (example === undefined || operation.streaming) continue;
     test(`${binding.verb} ${binding.path}: the example in the OpenAPI document is accepted`, async () => {
-      const prepared = await requestFor(operation, stage.platform);
+      const prepared = await requestFor(operation, fixture.platform);
       const request = withRecords(operation, binding, example, prepared);
       const { method, path, headers, body } = restRequest(operation, request, binding);
-      const caller = callerFor(stage.platform, operation);
+      const caller = callerFor(fixture.platform, operation);
       const outcome = await send("REST", caller.baseUrl + path, {
         method,
         headers: { ...caller.headers, ...headers },

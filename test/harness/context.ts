@@ -78,7 +78,8 @@ export async function perform<I extends DescMessage, O>(
   schema: I,
   request: MessageInitShape<I>,
 ): Promise<O> {
-  if (typeof handler !== "function" && !("prepare" in handler)) throw new Error("A grouped handler commits its own transaction");
+  if (typeof handler !== "function" && !("prepare" in handler))
+    throw new Error("A grouped handler commits its own transaction");
   const actions: AfterCommit[] = [];
   const message = create(schema, request);
   const afterCommit = (action: AfterCommit) => void actions.push(action);
@@ -86,14 +87,14 @@ export async function perform<I extends DescMessage, O>(
     const context = contextFor(db, { ...choice, afterCommit });
     const prepared = typeof handler === "function" ? undefined : await handler.prepare(context, message, from);
     try {
-      const answer = await db.transaction((tx) => {
+      const response = await db.transaction((tx) => {
         const inside = { ...context, sql: tx };
         return typeof handler === "function"
           ? handler(inside, message)
           : (handler.run(inside, message, prepared) as Promise<O>);
       });
       await runAfterCommit(actions);
-      return answer;
+      return response;
     } catch (error) {
       if (!(error instanceof PrepareAgain)) throw error;
       from = error.from;

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 /** A real Redis (or Valkey) server for one test file. */
-export interface RedisPeer {
+export interface RedisServer {
   /** The path of a unix socket, which no other test can use. */
   readonly url: string;
   /** Kills the server, as in a crash; `start` restarts it empty. */
@@ -35,7 +35,7 @@ export function whyNoRedis(): string {
 }
 
 /** Starts a Redis from the PATH, or one unpacked from Debian packages; returns undefined when neither is available. */
-export async function startRedis(): Promise<RedisPeer | undefined> {
+export async function startRedis(): Promise<RedisServer | undefined> {
   let program: Program | undefined;
   try {
     program = (await onPath()) ?? (await fromPackages());
@@ -48,7 +48,7 @@ export async function startRedis(): Promise<RedisPeer | undefined> {
   return peerOf(program, folder);
 }
 
-async function peerOf(program: Program, folder: string): Promise<RedisPeer> {
+async function peerOf(program: Program, folder: string): Promise<RedisServer> {
   const socket = join(folder, "redis.sock");
   let child: ChildProcess | undefined;
 
@@ -61,7 +61,7 @@ async function peerOf(program: Program, folder: string): Promise<RedisPeer> {
       started.stdout.resume();
       return;
     }
-    throw new Error(`${program.path} ended before it was ready.`);
+    throw new Error(`${program.path} exited before it was ready.`);
   }
   async function kill(): Promise<void> {
     const ended = child;

@@ -1,10 +1,10 @@
 /** A REST client. */
 export interface RestClient {
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<RestAnswer>;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<RestResponse>;
 }
 
 /** A REST response. */
-export interface RestAnswer {
+export interface RestResponse {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.

@@ -4,11 +4,11 @@ import { catalogue, type ErrorCode } from "../../src/errors/index.ts";
 import type { Json } from "../harness/operations.ts";
 import { readRows } from "../harness/rows.ts";
 import { type Caller, callOperation, type Protocol } from "../harness/wire.ts";
-import { callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
+import { callerFor, createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "./fixture.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 before(async () => {
-  stage = await setStage();
+  fixture = await createMatrixFixture();
 });
 
 const wrongCredentials = [
@@ -26,9 +26,9 @@ for (const operation of operations) {
 
   /** Asserts that every caller is rejected over every protocol and that no row changes. */
   async function refuses(code: ErrorCode, callers: readonly Caller[]): Promise<void> {
-    made ??= requestFor(operation, stage.platform);
+    made ??= requestFor(operation, fixture.platform);
     const request = await made;
-    const held = await readRows(stage.sql);
+    const held = await readRows(fixture.sql);
     const refusal = async (protocol: Protocol, caller: Caller) => {
       const outcome = await callOperation(protocol, operation, caller, request);
       assert.equal(outcome.code, code, `${protocol}: ${outcome.text}`);
@@ -38,23 +38,23 @@ for (const operation of operations) {
       if (protocol === "REST") assert.equal(outcome.status, catalogue[code].http);
     };
     await Promise.all(protocols.flatMap((protocol) => callers.map((caller) => refusal(protocol, caller))));
-    assert.deepEqual(await readRows(stage.sql), held);
+    assert.deepEqual(await readRows(fixture.sql), held);
   }
 
   test(`${id} accepts a request generated from its definition`, async () => {
     for (const protocol of protocols) {
-      const request = await requestFor(operation, stage.platform);
-      const held = governance.mutating ? undefined : await readRows(stage.sql);
-      const outcome = await callOperation(protocol, operation, callerFor(stage.platform, operation), request);
+      const request = await requestFor(operation, fixture.platform);
+      const held = governance.mutating ? undefined : await readRows(fixture.sql);
+      const outcome = await callOperation(protocol, operation, callerFor(fixture.platform, operation), request);
       assert.equal(outcome.code, "OK", `${protocol}: ${JSON.stringify(request)} was answered ${outcome.text}`);
       assert.equal(outcome.status, 200);
-      if (held !== undefined) assert.deepEqual(await readRows(stage.sql), held, "what only reads changes nothing");
+      if (held !== undefined) assert.deepEqual(await readRows(fixture.sql), held, "what only reads changes nothing");
     }
   });
 
   if (governance.authenticationRequired) {
     test(`${id} rejects callers without valid credentials, without effect`, async () => {
-      const { baseUrl } = callerFor(stage.platform, operation);
+      const { baseUrl } = callerFor(fixture.platform, operation);
       await refuses(
         "UNAUTHENTICATED",
         wrongCredentials.map((headers) => ({ baseUrl, headers: headers as Record<string, string> })),
@@ -62,7 +62,7 @@ for (const operation of operations) {
     });
 
     test(`${id} rejects credentials of the other plane, without effect`, async () => {
-      const { admin, service } = stage.platform;
+      const { admin, service } = fixture.platform;
       const callers = [{ baseUrl: service.baseUrl, headers: admin.headers }];
       if (!governance.internalOnly) callers.push({ baseUrl: admin.baseUrl, headers: service.headers });
       await refuses("UNAUTHENTICATED", callers);
@@ -71,13 +71,13 @@ for (const operation of operations) {
 
   if (governance.authorizationRequired && !governance.internalOnly) {
     test(`${id} rejects a key without roles and scopes, without effect`, async () => {
-      await refuses("PERMISSION_DENIED", [stage.platform.nobody]);
+      await refuses("PERMISSION_DENIED", [fixture.platform.nobody]);
     });
   }
 
   if (governance.roles.length > 0) {
     test(`${id} rejects a key with every scope but without the role, without effect`, async () => {
-      await refuses("PERMISSION_DENIED", [stage.platform.roleless]);
+      await refuses("PERMISSION_DENIED", [fixture.platform.roleless]);
     });
   }
 }

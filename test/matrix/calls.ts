@@ -20,7 +20,7 @@ export interface Party {
 }
 
 /** Values of valid requests that the definition does not determine, by operation. */
-export type Known = Readonly<Record<string, (party: Party) => Promise<Json> | Json>>;
+export type FixtureRequests = Readonly<Record<string, (party: Party) => Promise<Json> | Json>>;
 
 /** The callers of an operation: an internal one is reachable only on the internal plane. */
 export function callerFor(party: Party, { governance }: Operation): Caller {

@@ -33,7 +33,7 @@ for (const operation of operations) {
       "internal-only means for internal callers",
     );
     if (governed.authorizationRequired) {
-      assert.ok(governed.authenticationRequired, "whoever is authorized is known");
+      assert.ok(governed.authenticationRequired, "authorization requires authentication");
       assert.match(governed.resource, /^[a-z][a-z0-9_]*$/);
       assert.match(governed.action, /^[a-z][a-z0-9_]*$/);
     }

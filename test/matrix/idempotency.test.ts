@@ -5,19 +5,27 @@ import { freshWord, type Json } from "../harness/operations.ts";
 import { changedRows, markRows, readRows } from "../harness/rows.ts";
 import { sampled } from "../harness/run-size.ts";
 import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
-import { atRest, callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
+import {
+  atRest,
+  callerFor,
+  createMatrixFixture,
+  type MatrixFixture,
+  operations,
+  protocols,
+  requestFor,
+} from "./fixture.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 before(async () => {
-  stage = await setStage();
+  fixture = await createMatrixFixture();
 });
 
 const mutating = operations.filter(({ governance }) => governance.mutating);
 
 /** The service's rows, except the idempotency keys themselves. */
 const effects = async () => {
-  await atRest(stage.sql);
-  return readRows(stage.sql, ["idempotency_records"]);
+  await atRest(fixture.sql);
+  return readRows(fixture.sql, ["idempotency_records"]);
 };
 
 function isReplayed({ headers }: Outcome): boolean {
@@ -27,14 +35,14 @@ function isReplayed({ headers }: Outcome): boolean {
 for (const [turn, operation] of mutating.entries()) {
   const { id } = operation;
   const ask = (protocol: Protocol, request: Json, key: string) =>
-    callOperation(protocol, operation, callerFor(stage.platform, operation), request, {
+    callOperation(protocol, operation, callerFor(fixture.platform, operation), request, {
       "idempotency-key": key,
       "x-request-id": "the-same",
     });
 
   test(`${id} repeated with one key takes effect once and returns the same response`, async () => {
     for (const protocol of sampled(protocols, 2, turn)) {
-      const request = await requestFor(operation, stage.platform);
+      const request = await requestFor(operation, fixture.platform);
       const key = freshWord();
       const untouched = await effects();
       const first = await ask(protocol, request, key);
@@ -55,8 +63,8 @@ for (const [turn, operation] of mutating.entries()) {
   test(`${id} rejects a key that was used with another request, without effect`, async () => {
     for (const protocol of sampled(protocols, 2, turn)) {
       const key = freshWord();
-      assert.equal((await ask(protocol, await requestFor(operation, stage.platform), key)).code, "OK");
-      const another = await requestFor(operation, stage.platform);
+      assert.equal((await ask(protocol, await requestFor(operation, fixture.platform), key)).code, "OK");
+      const another = await requestFor(operation, fixture.platform);
       const held = await effects();
       const outcome = await ask(protocol, another, key);
       assert.equal(outcome.code, "IDEMPOTENCY_KEY_REUSED", `${protocol}: ${outcome.text}`);
@@ -69,12 +77,12 @@ for (const [turn, operation] of mutating.entries()) {
   test(`${id} sent many times concurrently with one key takes effect once`, async () => {
     /** The rows that calls with one request and one key write, and their responses. */
     const effectOf = async (count: number) => {
-      const request = await requestFor(operation, stage.platform);
+      const request = await requestFor(operation, fixture.platform);
       const key = freshWord();
-      const mark = await markRows(stage.sql);
+      const mark = await markRows(fixture.sql);
       const outcomes = await Promise.all(Array.from({ length: count }, (_, i) => ask(protocols[i % 2]!, request, key)));
-      await atRest(stage.sql);
-      return { outcomes, written: await changedRows(stage.sql, mark) };
+      await atRest(fixture.sql);
+      return { outcomes, written: await changedRows(fixture.sql, mark) };
     };
     const once = await effectOf(1);
     const { outcomes, written } = await effectOf(6);
@@ -88,12 +96,12 @@ for (const [turn, operation] of mutating.entries()) {
 
 test("no mutating operation accepts a key that is unprintable or too long", async () => {
   const requests = new Map<Operation, Json>();
-  for (const operation of mutating) requests.set(operation, await requestFor(operation, stage.platform));
+  for (const operation of mutating) requests.set(operation, await requestFor(operation, fixture.platform));
   const held = await effects();
   for (const [turn, [operation, request]] of [...requests].entries()) {
     for (const protocol of protocols) {
       for (const key of sampled(["", "\u00e9", "k".repeat(256)], 3, turn)) {
-        const caller = callerFor(stage.platform, operation);
+        const caller = callerFor(fixture.platform, operation);
         const outcome = await callOperation(protocol, operation, caller, request, { "idempotency-key": key });
         assert.equal(outcome.code, "INVALID_ARGUMENT", `${operation.id}, ${protocol}, ${key}: ${outcome.text}`);
         assert.equal(outcome.violations[0]?.field, "Idempotency-Key");
@@ -104,7 +112,7 @@ test("no mutating operation accepts a key that is unprintable or too long", asyn
 });
 
 test("keys are scoped by caller, tenant and operation", async () => {
-  const { platform, own } = stage;
+  const { platform, own } = fixture;
   const create = operations.find(({ id }) => id === "service.api.EnvironmentService/CreateEnvironment")!;
   const invite = operations.find(({ id }) => id === "service.api.MemberService/InviteMember")!;
   const key = { "idempotency-key": freshWord() };
@@ -121,7 +129,7 @@ test("keys are scoped by caller, tenant and operation", async () => {
 });
 
 test("a failed call leaves its key free for the corrected one", async () => {
-  const { platform } = stage;
+  const { platform } = fixture;
   const create = operations.find(({ id }) => id === "service.api.EnvironmentService/CreateEnvironment")!;
   const key = { "idempotency-key": freshWord() };
   assert.equal(

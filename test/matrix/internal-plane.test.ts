@@ -13,11 +13,11 @@ import {
 } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { readRows } from "../harness/rows.ts";
 import { callOperation, restRequest, send } from "../harness/wire.ts";
-import { operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
+import { createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "./fixture.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 before(async () => {
-  stage = await setStage();
+  fixture = await createMatrixFixture();
 });
 
 const hidden = operations.filter(({ governance }) => governance.internalOnly);
@@ -32,14 +32,14 @@ for (const operation of hidden) {
 
   test(`${id} accepts a service token on the internal plane`, async () => {
     for (const protocol of protocols) {
-      const { own } = stage;
+      const { own } = fixture;
       const outcome = await callOperation(protocol, operation, own.service, await requestFor(operation, own));
       assert.equal(outcome.code, "OK", `${protocol}: ${outcome.text}`);
     }
   });
 
   test(`${id} does not exist for REST on the external plane, for any caller and verb`, async () => {
-    const { own, sql } = stage;
+    const { own, sql } = fixture;
     const request = restRequest(operation, await requestFor(operation, own));
     const held = await readRows(sql);
     for (const headers of [own.admin.headers, own.service.headers, {}]) {
@@ -54,7 +54,7 @@ for (const operation of hidden) {
   });
 
   test(`${id} is unimplemented for Connect, gRPC and gRPC-Web on the external plane, for any caller`, async () => {
-    const { own } = stage;
+    const { own } = fixture;
     const request = await requestFor(operation, own);
     const { baseUrl } = own.admin;
     const transports = [
@@ -80,7 +80,7 @@ for (const operation of hidden) {
 }
 
 test("the service report lists exactly each plane's operations", async () => {
-  const { own } = stage;
+  const { own } = fixture;
   const report = operations.find(({ id }) => id === "service.api.DiscoveryService/GetServicesReport")!;
   const named = async (caller: typeof own.admin) => {
     const { body } = await callOperation("REST", report, caller, {});
@@ -93,7 +93,7 @@ test("the service report lists exactly each plane's operations", async () => {
 });
 
 test("the OpenAPI document lists every external operation and no internal one", async () => {
-  const { own } = stage;
+  const { own } = fixture;
   for (const { baseUrl } of [own.admin, own.service]) {
     const response = await fetch(`${baseUrl}/openapi.yaml`);
     const text = await response.text();
@@ -105,7 +105,7 @@ test("the OpenAPI document lists every external operation and no internal one", 
 });
 
 test("reflection lists exactly each plane's operations", async (t) => {
-  const { own } = stage;
+  const { own } = fixture;
   const described = async (baseUrl: string) => {
     const client = new Client(new URL(baseUrl).host, credentials.createInsecure());
     t.after(() => client.close());

@@ -5,24 +5,24 @@ import { ulid } from "../../src/platform/ids/ulid.ts";
 import { idFields } from "../harness/operations.ts";
 import { readRows } from "../harness/rows.ts";
 import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
-import { listedIds } from "./listed-ids.ts";
 import {
   alternatives,
   callerFor,
+  createMatrixFixture,
   listRequestFor,
+  type MatrixFixture,
   operations,
   protocols,
   recordFor,
   refusals,
   requestFor,
-  type Stage,
-  setStage,
   sharedIds,
-} from "./stage.ts";
+} from "./fixture.ts";
+import { listedIds } from "./listed-ids.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 before(async () => {
-  stage = await setStage();
+  fixture = await createMatrixFixture();
 });
 
 const sameRequestId = { "x-request-id": "the-same" };
@@ -49,7 +49,7 @@ for (const operation of operations) {
     const field = `${id}.${name}`;
     if (sharedIds.has(field)) continue;
     test(`${id} does not distinguish another tenant's ${name} from one that does not exist`, async () => {
-      const { own, foreign, sql } = stage;
+      const { own, foreign, sql } = fixture;
       const alternative = alternatives[field];
       // The filter alone: other filters would hide its matches.
       const made = await (isFilter(operation, name) ? listRequestFor : requestFor)(operation, own);
@@ -73,7 +73,7 @@ for (const operation of operations) {
 
   for (const { path, read, replace } of listedIds(operation)) {
     test(`${id} treats another tenant's ${path} like one that does not exist`, async () => {
-      const { own, foreign, sql } = stage;
+      const { own, foreign, sql } = fixture;
       const request = await requestFor(operation, own);
       const foreignId = read(await requestFor(operation, foreign));
       const held = await readRows(sql);
@@ -94,7 +94,7 @@ for (const operation of operations) {
 
   if (paging !== undefined) {
     test(`${id} lists no records of another tenant, and rejects its cursors`, async () => {
-      const { own, foreign } = stage;
+      const { own, foreign } = fixture;
       const owner = paging.items.message!.field.tenantId?.name;
       const isTenant = id.startsWith("service.api.TenantService/");
       const ours = await listRequestFor(operation, own);
@@ -117,7 +117,7 @@ for (const operation of operations) {
 }
 
 test("another tenant's event is rejected as a log cursor, like one that does not exist", async () => {
-  const { own, foreign } = stage;
+  const { own, foreign } = fixture;
   const subscribe = operations.find(({ id }) => id === "service.api.EventService/SubscribeEvents")!;
   const { cursor } = await requestFor(subscribe, foreign);
   for (const protocol of protocols) {
@@ -129,7 +129,7 @@ test("another tenant's event is rejected as a log cursor, like one that does not
 });
 
 test("a service of one tenant learns nothing about another tenant's key", async () => {
-  const { own, foreign } = stage;
+  const { own, foreign } = fixture;
   const verify = operations.find(({ id }) => id === "service.api.ApiKeyService/VerifyApiKey")!;
   const request = await requestFor(verify, foreign);
   for (const protocol of protocols) {

@@ -1,29 +1,29 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { type Breakage, breakagesOf, broken, itemwiseField } from "../harness/broken-requests.ts";
+import { broken, type InvalidValue, invalidValuesOf, itemwiseField } from "../harness/invalid-requests.ts";
 import { readRows } from "../harness/rows.ts";
 import { sampled } from "../harness/run-size.ts";
 import { callOperation, type Protocol, restPagingNames } from "../harness/wire.ts";
-import { callerFor, operations, protocols, requestFor, type Stage, setStage } from "./stage.ts";
+import { callerFor, createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "./fixture.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 before(async () => {
-  stage = await setStage();
+  fixture = await createMatrixFixture();
 });
 
-const unknownField: Breakage = { field: "no_such_field", what: "an unknown field", value: "1" };
+const unknownField: InvalidValue = { field: "no_such_field", what: "an unknown field", value: "1" };
 
 /** A limit or an offset out of range is clamped. */
-function isTaken(protocol: Protocol, { field, value }: Breakage): boolean {
+function isTaken(protocol: Protocol, { field, value }: InvalidValue): boolean {
   return protocol === "REST" && /^(page_size|skip)$/.test(field) && /^\d+$/.test(String(value));
 }
 
 for (const [turn, operation] of operations.entries()) {
   test(`${operation.id} names every field that violates a rule of its definition, without effect`, async () => {
-    const { platform, sql } = stage;
+    const { platform, sql } = fixture;
     const request = await requestFor(operation, platform);
     const held = await readRows(sql);
-    for (const [at, breakage] of [...breakagesOf(operation), unknownField].entries()) {
+    for (const [at, breakage] of [...invalidValuesOf(operation), unknownField].entries()) {
       const { field, what } = breakage;
       for (const protocol of sampled(protocols, 2, turn + at).filter((each) => !isTaken(each, breakage))) {
         const outcome = await callOperation(
@@ -54,7 +54,7 @@ for (const operation of operations) {
   if (field === undefined) continue;
 
   test(`${operation.id} returns an error of its own for an item that violates a rule of its definition`, async () => {
-    const { platform, sql } = stage;
+    const { platform, sql } = fixture;
     const request = { ...(await requestFor(operation, platform)), [field.name]: [{}] };
     const held = await readRows(sql);
     for (const protocol of protocols) {

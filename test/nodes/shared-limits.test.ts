@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
-import { type RedisPeer, startRedis, whyNoRedis } from "../harness/redis.ts";
+import { type RedisServer, startRedis, whyNoRedis } from "../harness/redis.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestSettings } from "../harness/service.ts";
 
-let redis: RedisPeer | undefined;
+let redis: RedisServer | undefined;
 before(async () => {
   redis = await startRedis();
 });
@@ -29,11 +29,11 @@ test("nodes with one Redis share a tenant's limit, and without Redis follow thei
   const closed = await startService(limited(redis.url, "closed"), url);
   const nodes = [open, closed].map(({ baseUrl }) => restClient(baseUrl, key));
 
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 60 }, (_, i) => nodes[i % 2]!.call("GET", "/api/events/01J00000000000000000000000")),
   );
   // When Redis was too slow, the first node admitted the call without a limit header.
-  const judged = answers.filter(({ headers }) => headers.has("x-ratelimit-limit"));
+  const judged = responses.filter(({ headers }) => headers.has("x-ratelimit-limit"));
   const passed = judged.filter(({ status }) => status === 404).length;
   assert.ok(passed >= 20 && passed <= 26, `${passed} of ${judged.length} passed a bucket of 20`);
   assert.ok(judged.every(({ status }) => status === 404 || status === 429));
@@ -44,7 +44,7 @@ test("nodes with one Redis share a tenant's limit, and without Redis follow thei
   // A node caches an empty bucket for a moment.
   await until(async () => (await statuses(0)) !== 429 && (await statuses(1)) !== 429);
   assert.equal(await statuses(0), 404, "open: calls pass while the limiter cannot answer");
-  assert.equal(await statuses(1), 503, "closed: calls are refused while the limiter cannot answer");
+  assert.equal(await statuses(1), 503, "closed: calls are rejected while the limiter is unavailable");
   assert.equal((await restClient(open.baseUrl).call("GET", "/ready")).body.status, "degraded");
   assert.equal((await restClient(closed.baseUrl).call("GET", "/ready")).status, 503);
   await open.stop();

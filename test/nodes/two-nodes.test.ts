@@ -137,12 +137,12 @@ test("copies of a request that reach different nodes take effect once", async ()
   for (const [path, body] of cases) {
     const send = async (node: RestClient) => {
       for (;;) {
-        const answer = await node.call("POST", path, body, { "idempotency-key": "the one" });
-        if (answer.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS") return answer.body.data;
+        const response = await node.call("POST", path, body, { "idempotency-key": "the one" });
+        if (response.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS") return response.body.data;
       }
     };
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => send(i % 2 === 0 ? tenant.a : tenant.b)));
-    for (const answer of answers) assert.deepEqual(answer, answers[0]);
+    const responses = await Promise.all(Array.from({ length: 40 }, (_, i) => send(i % 2 === 0 ? tenant.a : tenant.b)));
+    for (const response of responses) assert.deepEqual(response, responses[0]);
   }
   const [found] = await database.sql`
     select (select count(*)::int from events where tenant_id = ${tenant.id} and type = 'order.paid') as events,
@@ -153,7 +153,7 @@ test("copies of a request that reach different nodes take effect once", async ()
 test("both nodes together grant exactly a tenant's quota", async () => {
   const tenant = await newTenant({ "api.call": { limit_per_day: 100 } });
   const calls = Array.from({ length: 160 }, (_, i) => (i % 2 === 0 ? tenant.a : tenant.b).call("GET", environments));
-  const statuses = (await Promise.all(calls)).map((answer) => answer.status);
+  const statuses = (await Promise.all(calls)).map((response) => response.status);
   assert.equal(statuses.filter((status) => status === 200).length, 100);
   assert.equal(statuses.filter((status) => status === 429).length, 60);
   const quota = await onB.call("GET", `/api/tenants/${tenant.id}/quota/api.call`);
@@ -220,7 +220,7 @@ test("an event of a transaction that commits late is neither skipped nor out of 
   });
   const freeAtMs = performance.now();
   await taking;
-  assert.ok(performance.now() - freeAtMs < 1500, "it came promptly, although nobody was woken");
+  assert.ok(performance.now() - freeAtMs < 1500, "the event arrives promptly without a wake-up signal");
   assert.deepEqual(arrived, [held.id, later.body.data.id]);
   assert.deepEqual(
     (await resumed.take(2)).map((event) => event.id),
@@ -242,8 +242,8 @@ test("readers on both nodes see the whole log in one order while transactions of
 
   const held: Awaited<ReturnType<typeof holdOpen>>[] = [];
   const publish = async (node: RestClient, n: number) => {
-    const answer = await node.call("POST", "/api/events", { type: "order.paid", subject: `${n}` });
-    assert.equal(answer.status, 200, answer.text);
+    const response = await node.call("POST", "/api/events", { type: "order.paid", subject: `${n}` });
+    assert.equal(response.status, 200, response.text);
   };
   for (let round = 0; round < 25; round++) {
     if (round < 20) held.push(await holdOpen(tenant.id));

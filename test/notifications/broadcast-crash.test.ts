@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { post, postUntilAnswered, type Supervised, supervise } from "../chaos/supervised.ts";
+import { post, postUntilAnswered, type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import type { TestSql } from "../harness/postgres-server.ts";
 import { sized } from "../harness/run-size.ts";
-import { chanceFrom } from "../routing/crew.ts";
+import { createRandom } from "../routing/lease-checks.ts";
 
 const memberCount = sized(25_000, 100_000);
 const churned = 300;
@@ -39,7 +39,7 @@ async function stage(t: TestContext) {
 }
 
 /** Removes and adds members repeatedly until stopped. */
-async function churn(nodes: readonly Supervised[], isOver: () => boolean, chance: () => number): Promise<void> {
+async function churn(nodes: readonly SupervisedNode[], isOver: () => boolean, chance: () => number): Promise<void> {
   const path = `/api/v2/notification/topics/${topic}/subscribers`;
   for (let n = 1; !isOver(); n = (n % churned) + 1) {
     const node = await nodes[chance() < 0.5 ? 0 : 1]!.current;
@@ -53,7 +53,7 @@ async function churn(nodes: readonly Supervised[], isOver: () => boolean, chance
 
 test(`a broadcast to ${memberCount} members, with random node crashes and membership changes, reaches exactly the members at its cutoff`, async (t) => {
   const { nodes, sql, tenantId } = await stage(t);
-  const chance = chanceFrom(11);
+  const chance = createRandom(11);
   const first = await nodes[0]!.current;
   await post(first, "/api/v2/notification/topics", { key: topic });
   await fill(sql, tenantId);
@@ -68,9 +68,9 @@ test(`a broadcast to ${memberCount} members, with random node crashes and member
   let over = false;
   const churning = churn(nodes, () => over, chance);
   const trigger = { workflow_key: "news", topic, payload: { text: "It is here." } };
-  const answer = await postUntilAnswered(nodes[0]!, "/api/v2/notifications/trigger", trigger, "once");
-  assert.equal(answer.status, 200);
-  const { transaction_id: transactionId } = answer.body.data;
+  const response = await postUntilAnswered(nodes[0]!, "/api/v2/notifications/trigger", trigger, "once");
+  assert.equal(response.status, 200);
+  const { transaction_id: transactionId } = response.body.data;
   const status = async () => {
     const [row] = await sql<{ status: string; expanded: number; cutoff: string }[]>`
       select status, expanded::int as expanded, cutoff from notification_broadcasts

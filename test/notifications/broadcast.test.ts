@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, freshName, newSender, type Sender, shown } from "./stage.ts";
+import { freshName, newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;
@@ -16,13 +16,13 @@ after(() => sql.end());
 
 const completed = (transactionId: string) =>
   shown(
-    async () => (await sender.ok("GET", `/api/v2/notifications/broadcasts/${transactionId}`)).data as Answered,
+    async () => (await sender.ok("GET", `/api/v2/notifications/broadcasts/${transactionId}`)).data as ResponseData,
     ({ status }) => status === "completed",
   );
 
 async function subscribers(count: number, fields: object = {}): Promise<string[]> {
-  const made = await Promise.all(Array.from({ length: count }, () => sender.subscriber(fields)));
-  return made.map(({ id }) => id);
+  const created = await Promise.all(Array.from({ length: count }, () => sender.subscriber(fields)));
+  return created.map(({ id }) => id);
 }
 
 test("a topic is notified asynchronously: the response has no outcomes, and every member gets its message", async () => {

@@ -37,7 +37,7 @@ test("a connection is created, read, listed and revoked, and its credentials are
   const repeated = await admin.call("POST", base, mail, key);
   assert.equal(repeated.headers.get("idempotency-replayed"), "true");
   assert.equal(repeated.body.data.id, id);
-  const answers = [
+  const responses = [
     made,
     repeated,
     await admin.call("GET", `${base}/${id}`),
@@ -46,18 +46,18 @@ test("a connection is created, read, listed and revoked, and its credentials are
     await admin.call("POST", `${base}/${id}/revoke`, {}),
     await admin.call("GET", `${base}?status=revoked`),
   ];
-  for (const { status, text } of answers) {
+  for (const { status, text } of responses) {
     assert.equal(status, 200, text);
     assert.ok(!text.includes(password));
   }
-  const { data } = answers[2]!.body;
+  const { data } = responses[2]!.body;
   assert.deepEqual(
     [data.name, data.provider_key, data.status, data.settings],
     ["Mail", "smtp", "active", mail.settings],
   );
   assert.equal("credentials" in data, false);
   assert.deepEqual(
-    answers[6]!.body.data.map((each: { id: string; status: string }) => [each.id, each.status]),
+    responses[6]!.body.data.map((each: { id: string; status: string }) => [each.id, each.status]),
     [[id, "revoked"]],
   );
   const sql = connect(service.databaseUrl, 1);
@@ -73,12 +73,12 @@ test("a connection is created, read, listed and revoked, and its credentials are
 
 test("fields that the provider does not accept are rejected by name, and the error does not repeat secrets", async () => {
   const settings = { ...mail.settings, host: "10.1.2.3", colour: "red" };
-  const answer = await admin.call("POST", base, { ...mail, settings, credentials: { pass: password } });
-  assert.equal(answer.status, 400);
-  assert.equal(answer.body.errorCode, "INVALID_ARGUMENT");
-  const fields = answer.body.violations.map(({ field }: { field: string }) => field).sort();
+  const response = await admin.call("POST", base, { ...mail, settings, credentials: { pass: password } });
+  assert.equal(response.status, 400);
+  assert.equal(response.body.errorCode, "INVALID_ARGUMENT");
+  const fields = response.body.violations.map(({ field }: { field: string }) => field).sort();
   assert.deepEqual(fields, ["credentials.pass", "settings.colour", "settings.host"]);
-  assert.ok(!answer.text.includes(password));
+  assert.ok(!response.text.includes(password));
   const unknown = await admin.call("POST", base, { ...mail, provider_key: "pigeon" });
   assert.deepEqual([unknown.status, unknown.body.violations[0].field], [400, "provider_key"]);
 });

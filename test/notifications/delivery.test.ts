@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { type Reply, startReceiver } from "../routing/receiver.ts";
-import { freshName, newSender, type Sender, serveChannel, shown } from "./stage.ts";
+import { freshName, newSender, type Sender, serveChannel, shown } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { openEvents } from "../wire/event-source.ts";
-import { newSender, type Sender } from "./stage.ts";
+import { newSender, type Sender } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;

@@ -141,6 +141,6 @@ test("an integration removed on one node is soon no longer chosen on another", a
   const { integration } = await perform(a.db, { tenantId }, createIntegration, CreateIntegrationRequestSchema, request);
   await until(async () => typeof (await chosen(b)) === "object");
   await perform(a.db, { tenantId }, deleteIntegration, DeleteIntegrationRequestSchema, { id: integration!.id });
-  assert.equal(await chosen(a), "none_active", "at once where it was removed");
+  assert.equal(await chosen(a), "none_active", "immediately on the node that removed it");
   await until(async () => (await chosen(b)) === "none_active");
 });

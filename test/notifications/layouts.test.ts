@@ -4,7 +4,7 @@ import { operations } from "../harness/operations.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { callOperation, type Outcome, type Protocol, protocols } from "../harness/wire.ts";
-import { freshName, newSender, type Sender } from "./stage.ts";
+import { freshName, newSender, type Sender } from "./sender-fixture.ts";
 
 let service: TestService;
 before(async () => {
@@ -145,9 +145,9 @@ test("concurrent calls that set a default all succeed", async () => {
       return body.data.id as string;
     }),
   );
-  const answers = await Promise.all(ids.map((id) => rest.call("POST", `/api/v2/layouts/${id}:setDefault`, {})));
+  const responses = await Promise.all(ids.map((id) => rest.call("POST", `/api/v2/layouts/${id}:setDefault`, {})));
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     ids.map(() => 200),
   );
   const { body } = await rest.call("GET", "/api/v2/layouts?channel=email");

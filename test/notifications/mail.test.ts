@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, newSender, type Sender, serveChannel, shown } from "./stage.ts";
+import { newSender, type ResponseData, type Sender, serveChannel, shown } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -41,7 +41,7 @@ async function mailing(refusal: (nth: number) => { code: number; text: string } 
 
 /** A mail layout, a workflow that uses it and a subscriber. */
 async function reader(sender: Sender): Promise<{ workflow_key: string; subscriber_id: string }> {
-  const layout: Answered = await sender.ok("POST", "/api/v2/layouts", {
+  const layout: ResponseData = await sender.ok("POST", "/api/v2/layouts", {
     name: "frame",
     channel: "email",
     engine: "liquid",
@@ -64,7 +64,10 @@ test("a mail arrives in its layout as text and HTML, escaped once, and no templa
   const [mail] = arrived;
   assert.equal(mail!.subject, "Order 7 Bcc: all@example.org");
   assert.equal(mail!.bcc, undefined);
-  assert.deepEqual([(mail!.to as Answered).text, mail!.from!.text], ["zoe@example.org", '"Shop" <shop@example.org>']);
+  assert.deepEqual(
+    [(mail!.to as ResponseData).text, mail!.from!.text],
+    ["zoe@example.org", '"Shop" <shop@example.org>'],
+  );
   assert.ok((mail!.html as string).includes("<h1>Shop</h1><p>Dear Zoë &lt;b&gt;, see"), mail!.html as string);
   assert.ok((mail!.html as string).includes("Bye, Zoë &lt;b&gt;"));
   assert.match(mail!.text!, /Dear Zoë <b>, see your order \(https:\/\/example\.org\/o\)/);

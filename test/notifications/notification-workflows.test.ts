@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, freshName, newParty, type Party } from "../routing/stage.ts";
+import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 
 let node: TestService;
 let party: Party;
@@ -27,7 +27,7 @@ test("a workflow is put, read, listed and deleted by its key, and a second put r
   assert.deepEqual((await party.ok("GET", `${workflows}/${key}`)).data, made);
   const listed = (await party.ok("GET", `${workflows}?limit=1000`)).data;
   assert.deepEqual(
-    listed.find((each: Answered) => each.workflow_key === key),
+    listed.find((each: ResponseData) => each.workflow_key === key),
     made,
   );
 
@@ -101,7 +101,7 @@ test("a user's overrides are deleted with the user and with the workflow", async
   await party.ok("PUT", `${users}/a%2Fb%20c`, { preferences: { all: true } });
   const { data } = await party.ok("GET", users);
   assert.deepEqual(
-    data.map((each: Answered) => each.user_id),
+    data.map((each: ResponseData) => each.user_id),
     ["a/b c", "u1"],
   );
   await party.refused("VERSION_CONFLICT", "PUT", `${users}/u1`, { record_version: 7 });

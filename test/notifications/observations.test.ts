@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { type Answered, freshName, newSender, type Sender, serveChannel } from "./stage.ts";
+import { freshName, newSender, type ResponseData, type Sender, serveChannel } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -26,7 +26,7 @@ async function sentMessage(
     settings: { url: receiver.url, from: "S" },
     credentials: { token: "t", callback_secret: secret },
   };
-  const integration: Answered = await serveChannel(sender, "sms", "http_sms", connection);
+  const integration: ResponseData = await serveChannel(sender, "sms", "http_sms", connection);
   const { id } = await sender.subscriber();
   const endpoint = await sender.endpoint(id, { channel: "sms", identity: "+4930901820" });
   const workflow_key = await sender.workflow({ channels: { sms: { body: "B" } } });
@@ -65,7 +65,7 @@ function eventOf(messageId: string, eventId: string, more: object = {}) {
   return { message_id: messageId, event_id: eventId, kind: "delivered", occurred_at, ...more };
 }
 
-const seenOf = async (sender: Sender, id: string): Promise<Answered[]> =>
+const seenOf = async (sender: Sender, id: string): Promise<ResponseData[]> =>
   (await sender.rest.call("GET", `/api/v2/notifications/deliveries/${id}/observations`)).body.data;
 
 test("a signed provider event is stored once, and the delivery's state only advances", async () => {
@@ -137,7 +137,7 @@ for (const kind of ["unsubscribed", "complained"]) {
     assert.equal(await tell({ tenantId: sender.id, integrationId: integration.id, events }), 204);
     const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: subscriberId });
     assert.deepEqual(
-      outcomes.map((each: Answered) => [each.endpoint_id, each.outcome, each.failure_phase, each.failure_code]),
+      outcomes.map((each: ResponseData) => [each.endpoint_id, each.outcome, each.failure_phase, each.failure_code]),
       [
         [endpoint.id, "skipped", "endpoint", "suppressed"],
         [other.id, "sent", "", ""],

@@ -6,7 +6,7 @@ import { connect } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { callOperation } from "../harness/wire.ts";
-import { type Answered, freshName, inEachProtocol, newParty, type Party } from "../routing/stage.ts";
+import { freshName, inEachProtocol, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 
 let node: TestService;
 let party: Party;
@@ -27,14 +27,14 @@ const preview = async (subscriberId: string, request: object) =>
   (await party.ok("POST", `${pathOf(subscriberId)}:preview`, request)).data;
 const put = async (key: string, workflow: object = {}) => (await party.ok("PUT", `${workflows}/${key}`, workflow)).data;
 /** A short form of a preview's result for one channel. */
-function said({ channels }: Answered, channel: string) {
-  const { allowed, reason_code, winning_layer } = channels.find((each: Answered) => each.channel === channel);
+function said({ channels }: ResponseData, channel: string) {
+  const { allowed, reason_code, winning_layer } = channels.find((each: ResponseData) => each.channel === channel);
   return [allowed, reason_code, winning_layer];
 }
-const effects = ({ channels }: Answered, channel: string) =>
+const effects = ({ channels }: ResponseData, channel: string) =>
   channels
-    .find((each: Answered) => each.channel === channel)
-    .trace.map(({ layer, effect }: Answered) => `${layer} ${effect}`);
+    .find((each: ResponseData) => each.channel === channel)
+    .trace.map(({ layer, effect }: ResponseData) => `${layer} ${effect}`);
 
 describe("rows", () => {
   test("a subscriber's rows are identified by their keys, and setting one again replaces it completely", async () => {
@@ -70,7 +70,7 @@ describe("rows", () => {
     assert.equal(total, 4);
     assert.deepEqual(data[0], rows[0]);
     const events = (await party.ok("GET", "/api/events?types=subscriber.preference.set")).data;
-    assert.ok(events.some((event: Answered) => event.subject === ada && event.data.layer === 5));
+    assert.ok(events.some((event: ResponseData) => event.subject === ada && event.data.layer === 5));
   });
 
   test("a subscriber cannot set layers 1 and 2, and keys must match the layer", async () => {
@@ -78,7 +78,7 @@ describe("rows", () => {
     const refused = async (field: string, row: object) => {
       const { body } = await party.refused("INVALID_ARGUMENT", "POST", pathOf(ada), row);
       assert.deepEqual(
-        body.violations.map((each: Answered) => each.field),
+        body.violations.map((each: ResponseData) => each.field),
         [field],
         JSON.stringify(row),
       );
@@ -123,10 +123,10 @@ describe("rows", () => {
     } finally {
       await sql.end();
     }
-    const made = await Promise.all(
+    const created = await Promise.all(
       ["a", "b", "c"].map((workflow_key) => party.rest.call("POST", pathOf(ada), { workflow_key, all: false })),
     );
-    const codes = made.map(({ status, body }) => (status === 200 ? "OK" : body.errorCode)).sort();
+    const codes = created.map(({ status, body }) => (status === 200 ? "OK" : body.errorCode)).sort();
     assert.deepEqual(codes, ["FAILED_PRECONDITION", "FAILED_PRECONDITION", "OK"]);
     assert.equal((await set(ada, { workflow_key: "w7", all: false })).record_version, 2);
     assert.equal((await party.ok("GET", `${pathOf(ada)}?limit=1`)).total, 1000);
@@ -184,7 +184,7 @@ describe("preview", () => {
     )) {
       assert.equal(data.resolver_version, "preference-v2", text);
       assert.deepEqual(
-        data.channels.map((each: Answered) => each.channel),
+        data.channels.map((each: ResponseData) => each.channel),
         ["email", "sms", "push", "chat", "in_app"],
       );
       assert.deepEqual(said(data, "email").slice(0, 2), [true, "allowed_by_layer"], protocol);
@@ -247,12 +247,12 @@ describe("preview", () => {
       const held = await readRows(sql);
       const payloadOf = (bytes: number) => ({ secret: mark, fill: "ä".repeat((bytes - 60) / 2) });
       const fitting = payloadOf(65_536);
-      const answer = await party.rest.call("POST", `${pathOf(ada)}:preview`, {
+      const response = await party.rest.call("POST", `${pathOf(ada)}:preview`, {
         workflow_key: "w",
         payload_context: fitting,
       });
-      assert.equal(answer.status, 200, answer.text);
-      assert.ok(!answer.text.includes(mark));
+      assert.equal(response.status, 200, response.text);
+      assert.ok(!response.text.includes(mark));
       const large = await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, {
         workflow_key: "w",
         payload_context: payloadOf(65_640),

@@ -8,7 +8,7 @@ import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
 import { readRows } from "../harness/rows.ts";
-import { freshName, newParty } from "../routing/stage.ts";
+import { freshName, newParty } from "../routing/tenant-fixture.ts";
 
 const planted = `planted-${randomBytes(12).toString("hex")}`;
 

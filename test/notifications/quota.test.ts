@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, freshName, newSender, type Sender } from "./stage.ts";
+import { freshName, newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -58,8 +58,8 @@ test("each trigger, also to a topic, uses one unit of the daily quota, and nothi
 
 test("concurrent triggers use exactly the quota", async () => {
   const { sender, to } = await limitedSender(5);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => sender.rest.call("POST", path, to)));
-  const codes = answers.map(({ status, body }) => (status === 200 ? "OK" : body.errorCode)).sort();
+  const responses = await Promise.all(Array.from({ length: 20 }, () => sender.rest.call("POST", path, to)));
+  const codes = responses.map(({ status, body }) => (status === 200 ? "OK" : body.errorCode)).sort();
   assert.deepEqual(codes, [...Array(5).fill("OK"), ...Array(15).fill("QUOTA_EXCEEDED")]);
   assert.equal((await sender.inbox(to.subscriber_id)).length, 5);
   assert.equal(await usedBy(sender), 5);
@@ -75,8 +75,10 @@ test("a rejected or repeated trigger uses no quota", async () => {
   const broken = { workflow_key, subscriber_external_id: freshName(), subscriber: { email: "no address" } };
   await sender.refused("INVALID_ARGUMENT", "POST", path, broken);
   const headers = { "idempotency-key": freshName() };
-  const answers = await Promise.all(Array.from({ length: 3 }, () => sender.rest.call("POST", path, to, headers)));
-  const taken = answers.filter(({ status }) => status === 200).map(({ body }: Answered) => body.data.transaction_id);
+  const responses = await Promise.all(Array.from({ length: 3 }, () => sender.rest.call("POST", path, to, headers)));
+  const taken = responses
+    .filter(({ status }) => status === 200)
+    .map(({ body }: ResponseData) => body.data.transaction_id);
   assert.ok(taken.length > 0 && new Set(taken).size === 1);
   assert.equal(await usedBy(sender), 1);
 });

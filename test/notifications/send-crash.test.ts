@@ -3,8 +3,8 @@ import { type TestContext, test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
-import { startsHolding } from "./holding.ts";
-import { freshName, newSender, type Sender, senderAt, serveChannel, shown } from "./stage.ts";
+import { startHoldingGateway } from "./holding-gateway.ts";
+import { freshName, newSender, type Sender, senderAt, serveChannel, shown } from "./sender-fixture.ts";
 
 const settings = {
   "auth.bootstrap_api_key": "sk_test_sendcrash_0123456789abcdef",
@@ -15,7 +15,7 @@ const settings = {
 async function crashed(t: TestContext, provider: "http_sms" | "slack", toTopic = false) {
   const database = await freshDatabase();
   t.after(() => database.drop());
-  const gateway = await startsHolding(t);
+  const gateway = await startHoldingGateway(t);
   const node = await startNodeProcess({ ...settings, "database.url": database.url });
   t.after(() => node.kill());
   const sender = await newSender(node);

@@ -5,7 +5,7 @@ import type { Sql } from "../../src/platform/db/index.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newSender, type Sender, shown } from "./stage.ts";
+import { freshName, newSender, type Sender, shown } from "./sender-fixture.ts";
 
 let node: TestService;
 let sql: TestSql;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol } from "../routing/stage.ts";
-import { freshName, newSender, type Sender, shown } from "./stage.ts";
+import { inEachProtocol } from "../routing/tenant-fixture.ts";
+import { freshName, newSender, type Sender, shown } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;
@@ -35,13 +35,13 @@ test("a triggered message is in the subscriber's inbox when the response arrives
 test("REST and Connect notify equally", async () => {
   const workflow_key = await sender.workflow();
   const { id } = await sender.subscriber();
-  const answers = await inEachProtocol(node, sender, "NotificationService/TriggerNotification", {
+  const responses = await inEachProtocol(node, sender, "NotificationService/TriggerNotification", {
     workflow_key,
     subscriber_id: id,
     payload: { order: 1 },
   });
-  for (const { protocol, data } of answers) assert.equal(data.outcomes[0].outcome, "sent", protocol);
-  assert.equal((await sender.inbox(id)).length, answers.length);
+  for (const { protocol, data } of responses) assert.equal(data.outcomes[0].outcome, "sent", protocol);
+  assert.equal((await sender.inbox(id)).length, responses.length);
 });
 
 test("an inline profile creates the subscriber before the notification, and changes only the named fields", async () => {
@@ -206,17 +206,17 @@ test("a trigger repeated with its key notifies once and gets the same response",
   const { id } = await sender.subscriber({ email: "ada@example.com" });
   const headers = { "idempotency-key": freshName() };
   const body = { workflow_key, subscriber_id: id };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, () => sender.rest.call("POST", "/api/v2/notifications/trigger", body, headers)),
   );
-  for (const answer of answers) assert.equal(answer.status, 200, answer.text);
-  const once = new Set(answers.map((answer) => answer.body.data.transaction_id));
+  for (const answer of responses) assert.equal(answer.status, 200, answer.text);
+  const once = new Set(responses.map((answer) => answer.body.data.transaction_id));
   assert.equal(once.size, 1);
   assert.equal((await sender.inbox(id)).length, 1);
   const again = await sender.rest.call("POST", "/api/v2/notifications/trigger", body, headers);
   assert.deepEqual(
     again.body.data,
-    answers.find((each) => each.headers.get("idempotency-replayed") === null)!.body.data,
+    responses.find((each) => each.headers.get("idempotency-replayed") === null)!.body.data,
   );
   const other = await sender.rest.call("POST", "/api/v2/notifications/trigger", { ...body, user_id: "u" }, headers);
   assert.equal(other.body.errorCode, "IDEMPOTENCY_KEY_REUSED");

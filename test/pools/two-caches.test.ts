@@ -53,7 +53,11 @@ test("a change on one node is soon visible on another", async () => {
 
   const change = { poolId, strategy: "priority" };
   await perform(a.db, { tenantId }, a.pools.handlers.pools.updatePool, UpdatePoolRequestSchema, change);
-  assert.equal((await a.pools.snapshot(tenantId, poolId))!.pool.strategy, "priority", "at once where it was made");
+  assert.equal(
+    (await a.pools.snapshot(tenantId, poolId))!.pool.strategy,
+    "priority",
+    "immediately on the node that changed it",
+  );
   await until(async () => (await b.pools.snapshot(tenantId, poolId))!.pool.strategy === "priority");
   const [ours, theirs] = [await a.pools.snapshot(tenantId, poolId), await b.pools.snapshot(tenantId, poolId)];
   assert.equal(ours!.digest, theirs!.digest);

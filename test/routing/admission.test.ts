@@ -3,8 +3,8 @@ import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { checkWindows } from "./crew.ts";
-import { type Answered, inEachProtocol, newParty, type Party, shown } from "./stage.ts";
+import { checkWindows } from "./lease-checks.ts";
+import { inEachProtocol, newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -18,11 +18,11 @@ after(() => sql.end({ timeout: 1 }));
 
 const groupsOf = (pool: string) => sql`select * from admission_groups where pool_id = ${pool} order by kind, group_id`;
 
-async function preview(pool: string, item: object): Promise<Answered> {
+async function preview(pool: string, item: object): Promise<ResponseData> {
   return (await own.ok("POST", `/api/queues/${pool}:preview-admission`, { item: { type: "t", ...item } })).data;
 }
 
-async function explanation(pool: string, id: string): Promise<Answered> {
+async function explanation(pool: string, id: string): Promise<ResponseData> {
   return (await own.ok("GET", `/api/queues/${pool}/items/${id}/admission-explanation`)).data;
 }
 
@@ -42,7 +42,7 @@ test("a thousand previews change no group, and the next item is decided as they 
     for (const item of items) await own.route(pool, item);
     const before = await groupsOf(pool);
     const statuses = new Set<string>();
-    let told: Answered;
+    let told: ResponseData;
     for (let round = 0; round < 5; round++) {
       const previews = await Promise.all(Array.from({ length: 25 }, () => preview(pool, { key: "k" })));
       for (const each of previews) statuses.add(each.status);
@@ -73,7 +73,7 @@ test("a preview is the same over REST and Connect, and lists each constraint's e
   for (const { protocol, data } of await inEachProtocol(service, own, "AdmissionService/PreviewAdmission", message)) {
     assert.equal(data.status, "admitted", protocol);
     assert.deepEqual(
-      data.verdicts.map(({ constraint_kind, verdict }: Answered) => [constraint_kind, verdict]),
+      data.verdicts.map(({ constraint_kind, verdict }: ResponseData) => [constraint_kind, verdict]),
       [
         ["singleton", "admit"],
         ["throttle", "admit"],
@@ -101,7 +101,7 @@ test("debounce keeps the last of several items in quick succession, and each of 
     assert.equal((await explanation(pool, id)).survivor_id, last);
   }
   const { data: listed } = await own.ok("GET", `/api/queues/${pool}/items?state=superseded`);
-  assert.deepEqual([...new Set(listed.map(({ survivor_id }: Answered) => survivor_id))], [last]);
+  assert.deepEqual([...new Set(listed.map(({ survivor_id }: ResponseData) => survivor_id))], [last]);
   const waiting = await explanation(pool, last);
   assert.deepEqual([waiting.status, waiting.constraint_kind], ["held", "debounce"]);
   assert.equal((await own.status(pool)).depth, 2);
@@ -127,8 +127,8 @@ test("later items delay an item by at most max_delay_s", async () => {
   });
   const first = await own.route(pool, { key: "doc" });
   const deadlineMs = Date.parse(first.decided_at) + 3000;
-  const routed = new Map<string, Answered>([[first.queue_item_id, first]]);
-  let working: Answered;
+  const routed = new Map<string, ResponseData>([[first.queue_item_id, first]]);
+  let working: ResponseData;
   while (working === undefined) {
     const decision = await own.route(pool, { key: "doc" });
     if (Date.parse(decision.decided_at) < deadlineMs) {
@@ -186,9 +186,9 @@ test("with concurrent callers on two nodes, no period admits more items than a t
     Array.from({ length: 24 }, async (_, caller) => {
       for (let round = 0; round < 4; round++) {
         const items = Array.from({ length: 10 }, (_item, n) => ({ pool_id: pool, type: "t", key: `k${n % 3}` }));
-        const answer = await callers[caller % 2]!.call("POST", "/api/route:batch", { items });
-        assert.equal(answer.status, 200, answer.text);
-        for (const { decision } of answer.body.data.results) {
+        const response = await callers[caller % 2]!.call("POST", "/api/route:batch", { items });
+        assert.equal(response.status, 200, response.text);
+        for (const { decision } of response.body.data.results) {
           if (decision.outcome === "rejected") continue;
           passed.set(decision.key, [...(passed.get(decision.key) ?? []), Date.parse(decision.decided_at)]);
         }
@@ -233,7 +233,7 @@ test("a concurrency slot is released when its item ends, whatever the outcome", 
     },
   });
   const item = (id: string, verb: string) => own.ok("POST", `/api/queues/${pool}/items/${id}/${verb}`, {});
-  const ends: ((leased: Answered) => Promise<unknown>)[] = [
+  const ends: ((leased: ResponseData) => Promise<unknown>)[] = [
     (leased) => own.complete(leased),
     (leased) => own.fail(leased),
     (leased) => own.fail(leased, { retryable: false }),
@@ -282,7 +282,7 @@ test("clearing a group releases its items and stores the reason; a concurrency g
   assert.deepEqual(await own.lease(pool), []);
   const { data: groups } = await own.ok("GET", `/api/queues/admission-groups?pool_id=${pool}`);
   const [concurrency, throttle] = groups;
-  const path = ({ constraint_kind, group_id }: Answered) =>
+  const path = ({ constraint_kind, group_id }: ResponseData) =>
     `/api/queues/${pool}/admission-groups/${constraint_kind}/${group_id}`;
   assert.deepEqual([throttle.constraint_kind, throttle.status, throttle.waiting], ["throttle", "cooling", 1]);
   await own.refused("INVALID_ARGUMENT", "POST", `${path(throttle)}:clear`, { reason: "" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, freshName, inEachProtocol, newParty, type Party } from "./stage.ts";
+import { freshName, inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -14,9 +14,9 @@ const tooLongKey = { field: "key", rule: "string.max_len" };
 const tooHighPriority = { field: "priority", rule: "int32.gte_lte" };
 
 /** The fields and rules of a result's violations; asserts that each has a message. */
-function violationsOf({ violations = [] }: Answered): object[] {
+function violationsOf({ violations = [] }: ResponseData): object[] {
   for (const { message } of violations) assert.notEqual(message, "");
-  return violations.map(({ field, rule }: Answered) => ({ field, rule }));
+  return violations.map(({ field, rule }: ResponseData) => ({ field, rule }));
 }
 
 test("an item that violates its field rules gets its own error in a routed batch, and the others are routed", async () => {
@@ -41,7 +41,7 @@ test("an item that violates its field rules gets its own error in a routed batch
   }
   const { data: decisions } = await own.ok("GET", `/api/decisions?pool_id=${pool}`);
   assert.deepEqual(
-    decisions.map(({ type }: Answered) => type),
+    decisions.map(({ type }: ResponseData) => type),
     ["last", "first", "last", "first"],
   );
   assert.equal((await own.status(pool)).depth, 4);
@@ -86,7 +86,7 @@ test("a dry run reports the errors of each item of a batch", async () => {
   const items = [{ pool_id: pool }, { pool_id: pool, type: "t" }];
   const { data } = await own.ok("POST", "/api/route:batch", { items, dry_run: true });
   assert.deepEqual(
-    data.results.map((result: Answered) => result.error_code || result.decision.outcome),
+    data.results.map((result: ResponseData) => result.error_code || result.decision.outcome),
     ["INVALID_ARGUMENT", "queued"],
   );
 });
@@ -122,7 +122,7 @@ for (const [verb, name, state] of [
     const headers = { "idempotency-key": freshName() };
     const call = () => own.ok("POST", `/api/queues/${pool}/items:${verb}`, { items, ...more }, headers);
     const { data } = await call();
-    const codes = data.results.map((result: Answered) => result.error_code || result.state);
+    const codes = data.results.map((result: ResponseData) => result.error_code || result.state);
     assert.deepEqual(codes, [state, "INVALID_ARGUMENT", "LEASE_LOST", state]);
     assert.deepEqual(violationsOf(data.results[1]), [{ field: "lease_token", rule: "string.min_len" }]);
     assert.equal(data.results[1].queue_item_id, broken.queue_item_id);

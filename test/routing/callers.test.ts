@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import type { RestAnswer } from "../harness/rest.ts";
+import type { RestResponse } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, freshName, newParty, type Party } from "./stage.ts";
+import { freshName, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -12,7 +12,7 @@ before(async () => {
 });
 
 /** Sends a request twice with one key; asserts that both responses are equal. */
-async function twice(path: string, body: object): Promise<Answered> {
+async function twice(path: string, body: object): Promise<ResponseData> {
   const key = { "idempotency-key": freshName() };
   const first = await own.rest.call("POST", path, body, key);
   const second = await own.rest.call("POST", path, body, key);
@@ -38,12 +38,12 @@ test("routing, leasing, completing and failing take effect once per idempotency 
   assert.equal((await own.status(pool)).depth, 1);
   const items = [1, 2, 3].map((n) => ({ pool_id: pool, type: "t", payload: { n } }));
   const { results } = await twice("/api/route:batch", { items });
-  assert.equal(new Set(results.map(({ decision }: Answered) => decision.decision_id)).size, 3);
+  assert.equal(new Set(results.map(({ decision }: ResponseData) => decision.decision_id)).size, 3);
   assert.equal((await own.status(pool)).depth, 4);
   const leased = await twice(`/api/queues/${pool}/lease`, { max_items: 2 });
   assert.deepEqual([leased.items.length, leased.items[0].queue_item_id], [2, one.queue_item_id]);
   assert.equal((await own.status(pool)).in_flight, 2);
-  const of = ({ queue_item_id }: Answered) => `/api/queues/${pool}/items/${queue_item_id}`;
+  const of = ({ queue_item_id }: ResponseData) => `/api/queues/${pool}/items/${queue_item_id}`;
   const [done, lost] = leased.items;
   await twice(`${of(done)}/heartbeat`, { lease_token: done.lease_token });
   assert.equal((await twice(`${of(done)}/complete`, { lease_token: done.lease_token })).state, "completed");
@@ -267,7 +267,7 @@ test("another tenant's pools, items, decisions and groups are not found by any o
     const answer = await foreign.rest.call(method, path, body);
     assert.deepEqual([answer.status, answer.body.errorCode], [404, "NOT_FOUND"], `${method} ${path}: ${answer.text}`);
   }
-  const lost: RestAnswer = await foreign.rest.call("POST", `/api/queues/${theirs}/items/${id}/complete`, token);
+  const lost: RestResponse = await foreign.rest.call("POST", `/api/queues/${theirs}/items/${id}/complete`, token);
   assert.equal(lost.body.errorCode, "LEASE_LOST");
   for (const path of ["/api/decisions", "/api/queues/admission-groups"]) {
     assert.deepEqual((await foreign.ok("GET", path)).data, []);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { checkWindows } from "./crew.ts";
-import { newParty, type Party, shown } from "./stage.ts";
+import { checkWindows } from "./lease-checks.ts";
+import { newParty, type Party, shown } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;

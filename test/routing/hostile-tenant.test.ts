@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../harness/service.ts";
-import { type Answered, newParty, type Party, shown } from "./stage.ts";
+import { newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
 
 const node = await startService();
 
@@ -21,7 +21,7 @@ const costlyItems = (poolId: string, count: number) =>
     attributes: { l: Array.from({ length: 300 }, (_, nth) => nth) },
   }));
 
-const assignmentOf = async (party: Party, poolId: string, id: string): Promise<Answered> =>
+const assignmentOf = async (party: Party, poolId: string, id: string): Promise<ResponseData> =>
   (await party.ok("GET", `/api/queues/${poolId}/items/${id}/admission-explanation`)).data.assignment;
 
 test("other tenants and /health get responses while one tenant's expensive rules are evaluated", async () => {

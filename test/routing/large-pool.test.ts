@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "./stage.ts";
+import { newParty, type Party } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;

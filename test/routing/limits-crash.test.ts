@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Supervised, supervise } from "../chaos/supervised.ts";
+import { type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 import {
   allItems,
-  chanceFrom,
   checkHolds,
   checkWindows,
   createPost,
+  createRandom,
   type Hold,
   type Post,
   survivorOf,
-} from "./crew.ts";
-import { type Answered, partyAt, shown } from "./stage.ts";
+} from "./lease-checks.ts";
+import { partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
 
 const itemCount = sized(600, 5000);
 const batchSize = 20;
@@ -49,8 +49,8 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
     await Promise.all(nodes.map((node) => node.stop()));
     await database.drop();
   });
-  const chance = chanceFrom(7);
-  const ownAt = async (node: Supervised) => {
+  const chance = createRandom(7);
+  const ownAt = async (node: SupervisedNode) => {
     const current = await node.current;
     return partyAt(current, { id: "", key: current.adminKey });
   };
@@ -58,7 +58,7 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
 
   let finished = false;
   /** Sends a batch with its key until it gets a response, through any number of crashes. */
-  async function routeUntilAnswered(node: Supervised, items: object[], key: string): Promise<Answered> {
+  async function routeUntilAnswered(node: SupervisedNode, items: object[], key: string): Promise<ResponseData> {
     const post = createPost();
     while (!finished) {
       const headers = { "idempotency-key": key };
@@ -78,8 +78,8 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
   const onTheirWay = new Set<string>();
   let taken = 0;
   let routed = 0;
-  const decisions: Answered[] = [];
-  const router = async (node: Supervised) => {
+  const decisions: ResponseData[] = [];
+  const router = async (node: SupervisedNode) => {
     while (taken < itemCount) {
       const from = taken;
       taken += batchSize;
@@ -99,7 +99,7 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
   let vanished = 0;
   const holds: Hold[] = [];
   const acknowledged = new Map<string, number>();
-  const worker = async (node: Supervised) => {
+  const worker = async (node: SupervisedNode) => {
     const post = createPost();
     while (!finished) {
       const answer = await post(await node.current, `/api/queues/${pool}/lease`, {
@@ -112,7 +112,7 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
       for (const item of answer?.status === 200 ? answer.body.data.items : []) await work(node, post, item);
     }
   };
-  async function work(node: Supervised, post: Post, item: Answered): Promise<void> {
+  async function work(node: SupervisedNode, post: Post, item: ResponseData): Promise<void> {
     const { queue_item_id: itemId, lease_token, lease_expires_at, attributes } = item;
     const fromMs = Date.now();
     await delay(chance() * 20);
@@ -183,7 +183,7 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
   }
   const { data: groups } = await own.ok("GET", "/api/queues/admission-groups?limit=1000&constraint_kind=concurrency");
   assert.deepEqual(
-    groups.map(({ in_use, waiting }: Answered) => [in_use, waiting]),
+    groups.map(({ in_use, waiting }: ResponseData) => [in_use, waiting]),
     Array(customers).fill([0, 0]),
   );
   const { throughput_today } = await own.status(pool);

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
-import { allItems, chanceFrom, checkHolds, checkWindows, createPost, type Hold, survivorOf } from "./crew.ts";
-import { type Answered, partyAt } from "./stage.ts";
+import { allItems, checkHolds, checkWindows, createPost, createRandom, type Hold, survivorOf } from "./lease-checks.ts";
+import { partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 const itemCount = sized(4000, 20_000);
 const customers = 23;
@@ -20,7 +20,7 @@ const admission = {
   concurrency: { key: "item.attributes.customer", limit: atOnce },
 };
 
-type Call = (path: string, body: object) => Promise<Answered>;
+type Call = (path: string, body: object) => Promise<ResponseData>;
 
 /** Of twenty items one repeats the previous order, two edit the previous document, and a few edit hot documents. */
 function itemOf(poolId: string, n: number): object {
@@ -47,13 +47,13 @@ test(`64 workers over ${itemCount} items: no limit is ever exceeded, nothing is 
   const createCall = () => {
     const post = createPost();
     return async (path: string, body: object) => {
-      const answer = await post(node, path, body);
-      assert.equal(answer.status, 200, JSON.stringify(answer.body));
-      return answer.body.data;
+      const response = await post(node, path, body);
+      assert.equal(response.status, 200, JSON.stringify(response.body));
+      return response.body.data;
     };
   };
 
-  const outcomes = new Map<string, Answered>();
+  const outcomes = new Map<string, ResponseData>();
   const routedFromMs = Date.now();
   const routing = (async () => {
     const call = createCall();
@@ -68,7 +68,7 @@ test(`64 workers over ${itemCount} items: no limit is ever exceeded, nothing is 
   const holds: Hold[] = [];
   const completed = new Map<string, number>();
   const leasedOf = new Map<string, number>();
-  const chance = chanceFrom(1);
+  const chance = createRandom(1);
 
   const worker = async () => {
     const call = createCall();
@@ -86,7 +86,7 @@ test(`64 workers over ${itemCount} items: no limit is ever exceeded, nothing is 
       await end(call, "complete", complete);
     }
   };
-  async function end(call: Call, verb: "fail" | "complete", items: Answered[] = []): Promise<void> {
+  async function end(call: Call, verb: "fail" | "complete", items: ResponseData[] = []): Promise<void> {
     if (items.length === 0) return;
     const refs = items.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
     const { results } = await call(`/api/queues/${pool}/items:${verb}`, { items: refs });
@@ -133,7 +133,7 @@ test(`64 workers over ${itemCount} items: no limit is ever exceeded, nothing is 
   assert.ok([...completed.values()].every((times) => times === 1));
   const { data: groups } = await own.ok("GET", "/api/queues/admission-groups?constraint_kind=concurrency&limit=1000");
   assert.deepEqual(
-    groups.map(({ in_use, waiting, limit }: Answered) => [in_use, waiting, limit]),
+    groups.map(({ in_use, waiting, limit }: ResponseData) => [in_use, waiting, limit]),
     Array(customers).fill([0, 0, atOnce]),
   );
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, shown } from "./stage.ts";
+import { inEachProtocol, newParty, type Party, shown } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;

@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "./receiver.ts";
-import { type Answered, newParty, type Party, partyAt, shown } from "./stage.ts";
+import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -25,7 +25,7 @@ test("an item is sent to its recipient with a verifiable signature, and a 2xx co
   const recipient = await own.recipient(pool, push(`${receiver.url}/work`, { secret_ref: "push-secret" }));
   const { queue_item_id: id } = await own.route(pool, { key: "k", attributes: { a: 1 }, payload: { text: "häy" } });
   await own.itemIn(pool, id, "completed");
-  const [{ path, headers, body }] = receiver.received as [Answered];
+  const [{ path, headers, body }] = receiver.received as [ResponseData];
   assert.deepEqual([path, headers["webhook-id"], headers["content-type"]], ["/work", id, "application/json"]);
   assert.deepEqual(new Webhook(secret).verify(body, headers), {
     queue_item_id: id,
@@ -190,7 +190,7 @@ test("with enforced egress nothing is sent to a loopback address, unless it is a
     const { queue_item_id } = await there.route(pool);
     const { failures } = await there.itemIn(pool, queue_item_id, state);
     assert.deepEqual(
-      failures.map(({ reason_code }: Answered) => reason_code),
+      failures.map(({ reason_code }: ResponseData) => reason_code),
       reasons,
     );
     await node.stop();

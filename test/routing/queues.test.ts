@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, inEachProtocol, newParty, type Party } from "./stage.ts";
+import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -24,7 +24,7 @@ test("queues are listed with their state, optionally only the paused ones, in pa
   await other.route(pools[1]!);
   await other.ok("POST", `/api/queues/${pools[2]}/pause`, { reason: "holiday" });
   const list = async (query: string) => (await other.ok("GET", `/api/queues${query}`)).data;
-  const shown = (queues: Answered[]) =>
+  const shown = (queues: ResponseData[]) =>
     queues.map(({ pool_id, pool_name, depth, paused }) => [pool_id, pool_name, depth, paused]);
   const all = [
     [pools[0], "a", 0, false],
@@ -47,7 +47,7 @@ test("queues are listed with their state, optionally only the paused ones, in pa
 test("a queue's status reports its depth, leased items, oldest age, waiting times and completed items", async () => {
   const pool = await own.pool({ config: { retry: { initial_ms: 3_600_000, max_ms: 3_600_000 } } });
   const zeros = { depth: 0, ready_count: 0, in_flight: 0, oldest_age_s: 0, average_wait_s: 0, throughput_today: 0 };
-  const part = (status: Answered, names: object) =>
+  const part = (status: ResponseData, names: object) =>
     Object.fromEntries(Object.keys(names).map((name) => [name, status[name]]));
   assert.deepEqual(part(await own.status(pool), zeros), zeros);
   const items = await fill(pool, 8);
@@ -104,7 +104,7 @@ test("a paused queue accepts items and leases none; a resumed one leases immedia
   assert.equal((await waiting)[0].queue_item_id, second);
   const { data: events } = await own.ok("GET", `/api/events?types=queue.paused&types=queue.resumed&subject=${pool}`);
   assert.deepEqual(
-    new Set(events.map(({ type, data: told }: Answered) => `${type} ${told.reason}`)),
+    new Set(events.map(({ type, data: told }: ResponseData) => `${type} ${told.reason}`)),
     new Set(["queue.paused deploying", "queue.paused still", "queue.resumed "]),
   );
 });
@@ -122,8 +122,8 @@ test("only admins pause, resume and drain; an operator works with items, a viewe
     ["drain", { max_items: 1 }],
   ] as const) {
     for (const caller of [operator, viewer, scoped]) {
-      const answer = await caller.call("POST", `/api/queues/${pool}/${verb}`, body);
-      assert.deepEqual([answer.status, answer.body.errorCode], [403, "PERMISSION_DENIED"], verb);
+      const response = await caller.call("POST", `/api/queues/${pool}/${verb}`, body);
+      assert.deepEqual([response.status, response.body.errorCode], [403, "PERMISSION_DENIED"], verb);
     }
   }
   const status = await own.status(pool);
@@ -160,7 +160,7 @@ test("draining removes a number of the oldest waiting items without processing t
     await own.refused("INVALID_ARGUMENT", "POST", `/api/queues/${pool}/drain`, { max_items });
   }
   const { data: events } = await own.ok("GET", `/api/events?types=queue.drained&subject=${pool}`);
-  assert.deepEqual(events.map(({ data }: Answered) => data.count).toSorted(), [5, 7]);
+  assert.deepEqual(events.map(({ data }: ResponseData) => data.count).toSorted(), [5, 7]);
 });
 
 test("draining thousands of items takes as many batches as needed, and releases their slots", async () => {
@@ -180,7 +180,7 @@ test("a queue's items are listed by state and recipient, newest first, in pages"
   const forTwo = await fill(pool, 2, { requirements: { recipient_id: two } });
   await own.lease(pool, { recipient_id: two, max_items: 1 });
   const list = (query: string) => own.ok("GET", `/api/queues/${pool}/items${query}`);
-  const ids = ({ data }: Answered) => data.map(({ id }: Answered) => id);
+  const ids = ({ data }: ResponseData) => data.map(({ id }: ResponseData) => id);
   const newestFirst = [...forOne, ...forTwo].reverse();
   assert.deepEqual(ids(await list("")), newestFirst);
   assert.deepEqual(ids(await list(`?recipient_id=${one}`)), forOne.toReversed());

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
-import { type Answered, newParty } from "./stage.ts";
+import { newParty, type ResponseData } from "./tenant-fixture.ts";
 
 const planted = `planted-${randomBytes(12).toString("hex")}`;
 const plantedKey = `key-${randomBytes(12).toString("hex")}`;
@@ -118,7 +118,7 @@ test("the inputs of admission keys are visible only in the item itself", async (
   const { body: events } = await ask("GET", "/api/events?limit=1000");
   for (const type of ["route.decided", "admission.group.cleared", "queue.item.dead_lettered"]) {
     assert.ok(
-      events.data.some((event: Answered) => event.type === type),
+      events.data.some((event: ResponseData) => event.type === type),
       type,
     );
   }

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, shown } from "./stage.ts";
+import { inEachProtocol, newParty, type Party, shown } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -133,9 +133,13 @@ test("a dry run decides and stores nothing", async () => {
 
 test("an item without an eligible recipient fails with ROUTING_FAILED when the pool queues none, and may be sent again", async () => {
   const pool = await own.pool({ config: { fallback: { on_no_match: "reject" } } });
-  for (const answer of await inEachProtocol(service, own, "RoutingService/Route", { pool_id: pool, type: "t" })) {
-    assert.deepEqual([answer.code, answer.status, answer.retryable], ["ROUTING_FAILED", 503, true], answer.protocol);
-    assert.equal(answer.headers.get("retry-after"), "1", answer.protocol);
+  for (const response of await inEachProtocol(service, own, "RoutingService/Route", { pool_id: pool, type: "t" })) {
+    assert.deepEqual(
+      [response.code, response.status, response.retryable],
+      ["ROUTING_FAILED", 503, true],
+      response.protocol,
+    );
+    assert.equal(response.headers.get("retry-after"), "1", response.protocol);
   }
   assert.equal((await own.status(pool)).depth, 0);
   await own.recipient(pool);
@@ -247,9 +251,9 @@ test("redirect cycles by rules or fallbacks are rejected with the pools of the c
   await own.refused("INVALID_ARGUMENT", "PATCH", `/api/rules/${harmless}`, { action: byRule.action });
   // Two concurrent changes that close a cycle: one of them is rejected.
   const [d, e] = [await own.pool(), await own.pool()];
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     own.rest.call("PATCH", `/api/pools/${d}`, back(e)),
     own.rest.call("PATCH", `/api/pools/${e}`, back(d)),
   ]);
-  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 400]);
+  assert.deepEqual(responses.map(({ status }) => status).toSorted(), [200, 400]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, inEachProtocol, newParty, type Party, shown } from "./stage.ts";
+import { inEachProtocol, newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -10,8 +10,8 @@ before(async () => {
   own = await newParty(service);
 });
 
-const ids = (items: readonly Answered[]) => items.map(({ queue_item_id }) => queue_item_id);
-const ref = ({ queue_item_id, lease_token }: Answered) => ({ queue_item_id, lease_token });
+const ids = (items: readonly ResponseData[]) => items.map(({ queue_item_id }) => queue_item_id);
+const ref = ({ queue_item_id, lease_token }: ResponseData) => ({ queue_item_id, lease_token });
 const quick = { retry: { initial_ms: 1, max_ms: 1, jitter: 0 } };
 
 async function poolWith(count: number, fields: object = {}): Promise<{ pool: string; items: string[] }> {
@@ -108,10 +108,10 @@ test("the retry delay grows with each failed attempt, and the last failure creat
     [items[0], "smtp.down", "work", []],
   );
   assert.deepEqual(
-    letter.attempts.map(({ attempt }: Answered) => attempt),
+    letter.attempts.map(({ attempt }: ResponseData) => attempt),
     [1, 2, 3],
   );
-  assert.ok(letter.attempts.every(({ recipient_id }: Answered) => ["", recipient].includes(recipient_id)));
+  assert.ok(letter.attempts.every(({ recipient_id }: ResponseData) => ["", recipient].includes(recipient_id)));
   assert.deepEqual(await own.lease(pool), []);
 });
 
@@ -121,7 +121,7 @@ test("a permanent failure creates a dead letter immediately", async () => {
   assert.equal((await own.fail(leased, { retryable: false, reason_code: "bad_address" })).state, "dead_lettered");
   const { data: events } = await own.ok("GET", `/api/events?types=queue.item.dead_lettered&subject=${items[0]}`);
   assert.deepEqual(
-    events.map(({ data }: Answered) => [data.pool_id, data.reason_code, data.phase, data.attempt]),
+    events.map(({ data }: ResponseData) => [data.pool_id, data.reason_code, data.phase, data.attempt]),
     [[pool, "bad_address", "work", 1]],
   );
   assert.equal((await own.deadLetters(pool))[0].queue_item_id, items[0]);
@@ -142,7 +142,7 @@ test("batch calls return each item's own result, in order, and apply the valid o
     ],
   });
   assert.deepEqual(
-    done.results.map(({ state, error_code }: Answered) => state || error_code),
+    done.results.map(({ state, error_code }: ResponseData) => state || error_code),
     ["completed", "LEASE_LOST", "LEASE_LOST", "completed", "completed", "LEASE_LOST"],
   );
   assert.deepEqual(done.results[4].queue_item_id, items[1]);
@@ -151,7 +151,7 @@ test("batch calls return each item's own result, in order, and apply the valid o
     reason_code: "later",
   });
   assert.deepEqual(
-    failed.results.map(({ state, error_code }: Answered) => state || error_code),
+    failed.results.map(({ state, error_code }: ResponseData) => state || error_code),
     ["LEASE_LOST", "pending", "pending"],
   );
   const { data: given } = await own.ok("POST", `/api/queues/${pool}/items:fail`, { items: [ref(e)], retryable: false });
@@ -164,16 +164,16 @@ test("of concurrent completions of the same item exactly one takes effect and is
   const recipient = await own.recipient(pool);
   const given = await own.route(pool, { requirements: { recipient_id: recipient } });
   // Items are assigned in the background, so an item that is being assigned is leased slightly later.
-  const leased: Answered[] = [];
+  const leased: ResponseData[] = [];
   while (leased.length < 7) leased.push(...(await own.lease(pool, { max_items: 7, wait_s: 5 })));
   const items = [...leased, ...leased].map(ref);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
       own.ok("POST", `/api/queues/${pool}/items:complete`, { items: n % 2 === 0 ? items : items.toReversed() }),
     ),
   );
-  const results = answers.flatMap(({ data }) => data.results);
-  assert.ok(results.every(({ state }: Answered) => state === "completed"));
+  const results = responses.flatMap(({ data }) => data.results);
+  assert.ok(results.every(({ state }: ResponseData) => state === "completed"));
   assert.deepEqual([...new Set(ids(results))].sort(), ids(leased).sort());
   const { depth, in_flight, throughput_today } = await own.status(pool);
   assert.deepEqual([depth, in_flight, throughput_today], [0, 0, 7]);
@@ -199,7 +199,7 @@ test("the lease holder completes an item, even when a worker with an expired lea
   assert.notEqual(current.lease_token, old.lease_token);
   const { data } = await own.ok("POST", `/api/queues/${pool}/items:complete`, { items: [ref(old), ref(current)] });
   assert.deepEqual(
-    data.results.map(({ state, error_code }: Answered) => state || error_code),
+    data.results.map(({ state, error_code }: ResponseData) => state || error_code),
     ["LEASE_LOST", "completed"],
   );
 });
@@ -222,7 +222,7 @@ test("a crashed worker's items are released when their lease expires, and not be
   const { pool, items } = await poolWith(3);
   const recipient = await own.recipient(pool);
   // A lease call skips an item that the assigner has locked.
-  const lost: Answered[] = [];
+  const lost: ResponseData[] = [];
   while (lost.length < 3) lost.push(...(await own.lease(pool, { max_items: 3 - lost.length, lease_s: 2 })));
   const back = await shown(
     async () => own.lease(pool, { max_items: 3, wait_s: 2 }),
@@ -293,7 +293,7 @@ test("a completion repeated with its token gets the first response, and is count
     for (let n = 0; n < 2; n++) {
       const { data } = await own.ok("POST", `/api/queues/${pool}/items:complete`, { items });
       assert.deepEqual(
-        data.results.map(({ state, error_code }: Answered) => [state, error_code]),
+        data.results.map(({ state, error_code }: ResponseData) => [state, error_code]),
         Array(2).fill(["completed", ""]),
       );
     }
@@ -322,7 +322,7 @@ test("a failure repeated with its token gets the first response, even when the i
   const items = [first, second].map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
   const { data } = await own.ok("POST", `/api/queues/${pool}/items:fail`, { items });
   assert.deepEqual(
-    data.results.map(({ state }: Answered) => state),
+    data.results.map(({ state }: ResponseData) => state),
     ["pending", "dead_lettered"],
   );
   assert.equal((await own.status(pool)).failed_today, 2);

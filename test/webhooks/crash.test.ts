@@ -4,13 +4,13 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { post } from "../chaos/supervised.ts";
+import { post } from "../chaos/supervised-node.ts";
 import { until } from "../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 
 /** A receiver that can be stopped and restarted at the same address. */
-class MortalReceiver {
+class RestartableReceiver {
   /** How often each message arrived, by its webhook-id. */
   readonly arrivals = new Map<string, number>();
   /** Event ids by message id. */
@@ -48,7 +48,7 @@ class MortalReceiver {
 
 async function stage(t: TestContext) {
   const database = await freshDatabase();
-  const receiver = new MortalReceiver();
+  const receiver = new RestartableReceiver();
   await receiver.start();
   let node: NodeProcess | undefined;
   const start = async () => {
@@ -88,8 +88,8 @@ async function publish(node: NodeProcess, count: number, onAcknowledged: (total:
 test("after kill -9 of the service during deliveries, every acknowledged event arrives with one message id", async (t) => {
   const { sql, receiver, start } = await stage(t);
   const node = await start();
-  const made = await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
-  assert.equal(made.status, 200);
+  const created = await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
+  assert.equal(created.status, 200);
   // Some responses are delayed, so that deliveries are in flight when the node dies.
   const held: ServerResponse[] = [];
   let received = 0;
@@ -119,7 +119,7 @@ test("after kill -9 of the service during deliveries, every acknowledged event a
     const [row] = await sql`select count(*)::int as n from webhook_deliveries where status <> 'succeeded'`;
     return row!.n === 0 && acknowledged.every((id) => arrived().has(id));
   });
-  const endpointId = made.body.data.id;
+  const endpointId = created.body.data.id;
   for (const [messageId, eventId] of receiver.events) assert.equal(messageId, `${eventId}_${endpointId}`);
   const [row] = await sql`select count(*)::int as n from webhook_deliveries`;
   assert.equal(row!.n, receiver.events.size, "one delivery an event");

@@ -97,7 +97,7 @@ test("the secret is only in the first response, and in a repeat of that call", a
   const repeat = await admin.call("POST", base, request, key);
   assert.equal(repeat.headers.get("idempotency-replayed"), "true");
   assert.equal(repeat.body.data.secret, secret);
-  const answers = [
+  const responses = [
     await admin.call("GET", `${base}/${record.id}`),
     await admin.call("GET", base),
     await admin.call("PATCH", `${base}/${record.id}`, { description: "changed" }),
@@ -105,7 +105,7 @@ test("the secret is only in the first response, and in a repeat of that call", a
     await admin.call("GET", `${base}/${record.id}/deliveries`),
     await admin.call("DELETE", `${base}/${record.id}`),
   ];
-  for (const { status, text } of answers) {
+  for (const { status, text } of responses) {
     assert.equal(status, 200, text);
     assert.ok(!text.includes(secret.slice(6)));
   }

@@ -143,8 +143,8 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
     ): Promise<{ id: string; secret: string }> {
       const { createWebhookEndpoint } = first.handlers;
       const request = { url, ...more };
-      const made = await call(tenantId, createWebhookEndpoint, CreateWebhookEndpointRequestSchema, request);
-      const { endpoint } = made as CreateWebhookEndpointResponse;
+      const created = await call(tenantId, createWebhookEndpoint, CreateWebhookEndpointRequestSchema, request);
+      const { endpoint } = created as CreateWebhookEndpointResponse;
       return { id: endpoint!.id, secret: endpoint!.secret! };
     },
 
@@ -155,8 +155,8 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
     ): Promise<string> {
       const { grouped } = events.handlers.publishEvent as GroupedHandler;
       const message = create(PublishEventRequestSchema, { type: "order.paid", ...request });
-      const answer = await grouped(contextFor(db, { tenantId, nowMs }), message, undefined);
-      return (answer as PublishEventResponse).event!.id;
+      const response = await grouped(contextFor(db, { tenantId, nowMs }), message, undefined);
+      return (response as PublishEventResponse).event!.id;
     },
 
     /** A delivery as callers see it. */

@@ -11,17 +11,17 @@ import type { Json } from "../harness/operations.ts";
 import { type Rows, readRows } from "../harness/rows.ts";
 import { sampled } from "../harness/run-size.ts";
 import { enveloped, type Outcome, send } from "../harness/wire.ts";
-import { callerFor, operations, requestsForAll, type Stage, setStage } from "../matrix/stage.ts";
+import { callerFor, createMatrixFixture, type MatrixFixture, operations, requestsForAll } from "../matrix/fixture.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 let held: Rows;
 let requests: ReadonlyMap<Operation, Json>;
 let session: http2.ClientHttp2Session;
 before(async () => {
-  stage = await setStage({ "api.max_request_body_size": "1048576" });
-  requests = await requestsForAll(stage.platform);
-  held = await readRows(stage.sql);
-  session = http2.connect(stage.service.baseUrl);
+  fixture = await createMatrixFixture({ "api.max_request_body_size": "1048576" });
+  requests = await requestsForAll(fixture.platform);
+  held = await readRows(fixture.sql);
+  session = http2.connect(fixture.service.baseUrl);
   session.unref();
 });
 after(() => session.destroy());
@@ -109,8 +109,8 @@ test("gRPC over HTTP/1.1 is rejected with an explanation", async () => {
 });
 
 test("none of these requests changed anything, and the service is healthy", async () => {
-  assert.deepEqual(await readRows(stage.sql), held);
-  assert.equal((await fetch(`${stage.service.baseUrl}/ready`)).status, 200);
+  assert.deepEqual(await readRows(fixture.sql), held);
+  assert.equal((await fetch(`${fixture.service.baseUrl}/ready`)).status, 200);
 });
 
 /** For each field, bytes that its type or the database cannot accept. */
@@ -210,7 +210,7 @@ async function refusedBinary(operation: Operation, bytes: Bytes, what: string): 
 }
 
 function sendBinary(operation: Operation, body: Bytes, headers: Record<string, string>): Promise<Outcome> {
-  const caller = callerFor(stage.platform, operation);
+  const caller = callerFor(fixture.platform, operation);
   return send("Connect", `${caller.baseUrl}/${operation.id}`, {
     method: "POST",
     headers: { ...caller.headers, "content-type": "application/proto", ...headers },
@@ -220,8 +220,8 @@ function sendBinary(operation: Operation, body: Bytes, headers: Record<string, s
 
 /** Sends a body over HTTP/2; returns the gRPC code from the headers or trailers. */
 async function overHttp2(operation: Operation, type: string, body: Bytes, headers: Record<string, string> = {}) {
-  const caller = callerFor(stage.platform, operation);
-  const over = caller.baseUrl === stage.service.baseUrl ? session : http2.connect(caller.baseUrl);
+  const caller = callerFor(fixture.platform, operation);
+  const over = caller.baseUrl === fixture.service.baseUrl ? session : http2.connect(caller.baseUrl);
   const stream = over.request({
     ":method": "POST",
     ":path": `/${operation.id}`,

@@ -7,17 +7,17 @@ import { before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { catalogue, type ErrorCode } from "../../src/errors/index.ts";
 import { type Rows, readRows } from "../harness/rows.ts";
-import { type Stage, setStage } from "../matrix/stage.ts";
+import { createMatrixFixture, type MatrixFixture } from "../matrix/fixture.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 let held: Rows;
 let url: URL;
 let key: string;
 before(async () => {
-  stage = await setStage({ "api.max_request_body_size": "65536" });
-  held = await readRows(stage.sql);
-  url = new URL(stage.service.baseUrl);
-  key = stage.service.adminKey;
+  fixture = await createMatrixFixture({ "api.max_request_body_size": "65536" });
+  held = await readRows(fixture.sql);
+  url = new URL(fixture.service.baseUrl);
+  key = fixture.service.adminKey;
 });
 
 /** Writes bytes to the port; reads the response until the connection ends or stays silent. */
@@ -218,6 +218,6 @@ test("a caller that disconnects in the middle of its body leaves nothing behind"
 });
 
 test("none of these requests changed anything, and the service is healthy", async () => {
-  assert.deepEqual(await readRows(stage.sql), held);
+  assert.deepEqual(await readRows(fixture.sql), held);
   assert.equal((await fetch(`${url.origin}/ready`)).status, 200);
 });

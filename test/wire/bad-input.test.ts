@@ -16,15 +16,22 @@ import {
   restRequest,
   send,
 } from "../harness/wire.ts";
-import { callerFor, operations, requestsForAll, type Stage, setStage, sharedIds } from "../matrix/stage.ts";
+import {
+  callerFor,
+  createMatrixFixture,
+  type MatrixFixture,
+  operations,
+  requestsForAll,
+  sharedIds,
+} from "../matrix/fixture.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 let requests: ReadonlyMap<Operation, Json>;
 let held: Rows;
 before(async () => {
-  stage = await setStage();
-  requests = await requestsForAll(stage.platform);
-  held = await readRows(stage.sql);
+  fixture = await createMatrixFixture();
+  requests = await requestsForAll(fixture.platform);
+  held = await readRows(fixture.sql);
 });
 
 /** A body that no operation accepts, with its description. */
@@ -113,7 +120,7 @@ for (const [turn, operation] of operations.entries()) {
   });
 
   test(`${operation.id} rejects malformed paths and queries`, async () => {
-    const { baseUrl, headers } = callerFor(stage.platform, operation);
+    const { baseUrl, headers } = callerFor(fixture.platform, operation);
     const ask = (path: string) => send("REST", baseUrl + path, { method: binding.verb, headers });
     const good = restOf(operation).path.split("?")[0]!;
     for (const query of sampled(badQueries, 3, turn)) {
@@ -136,7 +143,7 @@ for (const [turn, operation] of operations.entries()) {
   );
   if (extremes.length > 0) {
     test(`${operation.id} accepts or rejects the extremes of every number and time, and never breaks on one`, async () => {
-      const { baseUrl, headers } = callerFor(stage.platform, operation);
+      const { baseUrl, headers } = callerFor(fixture.platform, operation);
       for (const [at, [name, value]] of extremes.entries()) {
         for (const protocol of sampled(protocols, 2, turn + at)) {
           const message = { ...requests.get(operation), [name]: value };
@@ -179,8 +186,8 @@ for (const [turn, operation] of operations.entries()) {
 }
 
 test("no rejected request changed anything, and the service is healthy", async () => {
-  assert.deepEqual(await readRows(stage.sql), held);
-  assert.equal((await fetch(`${stage.service.baseUrl}/ready`)).status, 200);
+  assert.deepEqual(await readRows(fixture.sql), held);
+  assert.equal((await fetch(`${fixture.service.baseUrl}/ready`)).status, 200);
 });
 
 const badQueries = ["%", "%zz=1", "limit=%ff", "x=%ed%a0%80", "no_such_field=1", "__proto__=1", "=1", "&&=&", "a[b]=1"];
@@ -272,7 +279,7 @@ async function refused(
   },
   what: string,
 ): Promise<Outcome> {
-  const { baseUrl, headers } = callerFor(stage.platform, operation);
+  const { baseUrl, headers } = callerFor(fixture.platform, operation);
   const outcome = await send(protocol, baseUrl + raw.path, {
     method: raw.method,
     headers: { ...headers, ...raw.headers },

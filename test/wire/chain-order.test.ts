@@ -6,14 +6,14 @@ import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { callOperation } from "../harness/wire.ts";
-import { operations, protocols, requestFor, type Stage, setStage } from "../matrix/stage.ts";
+import { createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "../matrix/fixture.ts";
 import { startChildNode } from "./child-node.ts";
 
-let stage: Stage;
+let fixture: MatrixFixture;
 let service: TestService;
 before(async () => {
-  stage = await setStage({ "api.sunset_dates": "service.api.MemberService/ListTenantMembers=2027-01-31" });
-  service = stage.service;
+  fixture = await createMatrixFixture({ "api.sunset_dates": "service.api.MemberService/ListTenantMembers=2027-01-31" });
+  service = fixture.service;
 });
 
 const brokenBody = '{"name": ';
@@ -36,7 +36,7 @@ test("without credentials a malformed body is never read", async () => {
 });
 
 test("a forbidden caller's invalid message is never validated", async () => {
-  const { nobody } = stage.platform;
+  const { nobody } = fixture.platform;
   assert.deepEqual(await codes(invalidBody, { ...nobody.headers }), twice("PERMISSION_DENIED"));
   assert.deepEqual(await codes(brokenBody, { ...nobody.headers }), twice("PERMISSION_DENIED"));
 });
@@ -49,13 +49,13 @@ test("nor is a malformed path or query, or an oversized body", async () => {
 });
 
 test("a tenant other than the caller's own is rejected before the message is validated", async () => {
-  const headers = { ...stage.platform.admin.headers, "x-tenant-id": stage.own.tenantId };
+  const headers = { ...fixture.platform.admin.headers, "x-tenant-id": fixture.own.tenantId };
   const rest = restClient(service.baseUrl);
   const asked = await rest.call("POST", "/api/v2/environments", brokenBody, headers);
   assert.equal(asked.body.errorCode, "TENANT_MISMATCH");
   assert.equal(asked.status, 403);
   // A caller without permission is told that first.
-  const forbidden = { ...stage.platform.nobody.headers, "x-tenant-id": stage.own.tenantId };
+  const forbidden = { ...fixture.platform.nobody.headers, "x-tenant-id": fixture.own.tenantId };
   assert.equal(
     (await rest.call("POST", "/api/v2/environments", brokenBody, forbidden)).body.errorCode,
     "PERMISSION_DENIED",
@@ -65,9 +65,9 @@ test("a tenant other than the caller's own is rejected before the message is val
 });
 
 test("X-Tenant-ID that names the caller's own tenant changes nothing", async () => {
-  const headers = { ...stage.own.admin.headers, "x-tenant-id": stage.own.tenantId };
-  const answer = await restClient(service.baseUrl).call("GET", "/api/v2/environments", undefined, headers);
-  assert.equal(answer.status, 200);
+  const headers = { ...fixture.own.admin.headers, "x-tenant-id": fixture.own.tenantId };
+  const response = await restClient(service.baseUrl).call("GET", "/api/v2/environments", undefined, headers);
+  assert.equal(response.status, 200);
 });
 
 test("an unsupported version is rejected before authentication", async () => {
@@ -79,11 +79,11 @@ test("an unsupported version is rejected before authentication", async () => {
 test("a request id is echoed on every rejection, also for requests that match no operation", async () => {
   const rest = restClient(service.baseUrl);
   const id = { "x-request-id": "caller-1" };
-  const answers = [
+  const responses = [
     await rest.call("GET", "/api/tenants", undefined, id),
     await rest.call("GET", "/api/tenants", undefined, { ...id, "api-version": "2000-01-01" }),
-    await rest.call("GET", "/api/tenants", undefined, { ...id, ...stage.platform.nobody.headers }),
-    await rest.call("GET", "/api/tenants?no=1", undefined, { ...id, ...stage.platform.admin.headers }),
+    await rest.call("GET", "/api/tenants", undefined, { ...id, ...fixture.platform.nobody.headers }),
+    await rest.call("GET", "/api/tenants?no=1", undefined, { ...id, ...fixture.platform.admin.headers }),
     await rest.call("GET", "/api/nowhere", undefined, id),
     await rest.call("PATCH", "/api/tenants", undefined, id),
     await rest.call("POST", "/service.api.TenantService/Nothing", {}, id),
@@ -91,10 +91,10 @@ test("a request id is echoed on every rejection, also for requests that match no
     await rest.call("POST", "/service.api.TenantService/ListTenants", "x", { ...id, "content-type": "text/plain" }),
   ];
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [401, 400, 403, 400, 404, 405, 404, 405, 415],
   );
-  for (const { headers, body } of answers) {
+  for (const { headers, body } of responses) {
     assert.equal(headers.get("x-request-id"), "caller-1");
     assert.equal(body.request_id ?? body.details[0].debug.metadata.request_id, "caller-1");
   }
@@ -104,7 +104,7 @@ test("a request id is echoed on every rejection, also for requests that match no
 
 test("an invalid message still gets the deprecation header; an unauthenticated caller does not", async () => {
   const rest = restClient(service.baseUrl);
-  const invalid = await rest.call("GET", "/api/members?limit=many", undefined, { ...stage.own.admin.headers });
+  const invalid = await rest.call("GET", "/api/members?limit=many", undefined, { ...fixture.own.admin.headers });
   assert.equal(invalid.status, 400);
   assert.equal(invalid.headers.get("deprecation"), "true");
   assert.equal(invalid.headers.get("sunset"), "Sun, 31 Jan 2027 00:00:00 GMT");
@@ -116,9 +116,9 @@ test("an invalid message takes no token, and a valid one takes it before the ope
   const limited = await startService({ "ratelimit.tenant_rps": "5", "ratelimit.burst_s": "1" });
   const rest = restClient(limited.baseUrl, limited.adminKey);
   for (let i = 0; i < 20; i++) {
-    const answer = await rest.call("POST", "/api/v2/environments", { key: "not a key" });
-    assert.equal(answer.body.errorCode, "INVALID_ARGUMENT");
-    assert.equal(answer.headers.get("x-ratelimit-remaining"), null);
+    const response = await rest.call("POST", "/api/v2/environments", { key: "not a key" });
+    assert.equal(response.body.errorCode, "INVALID_ARGUMENT");
+    assert.equal(response.headers.get("x-ratelimit-remaining"), null);
   }
   // The bucket is still full, and the first call takes all of it.
   const first = await rest.call("POST", "/api/v2/environments", { key: "first" });
@@ -200,7 +200,7 @@ test("an internal error shows only a reference, and its cause is in the log with
 });
 
 test("every operation follows this order", async () => {
-  const { own } = stage;
+  const { own } = fixture;
   for (const operation of operations) {
     const { baseUrl } = operation.governance.internalOnly ? own.service : own.admin;
     const request = { ...(await requestFor(operation, own)), no_such_field: "1" };

@@ -267,7 +267,7 @@ test("connections beyond the limits, per address or in total, are refused until 
     t.after(() => {
       for (const { socket } of held) socket.destroy();
     });
-    assert.equal(await (await open(health, limited.baseUrl)).ended, "", "refused without an answer");
+    assert.equal(await (await open(health, limited.baseUrl)).ended, "", "refused without a response");
     held[0]!.socket.destroy();
     await until(async () => {
       const { socket, ended } = await open(

@@ -87,7 +87,7 @@ test("without listed origins no cross-origin browser may call", async () => {
 });
 
 test("every response carries the headers against content sniffing, framing and referrer leaks", async () => {
-  const answers = [
+  const responses = [
     await rest.call("GET", "/api/v2/environments"),
     await rest.call("GET", "/api/v2/environments/nowhere"),
     await restClient(service.baseUrl).call("GET", "/api/v2/environments"),
@@ -102,7 +102,7 @@ test("every response carries the headers against content sniffing, framing and r
     await rest.call("GET", "/errors/NOT_FOUND"),
     await rest.call("HEAD", "/api/events/subscribe"),
   ];
-  for (const { headers, status } of answers) {
+  for (const { headers, status } of responses) {
     assert.equal(headers.get("x-content-type-options"), "nosniff", String(status));
     assert.equal(headers.get("x-frame-options"), "DENY", String(status));
     assert.equal(headers.get("referrer-policy"), "no-referrer", String(status));
@@ -172,7 +172,7 @@ test("an unknown service or method is rejected in the caller's protocol", async 
     assert.equal(head["grpc-status"], "12");
   }
   const plain = await fetch(`${service.baseUrl}/no.such.v1.Service/Method`, { method: "POST", body: "{}" });
-  assert.equal(((await plain.json()) as { code: string }).code, "unimplemented", "told by the path alone");
+  assert.equal(((await plain.json()) as { code: string }).code, "unimplemented", "determined by the path alone");
 });
 
 test("metrics have their own listener, with nothing else on it and for any Host", async () => {

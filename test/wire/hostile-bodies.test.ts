@@ -67,9 +67,9 @@ test("a body of 4 MiB in a few long strings is accepted", async () => {
   const client = restClient(service.baseUrl, service.adminKey);
   const pool = await client.call("POST", "/api/pools", { name: "large", strategy: "round_robin" });
   const item = { pool_id: pool.body.data.id, type: "large", payload: { text: "x".repeat(250_000) } };
-  const answer = await client.call("POST", "/api/route:batch", { items: Array(16).fill(item) });
-  assert.equal(answer.status, 200, answer.text.slice(0, 500));
-  assert.equal(answer.body.data.accepted_count, 16);
+  const response = await client.call("POST", "/api/route:batch", { items: Array(16).fill(item) });
+  assert.equal(response.status, 200, response.text.slice(0, 500));
+  assert.equal(response.body.data.accepted_count, 16);
 });
 
 test("a large body takes tokens of its tenant's rate, whether accepted or rejected, over REST and Connect", async (t) => {

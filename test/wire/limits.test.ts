@@ -69,11 +69,11 @@ test("a tenant's rejected calls take nothing from other tenants", async (t) => {
   time.passS(10);
   const modest = await tenantOf(service, "modest");
   time.passS(10);
-  const answers = await Promise.all(Array.from({ length: 100 }, () => greedy.call("GET", environments)));
-  assert.equal(answers.filter(({ status }) => status === 200).length, 5);
-  const answer = await modest.call("GET", environments);
-  assert.equal(answer.status, 200);
-  assert.equal(answer.headers.get("x-ratelimit-remaining"), "8", "the tighter of the two limits is told");
+  const responses = await Promise.all(Array.from({ length: 100 }, () => greedy.call("GET", environments)));
+  assert.equal(responses.filter(({ status }) => status === 200).length, 5);
+  const response = await modest.call("GET", environments);
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get("x-ratelimit-remaining"), "8", "the tighter of the two limits is reported");
 });
 
 test("the instance's limit applies to all tenants together", async (t) => {
@@ -83,10 +83,10 @@ test("the instance's limit applies to all tenants together", async (t) => {
   time.passS(10);
   const two = await tenantOf(service, "two");
   time.passS(10);
-  const answers = [];
-  for (let i = 0; i < 4; i++) answers.push(await one.call("GET", environments), await two.call("GET", environments));
+  const responses = [];
+  for (let i = 0; i < 4; i++) responses.push(await one.call("GET", environments), await two.call("GET", environments));
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [200, 200, 200, 200, 200, 429, 429, 429],
   );
 });
@@ -192,7 +192,7 @@ test("concurrent calls stay within the limits of the instance and the tenant, an
   for (let i = 0; i < 6; i++) await one.call("HEAD", "/api/events/subscribe");
   for (let i = 0; i < 6; i++) await one.call("GET", `${environments}/nowhere`);
   await until(async () => {
-    const answers = await Promise.all([one.call("GET", environments), one.call("GET", environments)]);
-    return answers.every(({ status }) => status === 200);
+    const responses = await Promise.all([one.call("GET", environments), one.call("GET", environments)]);
+    return responses.every(({ status }) => status === 200);
   });
 });

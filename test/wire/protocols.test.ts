@@ -54,7 +54,7 @@ async function refusedAlike(
   for (const surface of among) {
     const request = typeof requestOf === "function" ? requestOf() : requestOf;
     const { refusal } = await surface.call(operation, request, { ...headers, "x-request-id": "the-same" });
-    assert.ok(refusal !== undefined, `${surface.name} did not refuse`);
+    assert.ok(refusal !== undefined, `${surface.name} did not reject the call`);
     const told = `${surface.name}: ${JSON.stringify(refusal)}`;
     assert.equal(refusal.errorCode, code, told);
     assert.equal(refusal.retryable, entry.retryable, told);

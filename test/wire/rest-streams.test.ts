@@ -15,10 +15,10 @@ const open = (query = "", headers: Record<string, string> = {}) =>
   openEvents(`${service.baseUrl}/api/events/subscribe${query}`, { "x-api-key": service.adminKey, ...headers });
 
 async function publish(type: string, count: number): Promise<string[]> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: count }, (_, i) => rest.call("POST", "/api/events", { type, subject: `s${i}` })),
   );
-  return answers.map(({ body }) => body.data.id);
+  return responses.map(({ body }) => body.data.id);
 }
 
 test("a subscription resumed repeatedly from Last-Event-ID shows every event once and in one order", async () => {
@@ -133,9 +133,9 @@ test("a daily quota is exact under a burst, and its endpoint reports the numbers
   });
   const { admin_key, ...tenant } = body.data;
   const limited = restClient(service.baseUrl, admin_key);
-  const answers = await Promise.all(Array.from({ length: 60 }, () => limited.call("GET", "/api/v2/environments")));
-  const refused = answers.filter(({ status }) => status === 429);
-  assert.equal(answers.filter(({ status }) => status === 200).length, 25);
+  const responses = await Promise.all(Array.from({ length: 60 }, () => limited.call("GET", "/api/v2/environments")));
+  const refused = responses.filter(({ status }) => status === 429);
+  assert.equal(responses.filter(({ status }) => status === 200).length, 25);
   assert.equal(refused.length, 35);
   for (const { body: problem } of refused) {
     assert.equal(problem.errorCode, "QUOTA_EXCEEDED");
@@ -149,7 +149,7 @@ test("a daily quota is exact under a burst, and its endpoint reports the numbers
 
   await rest.call("PATCH", `/api/tenants/${tenant.id}`, { quotas: { "api.call": { limit_per_day: 30 } } });
   const more = await Promise.all(Array.from({ length: 20 }, () => limited.call("GET", "/api/v2/environments")));
-  assert.equal(more.filter(({ status }) => status === 200).length, 5, "a raised limit counts at once");
+  assert.equal(more.filter(({ status }) => status === 200).length, 5, "a raised limit applies immediately");
   assert.equal((await quota()).used, 30);
   const unlimited = await rest.call("GET", `/api/tenants/${tenant.id}/quota/route`);
   assert.equal(unlimited.body.data.limit, undefined);

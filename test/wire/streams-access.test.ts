@@ -42,5 +42,5 @@ test("guessing a key's secret does not block its owner", async () => {
   assert.equal((await owner.call("GET", "/api/tenants")).status, 200);
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);
   assert.ok(statuses.every((status) => status === 401 || status === 503));
-  assert.ok(statuses.filter((status) => status === 401).length < 20, "only a few guesses are checked at once");
+  assert.ok(statuses.filter((status) => status === 401).length < 20, "only a few guesses are checked concurrently");
 });

@@ -12,10 +12,10 @@ before(async () => {
 
 /** The only violation of a rejected request. */
 async function violation(method: string, path: string, body?: object): Promise<{ field: string; message: string }> {
-  const answer = await rest.call(method, path, body);
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.violations.length, 1, answer.text);
-  return answer.body.violations[0];
+  const response = await rest.call(method, path, body);
+  assert.equal(response.status, 400, response.text);
+  assert.equal(response.body.violations.length, 1, response.text);
+  return response.body.violations[0];
 }
 
 test("REST rejects a field in lowerCamelCase, and names the right spelling", async () => {
@@ -82,12 +82,12 @@ test("REST rejects null for a field, and accepts it for fields of any JSON value
 test("Connect accepts everything that proto3 JSON allows", async () => {
   const headers = { "x-api-key": service.adminKey, "content-type": "application/json" };
   const body = JSON.stringify({ name: "lenient", issueAdminKey: false, plan: null });
-  const made = await fetch(`${service.baseUrl}/service.api.TenantService/CreateTenant`, {
+  const created = await fetch(`${service.baseUrl}/service.api.TenantService/CreateTenant`, {
     method: "POST",
     headers,
     body,
   });
-  assert.equal(made.status, 200, await made.text());
+  assert.equal(created.status, 200, await created.text());
   const listed = await fetch(`${service.baseUrl}/service.api.ApiKeyService/ListApiKeys`, {
     method: "POST",
     headers,

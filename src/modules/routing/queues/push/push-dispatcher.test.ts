@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
-import { shown } from "../../../../../test/routing/stage.ts";
+import { shown } from "../../../../../test/routing/tenant-fixture.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
-import { shown } from "../../../../../test/routing/stage.ts";
+import { shown } from "../../../../../test/routing/tenant-fixture.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";

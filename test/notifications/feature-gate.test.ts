@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../harness/service.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { newSender, serveChannel, shown } from "./stage.ts";
+import { newSender, serveChannel, shown } from "./sender-fixture.ts";
 
 const path = "/api/v2/notifications/trigger";
 
@@ -12,8 +12,8 @@ test("when disabled, triggers are rejected with 412 without effect, and manageme
   const workflow_key = await sender.workflow();
   const topic = await sender.topic([id]);
   for (const to of [{ subscriber_id: id }, { topic }]) {
-    const answer = await sender.refused("FAILED_PRECONDITION", "POST", path, { workflow_key, ...to });
-    assert.equal(answer.status, 412);
+    const response = await sender.refused("FAILED_PRECONDITION", "POST", path, { workflow_key, ...to });
+    assert.equal(response.status, 412);
   }
   assert.deepEqual(await sender.deliveries(`subscriber_id=${id}`), []);
   assert.deepEqual(await sender.inbox(id), []);

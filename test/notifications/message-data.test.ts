@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { freshName, newSender, type Sender, serveChannel } from "./stage.ts";
+import { freshName, newSender, type Sender, serveChannel } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, newParty, type Party, partyAt, shown } from "./stage.ts";
+import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
 
 let database: TestDatabase;
 let service: TestService;
@@ -24,7 +24,7 @@ after(async () => {
   await database.drop();
 });
 
-const ids = (items: readonly Answered[]) => items.map(({ queue_item_id }) => queue_item_id);
+const ids = (items: readonly ResponseData[]) => items.map(({ queue_item_id }) => queue_item_id);
 
 for (const at of ["the same node", "another node"]) {
   test(`a waiting worker is woken when an item arrives at ${at}`, async () => {
@@ -71,7 +71,7 @@ test("a recipient never exceeds its capacity, with any number of workers and nod
   for (const { decision } of results) {
     await own.ok("POST", `/api/queues/${pool}/items/${decision.queue_item_id}/assign`, { recipient_id: recipient });
   }
-  let open: Answered[] = [];
+  let open: ResponseData[] = [];
   let done = 0;
   while (done < 20) {
     const leased = await Promise.all(
@@ -156,7 +156,7 @@ test("an assigned item waits for a concurrency slot like any other", async () =>
   });
   const recipient = await own.recipient(pool);
   const [first, second] = [await own.route(pool, { key: "k" }), await own.route(pool, { key: "k" })];
-  const assign = async ({ queue_item_id }: Answered) =>
+  const assign = async ({ queue_item_id }: ResponseData) =>
     (await own.ok("POST", `/api/queues/${pool}/items/${queue_item_id}/assign`, { recipient_id: recipient })).data;
   for (const item of [second, first]) assert.equal((await assign(item)).state, "ready");
   const leased = await own.lease(pool, { max_items: 9, recipient_id: recipient });
@@ -223,7 +223,7 @@ test("an item past its maximum wait expires and is not leased any more", async (
   assert.equal((await own.status(pool)).depth, 0);
   const { data: events } = await own.ok("GET", `/api/events?types=queue.item.expired&subject=${id}`);
   assert.deepEqual(
-    events.map(({ data }: Answered) => data),
+    events.map(({ data }: ResponseData) => data),
     [{ pool_id: pool }],
   );
 });

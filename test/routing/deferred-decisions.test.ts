@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
-import { type Answered, newParty, type Party, shown } from "./stage.ts";
+import { newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
 
 let own: Party;
 /** A pool whose only rule uses the full evaluation budget for every recipient. */
@@ -26,8 +26,8 @@ async function routeUndecided(poolIds: readonly string[], fields: object = {}): 
 }
 
 /** Polls until an item reaches a state while a worker of the whole pool keeps leasing; returns what the worker got. */
-async function leasedUntil(pool: string, isRight: () => Promise<boolean>): Promise<Answered[]> {
-  const leased: Answered[] = [];
+async function leasedUntil(pool: string, isRight: () => Promise<boolean>): Promise<ResponseData[]> {
+  const leased: ResponseData[] = [];
   await shown(async () => {
     leased.push(...(await own.lease(pool, { max_items: 10 })));
     return isRight();

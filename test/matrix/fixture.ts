@@ -9,22 +9,22 @@ import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
 import { type Caller, protocols } from "../harness/wire.ts";
-import { callerFor, type Known, must, operationNamed, type Party } from "./calls.ts";
-import { connectionRequests } from "./known/connections.ts";
-import { integrationRequests } from "./known/integrations.ts";
-import { kernelRequests } from "./known/kernel.ts";
-import { layoutRequests } from "./known/layouts.ts";
-import { notificationRequests } from "./known/notifications.ts";
-import { poolRequests } from "./known/pools.ts";
-import { preferenceRequests } from "./known/preferences.ts";
-import { routingRequests } from "./known/routing.ts";
-import { subscriberRequests } from "./known/subscribers.ts";
-import { webhookRequests } from "./known/webhooks.ts";
+import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
+import { connectionRequests } from "./fixtures/connections.ts";
+import { integrationRequests } from "./fixtures/integrations.ts";
+import { kernelRequests } from "./fixtures/kernel.ts";
+import { layoutRequests } from "./fixtures/layouts.ts";
+import { notificationRequests } from "./fixtures/notifications.ts";
+import { poolRequests } from "./fixtures/pools.ts";
+import { preferenceRequests } from "./fixtures/preferences.ts";
+import { routingRequests } from "./fixtures/routing.ts";
+import { subscriberRequests } from "./fixtures/subscribers.ts";
+import { webhookRequests } from "./fixtures/webhooks.ts";
 
 export { callerFor, operations, type Party, protocols };
 
 /** A node with the platform tenant and two others. */
-export interface Stage {
+export interface MatrixFixture {
   readonly service: TestService;
   readonly sql: TestSql;
   readonly platform: Party;
@@ -33,7 +33,7 @@ export interface Stage {
 }
 
 /** Starts a node and creates its tenants. */
-export async function setStage(settings: TestSettings = {}): Promise<Stage> {
+export async function createMatrixFixture(settings: TestSettings = {}): Promise<MatrixFixture> {
   const service = await startService(settings);
   const sql = connect(service.databaseUrl, 2);
   afterFile(() => sql.end({ timeout: 1 }));
@@ -83,8 +83,8 @@ async function partyOf(
   };
 }
 
-/** Values that the definition does not determine; each part of the service has a file in known/. */
-const known: Known = {
+/** Values that the definition does not determine; each part of the service has a file in fixtures/. */
+const known: FixtureRequests = {
   ...connectionRequests,
   ...integrationRequests,
   ...kernelRequests,
@@ -146,7 +146,7 @@ export async function requestFor(operation: Operation, party: Party): Promise<Js
 /** Like requestFor, but an update changes nothing. */
 export async function leastRequestFor(operation: Operation, party: Party): Promise<Json> {
   const given = await knownOf(operation, party);
-  for (const { name } of idFields(operation)) given[name] ??= await makeFor(operation, name, party);
+  for (const { name } of idFields(operation)) given[name] ??= await createFor(operation, name, party);
   return validRequest(operation, given);
 }
 
@@ -182,19 +182,19 @@ export async function listRequestFor(operation: Operation, party: Party): Promis
 /** Creates a record of a party that a field of an operation can name; returns its id. */
 export async function recordFor(operation: Operation, fieldName: string, party: Party): Promise<string> {
   const named = (await knownOf(operation, party))[fieldName];
-  return typeof named === "string" ? named : makeFor(operation, fieldName, party);
+  return typeof named === "string" ? named : createFor(operation, fieldName, party);
 }
 
 async function knownOf(operation: Operation, party: Party): Promise<Json> {
   return (await known[operation.id.slice("service.api.".length)]?.(party)) ?? {};
 }
 
-async function makeFor(operation: Operation, fieldName: string, party: Party): Promise<string> {
+async function createFor(operation: Operation, fieldName: string, party: Party): Promise<string> {
   const maker = makers[fieldName];
   const field = operation.method.input.fields.find(({ name }) => name === fieldName)!;
   const creator = maker === undefined ? creatorOf(operation, field) : operationNamed(maker);
   if (creator === operation)
-    throw new Error(`${operation.id}: the record that ${fieldName} names must be created in known/`);
+    throw new Error(`${operation.id}: the record that ${fieldName} names must be created in fixtures/`);
   // Only the platform creates tenants; every other party uses its own.
   if (creator.governance.audience === Governance_Audience.OPERATOR && !party.isPlatform) return party.tenantId;
   const { body } = await must(creator, party, await requestFor(creator, party));

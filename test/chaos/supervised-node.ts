@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 
 /** A node that is restarted whenever it is killed, as by a supervisor. */
-export interface Supervised {
+export interface SupervisedNode {
   /** The running node, or a promise of the next one. */
   readonly current: Promise<NodeProcess>;
   /** Kills the node immediately and starts the next one. */
@@ -13,7 +13,7 @@ export interface Supervised {
 }
 
 /** Starts a supervised node. */
-export async function supervise(settings: Readonly<Record<string, string>>): Promise<Supervised> {
+export async function supervise(settings: Readonly<Record<string, string>>): Promise<SupervisedNode> {
   let current = startNodeProcess(settings);
   await current;
   return {
@@ -30,7 +30,7 @@ export async function supervise(settings: Readonly<Record<string, string>>): Pro
 }
 
 /** The response to a call. */
-export interface Answer {
+export interface PostResponse {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   readonly body: any;
@@ -44,7 +44,7 @@ export async function post(
   path: string,
   body: object,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<PostResponse> {
   const request = http.request(baseUrl + path, {
     agent,
     method: "POST",
@@ -59,7 +59,12 @@ export async function post(
 }
 
 /** Posts with an idempotency key until a response is not retryable, through any number of crashes. */
-export async function postUntilAnswered(service: Supervised, path: string, body: object, key: string): Promise<Answer> {
+export async function postUntilAnswered(
+  service: SupervisedNode,
+  path: string,
+  body: object,
+  key: string,
+): Promise<PostResponse> {
   for (;;) {
     const answer = await post(await service.current, path, body, { "idempotency-key": key }).catch(() => undefined);
     if (answer !== undefined && answer.status < 500 && answer.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS") {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { checkWindows } from "./crew.ts";
-import { type Answered, newParty, type Party, partyAt, shown } from "./stage.ts";
+import { checkWindows } from "./lease-checks.ts";
+import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -14,10 +14,10 @@ before(async () => {
 const many = (count: number, pool: string, fields: object = {}) =>
   Array.from({ length: count }, () => ({ pool_id: pool, type: "t", ...fields }));
 
-const leasedAt = async (pool: string, { queue_item_id }: Answered) =>
+const leasedAt = async (pool: string, { queue_item_id }: ResponseData) =>
   Date.parse((await own.item(pool, queue_item_id)).leased_at);
 
-async function groupsOf(pool: string): Promise<Answered[]> {
+async function groupsOf(pool: string): Promise<ResponseData[]> {
   return (await own.ok("GET", `/api/queues/admission-groups?pool_id=${pool}`)).data;
 }
 
@@ -54,7 +54,7 @@ test("with concurrent workers on two nodes, no period leases more items than a t
   const pool = await own.pool({ config: { admission: { throttle } } });
   const keys = ["a", "b", "c"];
   await own.routeAll(keys.flatMap((key) => many(100, pool, { key })));
-  const leased: Answered[] = [];
+  const leased: ResponseData[] = [];
   const parties = [own, partyAt(other, own)];
   await Promise.all(
     Array.from({ length: 16 }, async (_, worker) => {
@@ -104,7 +104,7 @@ test("a group with a long blocked queue does not hide the items of other groups 
     const pool = await own.pool({ config: { admission } });
     for (let n = 0; n < 3; n++) await own.routeAll(many(1000, pool, { key: "full", priority: 1 }));
     const later = await own.routeAll(["x", "y"].map((key) => ({ pool_id: pool, type: "t", key })));
-    const keys = (items: Answered[]) => items.map(({ key }) => key).toSorted();
+    const keys = (items: ResponseData[]) => items.map(({ key }) => key).toSorted();
     assert.deepEqual(keys(await own.lease(pool, { max_items: 5 })), ["full"]);
     assert.deepEqual(keys(await own.lease(pool, { max_items: 5 })), ["x", "y"]);
     const { data } = await own.ok("GET", `/api/queues/${pool}/items/${later[1].decision.queue_item_id}`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { type Answered, freshName, newSender, type Sender, serveChannel } from "./stage.ts";
+import { freshName, newSender, type ResponseData, type Sender, serveChannel } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -14,10 +14,10 @@ const slackAt = (url: string) => ({ settings: {}, credentials: { webhook_url: ur
 const chatAt = (url: string) => ({ settings: { url }, credentials: { secret: "whsec_c2VjcmV0" } });
 
 /** The outcomes of a trigger on one channel, by endpoint. */
-async function outcomesOf(sender: Sender, subscriberId: string, channel: string): Promise<Map<string, Answered>> {
+async function outcomesOf(sender: Sender, subscriberId: string, channel: string): Promise<Map<string, ResponseData>> {
   const workflow_key = await sender.workflow({ channels: { [channel]: { title: "T", body: "B" } } });
   const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: subscriberId });
-  return new Map(outcomes.map((each: Answered) => [each.endpoint_id, each]));
+  return new Map(outcomes.map((each: ResponseData) => [each.endpoint_id, each]));
 }
 
 async function connection(sender: Sender, provider_key: string, fields: object): Promise<string> {

@@ -4,14 +4,14 @@ import type { Operation } from "../../src/definitions/index.ts";
 import { type Json, rulesOf } from "./operations.ts";
 
 /** A value that a field must reject. */
-export interface Breakage {
+export interface InvalidValue {
   readonly field: string;
   readonly what: string;
   readonly value: unknown;
 }
 
 /** For each field of a request, values that violate its type or one of its rules. */
-export function breakagesOf({ method }: Operation): Breakage[] {
+export function invalidValuesOf({ method }: Operation): InvalidValue[] {
   return method.input.fields.flatMap((field) =>
     valuesAgainst(field).map(([what, value]) => ({ field: field.name, what, value })),
   );
@@ -26,7 +26,7 @@ export function itemwiseField({ method }: Operation): DescField | undefined {
 }
 
 /** A request with one invalid field. */
-export function broken(request: Json, { field, value }: Breakage): Json {
+export function broken(request: Json, { field, value }: InvalidValue): Json {
   return { ...request, [field]: value };
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
 /** A gateway that accepts messages and does not respond until released. */
-export interface Holding {
+export interface HoldingGateway {
   readonly url: string;
   /** Resolves when the first message arrives. */
   readonly reached: Promise<void>;
@@ -16,16 +16,16 @@ export interface Holding {
 }
 
 /** Starts a gateway that does not respond; it is closed after the test. */
-export async function startsHolding(t: TestContext): Promise<Holding> {
+export async function startHoldingGateway(t: TestContext): Promise<HoldingGateway> {
   const { promise: reached, resolve } = Promise.withResolvers<void>();
   const keys: (string | undefined)[] = [];
-  let answers = false;
+  let responses = false;
   const server = http.createServer((request, response) => {
     request.resume();
     request.on("end", () => {
       keys.push(request.headers["idempotency-key"] as string | undefined);
       resolve();
-      if (answers) response.writeHead(200).end();
+      if (responses) response.writeHead(200).end();
     });
   });
   server.listen(0, "127.0.0.1");
@@ -40,7 +40,7 @@ export async function startsHolding(t: TestContext): Promise<Holding> {
     count: () => keys.length,
     keys: () => keys,
     answer() {
-      answers = true;
+      responses = true;
     },
   };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../harness/service.ts";
 import { startReceiver } from "./receiver.ts";
-import { newParty, shown } from "./stage.ts";
+import { newParty, shown } from "./tenant-fixture.ts";
 
 // No test in this file may depend on polling.
 const node = await startService({ "routing.assign_poll_ms": "3600000" });
@@ -32,7 +32,7 @@ test("pushed items follow each other without a poll, and never exceed the recipi
     ({ throughput_today }) => throughput_today === 40,
   );
   assert.equal(receiver.received.length, 40);
-  assert.ok(receiver.openMax <= 4, `${receiver.openMax} at once`);
+  assert.ok(receiver.openMax <= 4, `${receiver.openMax} concurrent requests`);
 });
 
 test("a failed attempt releases its slot, and so does a crashed worker", async () => {

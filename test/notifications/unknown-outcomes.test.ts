@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { type Answered, newSender, type Sender, serveChannel, shown } from "./stage.ts";
+import { newSender, type ResponseData, type Sender, serveChannel, shown } from "./sender-fixture.ts";
 
 let node: TestService;
 let sql: TestSql;
@@ -151,7 +151,7 @@ test("a name that a template splits inside a surrogate pair harms neither its ow
   assert.equal(outcomes[0].outcome, "sent");
   await sender.trigger({ workflow_key, topic: await sender.topic(members.map(({ id }) => id)) });
   const [title] = await shown(
-    async () => (await sender.inbox(members[1].id)).map((message: Answered) => message.title),
+    async () => (await sender.inbox(members[1].id)).map((message: ResponseData) => message.title),
     (titles) => titles.length === 1,
   );
   assert.equal(title, "G");

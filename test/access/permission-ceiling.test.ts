@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Answered, freshName, newParty, type Party, shown } from "../routing/stage.ts";
+import { freshName, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 let issuer: Issuer;
@@ -15,7 +15,7 @@ before(async () => {
   service = await startService({ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience });
   own = await newParty(service);
   const { data } = await own.ok("GET", "/api/v2/environments");
-  stagingId = data.find(({ key }: Answered) => key === "staging").id;
+  stagingId = data.find(({ key }: ResponseData) => key === "staging").id;
 });
 after(() => issuer.goDown());
 

@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
-import { type Answered, freshName, newParty, type Party, partyAt } from "../routing/stage.ts";
+import { freshName, newParty, type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
 
-export { type Answered, freshName, shown } from "../routing/stage.ts";
+export { freshName, type ResponseData, shown } from "../routing/tenant-fixture.ts";
 
 /** A tenant with helpers for its notifications. */
 export interface Sender extends Party {
   /** Creates a subscriber; returns its record. */
-  subscriber(fields?: object): Promise<Answered>;
+  subscriber(fields?: object): Promise<ResponseData>;
   /** Adds an endpoint. */
-  endpoint(subscriberId: string, fields: object): Promise<Answered>;
+  endpoint(subscriberId: string, fields: object): Promise<ResponseData>;
   /** Stores a workflow; returns its key. */
   workflow(fields?: object): Promise<string>;
   topic(subscriberIds?: readonly string[]): Promise<string>;
   /** Sets a preference row of a subscriber. */
-  prefer(subscriberId: string, fields: object): Promise<Answered>;
-  trigger(fields: object, headers?: Record<string, string>): Promise<Answered>;
-  deliveries(query: string): Promise<Answered[]>;
-  delivery(id: string): Promise<Answered>;
-  inbox(subscriberId: string): Promise<Answered[]>;
-  letters(query?: string): Promise<Answered[]>;
+  prefer(subscriberId: string, fields: object): Promise<ResponseData>;
+  trigger(fields: object, headers?: Record<string, string>): Promise<ResponseData>;
+  deliveries(query: string): Promise<ResponseData[]>;
+  delivery(id: string): Promise<ResponseData>;
+  inbox(subscriberId: string): Promise<ResponseData[]>;
+  letters(query?: string): Promise<ResponseData[]>;
 }
 
 /** Default workflow content. */
@@ -63,9 +63,9 @@ function sending(party: Party): Sender {
       ok("POST", `/api/v2/notification/subscribers/${subscriberId}/preferences`, fields),
     trigger: (fields, headers = {}) => ok("POST", "/api/v2/notifications/trigger", fields, headers),
     async deliveries(query) {
-      const answer = await party.rest.call("GET", `/api/v2/notifications/deliveries?limit=1000&${query}`);
-      assert.equal(answer.status, 200, answer.text);
-      return answer.body.data;
+      const response = await party.rest.call("GET", `/api/v2/notifications/deliveries?limit=1000&${query}`);
+      assert.equal(response.status, 200, response.text);
+      return response.body.data;
     },
     delivery: (id) => ok("GET", `/api/v2/notifications/deliveries/${id}`),
     async inbox(subscriberId) {
@@ -85,12 +85,18 @@ export async function serveChannel(
   providerKey: string,
   connection: { readonly settings: object; readonly credentials: object },
   fields: object = {},
-): Promise<Answered> {
-  const made = await sender.ok("POST", "/api/v2/connector/connections", {
+): Promise<ResponseData> {
+  const created = await sender.ok("POST", "/api/v2/connector/connections", {
     name: freshName(),
     provider_key: providerKey,
     ...connection,
   });
-  const integration = { channel, name: freshName(), provider_key: providerKey, connection_id: made.data.id, ...fields };
+  const integration = {
+    channel,
+    name: freshName(),
+    provider_key: providerKey,
+    connection_id: created.data.id,
+    ...fields,
+  };
   return (await sender.ok("POST", "/api/v2/notification/integrations", integration)).data;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
-import type { Answered } from "./stage.ts";
+import type { ResponseData } from "./tenant-fixture.ts";
 
 /** Posts over its own keep-alive connection; rejects when the connection breaks before the response arrives. */
 export type Post = (
@@ -11,7 +11,7 @@ export type Post = (
   headers?: Record<string, string>,
   /** Closes the connection. */
   signal?: AbortSignal,
-) => Promise<{ readonly status: number; readonly body: Answered }>;
+) => Promise<{ readonly status: number; readonly body: ResponseData }>;
 
 /** Opens the connection on first use. */
 export function createPost(): Post {
@@ -47,10 +47,10 @@ export interface Hold {
 /** Fails when an item was held twice concurrently, or more items of a group than its limit. */
 export function checkHolds(holds: readonly Hold[], limit: number): void {
   for (const [itemId, most] of mostAtOnce(holds, ({ itemId }) => itemId)) {
-    assert.ok(most <= 1, `${itemId} was handed out ${most} times at once`);
+    assert.ok(most <= 1, `${itemId} had ${most} concurrent leases`);
   }
   for (const [group, most] of mostAtOnce(holds, ({ group }) => group)) {
-    assert.ok(most <= limit, `${group}: ${most} at once`);
+    assert.ok(most <= limit, `${group}: ${most} concurrent leases`);
   }
 }
 
@@ -82,7 +82,7 @@ export function checkWindows(passedAtMs: readonly number[], limit: number, perio
 }
 
 /** A pseudo-random generator with a fixed seed. */
-export function chanceFrom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
@@ -91,8 +91,10 @@ export function chanceFrom(seed: number): () => number {
 }
 
 /** Every item of a pool, by id. */
-export async function allItems(list: (query: string) => Promise<Answered>): Promise<ReadonlyMap<string, Answered>> {
-  const items = new Map<string, Answered>();
+export async function allItems(
+  list: (query: string) => Promise<ResponseData>,
+): Promise<ReadonlyMap<string, ResponseData>> {
+  const items = new Map<string, ResponseData>();
   for (let cursor = ""; ; ) {
     const page = await list(`?limit=1000${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
     for (const item of page.data) items.set(item.id, item);
@@ -102,7 +104,7 @@ export async function allItems(list: (query: string) => Promise<Answered>): Prom
 }
 
 /** Follows an item to the one that finally replaced it. */
-export function survivorOf(items: ReadonlyMap<string, Answered>, item: Answered): Answered {
+export function survivorOf(items: ReadonlyMap<string, ResponseData>, item: ResponseData): ResponseData {
   let last = item;
   for (let steps = 0; last.state === "superseded"; steps++) {
     assert.ok(steps < items.size, "a ring of survivors");

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Json, operations } from "../harness/operations.ts";
-import { type RestAnswer, type RestClient, restClient } from "../harness/rest.ts";
+import { type RestClient, type RestResponse, restClient } from "../harness/rest.ts";
 import { callOperation, type Outcome, protocols } from "../harness/wire.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
-export type Answered = any;
+export type ResponseData = any;
 
 /** A tenant with helpers for its pools. */
 export interface Party {
@@ -14,9 +14,9 @@ export interface Party {
   readonly key: string;
   readonly rest: RestClient;
   /** Calls an operation that must succeed. */
-  ok(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  ok(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ResponseData>;
   /** Calls an operation that must fail with this error. */
-  refused(code: string, method: string, path: string, body?: unknown): Promise<RestAnswer>;
+  refused(code: string, method: string, path: string, body?: unknown): Promise<RestResponse>;
   /** Creates a pool; returns its id. */
   pool(fields?: object): Promise<string>;
   /** Adds a recipient; returns its id. */
@@ -24,20 +24,20 @@ export interface Party {
   /** Adds a rule; returns its id. */
   rule(poolId: string, action: object, fields?: object): Promise<string>;
   /** Routes an item; returns the decision. */
-  route(poolId: string, fields?: object): Promise<Answered>;
+  route(poolId: string, fields?: object): Promise<ResponseData>;
   /** Routes a batch; returns the results. */
-  routeAll(items: readonly object[]): Promise<Answered[]>;
+  routeAll(items: readonly object[]): Promise<ResponseData[]>;
   /** Leases items. */
-  lease(poolId: string, fields?: object): Promise<Answered[]>;
+  lease(poolId: string, fields?: object): Promise<ResponseData[]>;
   /** Leases repeatedly until an item is returned. */
-  leaseOne(poolId: string, fields?: object): Promise<Answered>;
-  complete(item: Answered): Promise<Answered>;
-  fail(item: Answered, fields?: object): Promise<Answered>;
-  item(poolId: string, id: string): Promise<Answered>;
+  leaseOne(poolId: string, fields?: object): Promise<ResponseData>;
+  complete(item: ResponseData): Promise<ResponseData>;
+  fail(item: ResponseData, fields?: object): Promise<ResponseData>;
+  item(poolId: string, id: string): Promise<ResponseData>;
   /** Reads an item until it reaches a state. */
-  itemIn(poolId: string, id: string, state: string): Promise<Answered>;
-  status(poolId: string): Promise<Answered>;
-  deadLetters(poolId: string): Promise<Answered[]>;
+  itemIn(poolId: string, id: string, state: string): Promise<ResponseData>;
+  status(poolId: string): Promise<ResponseData>;
+  deadLetters(poolId: string): Promise<ResponseData[]>;
   /** A client with a new key. */
   caller(fields: object): Promise<RestClient>;
 }
@@ -53,9 +53,9 @@ export async function newParty(
   fields: object = {},
 ): Promise<Party> {
   const platform = restClient(node.baseUrl, node.adminKey);
-  const made = await platform.call("POST", "/api/tenants", { name: freshName(), issue_admin_key: true, ...fields });
-  assert.equal(made.status, 200, made.text);
-  const { admin_key: key, ...tenant } = made.body.data;
+  const created = await platform.call("POST", "/api/tenants", { name: freshName(), issue_admin_key: true, ...fields });
+  assert.equal(created.status, 200, created.text);
+  const { admin_key: key, ...tenant } = created.body.data;
   return party(restClient(node.baseUrl, key), tenant.id, key, node.baseUrl);
 }
 
@@ -71,11 +71,11 @@ function party(rest: RestClient, id: string, key: string, baseUrl: string): Part
     assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
     return answer.body;
   };
-  const made = async (path: string, body: object): Promise<string> => (await ok("POST", path, body)).data.id;
+  const created = async (path: string, body: object): Promise<string> => (await ok("POST", path, body)).data.id;
   const lease: Party["lease"] = async (poolId, fields = {}) =>
     (await ok("POST", `/api/queues/${poolId}/lease`, fields)).data.items;
   const item: Party["item"] = async (poolId, itemId) => (await ok("GET", `/api/queues/${poolId}/items/${itemId}`)).data;
-  const told = async ({ pool_id, queue_item_id, lease_token }: Answered, verb: string, fields: object) =>
+  const told = async ({ pool_id, queue_item_id, lease_token }: ResponseData, verb: string, fields: object) =>
     (await ok("POST", `/api/queues/${pool_id}/items/${queue_item_id}/${verb}`, { lease_token, ...fields })).data;
   return {
     id,
@@ -87,9 +87,10 @@ function party(rest: RestClient, id: string, key: string, baseUrl: string): Part
       assert.equal(answer.body?.errorCode, code, `${method} ${path}: ${answer.text}`);
       return answer;
     },
-    pool: (fields = {}) => made("/api/pools", { name: freshName(), ...fields }),
-    recipient: (poolId, fields = {}) => made(`/api/pools/${poolId}/recipients`, { name: freshName(), ...fields }),
-    rule: (poolId, action, fields = {}) => made(`/api/pools/${poolId}/rules`, { name: freshName(), action, ...fields }),
+    pool: (fields = {}) => created("/api/pools", { name: freshName(), ...fields }),
+    recipient: (poolId, fields = {}) => created(`/api/pools/${poolId}/recipients`, { name: freshName(), ...fields }),
+    rule: (poolId, action, fields = {}) =>
+      created(`/api/pools/${poolId}/rules`, { name: freshName(), action, ...fields }),
     route: async (poolId, fields = {}) =>
       (await ok("POST", "/api/route", { pool_id: poolId, type: "task", ...fields })).data,
     routeAll: async (items) => (await ok("POST", "/api/route:batch", { items })).data.results,
@@ -129,9 +130,9 @@ export async function shown<T>(look: () => Promise<T>, isRight: (seen: T) => boo
 }
 
 /** The result of a call in one protocol, with the data in REST form. */
-export interface InProtocol extends Outcome {
+export interface ProtocolOutcome extends Outcome {
   readonly protocol: string;
-  readonly data: Answered;
+  readonly data: ResponseData;
 }
 
 /** Calls an operation, named `Service/Method`, once in each protocol. */
@@ -140,9 +141,9 @@ export async function inEachProtocol(
   { key }: Pick<Party, "key">,
   name: string,
   message: Json,
-): Promise<InProtocol[]> {
+): Promise<ProtocolOutcome[]> {
   const operation = operations.find(({ id }) => id === `service.api.${name}`)!;
-  const answers: InProtocol[] = [];
+  const answers: ProtocolOutcome[] = [];
   for (const protocol of protocols) {
     const outcome = await callOperation(protocol, operation, { baseUrl, headers: { "x-api-key": key } }, message);
     const field = operation.bindings[0]!.responseBody;
@@ -152,7 +153,7 @@ export async function inEachProtocol(
   return answers;
 }
 
-function snakeCased(value: unknown): Answered {
+function snakeCased(value: unknown): ResponseData {
   if (Array.isArray(value)) return value.map(snakeCased);
   if (typeof value !== "object" || value === null) return value;
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
