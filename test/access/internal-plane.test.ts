@@ -74,8 +74,8 @@ test("a service token that is malformed, for another audience, expired or too lo
     ["an empty subject", await token({ sub: "" })],
     ["a subject that is a number", await token({ sub: 7 })],
     ["a subject that is null", await token({ sub: null })],
-    ["a subject that cannot be kept", await token({ sub: "a\u0000b" })],
-    ["a tenant that cannot be kept", await token({ tenant_id: "a\u0000b" })],
+    ["a subject that cannot be stored", await token({ sub: "a\u0000b" })],
+    ["a tenant that cannot be stored", await token({ tenant_id: "a\u0000b" })],
     ["no token", "x"],
   ];
   for (const [why, text] of refused) {
@@ -183,7 +183,7 @@ test("with mutual TLS the handshake fails without a valid certificate", async (t
   const old = await authority.issue(name, { notAfter: new Date(Date.now() - 86_400_000) });
   for (const identity of [{}, strange, old])
     await assert.rejects(callOverTls(address, identity, good), { code: /ERR_SSL|ECONNRESET|EPIPE/ });
-  await assert.rejects(fetch(`http://${address}/health`), "plain HTTP is not spoken there");
+  await assert.rejects(fetch(`http://${address}/health`), "plain HTTP is not accepted");
   // The client can verify the server's certificate.
   await assert.rejects(callOverTls(address, await authority.issue(name), good, stranger.cert), /certificate/);
 });
@@ -207,7 +207,7 @@ test("a node with TLS connections stops within its grace period, even with idle 
   await once(response.resume(), "end");
   const startedAtMs = performance.now();
   await secured.stop();
-  assert.ok(performance.now() - startedAtMs < 3000, "an idle connection does not hold it up");
+  assert.ok(performance.now() - startedAtMs < 3000, "an idle connection does not delay the stop");
   agent.destroy();
 });
 

@@ -88,7 +88,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     assert.equal(await page.evaluate(sticksOut), false, "the outbox is wider than the screen");
     const subject = "document.querySelector('.outbox summary strong').getBoundingClientRect()";
     const subjectWidth = () => page.evaluate<number>(`${subject}.width`);
-    assert.ok((await subjectWidth()) > 250, "the subject has a line of its own");
+    assert.ok((await subjectWidth()) > 250, "the subject has its own line");
     for (const path of ["/docs", "/docs/services/PoolService", "/errors", "/errors/NOT_FOUND"]) {
       await page.open(service.baseUrl + path);
       await picture(`phone${path.replaceAll("/", "-")}`);

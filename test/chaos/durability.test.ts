@@ -77,7 +77,7 @@ async function checkLedger(ledger: Ledger, ask: (statement: string) => Promise<R
 function checkKind(sent: Ledger["events"], rows: Map<unknown, unknown>, records: Set<unknown>): void {
   for (const [name, acknowledged] of sent) {
     if (acknowledged !== undefined) assert.equal(rows.get(name), acknowledged, `${name} was acknowledged and is lost`);
-    assert.equal(rows.has(name), records.has(name), `${name} is half there`);
+    assert.equal(rows.has(name), records.has(name), `${name} is incomplete`);
   }
 }
 

@@ -91,7 +91,7 @@ test("a node stopped under load responds to every call that took effect, exits w
   const { code, tookMs } = await stopped.promise;
   assert.equal(code, 0, node.output());
   assert.ok(tookMs < 10_000, `it took ${tookMs} ms`);
-  assert.equal(await runs(databasePid), false, "the embedded database has ended with it");
+  assert.equal(await runs(databasePid), false, "the embedded database has stopped too");
 
   const again = await startNodeProcess({ "data.dir": dataDir });
   t.after(() => again.kill());

@@ -92,7 +92,7 @@ for (const [what, pairs, finding] of [
     ["database.url=postgres://u@127.0.0.1:1/x"],
     /^fail {2}database: .*ECONNREFUSED/m,
   ],
-  ["a master key that is none", ["connector.encryption_key=abcd"], /^fail {2}connector\.encryption_key: .*32/m],
+  ["an invalid master key", ["connector.encryption_key=abcd"], /^fail {2}connector\.encryption_key: .*32/m],
   [
     "a cache that does not respond, where calls need it",
     ["cache.backend=redis", "cache.redis_url=redis://127.0.0.1:1", "ratelimit.fail_mode=closed"],

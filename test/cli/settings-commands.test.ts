@@ -65,7 +65,7 @@ for (const [what, words, named] of [
     set("server.internal_addr=:8081"),
     "server.internal_addr: :8081 is not a loopback",
   ],
-  ["a file that is not there", ["--config", join(folder, "none.yaml")], `${join(folder, "none.yaml")}: cannot be read`],
+  ["a missing file", ["--config", join(folder, "none.yaml")], `${join(folder, "none.yaml")}: cannot be read`],
 ] as const) {
   test(`serve rejects ${what} in one line that names it`, async () => {
     const { exitCode, out, err } = await cli(["serve", ...words]);

@@ -46,9 +46,10 @@ for (const operation of operations) {
       const request = await requestFor(operation, fixture.platform);
       const held = governance.mutating ? undefined : await readRows(fixture.sql);
       const outcome = await callOperation(protocol, operation, callerFor(fixture.platform, operation), request);
-      assert.equal(outcome.code, "OK", `${protocol}: ${JSON.stringify(request)} was answered ${outcome.text}`);
+      assert.equal(outcome.code, "OK", `${protocol}: ${JSON.stringify(request)} returned ${outcome.text}`);
       assert.equal(outcome.status, 200);
-      if (held !== undefined) assert.deepEqual(await readRows(fixture.sql), held, "what only reads changes nothing");
+      if (held !== undefined)
+        assert.deepEqual(await readRows(fixture.sql), held, "a read-only operation changes nothing");
     }
   });
 

@@ -104,7 +104,7 @@ for (const operation of operations) {
         assert.equal(listed.code, "OK", listed.text);
         assert.ok(!listed.text.includes(foreign.tenantId), `${protocol}: ${listed.text}`);
         if (owner !== undefined || isTenant)
-          assert.ok(listed.text.includes(own.tenantId), "there is something to list");
+          assert.ok(listed.text.includes(own.tenantId), "at least one record is listed");
         const token = protocol === "REST" ? "next_cursor" : "nextPageToken";
         const asked = { ...theirsAsked, page_size: 1 };
         const theirs = (await callOperation(protocol, operation, foreign.admin, asked)).body[token];

@@ -43,7 +43,7 @@ test("nodes with one Redis share a tenant's limit, and without Redis follow thei
     (await nodes[node]!.call("GET", "/api/events/01J00000000000000000000000")).status;
   // A node caches an empty bucket for a moment.
   await until(async () => (await statuses(0)) !== 429 && (await statuses(1)) !== 429);
-  assert.equal(await statuses(0), 404, "open: calls pass while the limiter cannot answer");
+  assert.equal(await statuses(0), 404, "open: calls pass while the limiter is unavailable");
   assert.equal(await statuses(1), 503, "closed: calls are rejected while the limiter is unavailable");
   assert.equal((await restClient(open.baseUrl).call("GET", "/ready")).body.status, "degraded");
   assert.equal((await restClient(closed.baseUrl).call("GET", "/ready")).status, 503);

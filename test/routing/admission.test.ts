@@ -132,7 +132,7 @@ test("later items delay an item by at most max_delay_s", async () => {
   while (working === undefined) {
     const decision = await own.route(pool, { key: "doc" });
     if (Date.parse(decision.decided_at) < deadlineMs) {
-      assert.ok(Date.parse(decision.due_at) <= deadlineMs, "put off too long");
+      assert.ok(Date.parse(decision.due_at) <= deadlineMs, "delayed too long");
     }
     routed.set(decision.queue_item_id, decision);
     [working] = await own.lease(pool);

@@ -107,7 +107,7 @@ export async function allItems(
 export function survivorOf(items: ReadonlyMap<string, ResponseData>, item: ResponseData): ResponseData {
   let last = item;
   for (let steps = 0; last.state === "superseded"; steps++) {
-    assert.ok(steps < items.size, "a ring of survivors");
+    assert.ok(steps < items.size, "a cycle of survivors");
     const next = items.get(last.survivor_id);
     assert.ok(next !== undefined, `${last.id} names no survivor`);
     last = next;

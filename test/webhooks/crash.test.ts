@@ -111,7 +111,7 @@ test("after kill -9 of the service during deliveries, every acknowledged event a
   });
   // The dead node's leases expire after a minute, which is too long for the test.
   const { count } = await sql`update webhook_deliveries set next_attempt_at = now() where lease_token is not null`;
-  assert.ok(count > 0, "some were under way");
+  assert.ok(count > 0, "some deliveries were in flight");
 
   await start();
   const arrived = () => new Set(receiver.events.values());
@@ -122,7 +122,7 @@ test("after kill -9 of the service during deliveries, every acknowledged event a
   const endpointId = created.body.data.id;
   for (const [messageId, eventId] of receiver.events) assert.equal(messageId, `${eventId}_${endpointId}`);
   const [row] = await sql`select count(*)::int as n from webhook_deliveries`;
-  assert.equal(row!.n, receiver.events.size, "one delivery an event");
+  assert.equal(row!.n, receiver.events.size, "one delivery per event");
 });
 
 test("a receiver that dies during deliveries and restarts loses nothing", async (t) => {

@@ -81,7 +81,7 @@ test("a suspended tenant's callers are rejected immediately and later accepted a
   const deleted = await tenant.rest.call("GET", environments);
   assert.equal(deleted.status, 401);
   assert.equal(deleted.body.errorCode, "UNAUTHENTICATED");
-  assert.equal((await stand("STATUS_ACTIVE")).body.errorCode, "NOT_FOUND", "what is deleted stays so");
+  assert.equal((await stand("STATUS_ACTIVE")).body.errorCode, "NOT_FOUND", "a deleted tenant stays deleted");
 });
 
 test("the platform tenant can be neither suspended nor deleted", async () => {

@@ -31,11 +31,11 @@ const bytesOf = (...values: number[]): Bytes => new Uint8Array(values);
 
 /** Bytes that are not a valid message of any method; a field number in them is unused by every method. */
 const brokenMessages: readonly (readonly [what: string, bytes: Bytes])[] = [
-  ["a field that ends too early", bytesOf(0x7a, 0x7f, 0x41)],
-  ["a number that never ends", new Uint8Array(64).fill(0xff)],
+  ["a truncated field", bytesOf(0x7a, 0x7f, 0x41)],
+  ["an endless varint", new Uint8Array(64).fill(0xff)],
   ["a tag of field 0", bytesOf(0x00, 0x01)],
   ["an unknown wire type", bytesOf(0x7f, 0x01)],
-  ["the end of a group that never began", bytesOf(0x7c)],
+  ["an end-group tag without a start", bytesOf(0x7c)],
   ["groups nested very deep", new Uint8Array(200_000).fill(0x7b)],
 ];
 
@@ -55,12 +55,12 @@ for (const [turn, operation] of operations.entries()) {
     const frames: readonly (readonly [what: string, bytes: Bytes])[] = [
       ["nothing", new Uint8Array()],
       ["half a head", whole.slice(0, 3)],
-      ["less than was announced", bytesOf(0, 0, 0, 0, 9, 1, 2)],
-      ["far more than was announced", bytesOf(0, 0, 0, 0, 0, 1, 2, 3)],
+      ["less data than declared", bytesOf(0, 0, 0, 0, 9, 1, 2)],
+      ["more data than declared", bytesOf(0, 0, 0, 0, 0, 1, 2, 3)],
       ["a length beyond every limit", bytesOf(0, 0xff, 0xff, 0xff, 0xff)],
       ["two messages", new Uint8Array(Buffer.concat([whole, whole]))],
       ["an unknown flag", enveloped(new Uint8Array(), 0x40)],
-      ["the flag of compression without any", enveloped(bytesOf(1, 2, 3), 1)],
+      ["the compression flag without compression", enveloped(bytesOf(1, 2, 3), 1)],
       ["a broken message", enveloped(bytesOf(0x7a, 0x7f))],
     ];
     const types = ["application/grpc", "application/grpc-web+proto"];

@@ -70,7 +70,7 @@ const garbage: readonly (readonly [what: string, bytes: string | Buffer])[] = [
   ["a header without a colon", `GET / HTTP/1.1\r\n${host}nonsense\r\n\r\n`],
   ["U+0000 in a header", `GET / HTTP/1.1\r\n${host}x: a\u0000b\r\n\r\n`],
   ["a negative length", `POST /api/tenants HTTP/1.1\r\n${host}content-length: -1\r\n\r\n`],
-  ["a length that is no number", `POST /api/tenants HTTP/1.1\r\n${host}content-length: five\r\n\r\n`],
+  ["a length that is not a number", `POST /api/tenants HTTP/1.1\r\n${host}content-length: five\r\n\r\n`],
   ["two lengths", `POST /api/tenants HTTP/1.1\r\n${host}content-length: 1\r\ncontent-length: 2\r\n\r\nab`],
   [
     "a length and chunks",
@@ -82,7 +82,7 @@ const garbage: readonly (readonly [what: string, bytes: string | Buffer])[] = [
   ],
   ["an unknown transfer encoding", `POST /api/tenants HTTP/1.1\r\n${host}transfer-encoding: magic\r\n\r\n`],
   ["a space in the path", `GET /api/ten ants HTTP/1.1\r\n${host}\r\n`],
-  ["an expectation that nobody meets", `GET /api/tenants HTTP/1.1\r\n${host}expect: wonders\r\n\r\n`],
+  ["an unsupported Expect header", `GET /api/tenants HTTP/1.1\r\n${host}expect: wonders\r\n\r\n`],
 ];
 
 for (const [what, bytes] of garbage) {

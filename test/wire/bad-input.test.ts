@@ -41,7 +41,7 @@ const deep = 100_000;
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 
 const badBodies: readonly BadBody[] = [
-  ["an object that ends too early", '{"name": '],
+  ["a truncated object", '{"name": '],
   ["a word", "nonsense"],
   ["a text", '"text"'],
   ["a number", "5"],
@@ -69,7 +69,7 @@ const badBodies: readonly BadBody[] = [
   ["an overlong encoding", bytes('{"name": "\xc0\xaf"}')],
   ["an encoded surrogate", bytes('{"name": "\xed\xa0\x80"}')],
   ["another encoding", new Uint8Array(Buffer.from("\ufeff{}", "utf16le"))],
-  ["a number beyond every number", '{"no_such_field": 1e999}'],
+  ["a number out of range", '{"no_such_field": 1e999}'],
 ];
 
 for (const [turn, operation] of operations.entries()) {

@@ -189,7 +189,7 @@ test("an internal error shows only a reference, and its cause is in the log with
       assert.doesNotMatch(outcome.text, /relation|environments|secrets|select|insert|postgres|\.ts/i);
 
       const line = node.log().find((each) => each.ref === ref);
-      assert.ok(line, "the log has a line under the reference");
+      assert.ok(line, "the log has an entry with the reference");
       assert.equal(line.level, "error");
       assert.equal(line.operation, operation.id);
       assert.equal(line.request_id, outcome.requestId);

@@ -88,7 +88,7 @@ test("a caller that times out and never closes its side does not keep its connec
 async function openConnections({ metricsUrl }: TestService): Promise<number> {
   const metrics = await (await fetch(`${metricsUrl}/metrics`)).text();
   const open = /^open_connections\{plane="external"\} (\d+)$/m.exec(metrics)?.[1];
-  assert.ok(open !== undefined, "the metric is there");
+  assert.ok(open !== undefined, "the metric exists");
   return Number(open);
 }
 
@@ -245,7 +245,7 @@ test("an HTTP/2 peer that no longer responds to pings is disconnected, with its 
       frame(0, 1, 1, Buffer.alloc(5)),
     ]),
   );
-  assert.match(await ended, /\x06\0\0\0\0\0/, "it was pinged");
+  assert.match(await ended, /\x06\0\0\0\0\0/, "the peer was pinged");
 });
 
 /** Encodes an HPACK header with an index of the static table, neither indexed nor compressed. */

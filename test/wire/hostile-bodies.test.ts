@@ -95,7 +95,7 @@ test("a large body takes tokens of its tenant's rate, whether accepted or reject
   assert.ok(remaining <= 100 - 3 * tokens + 4, "the size after decompression counts");
   let spent = await left("/api/route");
   while (spent[0] === 400) spent = await left("/api/route");
-  assert.equal(spent[0], 429, "and when the rate is spent the body is not looked at any more");
+  assert.equal(spent[0], 429, "the body is not read when the rate is used up");
 });
 
 test("a call beyond its rate limit is rejected without waiting for its body", async (t) => {

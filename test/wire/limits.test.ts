@@ -53,9 +53,9 @@ test("each method takes its own cost, the headers show the remaining tokens, and
   assert.equal(refused.headers.get("retry-after"), "1");
   assert.equal(refused.headers.get("x-ratelimit-limit"), "20");
   assert.equal(refused.headers.get("x-ratelimit-remaining"), "2");
-  assert.equal(await left("GET", environments), 0, "what is left can still be taken");
+  assert.equal(await left("GET", environments), 0, "the remaining tokens can still be used");
   time.passS(1);
-  assert.equal(await left("POST", environments, { key: "later" }), 5, "a second brings 10 tokens");
+  assert.equal(await left("POST", environments, { key: "later" }), 5, "one second adds 10 tokens");
 });
 
 test("a tenant's rejected calls take nothing from other tenants", async (t) => {

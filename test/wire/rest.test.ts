@@ -342,7 +342,7 @@ test("query parameters: repeated, enums, times and booleans are parsed; invalid 
     assert.equal(body.violations[0].field, field, path);
   }
   const inBody = await rest.call("POST", `${environments}?key=x`, { key: "x" });
-  assert.equal(inBody.body.violations[0].field, "key", "what belongs in the body is not read from the query");
+  assert.equal(inBody.body.violations[0].field, "key", "body fields are not read from the query");
 });
 
 test("a path variable and the same field of the body must agree", async () => {
