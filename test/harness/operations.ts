@@ -32,7 +32,8 @@ export function creatorOf({ id, bindings }: Operation, { name }: DescField): Ope
     (each) =>
       each.governance.mutating && each.bindings.some(({ verb, path }) => verb === "POST" && collections.includes(path)),
   );
-  if (found === undefined) throw new Error(`${id}: no operation creates the record that ${name} names; provide one in the fixtures`);
+  if (found === undefined)
+    throw new Error(`${id}: no operation creates the record that ${name} names; provide one in the fixtures`);
   return found;
 }
 
