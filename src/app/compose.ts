@@ -1,9 +1,5 @@
 import type { Plane } from "../chain/call.ts";
-import { composeChain } from "../chain/compose.ts";
-import { createExecutor } from "../chain/execute.ts";
-import { createAccessRecheck, createChain } from "../chain/order.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
-import type { Config } from "../config/index.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
@@ -11,37 +7,17 @@ import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
 import { createTenancy, type Tenant } from "../modules/tenancy/index.ts";
 import { grantableScopes } from "../platform/access/index.ts";
-import type { Audit } from "../platform/audit/index.ts";
-import type { Clock } from "../platform/clock/clock.ts";
 import { createCursors } from "../platform/cursor/index.ts";
-import { createSignals, createTenantChanges, type Database } from "../platform/db/index.ts";
+import { createSignals, createTenantChanges } from "../platform/db/index.ts";
 import { createEgress } from "../platform/egress/index.ts";
 import { createJobRunner } from "../platform/jobs/index.ts";
-import type { Log } from "../platform/log/log.ts";
-import type { RateLimiter } from "../platform/ratelimit/index.ts";
 import { createEventLoopShares } from "../platform/scheduling/index.ts";
-import type { Metrics, Tracing } from "../platform/telemetry/index.ts";
-import { createAuthenticators } from "./authenticators.ts";
 import { createCapabilitySources } from "./capabilities.ts";
+import type { Foundation } from "./foundation.ts";
 import { createIdempotencyCleanupJob } from "./idempotency-job.ts";
+import { createInvokers } from "./invokers.ts";
 import { openKeyring } from "./keyring.ts";
 import { readInstanceSecret } from "./storage.ts";
-
-/** The open resources that a node is built on. */
-export interface Foundation {
-  readonly config: Config;
-  readonly db: Database;
-  /** A small connection pool for reads into memory during calls. */
-  readonly side: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly tracing: Tracing;
-  readonly audit: Audit | undefined;
-  readonly limiter: RateLimiter | undefined;
-  readonly isCacheReachable: (() => Promise<boolean>) | undefined;
-  readonly areTracesLost: () => boolean;
-}
 
 /** A node's parts, composed but not started. */
 export type Node = Awaited<ReturnType<typeof compose>>;
@@ -99,7 +75,7 @@ export async function compose(foundation: Foundation) {
     scopes: grantableScopes(definitions.flatMap(({ scopes }) => scopes)),
     sealed: [...operations.sealed, ...connectors.sealed],
   });
-  const { tenants, members, apiKeys, secrets } = tenancy;
+  const { tenants, secrets } = tenancy;
   const routing = createRouting({
     ...parts,
     events,
@@ -117,39 +93,17 @@ export async function compose(foundation: Foundation) {
     jobs.register(kind);
   }
 
-  const deprecatedCalls = metrics.counter({
-    name: "deprecated_calls_total",
-    help: "Calls to deprecated operations.",
-    labels: ["operation"],
-  });
-  const takeQuota = tenants.quotas.take;
-  const chainParts = {
-    ...foundation,
-    authenticators: createAuthenticators({ ...parts, apiKeys: apiKeys.verifier, members }),
-    readTenantState: tenants.readTenantState,
-    takeQuota,
-    observeDeprecated: (operation: string) => deprecatedCalls.inc({ operation }),
-  };
-  const execute = createExecutor(definitions, {
+  const invoke = await createInvokers({
     ...parts,
+    tenancy,
+    definitions,
     handlers: Object.assign({}, ...areas.map((area) => area.handlers)),
-    takeQuota,
-    timeoutMs: config["api.request_timeout_s"] * 1000,
-    recheckAccess: {
-      external: createAccessRecheck("external", chainParts),
-      internal: createAccessRecheck("internal", chainParts),
-    },
-    fingerprintSecret: (await readInstanceSecret(db.sql, "fingerprint_secret")).toString("base64"),
   });
 
   return {
-    ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, operations },
+    ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, operations, invoke },
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
-    invoke: {
-      external: composeChain(createChain("external", chainParts), execute),
-      internal: composeChain(createChain("internal", chainParts), execute),
-    },
     /** Loads the platform tenant. The first start creates it. */
     async loadPlatformTenant(): Promise<Tenant> {
       platform = await tenants.ensurePlatform();

@@ -1,5 +1,6 @@
 import type { ServiceHandlers } from "../chain/call.ts";
 import type { Config } from "../config/index.ts";
+import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Cursors } from "../platform/cursor/index.ts";
@@ -27,7 +28,7 @@ export interface AreaParts {
   readonly log: Log;
   readonly metrics: Metrics;
   /** The tenant that instance-wide jobs run under. */
-  readonly platformTenantId: () => string;
+  readonly platformTenantId: () => TenantId;
 }
 
 /** A background loop, started on nodes with the role `worker` or `all`. */

@@ -1,5 +1,4 @@
 import { Client, type ClientConfig, DatabaseError } from "pg";
-import type { Catalog } from "./catalog.ts";
 import { ConnectionError, connectionEnded, connectionLost } from "./connection-error.ts";
 import {
   type ConnectionSettings,
@@ -8,6 +7,7 @@ import {
   isTlsOptional,
   tlsFailure,
 } from "./connection-settings.ts";
+import type { Catalog } from "./statement/catalog.ts";
 import {
   Description,
   type Execution,
@@ -17,9 +17,9 @@ import {
   type PreparedStatement,
   TextExecution,
   type Wire,
-} from "./execution.ts";
-import type { ResultRows, Runner, Shape } from "./statement.ts";
-import type { ValueTypes } from "./value-types.ts";
+} from "./statement/execution.ts";
+import type { ResultRows, Runner, Shape } from "./statement/statement.ts";
+import type { ValueTypes } from "./statement/value-types.ts";
 
 /** The maximum number of prepared statements per connection; each costs the server some tens of kilobytes. */
 const preparedMax = 250;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Catalog } from "./catalog.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
-import { Identifier } from "./statement.ts";
+import { Catalog } from "./statement/catalog.ts";
+import { Identifier } from "./statement/statement.ts";
 
 /** The callbacks of a listener. */
 interface ListenerCalls {

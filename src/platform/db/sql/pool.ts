@@ -1,10 +1,10 @@
-import { Catalog } from "./catalog.ts";
 import { Connection } from "./connection.ts";
 import { connectionEnded } from "./connection-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { QuickLanes } from "./quick-lanes.ts";
 import { createSql, type Sql } from "./sql.ts";
-import type { ResultRows, Runner, Shape } from "./statement.ts";
+import { Catalog } from "./statement/catalog.ts";
+import type { ResultRows, Runner, Shape } from "./statement/statement.ts";
 import { runTransaction } from "./transaction.ts";
 import { type Abortable, type Waiter, WaitQueue } from "./wait-queue.ts";
 

@@ -1,7 +1,7 @@
-import { Catalog } from "./catalog.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { createSql, type Sql } from "./sql.ts";
+import { Catalog } from "./statement/catalog.ts";
 import { runTransaction } from "./transaction.ts";
 
 /** One connection that is not replaced when it is lost, for session state such as advisory locks. */

@@ -1,4 +1,4 @@
-import { Identifier, JsonParameter, RawStatement, type Rows, type Runner, Statement } from "./statement.ts";
+import { Identifier, JsonParameter, RawStatement, type Rows, type Runner, Statement } from "./statement/statement.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the author of a statement declares the row type.
 export type Row = Record<string, any>;

@@ -2,7 +2,7 @@ import { DatabaseError } from "pg";
 import type { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection-error.ts";
 import { createSql, type Sql } from "./sql.ts";
-import { type ResultRows, type Runner, Shape } from "./statement.ts";
+import { type ResultRows, type Runner, Shape } from "./statement/statement.ts";
 
 const begin = new Shape("begin", []);
 const commit = new Shape("commit", []);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testDatabase } from "../../../../test/harness/context.ts";
+import { testDatabase } from "../../../../../test/harness/context.ts";
 
 const db = await testDatabase(2);
 const { sql } = db;

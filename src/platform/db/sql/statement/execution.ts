@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { DatabaseError, Query } from "pg";
-import { connectionLost } from "./connection-error.ts";
+import { connectionLost } from "../connection-error.ts";
 import { ResultRows, type Shape } from "./statement.ts";
 import type { ValueParser, ValueTypes } from "./value-types.ts";
 

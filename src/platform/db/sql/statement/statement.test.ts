@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSql, type Fragment } from "./sql.ts";
+import { createSql, type Fragment } from "../sql.ts";
 import { ResultRows, type Shape } from "./statement.ts";
 
 /** A `sql` that records its statements. */
