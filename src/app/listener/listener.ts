@@ -54,8 +54,10 @@ export async function listen(address: string, options: ListenerOptions): Promise
   const server = options.tls === undefined ? plainServer(options, silent) : secureServer(options, options.tls);
   const connections = new Set<Socket>();
   limitConnections(server, options, connections);
-  const announceEnd = (session: http2.ServerHttp2Session) =>
-    session.goaway(http2.constants.NGHTTP2_NO_ERROR, lastStreamIdMax);
+  const announceEnd = (session: http2.ServerHttp2Session) => {
+    // A destroyed session stays in the set until its close event, and GOAWAY throws on it.
+    if (!session.destroyed) session.goaway(http2.constants.NGHTTP2_NO_ERROR, lastStreamIdMax);
+  };
   server.on("session", (session: http2.ServerHttp2Session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));

@@ -78,7 +78,7 @@ async function readBounded<T>(read: (page: Page) => Promise<PageRows<T>>, page: 
     throw invalid(
       "skip",
       "offset",
-      "skips too many items of this list; use the next_page_token of the previous page as page_token instead",
+      "skips too many items of this list; continue with the cursor of the previous page instead",
     );
   }
   return found;
