@@ -53,7 +53,7 @@ async function lockPartitions(tx: Sql): Promise<void> {
 async function readPartitions(sql: Sql): Promise<{ name: string; untilMs: number | null }[]> {
   return sql`
     select child.relname::text as name, floor(extract(epoch from
-      substring(pg_get_expr(child.relpartbound, child.oid) from $$TO \('([^']+)'\)$$)::timestamptz) * 1000)::float8 as until_ms
+      substring(pg_get_expr(child.relpartbound, child.oid) from $$TO [(]'([^']+)'[)]$$)::timestamptz) * 1000)::float8 as until_ms
     from pg_inherits join pg_class child on child.oid = inhrelid
     where inhparent = 'routing_history'::regclass`;
 }
