@@ -5,7 +5,6 @@ import { freshTenant } from "../../../../../test/harness/context.ts";
 import { earlierDatabase } from "../../../../../test/harness/earlier-schema.ts";
 import { type Database, openDatabase } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { decisionStore } from "../../routing/decisions/decision-store.ts";
 import { completePlainItems } from "../completion/completion-store.ts";
 import { leaseItems } from "../leasing/lease-store.ts";
 import { queueStore } from "../queue-store.ts";
@@ -130,8 +129,9 @@ test("the conversion keeps every item, decision and dead letter", async (t) => {
   assert.equal(await countUnconverted(db), 0);
   await assertComplete(db, expected);
 
-  const decision = await decisionStore(db.sql).find(tenantId, idOf(expected, "none"));
-  assert.deepEqual([decision!.queued, decision!.heldBy, decision!.priority], [false, "r", 3]);
+  const [decision] = await db.sql<{ queued: boolean; heldBy: string; priority: number }[]>`
+    select queued, held_by, priority from decisions where tenant_id = ${tenantId} and id = ${idOf(expected, "none")}`;
+  assert.deepEqual(decision, { queued: false, heldBy: "r", priority: 3 });
   const superseded = await queueStore(db.sql).findItem(tenantId, poolId, idOf(expected, "superseded"));
   assert.equal(superseded!.survivorId, "survivor");
   const [done] = await readFinishedLeases(db.sql, [{ tenantId, id: idOf(expected, "completed") }]);
