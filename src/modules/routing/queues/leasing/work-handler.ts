@@ -15,6 +15,7 @@ import {
   type LeaseItemsResponse,
   LeaseItemsResponseSchema,
   type WorkService as Rpc,
+  type WorkRequest,
   type WorkResult,
 } from "../../../../../gen/service/api/work_pb.ts";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
@@ -28,6 +29,7 @@ import type { LeaseRequest, LeaseService, OfferFilter } from "./lease-service.ts
 import { endLeases, type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
 import type { BeforeCommit } from "./limited-lease.ts";
 import { createReportReader, failureOf, leaseLost, onlyResult, type Reports, reportOf } from "./report-message.ts";
+import type { WorkStreams } from "./work-streams.ts";
 
 /** Applies a pool's rules: returns the ids of the items that a recipient may take. */
 export type AcceptanceFilter = (
@@ -41,14 +43,26 @@ interface Parts {
   readonly pools: PoolReader;
   readonly leaseService: LeaseService;
   readonly completion: CompletionService;
+  readonly streams: WorkStreams;
   /** Selects the items without a recipient that the requesting recipient may take. */
   readonly filterAcceptable: AcceptanceFilter;
 }
 
+/** A stream waits this long for items before it reads the pool again. */
+const streamWaitS = 20;
+const maxInFlightDefault = 10;
+
 type LeaseResponder = (rows: readonly LeasedRow[], results: WorkResult[]) => LeaseItemsResponse;
 
 /** Creates the handlers of WorkService. */
-export function workHandlers({ db, pools, leaseService, completion, filterAcceptable }: Parts): Handlers<typeof Rpc> {
+export function workHandlers({
+  db,
+  pools,
+  leaseService,
+  completion,
+  streams,
+  filterAcceptable,
+}: Parts): Handlers<typeof Rpc> {
   const { readBatch, readReports } = createReportReader();
 
   /** Runs a call in its own transaction with its idempotency key; "duplicate" when the key was used before. */
@@ -125,6 +139,32 @@ export function workHandlers({ db, pools, leaseService, completion, filterAccept
     return { finished: finishing.value, rows };
   }
 
+  /** Leases items; returns none if the pool or its recipients changed during the wait. */
+  async function leaseWhileUnchanged(
+    context: Context,
+    snapshot: PoolSnapshot,
+    request: LeaseRequest,
+  ): Promise<readonly LeasedRow[]> {
+    const changed = new Error("the pool changed during the wait");
+    let hasWaited = false;
+    const onWaited = () => {
+      hasWaited = true;
+    };
+    const recheckAccess = async () => {
+      await context.recheckAccess();
+      // Checked after a wait and before the scan, so that no item is leased in vain.
+      if (hasWaited && (await pools.requirePool(context, snapshot.pool.id)) !== snapshot) throw changed;
+      hasWaited = false;
+    };
+    try {
+      const filter = offerFilter(snapshot, request.recipientId);
+      return (await leaseService.lease({ ...request, onWaited, recheckAccess }, filter)).rows;
+    } catch (error) {
+      if (error === changed) return [];
+      throw error;
+    }
+  }
+
   /** In a first_accept pool, selects the items that a recipient may take besides its own. */
   function offerFilter(snapshot: PoolSnapshot, recipientId: string): OfferFilter | undefined {
     if (recipientId === "" || snapshot.pool.strategy !== "first_accept") return undefined;
@@ -170,6 +210,29 @@ export function workHandlers({ db, pools, leaseService, completion, filterAccept
         const { rows, finished } = await reportAndLease(reports.valid, leaseRequest, lease);
         return respond(rows, reports.toResults(finished));
       },
+    },
+
+    async work(context: Context, request: WorkRequest) {
+      const { tenantId, signal } = context;
+      const { poolId, recipientId, leaseS, maxInFlight } = request;
+      const toRequest = (snapshot: PoolSnapshot, maxItems: number) =>
+        toLeaseRequest(context, { recipientId, leaseS, maxItems, waitS: streamWaitS }, snapshot);
+      // An unknown pool or recipient is rejected before the stream starts.
+      toRequest(await pools.requirePool(context, poolId), 1);
+      let capacity = 0;
+      return streams.open({
+        tenantId,
+        signal,
+        maxInFlight: maxInFlight || maxInFlightDefault,
+        hasCapacity: () => capacity > 0,
+        async lease(max, whileWanted) {
+          const snapshot = await pools.requirePool(context, poolId);
+          const leaseRequest = { ...toRequest(snapshot, max), signal: whileWanted };
+          capacity = leaseRequest.capacity;
+          const rows = await leaseWhileUnchanged(context, snapshot, leaseRequest);
+          return rows.map((row) => fromRow(row, snapshot));
+        },
+      });
     },
 
     heartbeatItem: {
