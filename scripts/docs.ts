@@ -133,7 +133,7 @@ function servicePage(service: DescService): string {
 }
 
 function operationSections(operation: Operation, used: Set<string>): string[] {
-  const { method, service, bindings, governance, scopes, tokenCost } = operation;
+  const { method, service, bindings, governance, scopes, tokenCost, acceptsIdempotencyKey } = operation;
   const bound = bindings.map(({ verb, path }) => {
     const shown = path.replace(/\{([^}=]+)=[^}]*\}/g, "{$1}");
     return { verb, path: shown, object: document.paths[shown]![verb.toLowerCase()]! };
@@ -150,7 +150,7 @@ function operationSections(operation: Operation, used: Set<string>): string[] {
     ["Roles", governance.roles.map((role) => `\`${role}\``).join(" or ") || "any"],
     ["Lifecycle", `${object["x-service-lifecycle"]}, for ${object["x-service-audience"]}`],
     ["Token cost", String(tokenCost)],
-    ["Mutating", governance.mutating ? "yes; accepts an `Idempotency-Key`" : "no"],
+    ["Mutating", governance.mutating ? (acceptsIdempotencyKey ? "yes; accepts an `Idempotency-Key`" : "yes") : "no"],
   ];
   return [
     `## ${method.name}`,

@@ -59,6 +59,21 @@ function observeStream(
   };
 }
 
+const writtenMessages = new WeakSet<Message>();
+
+/** Records that a message of a stream was written to the connection. Every protocol adapter calls it. */
+export function markWritten(message: Message): void {
+  writtenMessages.add(message);
+}
+
+/**
+ * Whether a message of a stream was written to the connection. A stream that is not read to its end does not know whether
+ * its last message was dropped or written.
+ */
+export function wasWritten(message: Message): boolean {
+  return writtenMessages.has(message);
+}
+
 /** Ends the producer of a stream that will not be read. */
 export function cancelStream(stream: AsyncIterable<Message>): void {
   stream[Symbol.asyncIterator]()

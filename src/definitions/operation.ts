@@ -34,6 +34,8 @@ export interface Operation {
   /** Set only for paged lists. */
   readonly paging: Paging | undefined;
   readonly streaming: boolean;
+  /** Whether a call may have an idempotency key: the operation changes state and is not a stream. */
+  readonly acceptsIdempotencyKey: boolean;
   /** The rate-limit tokens that a call costs. */
   readonly tokenCost: number;
 }
@@ -55,6 +57,7 @@ export function operationOf(service: DescService, method: DescMethod): Operation
     scopes: governed.authorizationRequired ? [`${governed.resource}:${governed.action}`, ...governed.scopes] : [],
     paging: pagingOf(method),
     streaming: method.methodKind === "server_streaming",
+    acceptsIdempotencyKey: governed.mutating && method.methodKind === "unary",
     tokenCost: governed.tokenCost || 1,
   };
 }

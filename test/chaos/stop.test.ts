@@ -12,6 +12,7 @@ import { EventService } from "../../gen/service/api/event_pb.ts";
 import { query, runs, until } from "../harness/embedded-owner.ts";
 import { type NodeProcess, type NodeProcessOptions, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { openWork, streamProtocols } from "../routing/work-reader.ts";
 import { post } from "./supervised-node.ts";
 
 const key = "sk_test_stop_0123456789abcdef";
@@ -226,6 +227,33 @@ test("streams end when the node stops, in every protocol and with any number of 
   const outcome = await grpc;
   if (outcome !== undefined) {
     assert.ok(outcome instanceof ConnectError && outcome.code === Code.Unavailable, String(outcome));
+  }
+});
+
+test("work streams end when the node stops, and say that the worker should connect again", async (t) => {
+  const { node } = await scratch(t);
+  const open = async (protocol: (typeof streamProtocols)[number]) => {
+    const { body } = await post(node, "/api/pools", { name: protocol, strategy: "round_robin" });
+    const pool_id = body.data.id;
+    const stream = await openWork({ baseUrl: node.baseUrl, key }, pool_id, {}, protocol);
+    const first = stream.next();
+    await post(node, "/api/route", { pool_id, type: "task" });
+    await first;
+    return stream;
+  };
+  const streams = await Promise.all(streamProtocols.map(open));
+  const ends = streams.map((stream) =>
+    stream.next().then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
+  const { code, tookMs } = await terminate(node);
+  assert.equal(code, 0, node.output());
+  assert.ok(tookMs < 5_000, `it took ${tookMs} ms`);
+  for (const end of await Promise.all(ends)) {
+    if (end instanceof ConnectError) assert.equal(end.code, Code.Unavailable, String(end));
+    else assert.equal((end as { problem?: { errorCode?: string } }).problem?.errorCode, "UNAVAILABLE", String(end));
   }
 });
 

@@ -63,7 +63,7 @@ test("the commands of every operation have help", async () => {
 test("operations offer the options that they support: idempotency keys and update conditions", () => {
   for (const operation of operations) {
     const flags = commandOf(operation)!.options.map(({ long }) => long);
-    assert.equal(flags.includes("--idempotency-key"), operation.governance.mutating, operation.id);
+    assert.equal(flags.includes("--idempotency-key"), operation.acceptsIdempotencyKey, operation.id);
     const conditional =
       ["PATCH", "PUT"].includes(operation.bindings[0]!.verb) && operation.method.input.field.recordVersion;
     assert.equal(flags.includes("--if-match"), conditional !== undefined && conditional !== false, operation.id);

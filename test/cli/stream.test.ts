@@ -38,6 +38,28 @@ test("every event is one line: JSON for programs, formatted for people", async (
   assert.equal(table.out, '1  2027-01-01T00:00:00Z  a.b  s  {"n":1}\n');
 });
 
+test("every item of a work stream is one line, however many a message contains", async () => {
+  const item = (id: string) => ({ queue_item_id: id, type: "task", key: "k", payload: { n: 1 }, lease_token: "t" });
+  const batch = (...ids: string[]) => `data: ${JSON.stringify({ items: ids.map(item) })}\n\n`;
+  const words = [...at, "item", "work", "p1", "--max-in-flight", "3"];
+  stub.answers(streaming(batch("1", "2") + batch("3")));
+  const json = await cli([...words, "--json"]);
+  assert.deepEqual(
+    json.out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+    ["1", "2", "3"].map(item),
+  );
+  const [request] = stub.arrived;
+  assert.deepEqual([request!.target, request!.body], ["/api/queues/p1/work", { max_in_flight: 3 }]);
+  assert.equal(request!.headers["idempotency-key"], undefined);
+
+  stub.answers(streaming(batch("1", "2")));
+  const table = await cli([...words, "--table"]);
+  assert.equal(table.out, '1  k  task  {"n":1}\n2  k  task  {"n":1}\n');
+});
+
 test("a broken stream resumes after the last event", async () => {
   stub.answers(
     streaming(message("1"), (response) => response.destroy()),

@@ -20,7 +20,7 @@ before(async () => {
   fixture = await createMatrixFixture();
 });
 
-const mutating = operations.filter(({ governance }) => governance.mutating);
+const mutating = operations.filter(({ acceptsIdempotencyKey }) => acceptsIdempotencyKey);
 
 /** The service's rows, except the idempotency keys themselves. */
 const effects = async () => {

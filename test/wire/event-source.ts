@@ -18,12 +18,13 @@ export interface EventSource {
   close(): void;
 }
 
-/** Opens a stream of server-sent events. */
-export async function openEvents(url: string, headers: Record<string, string>): Promise<EventSource> {
+/** Opens a stream of server-sent events; with a body, by POST. */
+export async function openEvents(url: string, headers: Record<string, string>, body?: object): Promise<EventSource> {
   const leave = new AbortController();
   // A stream without events would block a failing test forever.
   const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(15_000)]);
-  const response = await fetch(url, { headers, signal });
+  const posted = body && { method: "POST", body: JSON.stringify(body) };
+  const response = await fetch(url, { headers: { "content-type": "application/json", ...headers }, signal, ...posted });
   assert.equal(response.status, 200);
   assert.equal(response.headers.get("content-type"), "text/event-stream");
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();

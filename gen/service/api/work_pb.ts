@@ -17,10 +17,101 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/work.proto.
  */
 export const file_service_api_work: GenFile = /*@__PURE__*/
-  fileDesc("ChZzZXJ2aWNlL2FwaS93b3JrLnByb3RvEgtzZXJ2aWNlLmFwaSKmAQoRTGVhc2VJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEh0KCW1heF9pdGVtcxgCIAEoBUIKukgHGgUY6AcoABIZCgZ3YWl0X3MYAyABKAVCCbpIBhoEGBQoABIdCgxyZWNpcGllbnRfaWQYBCABKAlCB7pIBHICGEASHAoHbGVhc2VfcxgFIAEoBUILukgIGgYYwNECKAAi8QIKCkxlYXNlZEl0ZW0SFQoNcXVldWVfaXRlbV9pZBgBIAEoCRIPCgdwb29sX2lkGAIgASgJEhQKDHJlY2lwaWVudF9pZBgDIAEoCRIMCgR0eXBlGAQgASgJEgsKA2tleRgFIAEoCRIrCgphdHRyaWJ1dGVzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIoCgdwYXlsb2FkGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghwcmlvcml0eRgIIAEoBRIPCgdhdHRlbXB0GAkgASgFEhQKDG1heF9hdHRlbXB0cxgKIAEoBRITCgtsZWFzZV90b2tlbhgLIAEoCRI0ChBsZWFzZV9leHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtlbnF1ZXVlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPAoSTGVhc2VJdGVtc1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcuc2VydmljZS5hcGkuTGVhc2VkSXRlbSJUCgVMZWFzZRIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEjQKEGxlYXNlX2V4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpIBChRIZWFydGJlYXRJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAMgASgJQgm6SAZyBBABGEASHAoHbGVhc2VfcxgEIAEoBUILukgIGgYYwNECKAAiOgoVSGVhcnRiZWF0SXRlbVJlc3BvbnNlEiEKBWxlYXNlGAEgASgLMhIuc2VydmljZS5hcGkuTGVhc2UitwEKCldvcmtSZXN1bHQSFQoNcXVldWVfaXRlbV9pZBgBIAEoCRINCgVzdGF0ZRgCIAEoCRIsCghyZXRyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKZXJyb3JfY29kZRgEIAEoCRIVCg1lcnJvcl9tZXNzYWdlGAUgASgJEioKCnZpb2xhdGlvbnMYBiADKAsyFi5zZXJ2aWNlLmFwaS5WaW9sYXRpb24iyAEKE0NvbXBsZXRlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEiMKBGNvc3QYBCABKAFCELpIDRILKQAAAAAAAAAAQAFIAIgBARIbCgVzY29yZRgFIAEoAUIHukgEEgJAAUgBiAEBQgcKBV9jb3N0QggKBl9zY29yZSI/ChRDb21wbGV0ZUl0ZW1SZXNwb25zZRInCgZyZXN1bHQYASABKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0ItwBCg9GYWlsSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEhYKCXJldHJ5YWJsZRgEIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAUgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgGIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI7ChBGYWlsSXRlbVJlc3BvbnNlEicKBnJlc3VsdBgBIAEoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQiTQoJTGVhc2VkUmVmEiAKDXF1ZXVlX2l0ZW1faWQYASABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgCIAEoCUIJukgGcgQQARhAImsKFENvbXBsZXRlSXRlbXNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBI3CgVpdGVtcxgCIAMoCzIWLnNlcnZpY2UuYXBpLkxlYXNlZFJlZkIQukgNkgEKCAEQ6AciA9gBAyJBChVDb21wbGV0ZUl0ZW1zUmVzcG9uc2USKAoHcmVzdWx0cxgBIAMoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQi1AEKEEZhaWxJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEjcKBWl0ZW1zGAIgAygLMhYuc2VydmljZS5hcGkuTGVhc2VkUmVmQhC6SA2SAQoIARDoByID2AEDEhYKCXJldHJ5YWJsZRgDIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAQgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI9ChFGYWlsSXRlbXNSZXNwb25zZRIoCgdyZXN1bHRzGAEgAygLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdDLvCAoLV29ya1NlcnZpY2USoAEKCkxlYXNlSXRlbXMSHi5zZXJ2aWNlLmFwaS5MZWFzZUl0ZW1zUmVxdWVzdBofLnNlcnZpY2UuYXBpLkxlYXNlSXRlbXNSZXNwb25zZSJRyvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVABWAHS8xgKaXRlbSBsZWFzZYLT5JMCIDoBKiIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2xlYXNlEs4BCg1IZWFydGJlYXRJdGVtEiEuc2VydmljZS5hcGkuSGVhcnRiZWF0SXRlbVJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5IZWFydGJlYXRJdGVtUmVzcG9uc2UidsrzGBkIARACGAEgASoEd29yazIFd3JpdGVQAVgB0vMYDml0ZW0gaGVhcnRiZWF0gtPkkwJBOgEqYgVsZWFzZSI1L2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9oZWFydGJlYXQSygEKDENvbXBsZXRlSXRlbRIgLnNlcnZpY2UuYXBpLkNvbXBsZXRlSXRlbVJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1SZXNwb25zZSJ1yvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVABWAHS8xgNaXRlbSBjb21wbGV0ZYLT5JMCQToBKmIGcmVzdWx0IjQvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2NvbXBsZXRlErYBCghGYWlsSXRlbRIcLnNlcnZpY2UuYXBpLkZhaWxJdGVtUmVxdWVzdBodLnNlcnZpY2UuYXBpLkZhaWxJdGVtUmVzcG9uc2UibcrzGBkIARACGAEgASoEd29yazIFd3JpdGVQAVgB0vMYCWl0ZW0gZmFpbILT5JMCPToBKmIGcmVzdWx0IjAvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2ZhaWwSuwEKDUNvbXBsZXRlSXRlbXMSIS5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1zUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkNvbXBsZXRlSXRlbXNSZXNwb25zZSJjyvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVAKWAHS8xgTaXRlbSBjb21wbGV0ZS1iYXRjaILT5JMCKToBKiIkL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zOmNvbXBsZXRlEqcBCglGYWlsSXRlbXMSHS5zZXJ2aWNlLmFwaS5GYWlsSXRlbXNSZXF1ZXN0Gh4uc2VydmljZS5hcGkuRmFpbEl0ZW1zUmVzcG9uc2UiW8rzGBkIARACGAEgASoEd29yazIFd3JpdGVQClgB0vMYD2l0ZW0gZmFpbC1iYXRjaILT5JMCJToBKiIgL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zOmZhaWxiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_violation, file_service_options_governance]);
+  fileDesc("ChZzZXJ2aWNlL2FwaS93b3JrLnByb3RvEgtzZXJ2aWNlLmFwaSKmAQoNQ29tcGxldGVkSXRlbRIgCg1xdWV1ZV9pdGVtX2lkGAEgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAiABKAlCCbpIBnIEEAEYQBIjCgRjb3N0GAMgASgBQhC6SA0SCykAAAAAAAAAAEABSACIAQESGwoFc2NvcmUYBCABKAFCB7pIBBICQAFIAYgBAUIHCgVfY29zdEIICgZfc2NvcmUiuwEKCkZhaWxlZEl0ZW0SIAoNcXVldWVfaXRlbV9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAIgASgJQgm6SAZyBBABGEASFgoJcmV0cnlhYmxlGAMgASgISACIAQESKwoLcmVhc29uX2NvZGUYBCABKAlCFrpIE3IRGEAyDV5bYS16MC05Xy5dKiQSGAoGcmVhc29uGAUgASgJQgi6SAVyAxjoB0IMCgpfcmV0cnlhYmxlIrMCChFMZWFzZUl0ZW1zUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHQoJbWF4X2l0ZW1zGAIgASgFQgq6SAcaBRjoBygAEhkKBndhaXRfcxgDIAEoBUIJukgGGgQYFCgAEh0KDHJlY2lwaWVudF9pZBgEIAEoCUIHukgEcgIYQBIcCgdsZWFzZV9zGAUgASgFQgu6SAgaBhjA0QIoABI9Cgljb21wbGV0ZWQYBiADKAsyGi5zZXJ2aWNlLmFwaS5Db21wbGV0ZWRJdGVtQg66SAuSAQgQ6AciA9gBAxI3CgZmYWlsZWQYByADKAsyFy5zZXJ2aWNlLmFwaS5GYWlsZWRJdGVtQg66SAuSAQgQ6AciA9gBAxITCgtyZXBvcnRfb25seRgIIAEoCCLxAgoKTGVhc2VkSXRlbRIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEg8KB3Bvb2xfaWQYAiABKAkSFAoMcmVjaXBpZW50X2lkGAMgASgJEgwKBHR5cGUYBCABKAkSCwoDa2V5GAUgASgJEisKCmF0dHJpYnV0ZXMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EigKB3BheWxvYWQYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCHByaW9yaXR5GAggASgFEg8KB2F0dGVtcHQYCSABKAUSFAoMbWF4X2F0dGVtcHRzGAogASgFEhMKC2xlYXNlX3Rva2VuGAsgASgJEjQKEGxlYXNlX2V4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2VucXVldWVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJmChJMZWFzZUl0ZW1zUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy5zZXJ2aWNlLmFwaS5MZWFzZWRJdGVtEigKB3Jlc3VsdHMYAiADKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0IokBCgtXb3JrUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHQoMcmVjaXBpZW50X2lkGAIgASgJQge6SARyAhhAEiEKDW1heF9pbl9mbGlnaHQYAyABKAVCCrpIBxoFGOgHKAASHAoHbGVhc2VfcxgEIAEoBUILukgIGgYYwNECKAAiNgoMV29ya1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcuc2VydmljZS5hcGkuTGVhc2VkSXRlbSJUCgVMZWFzZRIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEjQKEGxlYXNlX2V4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpIBChRIZWFydGJlYXRJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAMgASgJQgm6SAZyBBABGEASHAoHbGVhc2VfcxgEIAEoBUILukgIGgYYwNECKAAiOgoVSGVhcnRiZWF0SXRlbVJlc3BvbnNlEiEKBWxlYXNlGAEgASgLMhIuc2VydmljZS5hcGkuTGVhc2UitwEKCldvcmtSZXN1bHQSFQoNcXVldWVfaXRlbV9pZBgBIAEoCRINCgVzdGF0ZRgCIAEoCRIsCghyZXRyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKZXJyb3JfY29kZRgEIAEoCRIVCg1lcnJvcl9tZXNzYWdlGAUgASgJEioKCnZpb2xhdGlvbnMYBiADKAsyFi5zZXJ2aWNlLmFwaS5WaW9sYXRpb24iyAEKE0NvbXBsZXRlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEiMKBGNvc3QYBCABKAFCELpIDRILKQAAAAAAAAAAQAFIAIgBARIbCgVzY29yZRgFIAEoAUIHukgEEgJAAUgBiAEBQgcKBV9jb3N0QggKBl9zY29yZSI/ChRDb21wbGV0ZUl0ZW1SZXNwb25zZRInCgZyZXN1bHQYASABKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0ItwBCg9GYWlsSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEhYKCXJldHJ5YWJsZRgEIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAUgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgGIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI7ChBGYWlsSXRlbVJlc3BvbnNlEicKBnJlc3VsdBgBIAEoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQiTQoJTGVhc2VkUmVmEiAKDXF1ZXVlX2l0ZW1faWQYASABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgCIAEoCUIJukgGcgQQARhAImsKFENvbXBsZXRlSXRlbXNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBI3CgVpdGVtcxgCIAMoCzIWLnNlcnZpY2UuYXBpLkxlYXNlZFJlZkIQukgNkgEKCAEQ6AciA9gBAyJBChVDb21wbGV0ZUl0ZW1zUmVzcG9uc2USKAoHcmVzdWx0cxgBIAMoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQi1AEKEEZhaWxJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEjcKBWl0ZW1zGAIgAygLMhYuc2VydmljZS5hcGkuTGVhc2VkUmVmQhC6SA2SAQoIARDoByID2AEDEhYKCXJldHJ5YWJsZRgDIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAQgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI9ChFGYWlsSXRlbXNSZXNwb25zZRIoCgdyZXN1bHRzGAEgAygLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdDKACgoLV29ya1NlcnZpY2USoAEKCkxlYXNlSXRlbXMSHi5zZXJ2aWNlLmFwaS5MZWFzZUl0ZW1zUmVxdWVzdBofLnNlcnZpY2UuYXBpLkxlYXNlSXRlbXNSZXNwb25zZSJRyvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVABWAHS8xgKaXRlbSBsZWFzZYLT5JMCIDoBKiIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2xlYXNlEo4BCgRXb3JrEhguc2VydmljZS5hcGkuV29ya1JlcXVlc3QaGS5zZXJ2aWNlLmFwaS5Xb3JrUmVzcG9uc2UiT8rzGBkIARACGAEgASoEd29yazIFd3JpdGVQBVgB0vMYCWl0ZW0gd29ya4LT5JMCHzoBKiIaL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3dvcmswARLOAQoNSGVhcnRiZWF0SXRlbRIhLnNlcnZpY2UuYXBpLkhlYXJ0YmVhdEl0ZW1SZXF1ZXN0GiIuc2VydmljZS5hcGkuSGVhcnRiZWF0SXRlbVJlc3BvbnNlInbK8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUAFYAdLzGA5pdGVtIGhlYXJ0YmVhdILT5JMCQToBKmIFbGVhc2UiNS9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vaGVhcnRiZWF0EsoBCgxDb21wbGV0ZUl0ZW0SIC5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1SZXF1ZXN0GiEuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtUmVzcG9uc2UidcrzGBkIARACGAEgASoEd29yazIFd3JpdGVQAVgB0vMYDWl0ZW0gY29tcGxldGWC0+STAkE6ASpiBnJlc3VsdCI0L2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9jb21wbGV0ZRK2AQoIRmFpbEl0ZW0SHC5zZXJ2aWNlLmFwaS5GYWlsSXRlbVJlcXVlc3QaHS5zZXJ2aWNlLmFwaS5GYWlsSXRlbVJlc3BvbnNlIm3K8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUAFYAdLzGAlpdGVtIGZhaWyC0+STAj06ASpiBnJlc3VsdCIwL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9mYWlsErsBCg1Db21wbGV0ZUl0ZW1zEiEuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtc1JlcXVlc3QaIi5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1zUmVzcG9uc2UiY8rzGBkIARACGAEgASoEd29yazIFd3JpdGVQClgB0vMYE2l0ZW0gY29tcGxldGUtYmF0Y2iC0+STAik6ASoiJC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtczpjb21wbGV0ZRKnAQoJRmFpbEl0ZW1zEh0uc2VydmljZS5hcGkuRmFpbEl0ZW1zUmVxdWVzdBoeLnNlcnZpY2UuYXBpLkZhaWxJdGVtc1Jlc3BvbnNlIlvK8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUApYAdLzGA9pdGVtIGZhaWwtYmF0Y2iC0+STAiU6ASoiIC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtczpmYWlsYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_violation, file_service_options_governance]);
 
 /**
- * Request to lease items.
+ * A completed item, as reported with LeaseItems.
+ *
+ * @generated from message service.api.CompletedItem
+ */
+export type CompletedItem = Message<"service.api.CompletedItem"> & {
+  /**
+   * The item.
+   *
+   * @generated from field: string queue_item_id = 1;
+   */
+  queueItemId: string;
+
+  /**
+   * The token of the lease.
+   *
+   * @generated from field: string lease_token = 2;
+   */
+  leaseToken: string;
+
+  /**
+   * The cost.
+   *
+   * @generated from field: optional double cost = 3;
+   */
+  cost?: number | undefined;
+
+  /**
+   * A quality score.
+   *
+   * @generated from field: optional double score = 4;
+   */
+  score?: number | undefined;
+};
+
+/**
+ * Describes the message service.api.CompletedItem.
+ * Use `create(CompletedItemSchema)` to create a new message.
+ */
+export const CompletedItemSchema: GenMessage<CompletedItem> = /*@__PURE__*/
+  messageDesc(file_service_api_work, 0);
+
+/**
+ * A failed attempt, as reported with LeaseItems.
+ *
+ * @generated from message service.api.FailedItem
+ */
+export type FailedItem = Message<"service.api.FailedItem"> & {
+  /**
+   * The item.
+   *
+   * @generated from field: string queue_item_id = 1;
+   */
+  queueItemId: string;
+
+  /**
+   * The token of the lease.
+   *
+   * @generated from field: string lease_token = 2;
+   */
+  leaseToken: string;
+
+  /**
+   * Whether a retry makes sense; default true.
+   *
+   * @generated from field: optional bool retryable = 3;
+   */
+  retryable?: boolean | undefined;
+
+  /**
+   * A stable code for the reason.
+   *
+   * @generated from field: string reason_code = 4;
+   */
+  reasonCode: string;
+
+  /**
+   * The message for people.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message service.api.FailedItem.
+ * Use `create(FailedItemSchema)` to create a new message.
+ */
+export const FailedItemSchema: GenMessage<FailedItem> = /*@__PURE__*/
+  messageDesc(file_service_api_work, 1);
+
+/**
+ * Request to report finished items and lease the next ones.
  *
  * @generated from message service.api.LeaseItemsRequest
  */
@@ -59,6 +150,28 @@ export type LeaseItemsRequest = Message<"service.api.LeaseItemsRequest"> & {
    * @generated from field: int32 lease_s = 5;
    */
   leaseS: number;
+
+  /**
+   * Items that are done, applied before items are leased. An item with an invalid field gets INVALID_ARGUMENT as its own
+   * result. A body that cannot be decoded is rejected as a whole.
+   *
+   * @generated from field: repeated service.api.CompletedItem completed = 6;
+   */
+  completed: CompletedItem[];
+
+  /**
+   * Failed attempts, applied before items are leased. They have their own results as well.
+   *
+   * @generated from field: repeated service.api.FailedItem failed = 7;
+   */
+  failed: FailedItem[];
+
+  /**
+   * Leases nothing: the call only applies its reports and does not wait. For a worker that stops.
+   *
+   * @generated from field: bool report_only = 8;
+   */
+  reportOnly: boolean;
 };
 
 /**
@@ -66,7 +179,7 @@ export type LeaseItemsRequest = Message<"service.api.LeaseItemsRequest"> & {
  * Use `create(LeaseItemsRequestSchema)` to create a new message.
  */
 export const LeaseItemsRequestSchema: GenMessage<LeaseItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 0);
+  messageDesc(file_service_api_work, 2);
 
 /**
  * A leased item.
@@ -171,20 +284,27 @@ export type LeasedItem = Message<"service.api.LeasedItem"> & {
  * Use `create(LeasedItemSchema)` to create a new message.
  */
 export const LeasedItemSchema: GenMessage<LeasedItem> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 1);
+  messageDesc(file_service_api_work, 3);
 
 /**
- * The leased items, best first; empty if none arrived in time.
+ * The leased items and the results of the reports.
  *
  * @generated from message service.api.LeaseItemsResponse
  */
 export type LeaseItemsResponse = Message<"service.api.LeaseItemsResponse"> & {
   /**
-   * The items.
+   * The leased items, best first; empty if none arrived in time.
    *
    * @generated from field: repeated service.api.LeasedItem items = 1;
    */
   items: LeasedItem[];
+
+  /**
+   * One result for each report, in order: first those of completed, then those of failed.
+   *
+   * @generated from field: repeated service.api.WorkResult results = 2;
+   */
+  results: WorkResult[];
 };
 
 /**
@@ -192,7 +312,70 @@ export type LeaseItemsResponse = Message<"service.api.LeaseItemsResponse"> & {
  * Use `create(LeaseItemsResponseSchema)` to create a new message.
  */
 export const LeaseItemsResponseSchema: GenMessage<LeaseItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 2);
+  messageDesc(file_service_api_work, 4);
+
+/**
+ * Request for a stream of leased items.
+ *
+ * @generated from message service.api.WorkRequest
+ */
+export type WorkRequest = Message<"service.api.WorkRequest"> & {
+  /**
+   * The pool.
+   *
+   * @generated from field: string pool_id = 1;
+   */
+  poolId: string;
+
+  /**
+   * Only items of this recipient; any item of the pool when empty.
+   *
+   * @generated from field: string recipient_id = 2;
+   */
+  recipientId: string;
+
+  /**
+   * The worker's credit: the most items of this stream that may be unfinished at a time; 10 when 0.
+   *
+   * @generated from field: int32 max_in_flight = 3;
+   */
+  maxInFlight: number;
+
+  /**
+   * Seconds until the lease of an item expires; the pool's value when 0. Heartbeats extend it.
+   *
+   * @generated from field: int32 lease_s = 4;
+   */
+  leaseS: number;
+};
+
+/**
+ * Describes the message service.api.WorkRequest.
+ * Use `create(WorkRequestSchema)` to create a new message.
+ */
+export const WorkRequestSchema: GenMessage<WorkRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_work, 5);
+
+/**
+ * Items that were leased together.
+ *
+ * @generated from message service.api.WorkResponse
+ */
+export type WorkResponse = Message<"service.api.WorkResponse"> & {
+  /**
+   * The leased items, best first; at least one.
+   *
+   * @generated from field: repeated service.api.LeasedItem items = 1;
+   */
+  items: LeasedItem[];
+};
+
+/**
+ * Describes the message service.api.WorkResponse.
+ * Use `create(WorkResponseSchema)` to create a new message.
+ */
+export const WorkResponseSchema: GenMessage<WorkResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_work, 6);
 
 /**
  * The current lease.
@@ -220,7 +403,7 @@ export type Lease = Message<"service.api.Lease"> & {
  * Use `create(LeaseSchema)` to create a new message.
  */
 export const LeaseSchema: GenMessage<Lease> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 3);
+  messageDesc(file_service_api_work, 7);
 
 /**
  * Extends the lease of an item.
@@ -262,7 +445,7 @@ export type HeartbeatItemRequest = Message<"service.api.HeartbeatItemRequest"> &
  * Use `create(HeartbeatItemRequestSchema)` to create a new message.
  */
 export const HeartbeatItemRequestSchema: GenMessage<HeartbeatItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 4);
+  messageDesc(file_service_api_work, 8);
 
 /**
  * The extended lease.
@@ -283,7 +466,7 @@ export type HeartbeatItemResponse = Message<"service.api.HeartbeatItemResponse">
  * Use `create(HeartbeatItemResponseSchema)` to create a new message.
  */
 export const HeartbeatItemResponseSchema: GenMessage<HeartbeatItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 5);
+  messageDesc(file_service_api_work, 9);
 
 /**
  * The result for an item.
@@ -339,7 +522,7 @@ export type WorkResult = Message<"service.api.WorkResult"> & {
  * Use `create(WorkResultSchema)` to create a new message.
  */
 export const WorkResultSchema: GenMessage<WorkResult> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 6);
+  messageDesc(file_service_api_work, 10);
 
 /**
  * Reports that an item is done.
@@ -388,7 +571,7 @@ export type CompleteItemRequest = Message<"service.api.CompleteItemRequest"> & {
  * Use `create(CompleteItemRequestSchema)` to create a new message.
  */
 export const CompleteItemRequestSchema: GenMessage<CompleteItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 7);
+  messageDesc(file_service_api_work, 11);
 
 /**
  * The current state of the item.
@@ -409,7 +592,7 @@ export type CompleteItemResponse = Message<"service.api.CompleteItemResponse"> &
  * Use `create(CompleteItemResponseSchema)` to create a new message.
  */
 export const CompleteItemResponseSchema: GenMessage<CompleteItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 8);
+  messageDesc(file_service_api_work, 12);
 
 /**
  * Reports a failed attempt.
@@ -465,7 +648,7 @@ export type FailItemRequest = Message<"service.api.FailItemRequest"> & {
  * Use `create(FailItemRequestSchema)` to create a new message.
  */
 export const FailItemRequestSchema: GenMessage<FailItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 9);
+  messageDesc(file_service_api_work, 13);
 
 /**
  * The current state of the item.
@@ -486,7 +669,7 @@ export type FailItemResponse = Message<"service.api.FailItemResponse"> & {
  * Use `create(FailItemResponseSchema)` to create a new message.
  */
 export const FailItemResponseSchema: GenMessage<FailItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 10);
+  messageDesc(file_service_api_work, 14);
 
 /**
  * An item and its lease.
@@ -514,7 +697,7 @@ export type LeasedRef = Message<"service.api.LeasedRef"> & {
  * Use `create(LeasedRefSchema)` to create a new message.
  */
 export const LeasedRefSchema: GenMessage<LeasedRef> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 11);
+  messageDesc(file_service_api_work, 15);
 
 /**
  * Reports that many items are done.
@@ -543,7 +726,7 @@ export type CompleteItemsRequest = Message<"service.api.CompleteItemsRequest"> &
  * Use `create(CompleteItemsRequestSchema)` to create a new message.
  */
 export const CompleteItemsRequestSchema: GenMessage<CompleteItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 12);
+  messageDesc(file_service_api_work, 16);
 
 /**
  * The results, in order.
@@ -564,7 +747,7 @@ export type CompleteItemsResponse = Message<"service.api.CompleteItemsResponse">
  * Use `create(CompleteItemsResponseSchema)` to create a new message.
  */
 export const CompleteItemsResponseSchema: GenMessage<CompleteItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 13);
+  messageDesc(file_service_api_work, 17);
 
 /**
  * Reports many failed attempts.
@@ -614,7 +797,7 @@ export type FailItemsRequest = Message<"service.api.FailItemsRequest"> & {
  * Use `create(FailItemsRequestSchema)` to create a new message.
  */
 export const FailItemsRequestSchema: GenMessage<FailItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 14);
+  messageDesc(file_service_api_work, 18);
 
 /**
  * The results, in order.
@@ -635,7 +818,7 @@ export type FailItemsResponse = Message<"service.api.FailItemsResponse"> & {
  * Use `create(FailItemsResponseSchema)` to create a new message.
  */
 export const FailItemsResponseSchema: GenMessage<FailItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 15);
+  messageDesc(file_service_api_work, 19);
 
 /**
  * Work: how workers lease items, extend leases and report results.
@@ -644,7 +827,10 @@ export const FailItemsResponseSchema: GenMessage<FailItemsResponse> = /*@__PURE_
  */
 export const WorkService: GenService<{
   /**
-   * Leases items for processing, up to a maximum, and waits for items if there are none.
+   * Reports finished items and leases the next ones, in one call. Reports are optional, and applied first: an item that
+   * ends makes room for the next one in the same call. Then items are leased, up to a maximum; if there are none, the call
+   * waits for items. The reports are committed before the wait and stay applied if the caller disconnects. A repeated
+   * report gets the first result.
    *
    * @generated from rpc service.api.WorkService.LeaseItems
    */
@@ -652,6 +838,19 @@ export const WorkService: GenService<{
     methodKind: "unary";
     input: typeof LeaseItemsRequestSchema;
     output: typeof LeaseItemsResponseSchema;
+  },
+  /**
+   * Streams leased items as they become ready. The worker's credit limits its unfinished items: an item uses one credit
+   * until it is completed, failed or cancelled, or its lease expires. Results are reported with the other calls, on any
+   * connection. A message contains all items that are available now, up to the free credit. If the worker disconnects,
+   * items that were not sent return to the queue at once, and items that were sent return when their leases expire.
+   *
+   * @generated from rpc service.api.WorkService.Work
+   */
+  work: {
+    methodKind: "server_streaming";
+    input: typeof WorkRequestSchema;
+    output: typeof WorkResponseSchema;
   },
   /**
    * Extends the lease of an item.

@@ -94,7 +94,8 @@ export type Governance = Message<"service.options.Governance"> & {
   tokenCost: number;
 
   /**
-   * Whether the operation changes state: it then runs in one transaction and accepts an idempotency key.
+   * Whether the operation changes state: it then runs in one transaction and accepts an idempotency key. A stream does
+   * neither.
    *
    * @generated from field: bool mutating = 11;
    */

@@ -57,11 +57,11 @@ export async function callOperation(
 
 /** The Idempotency-Key and If-Match headers. */
 function conditionalHeaders(
-  { governance }: Operation,
+  { acceptsIdempotencyKey }: Operation,
   { idempotencyKey, ifMatch }: CallOptions,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (governance.mutating) headers["idempotency-key"] = idempotencyKey ?? ulid(Date.now());
+  if (acceptsIdempotencyKey) headers["idempotency-key"] = idempotencyKey ?? ulid(Date.now());
   if (ifMatch !== undefined) headers["if-match"] = /^\d+$/.test(ifMatch) ? `"${ifMatch}"` : ifMatch;
   for (const value of Object.values(headers)) {
     if (!/^[\x20-\x7e]+$/.test(value)) throw usageError(`${JSON.stringify(value)}: must be printable ASCII characters`);

@@ -77,7 +77,7 @@ function addCallOptions(command: Command, operation: Operation, fields: readonly
   return [...ofCall, ...common].map((option) => option.attributeName());
 }
 
-function callOptions({ governance, bindings, method }: Operation, fields: readonly FieldOption[]): Option[] {
+function callOptions({ acceptsIdempotencyKey, bindings, method }: Operation, fields: readonly FieldOption[]): Option[] {
   const { verb, body } = bindings[0]!;
   const options: Option[] = [];
   if (body !== "" && fields.length > 0) {
@@ -88,7 +88,7 @@ function callOptions({ governance, bindings, method }: Operation, fields: readon
       ),
     );
   }
-  if (governance.mutating) {
+  if (acceptsIdempotencyKey) {
     options.push(new Option("--idempotency-key <key>", "Key that makes retries safe (default: a new key)."));
   }
   if ((verb === "PATCH" || verb === "PUT") && method.input.field.recordVersion !== undefined) {

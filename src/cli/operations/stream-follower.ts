@@ -5,7 +5,7 @@ import type { Connection } from "../connection/connection.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { parseProblem, reportProblem } from "../output/problem.ts";
-import { type Form, streamLine } from "../output/response-text.ts";
+import { type Form, streamLines } from "../output/response-text.ts";
 import { readEvents } from "./event-stream.ts";
 import type { HttpRequest } from "./http-request.ts";
 
@@ -43,7 +43,7 @@ export async function followStream(io: Io, streamRequest: StreamRequest): Promis
         }
         failed = 0;
         lastId = id || lastId;
-        io.out(streamLine(operation, data, form));
+        io.out(streamLines(operation, data, form));
       }
       trace("< stream ended");
     } catch (error) {

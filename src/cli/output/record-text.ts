@@ -41,7 +41,8 @@ function columnsOf(desc: DescMessage): DescField[] {
 /** The fields of a one-line record: the most important columns and free-form data. */
 export function lineFieldsOf(desc: DescMessage): DescField[] {
   const free = desc.fields.filter((field) => field.message?.typeName === "google.protobuf.Struct");
-  return [...columnsOf(desc).filter(({ name }) => prominent.includes(name)), ...free];
+  const isShown = ({ name }: DescField, at: number) => prominent.includes(name) || (at === 0 && name.endsWith("_id"));
+  return [...columnsOf(desc).filter(isShown), ...free];
 }
 
 /** Formats a record as names and values. Nested records follow under their names. */

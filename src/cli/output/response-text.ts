@@ -51,12 +51,23 @@ export function responseText(
   };
 }
 
-/** Formats one record of a stream as one line. */
-export function streamLine(operation: Operation, data: string, form: Form): string {
-  if (form === "json") return ended(data);
-  const record = JSON.parse(data) as Json;
-  const texts = lineFieldsOf(responseDesc(operation)).map((field) => fieldText(field, record[field.name]));
-  return ended(texts.filter((text) => text !== "").join("  "));
+/** Formats one message of a stream: a line per record. A message whose only field is a list contains many records. */
+export function streamLines(operation: Operation, data: string, form: Form): string {
+  const desc = responseDesc(operation);
+  const [list, ...others] = desc.fields;
+  if (list?.fieldKind === "list" && list.message !== undefined && others.length === 0) {
+    const { message } = list;
+    const records = (JSON.parse(data) as Json)[list.name] as Json[];
+    return records
+      .map((record) => ended(form === "json" ? JSON.stringify(record) : recordLine(message, record)))
+      .join("");
+  }
+  return ended(form === "json" ? data : recordLine(desc, JSON.parse(data) as Json));
+}
+
+function recordLine(desc: DescMessage, record: Json): string {
+  const texts = lineFieldsOf(desc).map((field) => fieldText(field, record[field.name]));
+  return texts.filter((text) => text !== "").join("  ");
 }
 
 function ended(text: string): string {

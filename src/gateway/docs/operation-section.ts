@@ -72,7 +72,7 @@ function errorList(document: OpenApiDocument, { operation }: PathOperation, root
 }
 
 /** The form that sends a request from the page. The script handles its submission. */
-function tryForm({ verb, path, operation }: PathOperation, parameters: readonly Parameter[], body?: MediaType): string {
+function tryForm({ verb, path }: PathOperation, parameters: readonly Parameter[], body?: MediaType): string {
   const inputs = parameters
     .filter((each) => each.in !== "header")
     .map(({ name, in: place, required, description }) => {
@@ -84,9 +84,9 @@ function tryForm({ verb, path, operation }: PathOperation, parameters: readonly 
     text === undefined
       ? ""
       : `<label class="body">Body <textarea name="body" rows="${Math.min(14, text.split("\n").length + 1)}" spellcheck="false">${escapeHtml(text)}</textarea></label>`;
-  const isMutating = operation["x-service-mutating"] === true;
+  const acceptsKey = parameters.some(({ name }) => name === "Idempotency-Key");
   return `<details class="try"><summary>Try it</summary>
-<form data-verb="${verb}" data-path="${escapeHtml(path)}"${isMutating ? " data-mutating" : ""}>
+<form data-verb="${verb}" data-path="${escapeHtml(path)}"${acceptsKey ? " data-accepts-key" : ""}>
 ${[...inputs, area].filter(Boolean).join("\n")}
 <p><button>Send</button> <button type="button" class="stop" hidden>Stop</button> <span class="status quiet" role="status"></span></p>
 <pre class="curl"></pre>

@@ -76,7 +76,7 @@ export function successHeaders(
   const { governance } = operation;
   const names: HeaderName[] = ["Api-Version", "X-Request-ID", "X-RateLimit-Limit", "X-RateLimit-Remaining"];
   if (returnsRecord(operation, binding)) names.push("ETag");
-  if (governance.mutating) names.push("Idempotency-Replayed");
+  if (operation.acceptsIdempotencyKey) names.push("Idempotency-Replayed");
   if (governance.deprecation !== undefined) {
     names.push("Deprecation", "Sunset");
     if (governance.deprecation.successor !== "") names.push("Link");

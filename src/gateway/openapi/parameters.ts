@@ -117,13 +117,13 @@ export function buildParameters(
   parameters.push(use("ApiVersion"));
   if (!governance.tenantExempt) parameters.push(use("TenantId"));
   parameters.push(use("RequestId"));
-  if (governance.mutating) parameters.push(use("IdempotencyKey"));
+  if (operation.acceptsIdempotencyKey) parameters.push(use("IdempotencyKey"));
   if (/^(PATCH|PUT)$/.test(binding.verb) && method.input.field.recordVersion !== undefined) {
     parameters.push(use("IfMatch"));
     if (binding.verb === "PUT") parameters.push(use("IfNoneMatchAny"));
   }
   if (binding.verb === "GET" && returnsRecord(operation, binding)) parameters.push(use("IfNoneMatch"));
-  if (operation.streaming) parameters.push(use("LastEventId"));
+  if (operation.streaming && method.input.field.cursor !== undefined) parameters.push(use("LastEventId"));
   return parameters;
 }
 

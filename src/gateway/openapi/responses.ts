@@ -69,10 +69,12 @@ function revealsSecrets({ method }: Operation): boolean {
 
 /** Server-sent events in the form of OpenAPI 3.2: a sequence of objects whose data is JSON text. */
 function eventStream(data: DescMessage, schemas: Schemas): MediaType {
+  const hasId = (data.field.id ?? data.field.sequence) !== undefined;
+  const id: Schema = { type: "string", description: "The value of `Last-Event-ID` to continue after this event." };
   const event: Schema = {
     type: "object",
     properties: {
-      id: { type: "string", description: "The value of `Last-Event-ID` to continue after this event." },
+      ...(hasId && { id }),
       event: {
         type: "string",
         description: "`error` if the data is the problem that ends the stream; otherwise absent.",
@@ -88,7 +90,7 @@ function eventStream(data: DescMessage, schemas: Schemas): MediaType {
   const example = JSON.stringify(exampleOfMessage(data, "response"));
   return {
     schema: { type: "string", contentMediaType: "text/event-stream", contentSchema: { type: "array", items: event } },
-    example: `id: ${exampleId("event")}\ndata: ${example}\n\n`,
+    example: `${hasId ? `id: ${exampleId("event")}\n` : ""}data: ${example}\n\n`,
   };
 }
 

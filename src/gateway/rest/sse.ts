@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import { markWritten } from "../../chain/stream.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { createJsonEncoder } from "../../platform/protojson/index.ts";
@@ -42,7 +43,9 @@ export function createEventStreamWriter({ method }: Operation, binding: HttpBind
         if (next.done) break;
         const record = (field === undefined ? next.value : fieldOf(next.value, field.localName)) as Message;
         const id = idName === undefined ? "" : `id: ${fieldOf(record, idName)}\n`;
-        if (!write(`${id}data: ${encode(record)}\n\n`)) await whileOpen(drained(response));
+        const flowing = write(`${id}data: ${encode(record)}\n\n`);
+        markWritten(next.value);
+        if (!flowing) await whileOpen(drained(response));
       }
     } catch (error) {
       const failure = error instanceof Failure ? error : fail("INTERNAL");

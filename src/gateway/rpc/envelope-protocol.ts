@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Message } from "@bufbuild/protobuf";
 import type { Call, CallResponse, ChargeBytes } from "../../chain/call.ts";
-import { cancelStream, isStream } from "../../chain/stream.ts";
+import { cancelStream, isStream, markWritten } from "../../chain/stream.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import {
   createCall,
@@ -81,6 +81,7 @@ export async function handleEnvelopedCall(
     if (isDisconnected(exchange)) throw fail("CANCELED");
     if (!response.headersSent) writeHead(exchange, 200, headers());
     const flowing = response.write(protocol.wrap?.(envelope, wire) ?? envelope);
+    markWritten(message);
     if (!flowing) await whileOpen(once(response, "drain"));
   };
 

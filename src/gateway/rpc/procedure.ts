@@ -52,6 +52,7 @@ export function createProtocolProcedure(method: DescMethod, invoke: Procedure["i
     scopes: [],
     paging: undefined,
     streaming: method.methodKind === "server_streaming",
+    acceptsIdempotencyKey: false,
     tokenCost: 0,
   };
   return createProcedure(operation, invoke);

@@ -84,7 +84,7 @@ async function send(form) {
   const headers = {};
   if (key !== null) headers["x-api-key"] = key;
   if (body !== undefined) headers["content-type"] = "application/json";
-  if ("mutating" in form.dataset) headers["idempotency-key"] = crypto.randomUUID();
+  if ("acceptsKey" in form.dataset) headers["idempotency-key"] = crypto.randomUUID();
   const abort = new AbortController();
   stop.onclick = () => abort.abort();
   stop.hidden = false;

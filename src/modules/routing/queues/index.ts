@@ -28,6 +28,7 @@ import { createConstrainedAcceptor } from "./intake/constrained-acceptor.ts";
 import { createReadmission } from "./intake/dead-letter-readmission.ts";
 import { createLeaseService, queueTopic } from "./leasing/lease-service.ts";
 import { type AcceptanceFilter, workHandlers } from "./leasing/work-handler.ts";
+import { createWorkStreams } from "./leasing/work-streams.ts";
 import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
 import { createQueueService } from "./queue-service.ts";
@@ -88,11 +89,19 @@ export function createQueues(parts: Parts) {
     wake(tenantId, poolId);
   };
 
+  const workStreams = createWorkStreams({ sql: db.sql, onLeasesEnded: () => sweepBy(clock.now()) });
   const completion = createCompletionService({
     db,
     now: clock.now,
     random: Math.random,
-    effects: createCompletionEffects({ deadLetters, events, outcomes, wake: wakeReady, sweepBy }),
+    effects: createCompletionEffects({
+      deadLetters,
+      events,
+      outcomes,
+      wake: wakeReady,
+      sweepBy,
+      onFinished: workStreams.release,
+    }),
   });
   const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady });
   const leaseService = createLeaseService({ db, signals });
@@ -113,7 +122,7 @@ export function createQueues(parts: Parts) {
   return {
     handlers: {
       queues: queueHandlers(service, pools, cursors),
-      work: workHandlers({ db, pools, leaseService, completion, filterAcceptable }),
+      work: workHandlers({ db, pools, leaseService, completion, streams: workStreams, filterAcceptable }),
       explanations: explanationHandlers(pools),
     },
     jobs: [maintainHistoryJob(parts), convertItemsJob(parts)],
@@ -128,9 +137,12 @@ export function createQueues(parts: Parts) {
     sweepAndWake,
     sweepBy,
     /** Ends all waits for work; a stopping node calls it. */
-    endWaits: leaseService.endWaits,
+    endWaits() {
+      workStreams.end();
+      leaseService.endWaits();
+    },
     async idle(): Promise<void> {
-      await Promise.all([acceptor.idle(), completion.idle()]);
+      await Promise.all([acceptor.idle(), completion.idle(), workStreams.idle()]);
     },
   };
 }

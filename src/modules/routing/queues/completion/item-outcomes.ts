@@ -31,10 +31,13 @@ interface Parts {
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Called with the time at which an item is due. */
   readonly sweepBy: (atMs: number) => void;
+  /** Called with the items of every commit. */
+  readonly onFinished: (finished: readonly FinishedItem[]) => void;
 }
 
 /** Creates the side effects of finished items: outcomes, dead letters and events, in the same transaction. */
-export function createCompletionEffects({ deadLetters, events, outcomes, wake, sweepBy }: Parts): CompletionEffects {
+export function createCompletionEffects(parts: Parts): CompletionEffects {
+  const { deadLetters, events, outcomes, wake, sweepBy, onFinished } = parts;
   return {
     async record(tx, finished, nowMs) {
       const workOutcomes = finished.flatMap(outcomeOf);
@@ -69,6 +72,7 @@ export function createCompletionEffects({ deadLetters, events, outcomes, wake, s
         if (retryAtMs !== undefined) sweepBy(retryAtMs);
       }
       for (const [poolId, tenantId] of pools) wake(tenantId, poolId);
+      onFinished(finished);
     },
   };
 }

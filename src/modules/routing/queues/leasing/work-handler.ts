@@ -1,5 +1,5 @@
 import { create, type Message } from "@bufbuild/protobuf";
-import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type CompleteItemRequest,
   CompleteItemResponseSchema,
@@ -11,28 +11,25 @@ import {
   FailItemsResponseSchema,
   type HeartbeatItemRequest,
   HeartbeatItemResponseSchema,
-  type LeasedItem,
-  type LeasedRef,
-  LeasedRefSchema,
   type LeaseItemsRequest,
+  type LeaseItemsResponse,
   LeaseItemsResponseSchema,
   type WorkService as Rpc,
+  type WorkRequest,
   type WorkResult,
-  WorkResultSchema,
 } from "../../../../../gen/service/api/work_pb.ts";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import { Failure, fail } from "../../../../errors/index.ts";
-import { type Database, notFound, type Sql } from "../../../../platform/db/index.ts";
+import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
-import { ulidMs } from "../../../../platform/ids/ulid.ts";
-import { createMessageChecker } from "../../../../platform/validation/index.ts";
-import { toLeaseLimits } from "../../admission/index.ts";
 import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import type { CompletionService, ReportResult, WorkReport } from "../completion/completion-service.ts";
-import { canReceiveWork, type LeaseService, type OfferFilter } from "./lease-service.ts";
-import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
+import { fromRow, toLeaseRequest } from "./lease-message.ts";
+import type { LeaseRequest, LeaseService, OfferFilter } from "./lease-service.ts";
+import { endLeases, type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
 import type { BeforeCommit } from "./limited-lease.ts";
+import { createReportReader, failureOf, leaseLost, onlyResult, type Reports, reportOf } from "./report-message.ts";
+import type { WorkStreams } from "./work-streams.ts";
 
 /** Applies a pool's rules: returns the ids of the items that a recipient may take. */
 export type AcceptanceFilter = (
@@ -46,13 +43,27 @@ interface Parts {
   readonly pools: PoolReader;
   readonly leaseService: LeaseService;
   readonly completion: CompletionService;
+  readonly streams: WorkStreams;
   /** Selects the items without a recipient that the requesting recipient may take. */
   readonly filterAcceptable: AcceptanceFilter;
 }
 
+/** A stream waits this long for items before it reads the pool again. */
+const streamWaitS = 20;
+const maxInFlightDefault = 10;
+
+type LeaseResponder = (rows: readonly LeasedRow[], results: WorkResult[]) => LeaseItemsResponse;
+
 /** Creates the handlers of WorkService. */
-export function workHandlers({ db, pools, leaseService, completion, filterAcceptable }: Parts): Handlers<typeof Rpc> {
-  const checkRef = createMessageChecker(LeasedRefSchema);
+export function workHandlers({
+  db,
+  pools,
+  leaseService,
+  completion,
+  streams,
+  filterAcceptable,
+}: Parts): Handlers<typeof Rpc> {
+  const { readBatch, readReports } = createReportReader();
 
   /** Runs a call in its own transaction with its idempotency key; "duplicate" when the key was used before. */
   async function once<T extends Message>(
@@ -70,29 +81,88 @@ export function workHandlers({ db, pools, leaseService, completion, filterAccept
     return done.response;
   }
 
-  /** Leases items and records the idempotency key in one transaction. No transaction is open during the wait. */
-  async function leaseOnce<T extends Message>(
+  /**
+   * Applies the reports, then leases items and records the idempotency key in one transaction. No transaction is open
+   * during the wait. The reports have a commit of their own: a retry of a call that was cut off repeats them, and a
+   * repeated report gets the first result.
+   */
+  async function leaseOnce(
     keyed: KeyedCall,
     signal: AbortSignal,
+    reports: Reports,
     lease: (beforeCommit: BeforeCommit) => Promise<readonly LeasedRow[]>,
-    respond: (rows: readonly LeasedRow[]) => T,
-  ): Promise<T | "duplicate"> {
+    respond: LeaseResponder,
+  ): Promise<LeaseItemsResponse | "duplicate"> {
     if ((await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
+    const results = reports.toResults(await completion.finishItems(reports.valid));
     const keyUsed = new Error("a concurrent call used this idempotency key");
     try {
       const rows = await lease(async (tx, leased) => {
         if (!(await claimKey(tx, keyed.claim))) throw keyUsed;
-        await completeRecord(tx, keyed.record(respond(leased)));
+        await completeRecord(tx, keyed.record(respond(leased, results)));
         // A disconnected caller leases nothing, so that it can retry with the same key.
         signal.throwIfAborted();
       });
-      if (rows.length > 0) return respond(rows);
+      if (rows.length > 0) return respond(rows, results);
     } catch (error) {
       if (error === keyUsed) return "duplicate";
       throw error;
     }
     signal.throwIfAborted();
-    return once(keyed, async () => ({ response: respond([]), committed: () => {} }));
+    return once(keyed, async () => ({ response: respond([], results), committed: () => {} }));
+  }
+
+  /**
+   * Applies the reports and leases items. The first scan runs beside the commit of the reports if no report can make room
+   * for an item: in pools without limits, for workers without a capacity. The reports are committed before any wait.
+   */
+  async function reportAndLease(
+    reports: readonly WorkReport[],
+    request: LeaseRequest,
+    lease: (request: LeaseRequest) => Promise<readonly LeasedRow[]>,
+  ): Promise<{ rows: readonly LeasedRow[]; finished: readonly ReportResult[] }> {
+    if (reports.length === 0 || request.limits !== undefined || request.capacity > 0) {
+      const finished = await completion.finishItems(reports);
+      return { finished, rows: await lease(request) };
+    }
+    const [finishing, leasing] = await Promise.allSettled([
+      completion.finishItems(reports),
+      lease({ ...request, waitMs: 0 }),
+    ]);
+    if (finishing.status === "rejected") {
+      // The call fails, so the caller does not learn of its items.
+      if (leasing.status === "fulfilled") await endLeases(db.sql, request.tenantId, leasing.value);
+      throw finishing.reason;
+    }
+    if (leasing.status === "rejected") throw leasing.reason;
+    const rows = leasing.value.length > 0 || request.waitMs === 0 ? leasing.value : await lease(request);
+    return { finished: finishing.value, rows };
+  }
+
+  /** Leases items; returns none if the pool or its recipients changed during the wait. */
+  async function leaseWhileUnchanged(
+    context: Context,
+    snapshot: PoolSnapshot,
+    request: LeaseRequest,
+  ): Promise<readonly LeasedRow[]> {
+    const changed = new Error("the pool changed during the wait");
+    let hasWaited = false;
+    const onWaited = () => {
+      hasWaited = true;
+    };
+    const recheckAccess = async () => {
+      await context.recheckAccess();
+      // Checked after a wait and before the scan, so that no item is leased in vain.
+      if (hasWaited && (await pools.requirePool(context, snapshot.pool.id)) !== snapshot) throw changed;
+      hasWaited = false;
+    };
+    try {
+      const filter = offerFilter(snapshot, request.recipientId);
+      return (await leaseService.lease({ ...request, onWaited, recheckAccess }, filter)).rows;
+    } catch (error) {
+      if (error === changed) return [];
+      throw error;
+    }
   }
 
   /** In a first_accept pool, selects the items that a recipient may take besides its own. */
@@ -113,19 +183,12 @@ export function workHandlers({ db, pools, leaseService, completion, filterAccept
     });
   }
 
-  /** Finishes the valid items of a batch; returns one result per item, in order. */
   function finishEach<T extends Message>(
-    items: readonly LeasedRef[],
-    toReport: (item: LeasedRef) => WorkReport,
+    reports: Reports,
     keyed: KeyedCall | undefined,
     respond: (results: WorkResult[]) => T,
   ): Promise<T | "duplicate"> {
-    const refusals = items.map(checkRef);
-    const valid = items.filter((_, at) => refusals[at] === undefined);
-    return finish(valid.map(toReport), keyed, (finished) => {
-      const next = finished.values();
-      return respond(items.map(({ queueItemId }, at) => fromResult(queueItemId, refusals[at] ?? next.next().value)));
-    });
+    return finish(reports.valid, keyed, (finished) => respond(reports.toResults(finished)));
   }
 
   return {
@@ -133,12 +196,43 @@ export function workHandlers({ db, pools, leaseService, completion, filterAccept
       async grouped(context: Context, request: LeaseItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const leaseRequest = toLeaseRequest(context, request, snapshot);
-        const respond = (rows: readonly LeasedRow[]) =>
-          create(LeaseItemsResponseSchema, { items: rows.map((row) => fromRow(row, snapshot)) });
-        const lease = async (beforeCommit?: BeforeCommit) =>
-          (await leaseService.lease(leaseRequest, offerFilter(snapshot, leaseRequest.recipientId), beforeCommit)).rows;
-        return keyed === undefined ? respond(await lease()) : leaseOnce(keyed, context.signal, lease, respond);
+        const reports = readReports(context, snapshot, request);
+        const respond: LeaseResponder = (rows, results) =>
+          create(LeaseItemsResponseSchema, { items: rows.map((row) => fromRow(row, snapshot)), results });
+        if (request.reportOnly) return finishEach(reports, keyed, (results) => respond([], results));
+        const filter = offerFilter(snapshot, leaseRequest.recipientId);
+        const lease = async (asked: LeaseRequest, beforeCommit?: BeforeCommit) =>
+          (await leaseService.lease(asked, filter, beforeCommit)).rows;
+        if (keyed !== undefined) {
+          const leaseKeyed = (beforeCommit: BeforeCommit) => lease(leaseRequest, beforeCommit);
+          return leaseOnce(keyed, context.signal, reports, leaseKeyed, respond);
+        }
+        const { rows, finished } = await reportAndLease(reports.valid, leaseRequest, lease);
+        return respond(rows, reports.toResults(finished));
       },
+    },
+
+    async work(context: Context, request: WorkRequest) {
+      const { tenantId, signal } = context;
+      const { poolId, recipientId, leaseS, maxInFlight } = request;
+      const toRequest = (snapshot: PoolSnapshot, maxItems: number) =>
+        toLeaseRequest(context, { recipientId, leaseS, maxItems, waitS: streamWaitS }, snapshot);
+      // An unknown pool or recipient is rejected before the stream starts.
+      toRequest(await pools.requirePool(context, poolId), 1);
+      let capacity = 0;
+      return streams.open({
+        tenantId,
+        signal,
+        maxInFlight: maxInFlight || maxInFlightDefault,
+        hasCapacity: () => capacity > 0,
+        async lease(max, whileWanted) {
+          const snapshot = await pools.requirePool(context, poolId);
+          const leaseRequest = { ...toRequest(snapshot, max), signal: whileWanted };
+          capacity = leaseRequest.capacity;
+          const rows = await leaseWhileUnchanged(context, snapshot, leaseRequest);
+          return rows.map((row) => fromRow(row, snapshot));
+        },
+      });
     },
 
     heartbeatItem: {
@@ -162,7 +256,7 @@ export function workHandlers({ db, pools, leaseService, completion, filterAccept
       async grouped(context: Context, request: CompleteItemRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const { cost, score } = request;
-        const done = { ...reportOf(context, snapshot, request), failure: undefined, cost, score };
+        const done = { ...reportOf(context, snapshot)(request), failure: undefined, cost, score };
         return finish([done], keyed, ([result]) =>
           create(CompleteItemResponseSchema, { result: onlyResult(request, result) }),
         );
@@ -172,7 +266,7 @@ export function workHandlers({ db, pools, leaseService, completion, filterAccept
     failItem: {
       async grouped(context: Context, request: FailItemRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
-        const failed = { ...reportOf(context, snapshot, request), failure: failureOf(request) };
+        const failed = { ...reportOf(context, snapshot)(request), failure: failureOf(request) };
         return finish([failed], keyed, ([result]) =>
           create(FailItemResponseSchema, { result: onlyResult(request, result) }),
         );
@@ -182,121 +276,17 @@ export function workHandlers({ db, pools, leaseService, completion, filterAccept
     completeItems: {
       async grouped(context: Context, request: CompleteItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
-        const toReport = (item: LeasedRef) => ({ ...reportOf(context, snapshot, item), failure: undefined });
-        return finishEach(request.items, toReport, keyed, (results) =>
-          create(CompleteItemsResponseSchema, { results }),
-        );
+        const reports = readBatch(context, snapshot, request.items, undefined);
+        return finishEach(reports, keyed, (results) => create(CompleteItemsResponseSchema, { results }));
       },
     },
 
     failItems: {
       async grouped(context: Context, request: FailItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
-        const failure = failureOf(request);
-        const toReport = (item: LeasedRef) => ({ ...reportOf(context, snapshot, item), failure });
-        return finishEach(request.items, toReport, keyed, (results) => create(FailItemsResponseSchema, { results }));
+        const reports = readBatch(context, snapshot, request.items, failureOf(request));
+        return finishEach(reports, keyed, (results) => create(FailItemsResponseSchema, { results }));
       },
     },
-  };
-}
-
-function toLeaseRequest(context: Context, request: LeaseItemsRequest, { pool, recipients }: PoolSnapshot) {
-  const { recipientId, maxItems, waitS, leaseS } = request;
-  const recipient = recipients.find(({ id }) => id === recipientId);
-  if (recipientId !== "" && recipient === undefined) throw notFound("recipient");
-  return {
-    tenantId: context.tenantId,
-    poolId: pool.id,
-    recipientId,
-    limits: toLeaseLimits(pool.config.admission),
-    environmentId: pool.environmentId,
-    recipientIds: recipients.filter(canReceiveWork).map(({ id }) => id),
-    // In a manual pool, operators assign the items.
-    unassigned: pool.strategy !== "manual",
-    delivery: "pull" as const,
-    capacity: recipient?.capacity ?? 0,
-    leaseS: leaseS === 0 ? pool.config.lease.durationS : leaseS,
-    ageingMs: pool.config.queue.ageingS * 1000,
-    max: recipient === undefined || canReceiveWork(recipient) ? Math.max(1, maxItems) : 0,
-    waitMs: waitS * 1000,
-    signal: context.signal,
-    recheckAccess: () => context.recheckAccess(),
-    onWaited: (ms: number) => context.waited(ms),
-  };
-}
-
-function reportOf(
-  { tenantId }: Context,
-  { pool }: PoolSnapshot,
-  { queueItemId, leaseToken }: { queueItemId: string; leaseToken: string },
-) {
-  const { retry, dlq, itemEvents } = pool.config;
-  const { maxRetries } = dlq;
-  return {
-    tenantId,
-    poolId: pool.id,
-    id: queueItemId,
-    token: leaseToken,
-    phase: "work" as const,
-    retry,
-    maxRetries,
-    itemEvents,
-  };
-}
-
-function failureOf({ retryable = true, reasonCode, reason }: FailItemRequest | FailItemsRequest) {
-  return { retryable, reasonCode: reasonCode === "" ? "failed" : reasonCode, reason };
-}
-
-function onlyResult({ queueItemId }: { queueItemId: string }, result: ReportResult): WorkResult {
-  if (result === undefined) throw leaseLost();
-  return fromResult(queueItemId, result);
-}
-
-function fromResult(queueItemId: string, result: ReportResult | Failure): WorkResult {
-  if (result === undefined) return fromResult(queueItemId, leaseLost());
-  if (result instanceof Failure) {
-    const { code, message, violations } = result;
-    return create(WorkResultSchema, {
-      queueItemId,
-      errorCode: code,
-      errorMessage: message,
-      violations: [...violations],
-    });
-  }
-  return {
-    $typeName: "service.api.WorkResult",
-    queueItemId,
-    state: result.state,
-    retryAt: result.retryAtMs === undefined ? undefined : timestampFromMs(result.retryAtMs),
-    errorCode: "",
-    errorMessage: "",
-    violations: [],
-  };
-}
-
-function leaseLost() {
-  return fail("LEASE_LOST", {
-    public: "The lease has expired or its token does not match. Lease items again to get current tokens.",
-  });
-}
-
-function fromRow(row: LeasedRow, { pool }: PoolSnapshot): LeasedItem {
-  // A plain literal: create() costs more per field than the rest of the item.
-  return {
-    $typeName: "service.api.LeasedItem",
-    queueItemId: row.id,
-    poolId: row.poolId,
-    recipientId: row.recipientId,
-    type: row.type,
-    key: row.key,
-    attributes: row.attributes,
-    payload: row.payload,
-    priority: row.priority,
-    attempt: row.attempt,
-    maxAttempts: pool.config.retry.maxAttempts,
-    leaseToken: row.leaseToken,
-    leaseExpiresAt: timestampFromDate(row.leaseUntil),
-    enqueuedAt: timestampFromMs(ulidMs(row.id)),
   };
 }

@@ -1,0 +1,60 @@
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { LeasedItem, LeaseItemsRequest } from "../../../../../gen/service/api/work_pb.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { notFound } from "../../../../platform/db/index.ts";
+import { ulidMs } from "../../../../platform/ids/ulid.ts";
+import { toLeaseLimits } from "../../admission/index.ts";
+import type { PoolSnapshot } from "../../pools/index.ts";
+import { canReceiveWork, type LeaseRequest } from "./lease-service.ts";
+import type { LeasedRow } from "./lease-store.ts";
+
+/** Converts a worker's request; throws if the pool has no such recipient. */
+export function toLeaseRequest(
+  context: Context,
+  request: Pick<LeaseItemsRequest, "recipientId" | "maxItems" | "waitS" | "leaseS">,
+  { pool, recipients }: PoolSnapshot,
+): LeaseRequest {
+  const { recipientId, maxItems, waitS, leaseS } = request;
+  const recipient = recipients.find(({ id }) => id === recipientId);
+  if (recipientId !== "" && recipient === undefined) throw notFound("recipient");
+  return {
+    tenantId: context.tenantId,
+    poolId: pool.id,
+    recipientId,
+    limits: toLeaseLimits(pool.config.admission),
+    environmentId: pool.environmentId,
+    recipientIds: recipients.filter(canReceiveWork).map(({ id }) => id),
+    // In a manual pool, operators assign the items.
+    unassigned: pool.strategy !== "manual",
+    delivery: "pull",
+    capacity: recipient?.capacity ?? 0,
+    leaseS: leaseS === 0 ? pool.config.lease.durationS : leaseS,
+    ageingMs: pool.config.queue.ageingS * 1000,
+    max: recipient === undefined || canReceiveWork(recipient) ? Math.max(1, maxItems) : 0,
+    waitMs: waitS * 1000,
+    signal: context.signal,
+    recheckAccess: () => context.recheckAccess(),
+    onWaited: (ms: number) => context.waited(ms),
+  };
+}
+
+/** Converts a leased item. */
+export function fromRow(row: LeasedRow, { pool }: PoolSnapshot): LeasedItem {
+  // A plain literal: create() costs more per field than the rest of the item.
+  return {
+    $typeName: "service.api.LeasedItem",
+    queueItemId: row.id,
+    poolId: row.poolId,
+    recipientId: row.recipientId,
+    type: row.type,
+    key: row.key,
+    attributes: row.attributes,
+    payload: row.payload,
+    priority: row.priority,
+    attempt: row.attempt,
+    maxAttempts: pool.config.retry.maxAttempts,
+    leaseToken: row.leaseToken,
+    leaseExpiresAt: timestampFromDate(row.leaseUntil),
+    enqueuedAt: timestampFromMs(ulidMs(row.id)),
+  };
+}
