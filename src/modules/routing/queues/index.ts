@@ -10,7 +10,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
+import type { Database, Signals, Sql, TenantChanges } from "../../../platform/db/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
@@ -47,6 +47,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly signals: Signals;
+  readonly changes: TenantChanges;
   readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly pools: PoolReader;
@@ -93,7 +94,7 @@ export function createQueues(parts: Parts) {
     effects: createCompletionEffects({ deadLetters, events, outcomes, wake: wakeReady, sweepBy }),
   });
   const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady });
-  const leaseService = createLeaseService({ db, signals });
+  const leaseService = createLeaseService({ db, signals, changes: parts.changes, log, wake: wakeReady });
   const pushDispatcher = createPushDispatcher({
     db,
     clock,
@@ -106,7 +107,7 @@ export function createQueues(parts: Parts) {
     secret,
   });
   const acceptor = createAcceptor({ db, constrained: createConstrainedAcceptor(db, wake), wake });
-  const service = createQueueService({ pools, events, wake });
+  const service = createQueueService({ pools, events, wake, recall: leaseService.recall });
 
   return {
     handlers: {
@@ -128,7 +129,7 @@ export function createQueues(parts: Parts) {
     /** Ends all waits for work; a stopping node calls it. */
     endWaits: leaseService.endWaits,
     async idle(): Promise<void> {
-      await Promise.all([acceptor.idle(), completion.idle()]);
+      await Promise.all([acceptor.idle(), completion.idle(), leaseService.idle()]);
     },
   };
 }

@@ -30,6 +30,7 @@ import { createMessageChecker } from "../../../../platform/validation/index.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import type { CompletionService, ReportResult, WorkReport } from "../completion/completion-service.ts";
+import { canLeaseAhead } from "./lease-ahead.ts";
 import { canReceiveWork, type LeaseService, type OfferFilter } from "./lease-service.ts";
 import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
 import type { BeforeCommit } from "./limited-lease.ts";
@@ -219,6 +220,7 @@ function toLeaseRequest(context: Context, request: LeaseItemsRequest, { pool, re
     ageingMs: pool.config.queue.ageingS * 1000,
     max: recipient === undefined || canReceiveWork(recipient) ? Math.max(1, maxItems) : 0,
     waitMs: waitS * 1000,
+    leaseAhead: canLeaseAhead(pool.config),
     signal: context.signal,
     recheckAccess: () => context.recheckAccess(),
     onWaited: (ms: number) => context.waited(ms),
