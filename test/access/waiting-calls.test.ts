@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createLeaseService } from "../../src/modules/routing/queues/leasing/lease-service.ts";
+import { leaseParts } from "../../src/modules/routing/queues/testing/lease-parts.ts";
 import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -71,7 +72,7 @@ test("a worker that loses access while its items are leased receives none of the
   });
   await signals.start();
   let checks = 0;
-  const waiting = createLeaseService({ db, signals }).lease({
+  const waiting = createLeaseService(leaseParts(db, signals)).lease({
     tenantId: own.id as never,
     poolId: pool,
     recipientId: "",

@@ -10,7 +10,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
+import type { Database, Signals, Sql, TenantChanges } from "../../../platform/db/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
@@ -50,6 +50,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly signals: Signals;
+  readonly changes: TenantChanges;
   readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly pools: PoolReader;
@@ -104,7 +105,7 @@ export function createQueues(parts: Parts) {
     }),
   });
   const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady });
-  const leaseService = createLeaseService({ db, signals });
+  const leaseService = createLeaseService({ db, signals, changes: parts.changes, log, wake: wakeReady });
   const pushDispatcher = createPushDispatcher({
     db,
     clock,
@@ -117,7 +118,7 @@ export function createQueues(parts: Parts) {
     secret,
   });
   const acceptor = createAcceptor({ db, constrained: createConstrainedAcceptor(db, wake), wake });
-  const service = createQueueService({ pools, events, wake });
+  const service = createQueueService({ pools, events, wake, recall: leaseService.recall });
 
   return {
     handlers: {
@@ -142,7 +143,7 @@ export function createQueues(parts: Parts) {
       leaseService.endWaits();
     },
     async idle(): Promise<void> {
-      await Promise.all([acceptor.idle(), completion.idle(), workStreams.idle()]);
+      await Promise.all([acceptor.idle(), completion.idle(), workStreams.idle(), leaseService.idle()]);
     },
   };
 }

@@ -1,10 +1,13 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
+import { recallMaxMs } from "./leasing/lease-ahead.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";
@@ -14,6 +17,8 @@ interface Parts {
   readonly pools: PoolReader;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
+  /** Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so. */
+  readonly recall: (tenantId: TenantId, poolId: string) => Promise<void>;
 }
 
 /** The operator use cases. */
@@ -24,7 +29,7 @@ const drainBatch = 1000;
 const drainSpare = 500;
 
 /** Creates the operator use cases. */
-export function createQueueService({ pools, events, wake }: Parts) {
+export function createQueueService({ pools, events, wake, recall }: Parts) {
   async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
     return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
   }
@@ -34,7 +39,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
     const { sql, tenantId, nowMs, principal } = context;
     await queueStore(sql).setPaused(tenantId, poolId, { paused, at: new Date(nowMs), by: principal.subject, reason });
     await events.record(context, paused ? "queue.paused" : "queue.resumed", poolId, { reason });
-    if (!paused) context.afterCommit(() => wake(tenantId, poolId));
+    context.afterCommit(() => (paused ? recall(tenantId, poolId) : wake(tenantId, poolId)));
     return statusOf(context, poolId);
   }
 
@@ -43,6 +48,23 @@ export function createQueueService({ pools, events, wake }: Parts) {
     const item = await queueStore(context.sql).findItem(context.tenantId, poolId, id);
     if (item === undefined) throw notFound("queue item");
     return item;
+  }
+
+  /**
+   * Waits until recently leased items are with a worker or wait again. A node may have leased them ahead, and an operator
+   * must find such items as if they were waiting. With an id it concerns only that item.
+   */
+  async function settleRecentLeases({ sql, tenantId }: Context, poolId: string, id?: string): Promise<void> {
+    if (!(await queueStore(sql).isRecentlyLeased(tenantId, poolId, recallMaxMs, id))) return;
+    await Promise.all([recall(tenantId, poolId), delay(recallMaxMs)]);
+  }
+
+  /** Reads an item that an operator is about to change. */
+  async function settledItemOf(context: Context, poolId: string, id: string): Promise<QueueItem> {
+    const item = await itemOf(context, poolId, id);
+    if (item.state !== "leased") return item;
+    await settleRecentLeases(context, poolId, id);
+    return itemOf(context, poolId, id);
   }
 
   /** Transitions one item in the call's transaction; fails when the item has already ended. */
@@ -87,6 +109,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
       const store = queueStore(sql);
       const poolsToWake = new Set<string>();
       const counts: CountChange[] = [];
+      await settleRecentLeases(context, poolId);
       await store.lockDrains(poolId);
       const oldest = await store.oldest(tenantId, poolId, max + drainSpare);
       await readGroups(sql, oldest.flatMap(groupNamesOf), true);
@@ -114,7 +137,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
     },
 
     async cancelItem(context: Context, poolId: string, id: string, reason: string): Promise<QueueItem> {
-      const item = await itemOf(context, poolId, id);
+      const item = await settledItemOf(context, poolId, id);
       await transitionOne(context, item, { from: "unfinished", to: "cancelled" });
       await events.record(context, "queue.item.cancelled", id, { pool_id: poolId, reason });
       return itemOf(context, poolId, id);
@@ -137,7 +160,7 @@ export function createQueueService({ pools, events, wake }: Parts) {
           public: `The recipient is ${recipient.status}. Only an active recipient can be assigned items.`,
         });
       }
-      const item = await itemOf(context, poolId, id);
+      const item = await settledItemOf(context, poolId, id);
       const { sql, tenantId } = context;
       const to = { recipientId, delivery: recipient.delivery.mode };
       if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw alreadyEnded(item);

@@ -130,6 +130,16 @@ export function queueStore(sql: Sql) {
         order by id limit ${limit}`;
     },
 
+    /** Whether a worker or a node leased an item in the last milliseconds: any item of the pool, or the one with the id. */
+    async isRecentlyLeased(tenantId: TenantId, poolId: string, ms: number, id?: string): Promise<boolean> {
+      const [row] = await sql<{ found: boolean }[]>`
+        select exists (
+          select from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'leased'
+            and delivery = 'pull' and leased_at > clock_timestamp() - make_interval(secs => ${ms / 1000})
+            ${id === undefined ? sql`` : sql`and id = ${id}`}) as found`;
+      return row!.found;
+    },
+
     /** Assigns a waiting item to a recipient; false when the item no longer waits. A held item stays held. */
     async assign(
       tenantId: TenantId,

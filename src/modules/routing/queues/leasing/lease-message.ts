@@ -5,6 +5,7 @@ import { notFound } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
+import { canLeaseAhead } from "./lease-ahead.ts";
 import { canReceiveWork, type LeaseRequest } from "./lease-service.ts";
 import type { LeasedRow } from "./lease-store.ts";
 
@@ -32,6 +33,7 @@ export function toLeaseRequest(
     ageingMs: pool.config.queue.ageingS * 1000,
     max: recipient === undefined || canReceiveWork(recipient) ? Math.max(1, maxItems) : 0,
     waitMs: waitS * 1000,
+    leaseAhead: canLeaseAhead(pool.config),
     signal: context.signal,
     recheckAccess: () => context.recheckAccess(),
     onWaited: (ms: number) => context.waited(ms),

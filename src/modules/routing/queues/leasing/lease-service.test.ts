@@ -3,12 +3,13 @@ import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
+import { leaseParts } from "../testing/lease-parts.ts";
 import { createLeaseService, type LeaseRequest, queueTopic } from "./lease-service.ts";
 
 const db = await testDatabase();
 const stage = admissionStage(db);
 const signals = createSignals(db);
-const leaseService = createLeaseService({ db, signals });
+const leaseService = createLeaseService(leaseParts(db, signals));
 
 function requestOf({ tenantId, poolId, environmentId }: StagedPool, recheckAccess: () => Promise<void>): LeaseRequest {
   return {

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
 
 /** Parameters of a lease statement. */
 export interface LeaseParams {
@@ -159,6 +159,12 @@ export function isQueueActive(sql: Sql, tenantId: TenantId, poolId: string): Fra
     and (select p.status from pools p where p.tenant_id = ${tenantId} and p.id = ${poolId}) is distinct from 'disabled'`;
 }
 
+/** Reads whether the queue is not paused and its pool not disabled. */
+export async function readQueueActive(sql: Sql, tenantId: TenantId, poolId: string): Promise<boolean> {
+  const [row] = await sql<{ active: boolean }[]>`select ${isQueueActive(sql, tenantId, poolId)} as active`;
+  return row!.active;
+}
+
 /** Locks a recipient's capacity until the transaction ends. The next statement counts its items after the lock. */
 export async function lockCapacity(tx: Sql, recipientId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${recipientId}, 7))`;
@@ -192,4 +198,55 @@ export async function endLeases(sql: Sql, tenantId: TenantId, leases: readonly P
     from unnest(${leases.map(({ id }) => id)}::text[], ${leases.map(({ leaseToken }) => leaseToken)}::text[])
       as ended(id, lease_token)
     where q.tenant_id = ${tenantId} and q.id = ended.id and q.lease_token = ended.lease_token and q.state = 'leased'`;
+}
+
+/** A lease that no worker has received. */
+export interface ReturnedLease {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly leaseToken: string;
+  /** The waiting time per point of priority that the lease was counted with. */
+  readonly ageingMs: number;
+}
+
+/**
+ * Undoes leases: the items are ready again with their previous attempt number, and the counts are as before. It is not
+ * a failed attempt. Leases that are no longer held are left out. Rows are locked in the global lock order and looked up
+ * one by one, as for a completion.
+ */
+export async function giveBackLeases(sql: Sql, leases: readonly ReturnedLease[], shard: number): Promise<void> {
+  const sorted = leases.toSorted((a, b) => (a.tenantId + a.id < b.tenantId + b.id ? -1 : 1));
+  await sql`
+    with locked as materialized (
+      select q.*, n.ageing_ms::bigint as ageing_ms from (
+        select * from rows from (
+          string_to_table(${lines(sorted, ({ tenantId }) => tenantId)}, E'\\n'),
+          string_to_table(${lines(sorted, ({ id }) => id)}, E'\\n'),
+          string_to_table(${lines(sorted, ({ leaseToken }) => leaseToken)}, E'\\n'),
+          string_to_table(${lines(sorted, ({ ageingMs }) => ageingMs)}, E'\\n')
+        ) with ordinality as input(tenant_id, id, token, ageing_ms, nth) order by nth
+      ) n cross join lateral (
+        select q.ctid as place, q.tenant_id, q.pool_id, q.lease_token, q.leased_at, q.rank, q.priority
+        from queue_items q where q.tenant_id = n.tenant_id and q.id = n.id limit 1 for update
+      ) q
+      where q.lease_token = n.token
+    ), ready as (
+      -- The time of the lease before this one is not known.
+      update queue_items q set state = 'ready', attempt = q.attempt - 1, lease_token = '', lease_until = null,
+        leased_at = case when q.attempt > 1 then q.leased_at end
+      where q.ctid = any(array(select place from locked))
+    ), waits as (
+      -- The day and the waiting time that the lease was counted with.
+      select tenant_id, pool_id, (leased_at at time zone 'utc')::date as day, count(*) as n,
+        sum(floor(extract(epoch from leased_at) * 1000) - rank - priority * ageing_ms) as ms
+      from locked group by 1, 2, 3
+    ), deeper as (
+      insert into queue_depths (tenant_id, pool_id, shard, depth)
+      select tenant_id, pool_id, ${shard}, sum(n) from waits group by 1, 2 order by 1, 2
+      on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
+    )
+    insert into queue_days (tenant_id, pool_id, day, shard, leased, wait_ms)
+    select tenant_id, pool_id, day, ${shard}, -n, -ms from waits order by 1, 2, 3
+    on conflict (tenant_id, pool_id, day, shard) do update set
+      leased = queue_days.leased + excluded.leased, wait_ms = queue_days.wait_ms + excluded.wait_ms`;
 }

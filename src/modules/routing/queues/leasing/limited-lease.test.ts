@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { type Connections, createSignals, type Database } from "../../../../platform/db/index.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
+import { leaseParts } from "../testing/lease-parts.ts";
 import { createLeaseService, type LeaseRequest } from "./lease-service.ts";
 
 const db = await testDatabase();
@@ -25,7 +26,7 @@ function counted() {
     },
   });
   const database: Database = { ...db, ...count(db), steady: count(db.steady) };
-  return { seen, leaseService: createLeaseService({ db: database, signals: createSignals(db) }) };
+  return { seen, leaseService: createLeaseService(leaseParts(database, createSignals(db))) };
 }
 
 /** Enqueues one item for each recipient, all in one concurrency group. */

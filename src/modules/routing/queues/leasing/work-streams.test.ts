@@ -6,13 +6,14 @@ import { markWritten } from "../../../../chain/stream.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import type { FinishedItem } from "../completion/completion-service.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
+import { leaseParts } from "../testing/lease-parts.ts";
 import { findHeldLeases } from "./held-lease-store.ts";
 import { createLeaseService } from "./lease-service.ts";
 import { createWorkStreams, type WorkStreamRequest } from "./work-streams.ts";
 
 const db = await testDatabase();
 const stage = admissionStage(db);
-const leaseService = createLeaseService({ db, signals: createSignals(db) });
+const leaseService = createLeaseService(leaseParts(db, createSignals(db)));
 
 function createStage() {
   let endedLeases = 0;

@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import type { Connections, Database, Sql } from "../../../../platform/db/index.ts";
+import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
+import type { LeaseLimits } from "../../admission/index.ts";
+import { shardCount } from "../transitions/queue-counts.ts";
+import { isBounded, type LeaseRequest, needsManyScans, recipientsPerScan } from "./lease-request.ts";
+import { type LeasedRow, type LeaseParams, leaseItems, lockCapacity } from "./lease-store.ts";
+import { type BeforeCommit, type GroupCursor, type LeaseResult, leaseWithinLimits } from "./limited-lease.ts";
+import type { QueueHead } from "./queue-head.ts";
+
+/** Restricts a lease statement. */
+type Selection = Pick<LeaseParams, "fromRank"> & { readonly ids?: readonly string[] | undefined };
+
+/** The most concurrent leases of limited pools per tenant and node. Each holds a connection while it waits for locks. */
+const limitedLanes = 2;
+
+/** The lease statements of a node. */
+export type ItemScans = ReturnType<typeof createItemScans>;
+
+/** Creates the lease statements of a node. */
+export function createItemScans(db: Database) {
+  // Leases of one limited pool wait for the same group rows, so they queue here before they take a connection.
+  const limitedPools = createTenantConcurrencyLimiter(limitedLanes);
+  let turn = 0;
+
+  function toParams(request: LeaseRequest, count: number, { ids, fromRank }: Selection): LeaseParams {
+    const { tenantId, poolId, recipientId, delivery, capacity, leaseS, ageingMs } = request;
+    return {
+      tenantId,
+      poolId,
+      delivery,
+      count,
+      fromRank,
+      leaseS,
+      ageingMs,
+      // Items leased by id have no recipient yet.
+      ...(ids && { ids, assignTo: recipientId }),
+      recipientIds: recipientId === "" ? servedRecipients(request) : [ids === undefined ? recipientId : ""],
+      bound: isBounded(request) ? { recipientId, capacity } : undefined,
+      tokenPrefix: nextTokenPrefix(),
+      shard: turn++ % shardCount,
+    };
+  }
+
+  function servedRecipients({ unassigned, recipientIds }: LeaseRequest): readonly string[] {
+    return unassigned ? ["", ...rotate(recipientIds)] : rotate(recipientIds);
+  }
+
+  // In a pool with many recipients, each statement serves some of them in rotation.
+  function rotate(ids: readonly string[]): readonly string[] {
+    if (ids.length <= recipientsPerScan) return ids;
+    const start = (turn * recipientsPerScan) % ids.length;
+    return [...ids, ...ids.slice(0, recipientsPerScan)].slice(start, start + recipientsPerScan);
+  }
+
+  // The best plan for a lookup by ids depends on the ids, so it avoids the connections that force generic plans.
+  function connectionsFor({ ids }: Selection): Connections {
+    return ids === undefined ? db.steady : db;
+  }
+
+  async function takeIn(sql: Sql, request: LeaseRequest, count: number, selection: Selection): Promise<LeasedRow[]> {
+    const lease = toParams(request, count, selection);
+    if (lease.bound === undefined) return leaseItems(sql, lease);
+    // Pipelined: sent together and executed in this order.
+    const [, rows] = await Promise.all([lockCapacity(sql, lease.bound.recipientId), leaseItems(sql, lease)]);
+    return rows;
+  }
+
+  async function take(request: LeaseRequest, count: number, selection: Selection = {}): Promise<LeasedRow[]> {
+    const connections = connectionsFor(selection);
+    // The recipient's items are counted and leased in one transaction.
+    if (isBounded(request)) return connections.transaction((tx) => takeIn(tx, request, count, selection));
+    return takeIn(connections.sql, request, count, selection);
+  }
+
+  return {
+    /** Leases the first items of a queue, or items with these ids. */
+    take,
+
+    /** Leases the first items of a queue from its remembered head on. */
+    async takeFirst(head: QueueHead, request: LeaseRequest, count: number): Promise<LeasedRow[]> {
+      // A scan of only some recipients does not know the head of the queue.
+      if (needsManyScans(request)) return take(request, count);
+      const scan = head.beginScan();
+      const rows = await take(request, count, { fromRank: scan.fromRank });
+      if (rows.length === count) head.advance(scan, rows.at(-1)!.rank);
+      else head.reset();
+      // Only a full scan may report an empty queue.
+      return rows.length === 0 && scan.fromRank !== undefined ? take(request, count) : rows;
+    },
+
+    /** Leases items together with what the caller writes before the commit. */
+    takeInTransaction(
+      request: LeaseRequest,
+      beforeCommit: BeforeCommit,
+      ids: readonly string[] | undefined,
+    ): Promise<LeasedRow[]> {
+      return connectionsFor({ ids }).transaction(async (tx) => {
+        const taken = await takeIn(tx, request, request.max, { ids });
+        if (taken.length > 0) await beforeCommit(tx, taken);
+        return taken;
+      });
+    },
+
+    /** Runs the leases of a limited pool one after the other. */
+    inTurn: <T>({ tenantId, poolId }: LeaseRequest, work: () => Promise<T>): Promise<T> =>
+      limitedPools.run(tenantId, poolId, work),
+
+    /** Leases items of a pool with limits; the caller waits for its turn. */
+    takeWithinLimits(
+      request: LeaseRequest,
+      limits: LeaseLimits,
+      count: number,
+      cursor: GroupCursor,
+      ids?: readonly string[],
+      beforeCommit?: BeforeCommit,
+    ): Promise<LeaseResult> {
+      const { environmentId } = request;
+      const params = { ...toParams(request, count, { ids }), limits, environmentId };
+      return leaseWithinLimits(db, params, cursor, beforeCommit);
+    },
+  };
+}
+
+const tokenPrefixBytes = 12;
+let randomBuffer = Buffer.alloc(0);
+
+/** Unguessable prefix of the tokens of one statement. Random bytes are fetched in bulk, because small reads are slow. */
+function nextTokenPrefix(): string {
+  if (randomBuffer.length === 0) randomBuffer = randomBytes(tokenPrefixBytes * 256);
+  const tokenPrefix = randomBuffer.toString("base64url", 0, tokenPrefixBytes);
+  randomBuffer = randomBuffer.subarray(tokenPrefixBytes);
+  return tokenPrefix;
+}

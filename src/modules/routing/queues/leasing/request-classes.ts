@@ -1,0 +1,229 @@
+import { type Batcher, createBatcher, type Database, type Signals } from "../../../../platform/db/index.ts";
+import type { ItemScans } from "./item-scans.ts";
+import { type AheadBuffer, type Claim, canBeBuffered, type LeaseAhead } from "./lease-ahead.ts";
+import { ageMaxMs, type BufferedLease, toHandedOut } from "./lease-buffer.ts";
+import type { LeaseRequest } from "./lease-request.ts";
+import { type LeasedRow, readQueueActive } from "./lease-store.ts";
+import type { GroupCursor, LeaseResult } from "./limited-lease.ts";
+import { createQueueHead, type QueueHead } from "./queue-head.ts";
+
+/** State shared by requests with the same parameters: their batches, scan positions and leases made ahead. */
+export interface RequestClass {
+  /** Leases items from memory or with a statement that it shares with other requests. */
+  lease(request: LeaseRequest): Promise<LeaseResult>;
+  /** Scan position in the groups of a limited pool. */
+  readonly cursor: GroupCursor;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly scans: ItemScans;
+  readonly ahead: LeaseAhead;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
+}
+
+/** The request classes of a node. */
+export interface RequestClasses {
+  /** The class of a request; with `buffered` it may be served from memory. */
+  classOf(request: LeaseRequest, buffered: boolean): RequestClass;
+  /** Resolves when no statement is in flight. */
+  idle(): Promise<void>;
+}
+
+interface OpenClass extends RequestClass {
+  readonly batcher: Batcher<LeaseRequest, LeaseResult>;
+  close(): void;
+}
+
+/** Requests share a statement of up to `batchMax` items. A second statement runs beside it from `concurrentMin` items on. */
+const byItems = { lanes: 2, batchMax: 500, concurrentMin: 50, weigh: ({ max }: LeaseRequest) => max };
+const itemsPerStatement = 1000;
+const classesMax = 10_000;
+
+export const noItems: LeaseResult = { rows: [], retryInMs: undefined };
+
+/** The common prefix of all queue topics. */
+export const queueTopicPrefix = "queue:";
+
+/** Signal topic for workers waiting on a pool. */
+export function queueTopic(tenantId: string, poolId: string): string {
+  return `${queueTopicPrefix}${tenantId}:${poolId}`;
+}
+
+/** Creates the request classes of a node. Concurrent requests of one class share a statement. */
+export function createRequestClasses({ db, signals, scans, ahead, nowMs }: Parts): RequestClasses {
+  const classes = new Map<string, OpenClass>();
+
+  function openClass(first: LeaseRequest, lanes: number, buffered: boolean): OpenClass {
+    const { tenantId, poolId } = first;
+    const head = createQueueHead(signals, queueTopic(tenantId, poolId));
+    const cursor: GroupCursor = { at: undefined };
+    const buffer = buffered ? ahead.open(tenantId, poolId) : undefined;
+    const serve = buffer === undefined ? scanFor(head, cursor) : serveFrom(buffer, head);
+    const batcher = createBatcher({ ...byItems, lanes, flush: serve });
+    let isRefilling = false;
+
+    /** Leases the next items in the background. Workers that request items meanwhile join the statement. */
+    function refill(request: LeaseRequest): void {
+      if (isRefilling) return;
+      isRefilling = true;
+      batcher
+        .run({ ...request, max: 0, signal: neverAborted })
+        // The next request repeats the statement and reports its error.
+        .catch(() => {})
+        .finally(() => {
+          isRefilling = false;
+        });
+    }
+
+    return {
+      cursor,
+      batcher,
+      async lease(request) {
+        if (buffer === undefined) return batcher.run(request);
+        const buffered = buffer.takeAll(request);
+        const rows = buffered === undefined ? (await batcher.run(request)).rows : toRows(buffered);
+        buffer.record(rows);
+        if (rows.length > 0 && buffer.isLow()) refill(request);
+        return { rows, retryInMs: undefined };
+      },
+      close() {
+        head.stop();
+        buffer?.close();
+      },
+    };
+  }
+
+  /** Serves requests of a class without a buffer. */
+  function scanFor(head: QueueHead, cursor: GroupCursor) {
+    const scan = async (workers: LeaseRequest[]): Promise<LeaseResult[]> => {
+      // Skip disconnected workers: their items would be blocked until the leases expire.
+      const present = workers.filter(({ signal }) => !signal.aborted);
+      const count = Math.min(wantedBy(present), itemsPerStatement);
+      if (count === 0) return workers.map(() => noItems);
+      const request = present.at(-1)!;
+      const lease =
+        request.limits === undefined
+          ? { rows: await takeFirst(head, request, count), retryInMs: undefined }
+          : await scans.takeWithinLimits(request, request.limits, count, cursor);
+      const { shares } = share(present, lease.rows);
+      return workers.map((worker) => ({ ...lease, rows: shares.get(worker) ?? [] }));
+    };
+    return (workers: LeaseRequest[]) =>
+      workers[0]!.limits === undefined ? scan(workers) : scans.inTurn(workers[0]!, () => scan(workers));
+  }
+
+  async function takeFirst(head: QueueHead, request: LeaseRequest, count: number): Promise<LeasedRow[]> {
+    const sentAtMs = nowMs();
+    const rows = await scans.takeFirst(head, request, count);
+    const isCurrent = rows.length === 0 || request.delivery === "push" || (await canStillBeLeased(request, sentAtMs));
+    if (isCurrent) return rows;
+    const { tenantId, poolId, ageingMs } = request;
+    ahead.giveBack(
+      tenantId,
+      poolId,
+      rows.map((row) => ({ row, sentAtMs, spareMs: 0, ageingMs })),
+    );
+    return [];
+  }
+
+  /** The queue may have been paused or its pool disabled since a slow statement began. */
+  async function canStillBeLeased({ tenantId, poolId }: LeaseRequest, sentAtMs: number): Promise<boolean> {
+    return nowMs() - sentAtMs <= ageMaxMs || readQueueActive(db.sql, tenantId, poolId);
+  }
+
+  /** Serves requests from a buffer first. If a statement is needed, it also leases ahead. */
+  function serveFrom(buffer: AheadBuffer, head: QueueHead) {
+    return async (requests: LeaseRequest[]): Promise<LeaseResult[]> => {
+      const present = requests.filter(({ signal }) => !signal.aborted);
+      const request = present.at(-1);
+      if (request === undefined) return requests.map(() => noItems);
+      const count = Math.min(wantedBy(present), itemsPerStatement);
+      const claim = buffer.begin();
+      const taken = buffer.take(request, count);
+      const missing = count - taken.length;
+      let added: BufferedLease[] = [];
+      try {
+        if (missing > 0 || (claim.extra > 0 && present.some(isRefill))) {
+          added = await leaseFrom(head, request, missing + claim.extra, claim);
+        }
+      } catch (error) {
+        buffer.end(claim, taken);
+        throw error;
+      }
+      // Buffered leases may have become too old during the statement.
+      const [young, old] = partition(taken, ({ sentAtMs }) => nowMs() - sentAtMs <= ageMaxMs);
+      // Items of workers that disconnected during the statement are kept for others.
+      const connected = present.filter(({ signal }) => !signal.aborted);
+      const { shares, rest } = share(connected, [...young, ...added]);
+      buffer.end(claim, [...old, ...rest]);
+      return requests.map((worker) => ({ rows: toRows(shares.get(worker) ?? []), retryInMs: undefined }));
+    };
+  }
+
+  function toRows(leases: readonly BufferedLease[]): LeasedRow[] {
+    const now = nowMs();
+    return leases.map((lease) => toHandedOut(lease, now));
+  }
+
+  async function leaseFrom(
+    head: QueueHead,
+    request: LeaseRequest,
+    count: number,
+    { sentAtMs, extra }: Claim,
+  ): Promise<BufferedLease[]> {
+    const spareMs = extra > 0 ? ageMaxMs : 0;
+    const rows = await takeFirst(head, { ...request, leaseS: request.leaseS + spareMs / 1000 }, count);
+    return rows.map((row) => ({ row, sentAtMs, spareMs, ageingMs: request.ageingMs }));
+  }
+
+  return {
+    classOf(request, buffered) {
+      const { tenantId, poolId, recipientId, leaseS, delivery, limits } = request;
+      // Concurrent leases of a limited pool would wait for each other's group locks and then find their items taken.
+      const lanes = limits === undefined ? byItems.lanes : 1;
+      const isBuffered = buffered && canBeBuffered(request);
+      const key = `${tenantId}/${poolId}/${recipientId}/${leaseS}/${delivery}/${lanes}/${isBuffered}`;
+      const known = classes.get(key);
+      if (known !== undefined) return known;
+      if (classes.size >= classesMax) {
+        for (const each of classes.values()) each.close();
+        classes.clear();
+      }
+      const opened = openClass(request, lanes, isBuffered);
+      classes.set(key, opened);
+      return opened;
+    },
+    async idle() {
+      await Promise.all([...classes.values()].map(({ batcher }) => batcher.idle()));
+    },
+  };
+}
+
+const neverAborted = new AbortController().signal;
+
+function isRefill({ max }: LeaseRequest): boolean {
+  return max === 0;
+}
+
+function wantedBy(requests: readonly LeaseRequest[]): number {
+  return requests.reduce((sum, { max }) => sum + max, 0);
+}
+
+function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): [T[], T[]] {
+  return [values.filter(isFirst), values.filter((value) => !isFirst(value))];
+}
+
+/** Divides leases among workers, round-robin; `rest` is what nobody wants. */
+function share<T>(workers: readonly LeaseRequest[], leases: readonly T[]) {
+  const shares = new Map(workers.map((worker) => [worker, [] as T[]]));
+  let unserved = workers.filter(({ max }) => max > 0);
+  let at = 0;
+  while (at < leases.length && unserved.length > 0) {
+    for (const worker of unserved) if (at < leases.length) shares.get(worker)!.push(leases[at++]!);
+    unserved = unserved.filter((worker) => shares.get(worker)!.length < worker.max);
+  }
+  return { shares: shares as ReadonlyMap<LeaseRequest, T[]>, rest: leases.slice(at) };
+}
