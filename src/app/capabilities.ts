@@ -53,7 +53,7 @@ export function createCapabilitySources({
         "service.api.AdmissionService",
         "service.api.DeadLetterService",
       ],
-      settings: ["queue.ended_retention_hours"],
+      settings: ["routing.retention_days"],
     },
     simple("anomalies", "Anomalies", "Anomalies detected in pools.", "AnomalyService"),
     {

@@ -237,13 +237,14 @@ export const settings = {
 
   "dynamic_config.enabled": flag(false, "Whether tenants can change their own settings at runtime."),
   "tenant.purge_after_days": integer(30, "Days after which the data of a deleted tenant is removed."),
-  "queue.ended_retention_hours": integer(24, "Hours that items are stored after they have ended.", { minimum: 1 }),
   "routing.assign_poll_ms": integer(
     1000,
     "Milliseconds between scans for waiting items without a recipient. Freed capacity and pool changes trigger a scan immediately.",
     { minimum: 100 },
   ),
-  "routing.retention_days": integer(30, "Days that routing decisions and outcomes are stored.", { minimum: 1 }),
+  "routing.retention_days": integer(30, "Days that routing decisions, ended items and outcomes are stored.", {
+    minimum: 1,
+  }),
   "events.retention_days": integer(30, "Days that events are stored.", { minimum: 1 }),
   "webhooks.retention_days": integer(30, "Days that webhook deliveries are stored after they have ended.", {
     minimum: 1,

@@ -97,15 +97,13 @@ export async function routeBatch(connection, poolId, items) {
   if (accepted !== items.length) throw new Error(`${path} accepted ${accepted} of ${items.length}`);
 }
 
-/** Leases up to `size` items and completes them; returns their number. */
-export async function leaseAndComplete(connection, poolId, size) {
-  const { items: leased } = await post(connection, `/api/queues/${poolId}/lease`, { max_items: size, wait_s: 0 });
-  if (leased.length === 0) return 0;
-  const items = leased.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
-  const { results } = await post(connection, `/api/queues/${poolId}/items:complete`, { items });
+/** Completes the items of the previous cycle and leases up to `size` new ones, in one call; returns the new ones. */
+export async function completeAndLease(connection, poolId, completed, size) {
+  const request = { max_items: size, wait_s: 0, completed };
+  const { items, results } = await post(connection, `/api/queues/${poolId}/lease`, request);
   const failed = results.find(({ error_code }) => error_code !== "");
   if (failed !== undefined) throw new Error(`completing an item returned ${failed.error_code}`);
-  return items.length;
+  return items.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
 }
 
 async function post(connection, path, body) {

@@ -5,8 +5,8 @@ import { inBatches, lanes } from "../lanes.mjs";
 import { drainInLoops, pause } from "../pacing.mjs";
 import {
   admissions,
+  completeAndLease,
   decide,
-  leaseAndComplete,
   management,
   route,
   routeBatch,
@@ -80,8 +80,9 @@ async function participant(service) {
 async function tryOnce(connection, poolId) {
   await route(connection, poolId, nextItem());
   await routeBatch(connection, poolId, nextItems(1));
-  const done = await leaseAndComplete(connection, poolId, 2);
-  if (done !== 2) throw new Error(`2 items were accepted, but ${done} could be leased`);
+  const leased = await completeAndLease(connection, poolId, [], 2);
+  if (leased.length !== 2) throw new Error(`2 items were accepted, but ${leased.length} could be leased`);
+  await completeAndLease(connection, poolId, leased, 1);
 }
 
 function fillPool(callers, poolId, count) {
@@ -90,13 +91,19 @@ function fillPool(callers, poolId, count) {
   return inBatches(count, (size) => routeBatch(callers[turn++ % callers.length], poolId, nextItems(size)));
 }
 
+/** Workers with one call per cycle: it completes the items of the previous cycle and leases the next ones. */
 function drainLane(callers, pool, workers, batching, size) {
-  return {
-    form: lanes.drainForm(workers, batching),
-    name: `lease ${size} + complete`,
-    drain: (pace) =>
-      drainInLoops({ take: (worker) => leaseAndComplete(callers[worker], pool(), size), workers, ...pace }),
+  const drain = (pace) => {
+    const held = Array.from({ length: workers }, () => []);
+    const take = async (worker) => {
+      if (held[worker].length === 0) held[worker] = await completeAndLease(callers[worker], pool(), [], size);
+      const done = held[worker];
+      if (done.length > 0) held[worker] = await completeAndLease(callers[worker], pool(), done, size);
+      return done.length;
+    };
+    return drainInLoops({ take, workers, ...pace });
   };
+  return { form: lanes.drainForm(workers, batching), name: `complete + lease ${size}, one call`, drain };
 }
 
 async function admissionLanes(api, callers) {

@@ -56,7 +56,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     outcomes: createOutcomeSink(live),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
-    retentionHours: config["queue.ended_retention_hours"],
+    retentionDays: config["routing.retention_days"],
   });
   const router = createRouter({
     ...parts,

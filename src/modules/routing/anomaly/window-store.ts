@@ -40,7 +40,7 @@ export function windowStore(sql: Sql) {
         where (tenant_id, id) > (${last?.tenantId ?? ""}, ${last?.poolId ?? ""}) and status in ('active', 'draining')
           and (config->'anomaly'->>'enabled')::boolean is distinct from false
           and exists (
-            select from outcomes where outcomes.tenant_id = pools.tenant_id and outcomes.pool_id = pools.id
+            select from all_outcomes o where o.tenant_id = pools.tenant_id and o.pool_id = pools.id
               and recorded_at > ${now}::timestamptz - greatest(interval '1 day',
                 ${windows} * coalesce((config->'anomaly'->>'windowS')::float8, 0) * interval '1 second'))
         order by tenant_id, id limit ${limit}`;
@@ -70,7 +70,7 @@ export function windowStore(sql: Sql) {
               case when latency_ms is not null then least(latency_ms, 1e15) end as latency,
               case when cost is not null then least(greatest(cost, -1e15), 1e15) end as cost,
               case status when 'success' then false when 'failure' then true when 'timeout' then true end as failed
-            from outcomes where ${inSlot} order by recorded_at desc limit ${outcomesMax}) each
+            from all_outcomes where ${inSlot} order by recorded_at desc limit ${outcomesMax}) each
         ), sums as (
           select recipient_id, slot, count(*) as total, count(*) filter (where not failed) as successes,
             count(*) filter (where failed) as failures, ${sumsOf("latency")}, ${sumsOf("cost")}
@@ -93,7 +93,7 @@ export function windowStore(sql: Sql) {
         )
         select '' as recipient_id, slot,
           case when sum(total) < ${outcomesMax} then sum(total)::int
-            else (select count(*)::int from outcomes where ${inSlot}) end as total, sum(successes)::int as successes,
+            else (select count(*)::int from all_outcomes where ${inSlot}) end as total, sum(successes)::int as successes,
           sum(failures)::int as failures, sum(latency_count)::int as latency_count, sum(latency_sum) as latency_sum,
           sum(latency_squares) as latency_squares, sum(cost_count)::int as cost_count, sum(cost_sum) as cost_sum,
           sum(cost_squares) as cost_squares, 0 as failure_run, 0 as flips

@@ -46,8 +46,9 @@ export function retentionStore(sql: Sql) {
           returning picked.tenant_id, picked.queue_item_id
         ), items as (
           delete from queue_items using letters where queue_items.tenant_id = letters.tenant_id and id = queue_item_id
-        ), decided as (
-          delete from decisions using letters where decisions.tenant_id = letters.tenant_id and id = queue_item_id
+        ), unconverted as (
+          delete from unconverted_decisions using letters
+          where unconverted_decisions.tenant_id = letters.tenant_id and id = queue_item_id
         )
         select count(*) from letters`;
       return row!.count;

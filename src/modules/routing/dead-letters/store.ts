@@ -149,7 +149,7 @@ export function deadLetterStore(sql: Sql) {
           letter.max_retries, coalesce(sha256(convert_to(payload::jsonb::text, 'UTF8')), ''), failed_at, failed_at
         from jsonb_to_recordset(${sql.json(rows as never)}) as letter(pool_id text, queue_item_id text,
           reason_code text, phase text, attempts jsonb, max_retries int, failed_at timestamptz)
-        left join decisions on decisions.tenant_id = ${tenantId} and decisions.id = letter.queue_item_id
+        left join queue_items item on item.tenant_id = ${tenantId} and item.id = letter.queue_item_id
         order by letter.pool_id, letter.queue_item_id, failed_at desc
         on conflict (tenant_id, pool_id, queue_item_id) do update set
           state = 'failed', reason_code = excluded.reason_code, phase = excluded.phase,
@@ -164,16 +164,14 @@ export function deadLetterStore(sql: Sql) {
     /** Deletes the letters of retried items that have ended. The caller holds the items' locks. */
     async deleteResolved(tenantId: TenantId, queueItemIds: readonly string[]): Promise<void> {
       await sql`
-        delete from dead_letters letter using queue_items item
-        where letter.tenant_id = ${tenantId} and item.tenant_id = ${tenantId}
-          and item.id = any(${queueItemIds as string[]}) and letter.pool_id = item.pool_id
-          and letter.queue_item_id = item.id and letter.state = 'retrying'`;
+        delete from dead_letters
+        where tenant_id = ${tenantId} and queue_item_id = any(${queueItemIds as string[]}) and state = 'retrying'`;
     },
 
     async list(tenantId: TenantId, poolId: string, state: DeadLetterState, page: Page): Promise<PageRows<DeadLetter>> {
       const decided = (column: string) => sql`
-        coalesce((select ${sql(column)} from decisions
-          where decisions.tenant_id = dead_letters.tenant_id and id = queue_item_id), '') as ${sql(column)}`;
+        coalesce((select ${sql(column)} from all_items
+          where all_items.tenant_id = dead_letters.tenant_id and id = queue_item_id), '') as ${sql(column)}`;
       const columns = sql`tenant_id, pool_id, queue_item_id, state, reason_code, phase, attempts, retry_count, max_retries,
         payload_digest, first_failed_at, last_failed_at, ${decided("type")}, ${decided("key")}`;
       const where = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${inState(state)}`;
@@ -283,8 +281,8 @@ export function deadLetterStore(sql: Sql) {
           returning queue_item_id
         ), items as (
           delete from queue_items where tenant_id = ${tenantId} and id = any(array(select * from letters))
-        ), decided as (
-          delete from decisions where tenant_id = ${tenantId} and id = any(array(select * from letters))
+        ), unconverted as (
+          delete from unconverted_decisions where tenant_id = ${tenantId} and id = any(array(select * from letters))
         )
         select count(*) from letters`;
       return row!.count;

@@ -21,6 +21,8 @@ import type { PoolReader } from "../pools/index.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
+import { maintainHistoryJob } from "./history/history-job.ts";
+import { convertItemsJob } from "./history/item-conversion.ts";
 import { createAcceptor } from "./intake/acceptor.ts";
 import { createConstrainedAcceptor } from "./intake/constrained-acceptor.ts";
 import { createReadmission } from "./intake/dead-letter-readmission.ts";
@@ -30,13 +32,13 @@ import { createWorkStreams } from "./leasing/work-streams.ts";
 import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
 import { createQueueService } from "./queue-service.ts";
-import { deleteEndedItemsJob } from "./sweep/ended-items-job.ts";
 import { createItemSweeper } from "./sweep/item-sweeper.ts";
 import { createUnassignedItems } from "./unassigned-items.ts";
 
 export type { CompletionService, WorkReport } from "./completion/completion-service.ts";
 export type { OutcomeSink, WorkOutcome } from "./completion/item-outcomes.ts";
 export type { ItemState } from "./domain/queue-item.ts";
+export { archiveTracked } from "./history/history-store.ts";
 export type { AcceptRequest } from "./intake/accept-request.ts";
 export type { AcceptedBatch, DecisionRow, ItemEventRow, ItemRow } from "./intake/accept-store.ts";
 export type { Acceptor } from "./intake/acceptor.ts";
@@ -61,7 +63,7 @@ interface Parts {
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
   /** Called with each pool in which items became ready; the items may have no recipient. */
   readonly onReady: (tenantId: TenantId, poolId: string) => void;
-  readonly retentionHours: number;
+  readonly retentionDays: number;
   readonly platformTenantId: () => string;
 }
 
@@ -123,7 +125,7 @@ export function createQueues(parts: Parts) {
       work: workHandlers({ db, pools, leaseService, completion, streams: workStreams, filterAcceptable }),
       explanations: explanationHandlers(pools),
     },
-    jobs: [deleteEndedItemsJob({ sql: db.sql, ...parts })],
+    jobs: [maintainHistoryJob(parts), convertItemsJob(parts)],
     acceptor,
     readmission: createReadmission(parts.admissionOf, parts.shares),
     completion,

@@ -1,30 +1,10 @@
 import assert from "node:assert/strict";
-import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
+import { earlierDatabase } from "../../../../test/harness/earlier-schema.ts";
 import { query } from "../../../../test/harness/embedded-owner.ts";
-import { testServerUrl } from "../../../../test/harness/postgres.ts";
-import { administer, databaseUrl } from "../../../../test/harness/postgres-server.ts";
-import { migrate } from "../../../platform/db/migrate.ts";
-
-const folder = join(import.meta.dirname, "../../../../migrations");
-const limitsAtLeasing = "0008";
 
 test("after the upgrade to limits at leasing, an item still waits for its own time and others are ready", async (t) => {
-  const serverUrl = testServerUrl();
-  const name = `limits_${process.pid}_${Date.now()}`;
-  const before = await mkdtemp(join(tmpdir(), "switchyard-migrations-"));
-  await administer(serverUrl, `create database ${name}`);
-  t.after(async () => {
-    await administer(serverUrl, `drop database ${name} with (force)`);
-    await rm(before, { recursive: true });
-  });
-  const url = databaseUrl(serverUrl, name);
-  for (const file of await readdir(folder)) {
-    if (file < limitsAtLeasing) await copyFile(join(folder, file), join(before, file));
-  }
-  await migrate(url, before);
+  const { url, upgrade } = await earlierDatabase(t, "0008");
 
   // An item held by a throttle may have had its own time, which was not stored separately.
   const id = (nth: number) => `0000000000000000000000000${nth}`;
@@ -49,7 +29,7 @@ test("after the upgrade to limits at leasing, an item still waits for its own ti
     `insert into admission_groups (tenant_id, kind, group_id, environment_id, pool_id, slots, in_use, updated_at)
      values ('${id(0)}', 'concurrency', 'g', '${id(0)}', '${id(0)}', 5, 2, now())`,
   );
-  await migrate(url, folder);
+  await upgrade();
 
   const items = await query(
     url,

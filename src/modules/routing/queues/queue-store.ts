@@ -80,9 +80,9 @@ export async function queueStatuses(
 /** Creates the queries of queues and items for operators. */
 export function queueStore(sql: Sql) {
   const itemColumns = sql`
-    q.tenant_id, q.id, q.pool_id, q.recipient_id, q.state, q.hold_reason, q.priority, q.due_at, q.expires_at, q.attempt,
-    q.leased_at, q.lease_until, q.ended_at, q.survivor_id, q.failures, q.singleton_group, q.debounce_group,
-    q.throttle_group, q.concurrency_group, q.assign_tries, q.assign_reason, q.assign_after, d.type, d.key, d.attributes, d.payload`;
+    tenant_id, id, pool_id, recipient_id, state, hold_reason, priority, due_at, expires_at, attempt, leased_at,
+    lease_until, ended_at, survivor_id, failures, singleton_group, debounce_group, throttle_group, concurrency_group,
+    assign_tries, assign_reason, assign_after, type, key, attributes, payload`;
   return {
     async listPools(tenantId: TenantId, filter: QueueFilter, page: Page): Promise<PageRows<{ id: string }>> {
       const where = sql`tenant_id = ${tenantId} and status <> 'archived'
@@ -153,8 +153,7 @@ export function queueStore(sql: Sql) {
 
     async findItem(tenantId: TenantId, poolId: string, id: string): Promise<QueueItem | undefined> {
       const [row] = await sql<QueueItem[]>`
-        select ${itemColumns} from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
-        where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.id = ${id}`;
+        select ${itemColumns} from all_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
       return row && (await withSurvivors(sql, tenantId, [row]))[0];
     },
 
@@ -163,17 +162,14 @@ export function queueStore(sql: Sql) {
       const ofRecipient = filter.recipientId === "" ? undefined : sql`recipient_id = ${filter.recipientId}`;
       // Only waiting and leased items have an index by pool.
       const selection = hasPoolIndex(filter.state)
-        ? { where: sql`tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
+        ? { where: sql`not archived and tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
         : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };
-      const { rows, ...found } = await readKeyset<{ id: string }>(
+      const { rows, ...found } = await readKeyset<QueueItem>(
         sql,
-        { columns: sql`id`, table: "queue_items", newestFirst: true, ...selection },
+        { columns: itemColumns, table: "all_items", newestFirst: true, ...selection },
         page,
       );
-      const items = await sql<QueueItem[]>`
-        select ${itemColumns} from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
-        where q.tenant_id = ${tenantId} and q.id = any(${rows.map(({ id }) => id)}::text[]) order by q.id desc`;
-      return { ...found, rows: await withSurvivors(sql, tenantId, items) };
+      return { ...found, rows: await withSurvivors(sql, tenantId, rows) };
     },
   };
 }

@@ -24,11 +24,11 @@ export async function withSurvivors<Item extends Superseded>(
   // "union" removes duplicates, so a shared part of chains is followed once.
   const links = await sql<Superseded[]>`
     with recursive chain as (
-      select q.id, q.survivor_id from queue_items q
+      select q.id, q.survivor_id from all_items q
       where q.tenant_id = ${tenantId} and q.id = any(${superseded.map(({ survivorId }) => survivorId)}::text[])
         and q.survivor_id <> ''
       union
-      select q.id, q.survivor_id from chain c join queue_items q on q.tenant_id = ${tenantId} and q.id = c.survivor_id
+      select q.id, q.survivor_id from chain c join all_items q on q.tenant_id = ${tenantId} and q.id = c.survivor_id
       where q.survivor_id <> ''
     )
     select id, survivor_id from chain limit ${linksMax}`;

@@ -25,7 +25,7 @@ const unassignedItems = createUnassignedItems({
 
 const itemOf = async ({ tenantId }: StagedPool, id: string) =>
   (
-    await db.sql`select pool_id, state, recipient_id, survivor_id from queue_items where tenant_id = ${tenantId} and id = ${id}`
+    await db.sql`select pool_id, state, recipient_id, survivor_id from all_items where tenant_id = ${tenantId} and id = ${id}`
   )[0]!;
 
 async function depthOf({ tenantId, poolId }: StagedPool): Promise<number> {

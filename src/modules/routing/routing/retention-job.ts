@@ -3,9 +3,8 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
-import { deleteExpiredDecisions, tenantsWithDecisions } from "./decisions/decision-store.ts";
 import { deleteUnusedSnapshotParts, deleteUnusedSnapshots } from "./decisions/snapshot-store.ts";
-import { deleteExpiredOutcomes } from "./outcomes/outcome-store.ts";
+import { deleteExpiredOutcomes, tenantsWithOutcomes } from "./outcomes/outcome-store.ts";
 
 interface Parts {
   readonly sql: Sql;
@@ -19,7 +18,7 @@ const everyMs = 10 * 60_000;
 const batchSize = 2000;
 const partBatchSize = 200;
 
-/** Deletes expired decisions, outcomes and snapshots. Decisions of unfinished items stay. */
+/** Deletes expired outcomes and snapshots. Decisions expire with the history of their queue. */
 export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
     kind: "routing.forget",
@@ -27,10 +26,7 @@ export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTen
     async handler({ signal }) {
       const beforeMs = clock.now() - retentionDays * dayMs;
       const below = lowestUlid(beforeMs);
-      for (const tenantId of await tenantsWithDecisions(sql, below)) {
-        await runInBatches(signal, batchSize, (limit) =>
-          deleteExpiredDecisions(sql, tenantId as TenantId, below, limit),
-        );
+      for (const tenantId of await tenantsWithOutcomes(sql, below)) {
         await runInBatches(signal, batchSize, (limit) =>
           deleteExpiredOutcomes(sql, tenantId as TenantId, below, limit),
         );

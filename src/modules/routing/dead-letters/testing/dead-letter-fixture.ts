@@ -60,16 +60,12 @@ export function createDeadLetterFixture(db: Database, pools: Pick<PoolReader, "r
       with input as (
         select * from jsonb_to_recordset(${db.sql.json(rows as never)})
           as input(id text, state text, priority int, concurrency_group text, payload jsonb)
-      ), decided as (
-        insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
-          snapshot_digest, seed, evidence)
-        select ${tenantId}, id, ${poolId}, 'lead', 'key-' || id, '{}', '{}', payload, priority, 'queued', '', 0, '{}'
-        from input
       )
       insert into queue_items (tenant_id, id, pool_id, recipient_id, delivery, state, priority, rank, expires_at, attempt, failures,
-        concurrency_group, lease_token, leased_at, ended_at)
+        concurrency_group, lease_token, leased_at, ended_at, type, key, attributes, requirements, payload,
+        decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
       select ${tenantId}, id, ${poolId}, 'somebody', 'push', state, priority, 0, now(), 5, '[{"attempt": 5}]', concurrency_group, 'old',
-        now(), now()
+        now(), now(), 'lead', 'key-' || id, '{}', '{}', payload, priority, 'queued', '', '', 0, '{}'
       from input`;
     const letters = items.map(({ id, letter }) => newLetter(poolId, id, letter));
     await db.transaction((tx) => module.record(tx, tenantId, letters));

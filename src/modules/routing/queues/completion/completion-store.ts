@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { lines, type Sql } from "../../../../platform/db/index.ts";
+import { historyColumns } from "../history/history-store.ts";
 
 /** A completed lease. None of the texts contains a line break. */
 interface Completion {
@@ -19,9 +20,10 @@ export interface CompletedRow {
 }
 
 /**
- * Completes items without groups or events in one statement: the items, their outcomes and the counts. The input is
- * sorted by id, the global lock order of items. The result leaves out items whose lease is not the worker's, and items
- * that were dead letters before, because their dead letters must be deleted as well.
+ * Completes items without groups or events in one statement: moves them to the history with their outcomes, and counts
+ * them. The input is sorted by id, the global lock order of items. The result leaves out items whose lease is not the
+ * worker's, items that were dead letters before, because their dead letters must be deleted as well, and items that are
+ * not converted yet.
  */
 export async function completePlainItems(
   sql: Sql,
@@ -30,7 +32,7 @@ export async function completePlainItems(
   shard: number,
 ): Promise<CompletedRow[]> {
   const now = new Date(nowMs);
-  // Only leased items have a token. Rows are looked up one by one and updated by ctid: for a join, or a filter by state,
+  // Only leased items have a token. Rows are looked up one by one and deleted by ctid: for a join, or a filter by state,
   // the planner may choose a full scan if the table was empty when its statistics were collected.
   return sql`
     with locked as materialized (
@@ -42,23 +44,20 @@ export async function completePlainItems(
           string_to_table(${lines(done, ({ token }) => token)}, E'\\n')
         ) with ordinality as done(tenant_id, id, pool_id, token, nth) order by nth
       ) n cross join lateral (
-        select q.ctid as place, q.lease_token, q.revived from queue_items q
+        select q.ctid as place, q.lease_token, q.revived, q.type from queue_items q
         where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
         limit 1 for update
       ) q
-      where q.lease_token = n.token and not q.revived
+      where q.lease_token = n.token and not q.revived and q.type is not null
     ), ended as (
-      update queue_items q set state = 'completed', ended_at = ${now}::timestamptz, lease_token = '',
-        done_token = q.lease_token, lease_until = null, has_slot = false
-      where q.ctid = any(array(select place from locked))
-      returning q.tenant_id, q.id, q.pool_id, q.recipient_id, q.attempt,
-        floor(date_part('epoch', q.leased_at) * 1000) as leased_at_ms
-    ), outcome_rows as (
-      insert into outcomes (tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, observed_at, recorded_at)
-      select tenant_id, id, pool_id, recipient_id, 'success', greatest(0, ${nowMs}::float8 - leased_at_ms),
-        ${now}::timestamptz, ${now}::timestamptz
-      from ended where recipient_id <> ''
-      on conflict do nothing
+      delete from queue_items q where q.ctid = any(array(select place from locked))
+      returning q.*, floor(date_part('epoch', q.leased_at) * 1000) as leased_at_ms
+    ), archived as (
+      insert into routing_history (${historyColumns(sql)}, state, ended_at, done_token, succeeded, latency_ms)
+      select ${historyColumns(sql)}, 'completed', ${now}::timestamptz, lease_token,
+        case when recipient_id <> '' and reported is not true then true end,
+        greatest(0, ${nowMs}::float8 - leased_at_ms)
+      from ended
     ), counted as (
       insert into queue_days (tenant_id, pool_id, day, shard, completed)
       select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ended

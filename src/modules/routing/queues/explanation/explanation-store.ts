@@ -32,7 +32,7 @@ export async function findAdmittedItem(
   const [row] = await sql<AdmittedItem[]>`
     select id, pool_id, state, hold_reason, due_at, survivor_id, singleton_group, debounce_group, throttle_group,
       concurrency_group, rank, assign_tries, assign_reason, assign_after
-    from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
+    from all_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
   return row && (await withSurvivors(sql, tenantId, [row]))[0];
 }
 

@@ -99,13 +99,7 @@ export async function insertAcceptedBatches(
     )
     ${keyed ? claimKeys(sql, batches) : sql``}
     ${limits.length === 0 ? sql`` : sql`, limits as (${insertMissingGroupsSql(sql, limits, ulidMs(rows[0]!.decision.id))})`}
-    , decided as (
-      insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
-        recipient_id, snapshot_digest, seed, evidence)
-      select tenant_id, id, pool_id, type, key, attributes::json, requirements::json, payload::json, priority::int,
-        outcome, coalesce(decided_for, ''), decode(snapshot_digest, 'hex'), seed::bigint, evidence::json
-      from ${accepted}
-    )
+    ${rows.every(({ item }) => item !== undefined) ? sql`` : insertDecisions(sql, accepted)}
     ${queued ? insertItems(sql, accepted, shape) : sql``}
     ${queued && shard !== undefined ? addAcceptedCounts(sql, accepted, shard) : sql``}
     ${rows.some(({ events }) => events.length > 0) ? insertEvents(sql, rows, batchIndices, keyed) : sql``}
@@ -204,14 +198,33 @@ function claimKeys(sql: Sql, batches: readonly AcceptedBatch[]): Fragment {
     )`;
 }
 
-/** Inserts the queue items of the decisions. */
+/** The columns of a decision that items and history share, and their values in the input. */
+function decisionColumns(sql: Sql) {
+  return {
+    names: sql`type, key, attributes, requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence`,
+    values: sql`type, key, attributes::json, requirements::json, payload::json, priority::int, outcome,
+      coalesce(decided_for, ''), decode(snapshot_digest, 'hex'), seed::bigint, evidence::json`,
+  };
+}
+
+/** Inserts the decisions that create no item. */
+function insertDecisions(sql: Sql, accepted: Fragment): Fragment {
+  const { names, values } = decisionColumns(sql);
+  return sql`, decided as (
+      insert into routing_history (tenant_id, id, pool_id, ended_at, ${names})
+      select tenant_id, id, pool_id, now(), ${values} from ${accepted} where state is null
+    )`;
+}
+
+/** Inserts the queue items with their decisions. */
 function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds }: Shape): Fragment {
+  const { names, values } = decisionColumns(sql);
   return sql`, queued as (
       insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
-        recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until` : sql``})
+        ${names}, recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until` : sql``})
       select tenant_id, id, pool_id, ${unusual ? sql`case when ${isDue(sql)} then 'ready' else state end` : sql`state`},
         delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
-        ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)},
+        ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)}, ${values},
         ${
           unusual
             ? sql`coalesce(recipient_id, ''), item_priority::int, case when not ${isDue(sql)} then greatest(

@@ -11,7 +11,7 @@ import { createAcceptor } from "./acceptor.ts";
 const db = await testDatabase();
 const poolId = ulid(Date.now());
 
-/** A call that writes decisions without queue items. */
+/** A call that queues items. */
 function requestOf(tenantId: TenantId, ids: readonly string[]): AcceptRequest {
   return {
     tenantId,
@@ -30,14 +30,25 @@ function requestOf(tenantId: TenantId, ids: readonly string[]): AcceptRequest {
           requirementsJson: "{}",
           payloadJson: "{}",
           priority: 0,
-          outcome: "rejected",
+          outcome: "queued",
           recipientId: "",
           snapshotDigest: "00",
           seed: 0,
           evidenceJson: "{}",
         },
         priority: 0,
-        item: undefined,
+        item: {
+          recipientId: "",
+          delivery: "pull" as const,
+          state: "ready" as const,
+          ageingS: 0,
+          dueAtMs: undefined,
+          holdReason: "",
+          expiresAtMs: Date.now() + 3_600_000,
+          ownTtl: false,
+          groups: { singleton: "", debounce: "", throttle: "", concurrency: "" },
+          limitGroups: [],
+        },
         events: [],
       })),
       record: undefined,

@@ -28,7 +28,7 @@ test("keys of letters are evaluated in slices of the event loop, each once", asy
   const { tenantId, poolId, environmentId } = pool;
   const ids: string[] = [];
   for (const key of ["a", "b", "c"]) ids.push((await stage.enqueue(pool, { key })).id);
-  await db.sql`update decisions set key = id where tenant_id = ${tenantId}`;
+  await db.sql`update queue_items set key = id where tenant_id = ${tenantId}`;
   await db.sql`update queue_items set state = 'dead_lettered' where tenant_id = ${tenantId}`;
   const snapshot = {
     pool: { tenantId, id: poolId, environmentId, name: "pool", config: { admission: { singleton, concurrency } } },
@@ -70,7 +70,7 @@ async function retriesWith(
   const { tenantId, poolId, environmentId } = pool;
   const ids: string[] = [];
   for (const key of ["a", "b", "c"]) ids.push((await stage.enqueue(pool, { key })).id);
-  await db.sql`update decisions set key = id where tenant_id = ${tenantId}`;
+  await db.sql`update queue_items set key = id where tenant_id = ${tenantId}`;
   await db.sql`update queue_items set state = 'dead_lettered' where tenant_id = ${tenantId}`;
   await db.sql`update admission_groups set item_id = '' where tenant_id = ${tenantId}`;
   const config = {

@@ -92,10 +92,8 @@ export function readRequestedItems(
   { poolId, state, ids }: { readonly poolId: string; readonly state: ItemState; readonly ids: readonly string[] },
 ) {
   return tx<(KeyedItem & { readonly id: string })[]>`
-    select d.id, d.type, d.key, d.attributes, d.requirements, d.priority
-    from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
-    where q.tenant_id = ${tenantId} and q.id = any(${ids as string[]}::text[]) and q.pool_id = ${poolId}
-      and q.state = ${state}`;
+    select id, type, key, attributes, requirements, decided_priority as priority from all_items
+    where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[]) and pool_id = ${poolId} and state = ${state}`;
 }
 
 /** A readmission round for items that leave the groups of another pool. */

@@ -17,7 +17,7 @@ const { preview, explain, list, get, clear } = stage;
 
 async function itemRow(id: string) {
   const [row] = await db.sql<{ state: string; dueAt: Date | null }[]>`
-    select state, due_at from queue_items where id = ${id}`;
+    select state, due_at from all_items where id = ${id}`;
   return row!;
 }
 
@@ -94,7 +94,7 @@ describe("clear", () => {
     const work = Array.from({ length: 60 }, (_, n) => (n % 6 === 0 ? clear(pool, refs[0]!) : stage.enqueue(pool)));
     await Promise.all(work);
     const rows = await db.sql<{ id: string; state: string; survivorId: string; dueAt: Date | null }[]>`
-      select id, state, survivor_id, due_at from queue_items where pool_id = ${pool.poolId}`;
+      select id, state, survivor_id, due_at from all_items where pool_id = ${pool.poolId}`;
     assert.equal(rows.length, 51);
     const byId = new Map(rows.map((row) => [row.id, row]));
     const waiting = rows.filter(({ state }) => state === "held");

@@ -35,7 +35,7 @@ test("retries that name letters in opposite orders and leases at the same time n
   const ids: string[] = [];
   for (let nth = 0; nth < 12; nth++) ids.push((await stage.enqueue(pool, { key: `first ${nth}` })).id);
   // Two letters share each key: the later one replaces the earlier.
-  for (const [nth, id] of ids.entries()) await db.sql`update decisions set key = ${`k${nth % 6}`} where id = ${id}`;
+  for (const [nth, id] of ids.entries()) await db.sql`update queue_items set key = ${`k${nth % 6}`} where id = ${id}`;
   const letters = ids.map((queueItemId) => ({
     poolId,
     queueItemId,

@@ -50,8 +50,7 @@ export type LeaseScope = Pick<LeaseParams, "tenantId" | "poolId" | "delivery" | 
 
 /**
  * Leases the first unlocked items by rank, unless the queue is paused or its pool disabled. Leases use the database's
- * clock, so that all nodes agree on their expiry. It is one statement, counts included. Rows are looked up one by one
- * where the planner would answer a join with a sequential scan of a table of some ten thousand rows.
+ * clock, so that all nodes agree on their expiry. It is one statement, counts included.
  */
 export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedRow[]> {
   const {
@@ -102,7 +101,8 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
         lease_token = ${tokenPrefix} || case when q.singleton_group || q.debounce_group || q.concurrency_group = ''
           then 'p' else 'g' end || (q.attempt + 1)
       where q.tenant_id = ${tenantId} and q.id = any(array(select id from picked))
-      returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank
+      returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank, q.type,
+        q.key, q.attributes, q.payload
     ), waits as (
       select count(*) as n, coalesce(count(*) * floor(extract(epoch from now()) * 1000)
         - sum(rank + priority * ${ageingMs}::bigint), 0) as ms from leased
@@ -116,9 +116,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
       on conflict (tenant_id, pool_id, day, shard) do update set
         leased = queue_days.leased + excluded.leased, wait_ms = queue_days.wait_ms + excluded.wait_ms
     )
-    select l.*, d.type, d.key, d.attributes, d.payload
-    from leased l cross join lateral (
-      select type, key, attributes, payload from decisions where tenant_id = ${tenantId} and id = l.id limit 1) d
+    select * from leased l
     order by l.rank, l.id`;
   return rows;
 }
@@ -141,10 +139,9 @@ export async function readOfferedItems(
   limit: number,
 ): Promise<OfferedItem[]> {
   return sql`
-    select q.id, q.priority, d.type, d.key, d.attributes, d.requirements
-    from queue_items q join decisions d on d.tenant_id = q.tenant_id and d.id = q.id
+    select q.id, q.priority, q.type, q.key, q.attributes, q.requirements from queue_items q
     where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
-      and q.delivery = 'pull' and q.expires_at > now()
+      and q.delivery = 'pull' and q.expires_at > now() and q.type is not null
     order by q.rank, q.id limit ${limit}`;
 }
 

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
+import { archiveTracked } from "../history/history-store.ts";
 
 /** A lease that expired before its worker reported a result. */
 export interface ExpiredLease {
@@ -18,12 +19,15 @@ export async function findExpiredLeases(sql: Sql, limit: number): Promise<Expire
 
 /** Completes decision-only items (delivery "none") with no outcome reported in time; returns their number. */
 export async function completeUnreported(sql: Sql, nowMs: number, limit: number): Promise<number> {
-  const ended = await sql`
-    update queue_items set state = 'completed', ended_at = ${new Date(nowMs)}, lease_until = null
-    where ctid = any(array(
-      select ctid from queue_items where state = 'leased' and lease_until < now() and delivery = 'none'
-      order by lease_until limit ${limit} for update skip locked))`;
-  return ended.count;
+  const [row] = await sql<{ count: number }[]>`
+    with ended as (
+      delete from queue_items where ctid = any(array(
+        select ctid from queue_items where state = 'leased' and lease_until < now() and delivery = 'none'
+        order by lease_until limit ${limit} for update skip locked))
+      returning *
+    ), ${archiveTracked(sql, new Date(nowMs))}
+    select count(*) from ended`;
+  return row!.count;
 }
 
 /** An item whose debounce window has ended. */
@@ -103,17 +107,4 @@ export async function findExpiredItems(
        order by q.id limit 100
      ) oldest
      where oldest.expires_at <= ${now} limit ${limit})`;
-}
-
-/** Deletes a batch of items that ended before a time, with their decisions. Dead letters belong to their own module. */
-export async function deleteEndedItems(sql: Sql, before: Date, limit: number): Promise<number> {
-  const deleted = await sql`
-    with old as (
-      select tenant_id, id from queue_items
-      where ended_at < ${before} and state <> 'dead_lettered' limit ${limit} for update skip locked
-    ), items as (
-      delete from queue_items q using old where q.tenant_id = old.tenant_id and q.id = old.id
-    )
-    delete from decisions d using old where d.tenant_id = old.tenant_id and d.id = old.id`;
-  return deleted.count;
 }

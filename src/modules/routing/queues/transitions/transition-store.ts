@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { ItemFailure, ItemState } from "../domain/queue-item.ts";
+import { archiveItems } from "../history/history-store.ts";
 
 /** A requested state transition of one item. */
 export interface ItemTransition {
@@ -46,7 +47,7 @@ export interface TransitionedItem {
 /**
  * Transitions the items that are in the expected state; other items stay unchanged and are left out of the result.
  * Rows are locked in the global lock order to avoid deadlocks. They are looked up one by one, because for a join the
- * planner may scan all waiting items.
+ * planner may scan all waiting items. Items that end move to the history, except dead letters, which can be retried.
  */
 export async function transitionItems(
   tx: Sql,
@@ -57,6 +58,7 @@ export async function transitionItems(
   const texts = (value: (transition: ItemTransition) => string | null | undefined) =>
     transitions.map((transition) => value(transition) ?? null);
   const flags = (value: (transition: ItemTransition) => boolean) => transitions.map((move) => Number(value(move)));
+  const now = new Date(nowMs);
   // One array per column: with a list of objects, every row would search the list.
   return tx<TransitionedItem[]>`
     with input as (
@@ -70,9 +72,10 @@ export async function transitionItems(
         ${transitions.map(({ dueInMs }) => dueInMs ?? null)}::float8[],
         ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ survivorId = "" }) => survivorId)}::text[],
         ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
-        ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEndState(to))}::int[]
+        ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEndState(to))}::int[],
+        ${flags(({ to }) => leavesQueue(to))}::int[]
       ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, unassigned, state, due_in_ms, hold_reason,
-        survivor_id, recipient_id, delivery, failure, ends, nth)
+        survivor_id, recipient_id, delivery, failure, ends, leaves, nth)
     ), locked as materialized (
       select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
         select q.state as from_state, q.lease_token, q.lease_until, q.has_slot as had_slot, q.leased_at,
@@ -80,24 +83,38 @@ export async function transitionItems(
         from queue_items q where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = coalesce(n.pool_id, q.pool_id)
         limit 1 for update
       ) q
-    )
-    update queue_items q set
-      state = l.state, due_at = now() + make_interval(secs => l.due_in_ms / 1000), hold_reason = l.hold_reason,
-      survivor_id = l.survivor_id, recipient_id = coalesce(l.recipient_id, q.recipient_id),
-      delivery = coalesce(l.delivery, q.delivery), ended_at = case l.ends when 1 then ${new Date(nowMs)}::timestamptz end,
-      lease_token = '', lease_until = null, has_slot = false,
-      assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null,
-      done_token = case l.state when 'completed' then q.lease_token else '' end,
-      failures = case when l.failure is null then q.failures
-        else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
-    from locked l where q.tenant_id = l.tenant_id and q.id = l.id and (
-      (l.token is not null and l.from_state = 'leased' and l.lease_token = l.token
-        and (l.overdue = 0 or l.lease_until < now()))
-      or (l.waiting = 1 and l.from_state in ('pending', 'held', 'ready'))
-      or (l.leased = 1 and l.from_state = 'leased')
-      or (l.unassigned = 1 and l.from_state = 'ready' and l.held_by = ''))
-    returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
-      l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group`;
+    ), matching as (
+      select * from locked l where
+        (l.token is not null and l.from_state = 'leased' and l.lease_token = l.token
+          and (l.overdue = 0 or l.lease_until < now()))
+        or (l.waiting = 1 and l.from_state in ('pending', 'held', 'ready'))
+        or (l.leased = 1 and l.from_state = 'leased')
+        or (l.unassigned = 1 and l.from_state = 'ready' and l.held_by = '')
+    ), changed as (
+      update queue_items q set
+        state = l.state, due_at = now() + make_interval(secs => l.due_in_ms / 1000), hold_reason = l.hold_reason,
+        recipient_id = coalesce(l.recipient_id, q.recipient_id), delivery = coalesce(l.delivery, q.delivery),
+        ended_at = case l.ends when 1 then ${now}::timestamptz end,
+        lease_token = '', lease_until = null, has_slot = false,
+        assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null,
+        failures = case when l.failure is null then q.failures
+          else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
+      from matching l where q.tenant_id = l.tenant_id and q.id = l.id and l.leaves = 0
+      returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
+        l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group
+    ), ended as (
+      delete from queue_items q using matching l where q.tenant_id = l.tenant_id and q.id = l.id and l.leaves = 1
+      returning q.*, (l.nth - 1)::int as nth, l.from_state, l.had_slot, l.state as end_state, l.survivor_id as replaced_by
+    ), ${archiveItems(tx, {
+      state: tx`e.end_state`,
+      endedAt: tx`${now}::timestamptz`,
+      doneToken: tx`case e.end_state when 'completed' then e.lease_token else '' end`,
+      survivorId: tx`e.replaced_by`,
+    })}
+    select * from changed
+    union all
+    select nth, tenant_id, id, pool_id, recipient_id, from_state, had_slot, leased_at, attempt, revived, failures,
+      singleton_group, debounce_group, concurrency_group from ended`;
 }
 
 const endStates: ReadonlySet<ItemState> = new Set([
@@ -112,6 +129,11 @@ const endStates: ReadonlySet<ItemState> = new Set([
 /** Whether a state is final. */
 export function isEndState(state: ItemState): boolean {
   return endStates.has(state);
+}
+
+/** Whether an item moves to the history in a state. */
+function leavesQueue(state: ItemState): boolean {
+  return isEndState(state) && state !== "dead_lettered";
 }
 
 /** Finds the pools with items waiting for slots in concurrency groups. A skip scan visits each pool of a group once. */
@@ -175,6 +197,6 @@ export async function readFinishedLeases(
   return sql`
     select q.* from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[])
       as wanted(tenant_id, id) cross join lateral (
-      select q.tenant_id, q.id, q.pool_id, q.done_token, q.failures from queue_items q
-      where q.tenant_id = wanted.tenant_id and q.id = wanted.id limit 1) q`;
+      select i.tenant_id, i.id, i.pool_id, i.done_token, i.failures from all_items i
+      where i.tenant_id = wanted.tenant_id and i.id = wanted.id limit 1) q`;
 }

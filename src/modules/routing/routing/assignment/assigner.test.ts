@@ -118,16 +118,13 @@ async function enqueue({ tenantId, poolId }: Stage, count: number, assign: objec
     with input as (
       select * from jsonb_to_recordset(${db.sql.json(rows as never)})
         as input(id text, rank int, delivery text, tries int, reason text, snapshot text, after timestamptz)
-    ), decided as (
-      insert into decisions (tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
-        snapshot_digest, seed, evidence)
-      select ${tenantId}, id, ${poolId}, 't', '', '{}', '{"skills":{},"recipientId":"","excludedRecipientIds":[]}',
-        '{}', 0, 'queued', '', 0, '{}' from input
     )
     insert into queue_items (tenant_id, id, pool_id, state, delivery, priority, rank, expires_at, assign_tries,
-      assign_reason, assign_snapshot, assign_after)
+      assign_reason, assign_snapshot, assign_after, type, key, attributes, requirements, payload, decided_priority,
+      outcome, decided_for, snapshot_digest, seed, evidence)
     select ${tenantId}, id, ${poolId}, 'ready', coalesce(delivery, 'pull'), 0, rank, now() + interval '1 hour', tries,
-      reason, snapshot, after
+      reason, snapshot, after, 't', '', '{}', '{"skills":{},"recipientId":"","excludedRecipientIds":[]}', '{}', 0,
+      'queued', '', '', 0, '{}'
     from input`;
   return rows.map(({ id }) => id);
 }
@@ -259,7 +256,7 @@ test("scans for freed places do not keep routine scans from items far behind", a
 async function wantOnly({ tenantId }: Stage, ids: readonly string[], recipientId = "somebody else"): Promise<void> {
   const requirements = { skills: {}, recipientId, excludedRecipientIds: [] };
   await db.sql`
-    update decisions set requirements = ${db.sql.json(requirements as never)}
+    update queue_items set requirements = ${db.sql.json(requirements as never)}
     where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
 }
 

@@ -140,7 +140,8 @@ export async function unassignedItems(
   { tenantId, poolId }: WaitingPool,
   { after, limit, undecidedOnly, snapshot, reasons }: UnassignedSearch,
 ): Promise<UnassignedPage> {
-  const own = sql`q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''`;
+  const own = sql`q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
+    and q.type is not null`;
   const columns = sql`q.tenant_id, q.id, q.rank, q.delivery = 'undecided' as undecided, q.assign_reason,
     coalesce(q.assign_tries, 0) as tries`;
   const others = sql`
@@ -159,8 +160,10 @@ export async function unassignedItems(
       ) q
     )
     select q.id, q.rank, q.due, q.tries, q.assign_reason as last_reason, q.undecided, coalesce(q.wanted, false) as wanted, d.type, d.key, d.attributes,
-      d.requirements, d.priority
-    from looked_at q left join decisions d on q.wanted and d.tenant_id = q.tenant_id and d.id = q.id
+      d.requirements, d.decided_priority as priority
+    from looked_at q left join lateral (
+      select d.type, d.key, d.attributes, d.requirements, d.decided_priority from queue_items d
+      where q.wanted and d.tenant_id = q.tenant_id and d.id = q.id limit 1) d on true
     order by q.undecided desc, q.rank, q.id`;
   const decided = rows.filter(({ undecided }) => !undecided);
   return {

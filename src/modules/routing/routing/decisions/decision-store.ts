@@ -47,14 +47,11 @@ export interface DecisionFilter {
 export function decisionStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pool_id, type, key, attributes, requirements, priority, outcome, recipient_id, snapshot_digest, seed,
-    evidence, exists (select from queue_items q where q.tenant_id = decisions.tenant_id and q.id = decisions.id
-      and q.delivery <> 'none') as queued`;
+    evidence, queued`;
   return {
     async find(tenantId: TenantId, id: string): Promise<FoundDecision | undefined> {
       const [row] = await sql<FoundDecision[]>`
-        select ${columns}, coalesce((select nullif(q.recipient_id, '') from queue_items q
-          where q.tenant_id = decisions.tenant_id and q.id = decisions.id), recipient_id) as held_by
-        from decisions where tenant_id = ${tenantId} and id = ${id}`;
+        select ${columns}, held_by from decisions where tenant_id = ${tenantId} and id = ${id}`;
       return row;
     },
 
@@ -76,28 +73,4 @@ export function decisionStore(sql: Sql) {
       return readKeyset<StoredDecision>(sql, { ...selection, newestFirst: true }, page);
     },
   };
-}
-
-/** The tenants that have decisions or outcomes below an id. */
-export async function tenantsWithDecisions(sql: Sql, below: string): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select t.id from tenants t
-    where exists (select from decisions d where d.tenant_id = t.id and d.id < ${below})
-      or exists (select from outcomes o where o.tenant_id = t.id and o.decision_id < ${below})`;
-  return rows.map(({ id }) => id);
-}
-
-/** Deletes one batch of expired decisions that have no queue item. */
-export async function deleteExpiredDecisions(
-  sql: Sql,
-  tenantId: TenantId,
-  below: string,
-  limit: number,
-): Promise<number> {
-  const deleted = await sql`
-    delete from decisions where ctid = any(array(
-      select ctid from decisions d where d.tenant_id = ${tenantId} and d.id < ${below}
-        and not exists (select from queue_items q where q.tenant_id = d.tenant_id and q.id = d.id)
-      order by d.id limit ${limit}))`;
-  return deleted.count;
 }

@@ -14,7 +14,7 @@ import { notFound } from "../../../../platform/db/index.ts";
 import { dateOf } from "../../../../platform/records/index.ts";
 import type { DecisionService } from "../decisions/decision-service.ts";
 import type { LivePools } from "./live-pools.ts";
-import { endTracked, findOutcome, insertOutcomes, type Outcome } from "./outcome-store.ts";
+import { claimOutcome, endTracked, findOutcome, insertOutcomes, type Outcome } from "./outcome-store.ts";
 
 /** Creates the handlers of OutcomeService. */
 export function outcomeHandlers(decisions: DecisionService, live: LivePools): Handlers<typeof Rpc> {
@@ -34,8 +34,9 @@ export function outcomeHandlers(decisions: DecisionService, live: LivePools): Ha
         observedAt: request.observedAt === undefined ? new Date(nowMs) : dateOf(request.observedAt),
         recordedAt: new Date(nowMs),
       };
-      const added = await insertOutcomes(sql, [outcome]);
-      if (added.size === 0) {
+      const isFirst =
+        (await claimOutcome(sql, tenantId, decision.id)) && (await insertOutcomes(sql, [outcome])).size > 0;
+      if (!isFirst) {
         const first = await findOutcome(sql, tenantId, decision.id);
         return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(first!) });
       }

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { OutcomeSink } from "../../queues/index.ts";
+import { archiveTracked, type OutcomeSink } from "../../queues/index.ts";
 import type { LivePools } from "./live-pools.ts";
 
 /** The stored outcome of an item; each decision has at most one. */
@@ -17,7 +17,10 @@ export interface Outcome {
   readonly recordedAt: Date;
 }
 
-/** Inserts outcomes in one statement. An existing outcome stays unchanged. Returns the decision ids of the new ones. */
+/**
+ * Inserts outcomes in one statement. An existing outcome stays unchanged. Returns the decision ids of the new ones. The
+ * outcome of an item that was completed without a report is in the history; see `claimOutcome`.
+ */
 export async function insertOutcomes(tx: Sql, outcomes: readonly Outcome[]): Promise<ReadonlySet<string>> {
   if (outcomes.length === 0) return new Set();
   const texts = (value: (outcome: Outcome) => string) => outcomes.map(value);
@@ -45,16 +48,41 @@ export async function insertOutcomes(tx: Sql, outcomes: readonly Outcome[]): Pro
 export async function findOutcome(sql: Sql, tenantId: TenantId, decisionId: string): Promise<Outcome | undefined> {
   const [row] = await sql<Outcome[]>`
     select tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost, observed_at, recorded_at
-    from outcomes where tenant_id = ${tenantId} and decision_id = ${decisionId}`;
+    from all_outcomes where tenant_id = ${tenantId} and decision_id = ${decisionId}`;
   return row;
+}
+
+/**
+ * Makes sure that no completion records an outcome for the item, until the transaction ends and afterwards; false when one
+ * has already done so.
+ */
+export async function claimOutcome(tx: Sql, tenantId: TenantId, decisionId: string): Promise<boolean> {
+  const marked = await tx`
+    update queue_items set reported = true where tenant_id = ${tenantId} and id = ${decisionId}`;
+  if (marked.count > 0) return true;
+  const [row] = await tx<{ succeeded: boolean }[]>`
+    select exists (
+      select from routing_history where tenant_id = ${tenantId} and id = ${decisionId} and succeeded) as succeeded`;
+  return !row!.succeeded;
 }
 
 /** Completes an item that is only tracked as in flight until its outcome is reported; false when there is none. */
 export async function endTracked(tx: Sql, tenantId: TenantId, decisionId: string, nowMs: number): Promise<boolean> {
-  const ended = await tx`
-    update queue_items set state = 'completed', ended_at = ${new Date(nowMs)}, lease_until = null
-    where tenant_id = ${tenantId} and id = ${decisionId} and delivery = 'none' and state = 'leased'`;
-  return ended.count > 0;
+  const [row] = await tx<{ count: number }[]>`
+    with ended as (
+      delete from queue_items
+      where tenant_id = ${tenantId} and id = ${decisionId} and delivery = 'none' and state = 'leased' returning *
+    ), ${archiveTracked(tx, new Date(nowMs))}
+    select count(*) from ended`;
+  return row!.count > 0;
+}
+
+/** The tenants that have outcomes below a decision id. */
+export async function tenantsWithOutcomes(sql: Sql, below: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select t.id from tenants t
+    where exists (select from outcomes o where o.tenant_id = t.id and o.decision_id < ${below})`;
+  return rows.map(({ id }) => id);
 }
 
 /** Deletes one batch of outcomes below an id. */

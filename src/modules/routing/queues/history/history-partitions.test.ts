@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { maintainHistoryJob } from "./history-job.ts";
+
+const db = await testDatabase();
+const dayMs = 86_400_000;
+const tenantId = freshTenant();
+
+/** Adds a decision without an item that was made at a time; returns its id. */
+async function decideAt(atMs: number): Promise<string> {
+  const id = ulid(atMs);
+  await db.sql`
+    insert into routing_history (tenant_id, id, pool_id, ended_at, type, key, attributes, requirements, payload,
+      decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
+    values (${tenantId}, ${id}, ${id}, ${new Date(atMs)}, 't', '', '{}', '{}', '{}', 0, 'rejected', '', '', 0, '{}')`;
+  return id;
+}
+
+const partitionOf = async (id: string) =>
+  (await db.sql<{ name: string }[]>`select tableoid::regclass::text as name from routing_history where id = ${id}`)[0]
+    ?.name;
+
+function maintainAt(nowMs: number): Promise<void> {
+  const clock = { now: () => nowMs };
+  const { handler } = maintainHistoryJob({ db, clock, retentionDays: 3, platformTenantId: () => tenantId });
+  return handler({ tenantId, id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
+}
+
+test("rows that ended before the first partition of a day expire too", async () => {
+  const long = await decideAt(Date.now() - 10 * dayMs);
+  const recent = await decideAt(Date.now() - 2 * dayMs);
+  await maintainAt(Date.now());
+  assert.equal(await partitionOf(long), undefined);
+  assert.equal(await partitionOf(recent), "routing_history_converted");
+});
+
+test("each day has its own partition, created ahead, and expires as a whole after the retention period", async () => {
+  const start = Date.now() + 20 * dayMs;
+  await maintainAt(start);
+  const [first, second] = [await decideAt(start), await decideAt(start + dayMs)];
+  const names = [await partitionOf(first), await partitionOf(second)];
+  const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "");
+  assert.deepEqual(names, [`routing_history_${dayOf(start)}`, `routing_history_${dayOf(start + dayMs)}`]);
+
+  // Its day has not ended three days ago.
+  await maintainAt(start + 3 * dayMs);
+  assert.equal(await partitionOf(first), names[0]);
+  await maintainAt(start + 4 * dayMs);
+  assert.equal(await partitionOf(first), undefined);
+  const [dropped] = await db.sql<{ name: string | null }[]>`select to_regclass(${names[0]!})::text as name`;
+  assert.equal(dropped!.name, null);
+  assert.equal((await db.sql`select from decisions where tenant_id = ${tenantId} and id = ${second}`).count, 1);
+});
