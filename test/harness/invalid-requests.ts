@@ -17,9 +17,9 @@ export function invalidValuesOf({ method }: Operation): InvalidValue[] {
   );
 }
 
-/** The list field whose items are validated one by one, each with its own result; undefined for most requests. */
-export function itemwiseField({ method }: Operation): DescField | undefined {
-  return method.input.fields.find((field) => {
+/** The list fields whose items are validated one by one, each with its own result. */
+export function itemwiseFields({ method }: Operation): DescField[] {
+  return method.input.fields.filter((field) => {
     const type = rulesOf(field)?.type;
     return type?.case === "repeated" && type.value.items?.ignore === Ignore.ALWAYS;
   });

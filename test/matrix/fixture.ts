@@ -125,6 +125,11 @@ export const refusals: Readonly<Record<string, ErrorCode>> = {
   "service.api.WorkService/FailItem.queue_item_id": "LEASE_LOST",
 };
 
+/** Fields that restrict an operation to one list of its request, by operation. */
+export const itemsOnly: Readonly<Record<string, Json>> = {
+  "service.api.WorkService/LeaseItems": { report_only: true, completed: [], failed: [] },
+};
+
 /** Fields of which a request names exactly one, with the substitute for each. */
 export const alternatives: Readonly<Record<string, string>> = {
   "service.api.OutcomeService/RecordOutcome.queue_item_id": "decision_id",

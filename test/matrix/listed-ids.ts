@@ -8,7 +8,7 @@ export interface ListedId {
   readonly path: string;
   /** The first id of a request. */
   read(request: Json): string;
-  /** The request with only this id. */
+  /** The list of the request with only this id. */
   replace(request: Json, id: string): Json;
 }
 
@@ -32,7 +32,7 @@ function ofMessages(list: string, name: string): ListedId {
   return {
     path: `${list}.${name}`,
     read: (request) => first(request)[name] as string,
-    replace: (request, id) => ({ ...request, [list]: [{ ...first(request), [name]: id }] }),
+    replace: (request, id) => ({ [list]: [{ ...first(request), [name]: id }] }),
   };
 }
 
@@ -40,6 +40,6 @@ function ofTexts(list: string): ListedId {
   return {
     path: list,
     read: (request) => (request[list] as string[])[0]!,
-    replace: (request, id) => ({ ...request, [list]: [id] }),
+    replace: (_, id) => ({ [list]: [id] }),
   };
 }

@@ -9,6 +9,7 @@ import {
   alternatives,
   callerFor,
   createMatrixFixture,
+  itemsOnly,
   listRequestFor,
   type MatrixFixture,
   operations,
@@ -79,7 +80,7 @@ for (const operation of operations) {
       const held = await readRows(sql);
       for (const protocol of protocols) {
         const ask = async (value: string) => {
-          const message = replace(request, value);
+          const message = { ...request, ...itemsOnly[id], ...replace(request, value) };
           const caller = callerFor(own, operation);
           const { status, text } = await callOperation(protocol, operation, caller, message, sameRequestId);
           return { status, text: text.replaceAll(value, "the id") };

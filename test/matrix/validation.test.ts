@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { broken, type InvalidValue, invalidValuesOf, itemwiseField } from "../harness/invalid-requests.ts";
+import { broken, type InvalidValue, invalidValuesOf, itemwiseFields } from "../harness/invalid-requests.ts";
 import { readRows } from "../harness/rows.ts";
 import { sampled } from "../harness/run-size.ts";
 import { callOperation, type Protocol, restPagingNames } from "../harness/wire.ts";
-import { callerFor, createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "./fixture.ts";
+import {
+  callerFor,
+  createMatrixFixture,
+  itemsOnly,
+  type MatrixFixture,
+  operations,
+  protocols,
+  requestFor,
+} from "./fixture.ts";
 
 let fixture: MatrixFixture;
 before(async () => {
@@ -49,13 +57,13 @@ for (const [turn, operation] of operations.entries()) {
   });
 }
 
-for (const operation of operations) {
-  const field = itemwiseField(operation);
-  if (field === undefined) continue;
-
-  test(`${operation.id} returns an error of its own for an item that violates a rule of its definition`, async () => {
+for (const { operation, field } of operations.flatMap((operation) =>
+  itemwiseFields(operation).map((field) => ({ operation, field })),
+)) {
+  const name = `${operation.id} returns an error of its own for one of ${field.name} that violates a rule`;
+  test(name, async () => {
     const { platform, sql } = fixture;
-    const request = { ...(await requestFor(operation, platform)), [field.name]: [{}] };
+    const request = { ...(await requestFor(operation, platform)), ...itemsOnly[operation.id], [field.name]: [{}] };
     const held = await readRows(sql);
     for (const protocol of protocols) {
       const outcome = await callOperation(protocol, operation, callerFor(platform, operation), request);

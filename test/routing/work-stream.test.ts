@@ -322,12 +322,12 @@ test("no items are leased for a worker that does not read, and the next ones fol
   const small = await routeTo(pool, 5);
   assert.deepEqual(ids(await own.lease(pool, { max_items: 5 })), small);
   const [last] = await routeTo(pool, 1);
-  let count = 0;
-  for await (const line of createInterface({ input: response })) {
-    count += line.match(/"queue_item_id"/g)?.length ?? 0;
-    if (line.includes(last!)) break;
+  const chunks: string[] = [];
+  for await (const chunk of response.setEncoding("utf8")) {
+    chunks.push(chunk);
+    if (chunks.slice(-2).join("").includes(last!)) break;
   }
-  assert.equal(count, 161);
+  assert.equal(chunks.join("").match(/"queue_item_id"/g)?.length, 161);
 });
 
 test("an open stream is one of the concurrent calls of its tenant", async (t) => {

@@ -2,9 +2,9 @@
  * Queues: store routed work until a worker completes it.
  *
  * item: one unit of work; its id is the id of the decision that created it. lease: a worker's exclusive, time-limited
- * right to an item; its token fences the item. admission: the constraints an item passes before it is queued. group: all
- * items with the same constraint key. slot: a place in a concurrency group. sweep: the periodic pass that releases due
- * items, ends expired leases and expires items.
+ * right to an item; its token fences the item. credit: how many more items a worker's stream may send. admission: the
+ * constraints an item passes before it is queued. group: all items with the same constraint key. slot: a place in a
+ * concurrency group. sweep: the periodic pass that releases due items, ends expired leases and expires items.
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
