@@ -12,8 +12,8 @@ import { sized } from "../harness/run-size.ts";
 import { checkHolds, createPost, createRandom, type Hold } from "./lease-checks.ts";
 import { partyAt, shown } from "./tenant-fixture.ts";
 
-const itemCount = sized(800, 20_000);
-const crashes = sized(3, 15);
+const itemCount = sized(800, 12_000);
+const crashes = sized(3, 12);
 const workersPerNode = 8;
 const config = { retry: { initial_ms: 5, max_ms: 5, max_attempts: 100 } };
 
