@@ -7,7 +7,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
-import { recallMaxMs } from "./leasing/lease-ahead.ts";
+import { recallMaxMs } from "./leasing/lease-buffer.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";

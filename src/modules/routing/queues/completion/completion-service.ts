@@ -63,7 +63,7 @@ export interface FinishedItem {
   readonly item: TransitionedItem;
   readonly to: ItemTransition["to"];
   readonly retryAtMs: number | undefined;
-  /** The time from lease to report. */
+  /** The time from lease to report. An item that was leased ahead was leased up to 80 ms before a worker received it. */
   readonly tookMs: number | undefined;
 }
 

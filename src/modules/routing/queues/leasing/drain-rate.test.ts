@@ -44,3 +44,13 @@ test("a drain that stops is forgotten within seconds", () => {
   clock.ms += 5000;
   assert.equal(rate.itemsIn(50), 0);
 });
+
+test("unused items lower the estimate until they are forgotten", () => {
+  const { rate, clock } = estimate({ everyMs: 1, items: 1 });
+  const full = rate.itemsIn(50);
+  rate.recordUnused(100);
+  const half = rate.itemsIn(50);
+  assert.ok(Math.abs(half - full / 2) <= 1, `${half} is not half of ${full}`);
+  for (const untilMs = clock.ms + 5000; clock.ms < untilMs; clock.ms++) rate.record(1);
+  assert.ok(rate.itemsIn(50) > 0.9 * full);
+});

@@ -2,23 +2,32 @@
 export interface DrainRate {
   /** Records a request that received items. */
   record(items: number): void;
+  /** Records items that were leased for requests that did not come. */
+  recordUnused(items: number): void;
   /** The number of items that the next `ms` need; 0 when not even one request is expected in that time. */
   itemsIn(ms: number): number;
 }
 
 /** Requests count less the longer ago they were: after this time, a third of what they counted at first. */
 const decayMs = 1000;
+/** Giving an item back costs more than not having it in memory. If a tenth is unused, the estimate is halved. */
+const unusedWeight = 10;
 
-/** Creates an estimate from the requests of about the last second. */
+/**
+ * Creates an estimate from the requests of about the last second. A drain in bursts has a high rate and long pauses, so
+ * unused items lower the estimate.
+ */
 export function createDrainRate(nowMs: () => number): DrainRate {
   let items = 0;
   let requests = 0;
+  let unused = 0;
   let atMs = nowMs();
   const decay = () => {
     const now = nowMs();
     const factor = Math.exp((atMs - now) / decayMs);
     items *= factor;
     requests *= factor;
+    unused *= factor;
     atMs = now;
   };
   return {
@@ -27,9 +36,15 @@ export function createDrainRate(nowMs: () => number): DrainRate {
       items += count;
       requests++;
     },
+    recordUnused(count) {
+      decay();
+      unused += count;
+    },
     itemsIn(ms) {
       decay();
-      return (requests * ms) / decayMs < 1 ? 0 : Math.floor((items * ms) / decayMs);
+      if ((requests * ms) / decayMs < 1) return 0;
+      const usedShare = items / (items + unusedWeight * unused);
+      return Math.floor((items * usedShare * ms) / decayMs);
     },
   };
 }

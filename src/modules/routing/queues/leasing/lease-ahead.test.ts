@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { testDatabase } from "../../../../../test/harness/context.ts";
+import { contextFor, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/embedded-owner.ts";
+import type { Context } from "../../../../chain/call.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
+import { createQueueService, type QueueService } from "../queue-service.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
 import { leaseParts } from "../testing/lease-parts.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
@@ -175,12 +177,12 @@ test("items that no worker requests in time are given back as if they had not be
 test("an item that was cancelled in the buffer is not made ready", async (t) => {
   const node = await startNode(t);
   const pool = await poolWith(warmUpItems + 50);
-  const received = new Set((await warmUp(node, pool)).map(({ id }) => id));
-  const buffered = (await itemsOf(pool)).find(({ id, state }) => state === "leased" && !received.has(id))!;
-  await stage.end(pool, { id: buffered.id, refs: [] });
+  const received = await warmUp(node, pool);
+  const buffered = await bufferedItem(pool, received);
+  await stage.end(pool, { id: buffered, refs: [] });
   node.clock.ms += ageMaxMs + 1;
-  await until(async () => (await countIn(pool, "leased")) === received.size);
-  assert.equal((await itemsOf(pool)).find(({ id }) => id === buffered.id)!.state, "cancelled");
+  await until(async () => (await countIn(pool, "leased")) === received.length);
+  assert.equal((await itemsOf(pool)).find(({ id }) => id === buffered)!.state, "cancelled");
   await node.leaseService.idle();
   const [{ depth } = { depth: 0 }] = await db.sql<{ depth: number }[]>`
     select sum(depth)::int as depth from queue_depths where pool_id = ${pool.poolId}`;
@@ -249,6 +251,68 @@ test("a stopping node gives everything back and leases nothing ahead", async (t)
   await lease(node, pool);
   assert.equal(await countIn(pool, "leased"), received + 1);
   await assertCounts(pool, received + 1);
+});
+
+/** Runs an operator's call on a node, in one transaction. */
+async function operate<T>(
+  { leaseService }: TestNode,
+  { tenantId, poolId }: StagedPool,
+  work: (service: QueueService, context: Context) => Promise<T>,
+): Promise<T> {
+  const active = { status: "active", delivery: { mode: "pull" } };
+  const service = createQueueService({
+    pools: {
+      requirePool: async () => ({ pool: { config: { itemEvents: false } }, recipients: [{ id: "r1", ...active }] }),
+    } as never,
+    events: recordedEvents() as never,
+    wake: () => {},
+    recall: leaseService.recall,
+  });
+  // Leases are recent by the database's clock too, however long the test takes.
+  await db.sql`update queue_items set leased_at = now() + interval '1 minute' where pool_id = ${poolId} and state = 'leased'`;
+  return db.transaction((sql) => work(service, { ...contextFor(db, { tenantId }), sql }));
+}
+
+/** The first item that a node has leased and no worker has received. */
+async function bufferedItem(pool: StagedPool, received: readonly { readonly id: string }[]): Promise<string> {
+  const known = new Set(received.map(({ id }) => id));
+  return (await itemsOf(pool)).find(({ id, state }) => state === "leased" && !known.has(id))!.id;
+}
+
+// The nodes' clocks stand still in these tests, so no item is given back because of its age.
+test("a drain removes the items that this node and other nodes have leased ahead", async (t) => {
+  const nodes = [await startNode(t, { listens: true }), await startNode(t, { listens: true })] as const;
+  const pool = await poolWith(2 * warmUpItems + 60);
+  const received = [...(await warmUp(nodes[0], pool)), ...(await warmUp(nodes[1], pool))];
+  const { drained, remaining } = await operate(nodes[0], pool, (service, context) =>
+    service.drainQueue(context, pool.poolId, 100_000, ""),
+  );
+  assert.deepEqual([drained, remaining], [2 * warmUpItems + 60 - received.length, 0]);
+  assert.equal(await countIn(pool, "leased"), received.length);
+});
+
+test("an item that was leased ahead can be assigned, and then is only handed out to its recipient", async (t) => {
+  const node = await startNode(t);
+  const pool = await poolWith(warmUpItems + 50);
+  const id = await bufferedItem(pool, await warmUp(node, pool));
+  const item = await operate(node, pool, (service, context) => service.assignItem(context, pool.poolId, id, "r1"));
+  assert.deepEqual([item.state, item.recipientId, item.attempt], ["ready", "r1", 0]);
+  const others = await lease(node, pool, { max: 100 });
+  assert.ok(others.length > 0 && !others.some((each) => each.id === id));
+  assert.deepEqual(
+    (await lease(node, pool, { recipientId: "r1" })).map((each) => each.id),
+    [id],
+  );
+});
+
+test("an item that was leased ahead and is cancelled is not handed out", async (t) => {
+  const node = await startNode(t);
+  const pool = await poolWith(warmUpItems + 50);
+  const id = await bufferedItem(pool, await warmUp(node, pool));
+  const item = await operate(node, pool, (service, context) => service.cancelItem(context, pool.poolId, id, ""));
+  assert.equal(item.state, "cancelled");
+  const others = await lease(node, pool, { max: 100 });
+  assert.ok(others.length > 0 && !others.some((each) => each.id === id));
 });
 
 /** Blocks lease statements of a pool after they have chosen their items; the result lets them continue. */

@@ -160,7 +160,9 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Par
       };
       const giveBackStale = () => {
         timer = undefined;
-        giveBack(tenantId, poolId, buffer.removeStale());
+        const stale = buffer.removeStale();
+        rate.recordUnused(stale.length);
+        giveBack(tenantId, poolId, stale);
         schedule();
       };
       const schedule = () => {
@@ -220,12 +222,12 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Par
     },
 
     /**
-     * Has every node give back the leases of a pool that no worker has received. Resolves when this node has done so;
-     * other nodes follow within milliseconds, or within `ageMaxMs` if the signal is lost.
+     * Has every node give back the leases of a pool that no worker has received. Resolves when this node has done so,
+     * or after `ageMaxMs`. Other nodes follow within milliseconds, or within `ageMaxMs` if the signal is lost.
      */
     async recall(tenantId: TenantId, poolId: string): Promise<void> {
       signals.wake(`${recallPrefix}${tenantId}:${poolId}`);
-      await Promise.all(pending);
+      await Promise.race([Promise.all(pending), delay(ageMaxMs, undefined, { ref: false })]);
     },
 
     /** Gives everything back and leases nothing ahead from now on. */
@@ -240,6 +242,3 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Par
     },
   };
 }
-
-/** The time after which no node hands out an item that it leased before. */
-export const recallMaxMs = ageMaxMs + 20;

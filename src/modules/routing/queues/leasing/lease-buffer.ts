@@ -35,6 +35,8 @@ export interface LeaseBuffer {
  * pool, items that precede these) applies to all hand-outs after this time, even if the node never hears of it.
  */
 export const ageMaxMs = 80;
+/** After this time, a node hands out no item that it leased ahead before, and has given it back if it hears signals. */
+export const recallMaxMs = 100;
 /** The most leases in a buffer. */
 export const bufferItemsMax = 500;
 const bufferBytesMax = 4 * 1024 * 1024;

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
+import { type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
+import { sized } from "../harness/run-size.ts";
+import { checkHolds, createPost, createRandom, type Hold } from "./lease-checks.ts";
+import { partyAt, shown } from "./tenant-fixture.ts";
+
+const itemCount = sized(800, 12_000);
+const crashes = sized(3, 12);
+const workersPerNode = 8;
+const config = { retry: { initial_ms: 5, max_ms: 5, max_attempts: 100 } };
+
+/**
+ * Drains a pool through crashes; returns how many leased items no worker had received when a crash happened. Fails if an
+ * item is lost, held by two workers or completed twice.
+ */
+async function drainThrough(nodes: readonly SupervisedNode[], sql: TestSql, crash: (nth: number) => Promise<void>) {
+  const chance = createRandom(11);
+  const ownAt = async (node: SupervisedNode) => {
+    const current = await node.current;
+    return partyAt(current, { id: "", key: current.adminKey });
+  };
+  const own = await ownAt(nodes[0]!);
+  const pool = await own.pool({ config });
+  for (let from = 0; from < itemCount; from += 400) {
+    await own.routeAll(Array.from({ length: 400 }, () => ({ pool_id: pool, type: "job" })));
+  }
+
+  let finished = false;
+  const holds: Hold[] = [];
+  const received = new Set<string>();
+  const acknowledged = new Map<string, number>();
+  const worker = async (node: SupervisedNode) => {
+    const post = createPost();
+    while (!finished) {
+      const lease = { max_items: chance() < 0.2 ? 10 : 1, wait_s: 1, lease_s: 1 };
+      const answer = await post(await node.current, `/api/queues/${pool}/lease`, lease).catch(() => undefined);
+      // While its node or the database is down a worker retries.
+      if (answer?.status !== 200) await delay(20);
+      for (const item of answer?.status === 200 ? answer.body.data.items : []) {
+        const { queue_item_id: itemId, lease_token, lease_expires_at } = item;
+        received.add(itemId + lease_token);
+        const fromMs = Date.now();
+        const path = `/api/queues/${pool}/items/${itemId}/complete`;
+        const told = await post(await node.current, path, { lease_token }).catch(() => undefined);
+        const untilMs = Math.min(Date.now(), Date.parse(lease_expires_at));
+        if (told?.status === 200) {
+          acknowledged.set(itemId, (acknowledged.get(itemId) ?? 0) + 1);
+          if (untilMs > fromMs) holds.push({ itemId, group: "", fromMs, untilMs });
+        } else if (told !== undefined && told.status < 500) assert.equal(told.body.errorCode, "LEASE_LOST");
+      }
+    }
+  };
+
+  let unreceived = 0;
+  const crashing = (async () => {
+    for (let nth = 0; nth < crashes; nth++) {
+      const from = (itemCount * (nth + 0.3 + chance() * 0.5)) / (crashes + 1);
+      await shown(
+        async () => acknowledged.size,
+        (done) => done > from,
+        120_000,
+      );
+      await crash(nth);
+      const leased = await shown(
+        () =>
+          sql<{ lease: string }[]>`select id || lease_token as lease from queue_items where state = 'leased'`.catch(
+            () => undefined,
+          ),
+        (rows) => rows !== undefined,
+      );
+      unreceived += leased!.filter(({ lease }) => !received.has(lease)).length;
+    }
+    await shown(
+      async () => (await ownAt(nodes[0]!)).status(pool).catch(() => undefined),
+      (status) => status?.depth === 0 && status.in_flight === 0,
+      120_000,
+    );
+  })().finally(() => {
+    // The workers must end even when the test fails.
+    finished = true;
+  });
+  await Promise.all([crashing, ...nodes.flatMap((node) => Array.from({ length: workersPerNode }, () => worker(node)))]);
+
+  checkHolds(holds, Number.POSITIVE_INFINITY);
+  const states = await sql`select state, count(*)::int as count from queue_items where pool_id = ${pool} group by 1`;
+  assert.deepEqual([...states], [{ state: "completed", count: itemCount }]);
+  for (const [id, times] of acknowledged) assert.equal(times, 1, `${id} was completed ${times} times`);
+  const { throughput_today, depth } = await (await ownAt(nodes[0]!)).status(pool);
+  assert.deepEqual([throughput_today, depth], [itemCount, 0]);
+  return unreceived;
+}
+
+const key = "sk_test_crash_0123456789abcdef";
+
+test("nodes that are killed while they lease ahead lose no item and complete none twice", async (t) => {
+  const database = await freshDatabase();
+  const settings = { "database.url": database.url, "auth.bootstrap_api_key": key };
+  const nodes = await Promise.all([supervise(settings), supervise(settings)]);
+  t.after(async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await database.drop();
+  });
+  const unreceived = await drainThrough(nodes, database.sql, (nth) => nodes[nth % 2]!.crash());
+  assert.ok(unreceived > 0, "the killed nodes held items that no worker had received");
+});
+
+test("a PostgreSQL that is killed while nodes lease ahead loses no item, and none is completed twice", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-ahead-"));
+  const server = await startEmbedded({ dataDir });
+  const settings = { "database.url": server.url, "auth.bootstrap_api_key": key };
+  const first = await supervise(settings);
+  const nodes = [first, await supervise(settings)];
+  const sql = connect(server.url, 2);
+  t.after(async () => {
+    await sql.end();
+    await Promise.all(nodes.map((node) => node.stop()));
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
+  });
+  await drainThrough(nodes, sql, async () => {
+    // PostgreSQL closes all connections and recovers when one of its processes is killed.
+    const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    process.kill(backend!.pid, "SIGKILL");
+  });
+});
