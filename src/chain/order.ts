@@ -64,6 +64,7 @@ export function createChain(plane: Plane, parts: ChainParts): readonly Intercept
       throttle: createRefusalThrottle({ perSecond: 100, delayMsMax: 1000, delayedMax: 5000 }),
       chargeBytes: rate?.chargeBytes,
       bodyBytesMax: config["api.max_request_body_size"],
+      recheckAccess: createAccessRecheck(plane, parts),
     }),
     validation(),
     places.step,

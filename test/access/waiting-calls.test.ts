@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
 import { after, before, test } from "node:test";
 import { createLeaseService } from "../../src/modules/routing/queues/leasing/lease-service.ts";
 import { leaseParts } from "../../src/modules/routing/queues/testing/lease-parts.ts";
@@ -59,6 +61,31 @@ for (const [how, headers] of [
     assert.equal((await own.leaseOne(pool)).queue_item_id, queue_item_id);
   });
 }
+
+test("a call gets nothing if its key is revoked while its body arrives", async () => {
+  const pool = await own.pool();
+  await own.route(pool);
+  const key = await newKey(own);
+  await shown(activeCalls, (count) => count === 0);
+  const startedAtMs = performance.now();
+  const request = http.request(`${service.baseUrl}/api/queues/${pool}/lease`, {
+    method: "POST",
+    headers: { "x-api-key": key.secret, "content-type": "application/json" },
+  });
+  request.write("{");
+  await shown(activeCalls, (count) => count === 1);
+  await revoke(own, key.id);
+  // A call that is younger than a second is not checked again.
+  await shown(
+    async () => performance.now() - startedAtMs,
+    (ageMs) => ageMs > 1100,
+  );
+  request.end("}");
+  const [response] = (await once(request, "response")) as [http.IncomingMessage];
+  response.resume();
+  assert.equal(response.statusCode, 401);
+  assert.equal((await own.status(pool)).depth, 1);
+});
 
 test("a worker that loses access while its items are leased receives none of them, and they are released", async (t) => {
   const pool = await own.pool();

@@ -12,8 +12,9 @@ export interface Listener {
   /** The bound `host:port`, with the actual port if 0 was requested. */
   readonly address: string;
   /**
-   * Asks callers to disconnect and still serves them. HTTP/2 callers get a GOAWAY immediately; HTTP/1.1 callers get
-   * `connection: close` with their next response. Resolves when the last connection has closed or the time has passed.
+   * Asks callers to disconnect and still serves them. HTTP/2 callers get a GOAWAY immediately, on new connections with
+   * their first request; HTTP/1.1 callers get `connection: close` with their next response. Resolves when the last
+   * connection has closed or the time has passed.
    */
   drain(timeMs: number): Promise<void>;
   /** Stops accepting connections. Resolves when the last exchange has ended or the grace period has passed. */
@@ -43,8 +44,6 @@ const headerBytesMax = 32 * 1024;
 const checkMs = 1000;
 /** How long a closing listener waits for the first bytes of a new connection. */
 const silentMs = 200;
-/** The first GOAWAY of a graceful shutdown names this stream, so that requests in transit are still served. */
-const lastStreamIdMax = 2 ** 31 - 1;
 
 /** Serves an edge on a `host:port` address, with HTTP/1.1 and HTTP/2 on the same port. */
 export async function listen(address: string, options: ListenerOptions): Promise<Listener> {
@@ -55,15 +54,17 @@ export async function listen(address: string, options: ListenerOptions): Promise
   const connections = new Set<Socket>();
   limitConnections(server, options, connections);
   const announceEnd = (session: http2.ServerHttp2Session) => {
-    // A destroyed session stays in the set until its close event, and GOAWAY throws on it.
-    if (!session.destroyed) session.goaway(http2.constants.NGHTTP2_NO_ERROR, lastStreamIdMax);
+    // A destroyed session stays in the set until its close event, and GOAWAY throws on it. The frame names the last stream
+    // that is served: Node ignores later requests, and their callers learn that they can retry them.
+    if (!session.destroyed) session.goaway(http2.constants.NGHTTP2_NO_ERROR);
   };
   server.on("session", (session: http2.ServerHttp2Session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
     enforceSessionTimeouts(session, options.timeouts);
-    if (draining) announceEnd(session);
+    // A GOAWAY before the first request would refuse it.
+    if (draining) session.once("stream", () => announceEnd(session));
   });
   await bind(server, address);
 

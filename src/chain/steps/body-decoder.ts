@@ -10,15 +10,20 @@ interface Parts {
   readonly chargeBytes: ((call: Call, bytes: number) => Promise<void> | undefined) | undefined;
   /** A body with a larger Content-Length is refused because of its size and not charged. */
   readonly bodyBytesMax: number;
+  /** Rejects if the call would be refused now. */
+  readonly recheckAccess: (call: Call) => Promise<void>;
 }
+
+/** The age from which a call's access is checked again after its body. A revoked key is rejected within this time. */
+const recheckAfterMs = 1000;
 
 /**
  * Reads and parses the body. The steps before it need only the method and the headers.
  *
  * A call that exceeds its rate or concurrency limit is refused before its body is read. A large body is charged before it
- * is read, or before it is parsed if it has no Content-Length.
+ * is read, or before it is parsed if it has no Content-Length. A slow body can outlast its caller's access.
  */
-export function bodyDecoder({ refusals, throttle, chargeBytes, bodyBytesMax }: Parts): Interceptor {
+export function bodyDecoder({ refusals, throttle, chargeBytes, bodyBytesMax, recheckAccess }: Parts): Interceptor {
   return async (call, next) => {
     for (const refusalOf of refusals) {
       const refusal = refusalOf(call);
@@ -31,6 +36,7 @@ export function bodyDecoder({ refusals, throttle, chargeBytes, bodyBytesMax }: P
     const isFree = chargeBytes === undefined || contentLength > bodyBytesMax;
     const decoded = isFree ? call.decode() : decodeCharged(call, contentLength, chargeBytes);
     call.message = decoded instanceof Promise ? await decoded : decoded;
+    if (performance.now() - call.startedAtMs >= recheckAfterMs) await recheckAccess(call);
     return next(call);
   };
 }

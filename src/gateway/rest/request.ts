@@ -2,7 +2,7 @@ import { create, type DescField, type DescMessage, type Message } from "@bufbuil
 import type { ChargeBytes } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
-import { applyParams, createJsonDecoder, parseJson, toViolationFailure } from "../../platform/protojson/index.ts";
+import { applyParams, createJsonDecoder, toViolationFailure } from "../../platform/protojson/index.ts";
 import { decodeJson } from "../decode-json.ts";
 import { bodyTooLarge, declaresOversizedBody, type Exchange, headerOf, readBody } from "../exchange.ts";
 
@@ -74,10 +74,9 @@ function decodeSegment(name: string, text: string): string {
 function bodyDecoder(input: DescMessage, body: string): ((bytes: Buffer) => Message | Promise<Message>) | undefined {
   if (body === "") return undefined;
   const read = createJsonDecoder(input);
-  const decode = (json: unknown) => read(json, { strict: true });
-  const parse =
-    body === "*" ? (bytes: Buffer) => parseJson(bytes, input) : (bytes: Buffer) => ({ [body]: parseJson(bytes) });
-  return (bytes) => decodeJson(bytes, parse, decode);
+  const isWhole = body === "*";
+  const decode = (json: unknown) => read(isWhole ? json : { [body]: json }, { strict: true });
+  return (bytes) => decodeJson(bytes, isWhole ? input : undefined, decode);
 }
 
 function requireJson({ request }: Exchange): void {

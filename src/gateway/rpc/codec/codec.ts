@@ -1,6 +1,6 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { invalid } from "../../../errors/index.ts";
-import { createJsonDecoder, createJsonEncoder, parseJson } from "../../../platform/protojson/index.ts";
+import { createJsonDecoder, createJsonEncoder } from "../../../platform/protojson/index.ts";
 import { decodeJson } from "../../decode-json.ts";
 import { findInvalidValue } from "../invalid-value.ts";
 import { findNul } from "./nul.ts";
@@ -15,8 +15,7 @@ export interface Codec {
 /** Creates the JSON codec, with the lowerCamelCase names of Connect and gRPC. */
 export function jsonCodec(input: DescMessage, output: DescMessage): Codec {
   const read = createJsonDecoder(input);
-  const parse = (body: Buffer) => parseJson(body, input);
-  return { decode: (body) => decodeJson(body, parse, read), encode: createJsonEncoder(output, "json") };
+  return { decode: (body) => decodeJson(body, input, read), encode: createJsonEncoder(output, "json") };
 }
 
 /** Creates the binary codec. */

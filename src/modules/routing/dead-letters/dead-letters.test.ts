@@ -242,6 +242,25 @@ test("only the letter of a retried item that ended is deleted", async () => {
   );
 });
 
+test("letters change their pool with their items, unless the other pool has a letter of the item already", async () => {
+  const { tenantId, poolId, ids } = await newPoolOf(3);
+  const [moved, known, other] = ids as [string, string, string];
+  const targetId = await newPool(tenantId);
+  await db.transaction((tx) => module.record(tx, tenantId, [newLetter(targetId, known)]));
+  await db.transaction((tx) => module.changePool(tx, tenantId, [moved, known], poolId, targetId));
+  const letters = await db.sql`
+    select queue_item_id, pool_id from dead_letters where tenant_id = ${tenantId} order by pool_id, queue_item_id`;
+  assert.deepEqual(
+    letters.map((letter) => [letter.queueItemId, letter.poolId]),
+    [
+      [known, poolId],
+      [other, poolId],
+      [moved, targetId],
+      [known, targetId],
+    ],
+  );
+});
+
 test("retry-all requeues the oldest failures first, up to the requested number, and counts the rest", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(6);
   const [aside, spent] = ids as [string, string];

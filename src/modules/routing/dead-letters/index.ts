@@ -2,7 +2,8 @@
  * Dead letters: items that failed permanently, and the operations on them.
  *
  * letter: the record of such an item; the item itself stays in the queue's tables. retry: requeues the item, up to its
- * maximum number of retries and if its pool's constraints admit it; the letter stays and counts the retries.
+ * maximum number of retries and if its pool's constraints admit it; the letter stays and counts the retries. It follows
+ * the item when a rule or a fallback redirects it to another pool.
  * quarantine: excludes the letter from retries. purge: deletes the letter and its item.
  */
 import type { DeadLetterService as Rpc } from "../../../../gen/service/api/dead_letter_pb.ts";
@@ -32,6 +33,14 @@ export interface DeadLetters {
   record(tx: Sql, tenantId: TenantId, letters: readonly NewDeadLetter[]): Promise<void>;
   /** Deletes the letters of retried items that ended without failing, in the same transaction. */
   deleteResolved(tx: Sql, tenantId: TenantId, queueItemIds: readonly string[]): Promise<void>;
+  /** Moves the letters of retried items to the pool that the items are redirected to, in the same transaction. */
+  changePool(
+    tx: Sql,
+    tenantId: TenantId,
+    queueItemIds: readonly string[],
+    fromPoolId: string,
+    toPoolId: string,
+  ): Promise<void>;
 }
 
 interface Parts extends DeadLetterParts {
@@ -51,6 +60,9 @@ export function createDeadLetters({ sql, clock, cursors, platformTenantId, ...pa
     },
     async deleteResolved(tx, tenantId, queueItemIds) {
       if (queueItemIds.length > 0) await deadLetterStore(tx).deleteResolved(tenantId, queueItemIds);
+    },
+    async changePool(tx, tenantId, queueItemIds, fromPoolId, toPoolId) {
+      if (queueItemIds.length > 0) await deadLetterStore(tx).changePool(tenantId, queueItemIds, fromPoolId, toPoolId);
     },
   };
 }

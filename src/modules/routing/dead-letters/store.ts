@@ -168,6 +168,24 @@ export function deadLetterStore(sql: Sql) {
         where tenant_id = ${tenantId} and queue_item_id = any(${queueItemIds as string[]}) and state = 'retrying'`;
     },
 
+    /**
+     * Moves the letters of retried items to another pool. The caller holds the items' locks. A letter that the other pool
+     * already has for the item stays.
+     */
+    async changePool(
+      tenantId: TenantId,
+      queueItemIds: readonly string[],
+      fromPoolId: string,
+      toPoolId: string,
+    ): Promise<void> {
+      await sql`
+        update dead_letters letter set pool_id = ${toPoolId}
+        where tenant_id = ${tenantId} and pool_id = ${fromPoolId} and queue_item_id = any(${queueItemIds as string[]})
+          and not exists (
+            select from dead_letters other where other.tenant_id = ${tenantId} and other.pool_id = ${toPoolId}
+              and other.queue_item_id = letter.queue_item_id)`;
+    },
+
     async list(tenantId: TenantId, poolId: string, state: DeadLetterState, page: Page): Promise<PageRows<DeadLetter>> {
       const decided = (column: string) => sql`
         coalesce((select ${sql(column)} from all_items

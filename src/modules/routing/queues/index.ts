@@ -54,7 +54,7 @@ interface Parts {
   readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly pools: PoolReader;
-  readonly deadLetters: Pick<DeadLetters, "record" | "deleteResolved">;
+  readonly deadLetters: Pick<DeadLetters, "record" | "deleteResolved" | "changePool">;
   readonly outcomes: OutcomeSink;
   readonly filterAcceptable: AcceptanceFilter;
   readonly admissionOf: Admission["requestOf"];

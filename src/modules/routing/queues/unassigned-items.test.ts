@@ -18,6 +18,7 @@ const unassignedItems = createUnassignedItems({
   sweepBy: (atMs) => void sweepTimes.push(atMs),
   deadLetters: {
     record: async (_tx, _tenantId, letters) => void deadLettered.push(...letters.map((each) => each.queueItemId)),
+    changePool: async (_tx, _tenantId, ids) => assert.deepEqual(ids, []),
   },
   events: recordedEvents() as never,
   wake: (_, poolId) => woken.push(poolId),

@@ -21,7 +21,7 @@ interface Parts {
   readonly pools: Pick<PoolReader, "snapshot">;
   readonly shares: EventLoopShares;
   readonly admissionOf: AdmissionOf;
-  readonly deadLetters: Pick<DeadLetters, "record">;
+  readonly deadLetters: Pick<DeadLetters, "record" | "changePool">;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Called with the time at which an item is due. */
@@ -102,6 +102,8 @@ export function createUnassignedItems(parts: Parts): UnassignedItems {
     for (const id of ids) round.leave(id, groupNamesOf({ tenantId, ...found.get(id)! }));
     const { placed, refused } = round.admit(ids, ids.length);
     await changePool(tx, tenantId, pool.id, [...placed, ...refused.map(withoutGroups)]);
+    const retried = ids.filter((id) => found.get(id)!.revived);
+    await deadLetters.changePool(tx, tenantId, retried, from.poolId, pool.id);
     const { depth, freed } = await round.save();
     const { transitioned, counts } = await applyTransitionsUncounted(
       tx,
@@ -162,17 +164,19 @@ interface DeadLetterReason {
   readonly maxRetries: number;
 }
 
-interface ItemGroups {
+interface LockedItem {
   readonly id: string;
+  /** Whether the item was a dead letter before. */
+  readonly revived: boolean;
   readonly singletonGroup: string;
   readonly debounceGroup: string;
   readonly concurrencyGroup: string;
 }
 
 /** Locks the items that are still in their pool without a recipient. Another node may have decided them first. */
-async function lockUnassigned(tx: Sql, { tenantId, poolId, ids }: UnassignedBatch): Promise<ItemGroups[]> {
-  return tx<ItemGroups[]>`
-    select id, singleton_group, debounce_group, concurrency_group from queue_items
+async function lockUnassigned(tx: Sql, { tenantId, poolId, ids }: UnassignedBatch): Promise<LockedItem[]> {
+  return tx<LockedItem[]>`
+    select id, revived, singleton_group, debounce_group, concurrency_group from queue_items
     where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[]) and pool_id = ${poolId} and state = 'ready'
       and recipient_id = ''
     order by id for update`;

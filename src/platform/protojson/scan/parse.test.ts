@@ -4,7 +4,7 @@ import { fc } from "../../../../test/harness/random.ts";
 import { Failure } from "../../../errors/index.ts";
 import { parseJson } from "../index.ts";
 import { keysMax } from "./key-table.ts";
-import { scanJson, valuesMax } from "./scan.ts";
+import { type SizeLimit, scanJson, scanJsonInTurns, valuesMax } from "./scan.ts";
 
 function refusal(text: string | Buffer): string {
   try {
@@ -180,4 +180,38 @@ suite("parsing JSON", () => {
     assert.match(refusal(`["${"a".repeat(size)}`), /not valid JSON/);
     assert.match(refusal(`["${"a".repeat(size)}\n"]`), /not valid JSON, from line 1, column 2 on/);
   });
+});
+
+suite("a scan in turns", () => {
+  const zeros = `[${Array(25_000).fill("0 ").join(", ")}]`;
+  const sizeLimit: SizeLimit = ([field]) => (field === "limited" ? 70_000 : undefined);
+  const documents = {
+    valid: `[{"a": ${zeros}, "b": {"a": 1}}, ${zeros}]`,
+    "a duplicate of a key before a pause": `{"x": [0, {"b": 1, "list": ${zeros}, "c": {"b": 2}, "b": 3}]}`,
+    "an unsafe integer": `{"x": [${zeros}, 9007199254740993]}`,
+    "a value within its limit, without its whitespace": `{"limited": ${zeros}}`,
+    "a value that exceeds its limit": `{"limited": [${zeros}, ${zeros}]}`,
+    "a list that does not end": `{"x": ${zeros.slice(0, -1)}}`,
+    "too many values": `[${Array(11).fill(zeros)}]`,
+    "too many keys": `[${zeros}, {${Array.from({ length: keysMax + 1 }, (_, nth) => `"k${nth}": 0`)}}]`,
+  };
+
+  for (const [name, document] of Object.entries(documents)) {
+    test(`returns the result of a whole scan while other scans run between its turns: ${name}`, async () => {
+      const bytes = Buffer.from(document);
+      const other = Buffer.from('{"c": [{"b": [[ ]], "a": "\\n", "\\u0062": 1}]}');
+      const expected = scanJson(bytes, sizeLimit);
+      let isDone = false;
+      const scanned = Promise.all([scanJsonInTurns(bytes, sizeLimit), scanJsonInTurns(bytes, sizeLimit)]).finally(
+        () => {
+          isDone = true;
+        },
+      );
+      while (!isDone) {
+        assert.equal(scanJson(other)?.kind, "duplicate_key");
+        await new Promise(setImmediate);
+      }
+      assert.deepEqual(await scanned, [expected, expected]);
+    });
+  }
 });

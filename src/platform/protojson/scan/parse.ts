@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { type Failure, fail, unreachable } from "../../../errors/index.ts";
 import { depthMax, toViolationFailure } from "../problems.ts";
 import { formatPath, sizeLimitOf } from "./json-location.ts";
 import { keysMax } from "./key-table.ts";
-import { type JsonFault, scanJson, valuesMax } from "./scan.ts";
+import { type JsonFault, scanJson, scanJsonInTurns, valuesMax } from "./scan.ts";
 
 const safeMax = Number.MAX_SAFE_INTEGER;
 
@@ -16,7 +17,22 @@ const safeMax = Number.MAX_SAFE_INTEGER;
  */
 export function parseJson(text: string | Buffer, desc?: DescMessage): unknown {
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
-  const fault = scanJson(bytes, desc && sizeLimitOf(desc));
+  return parseScanned(text, bytes, scanJson(bytes, desc && sizeLimitOf(desc)), desc);
+}
+
+/** Like parseJson, over several turns of the event loop: only JSON.parse takes longer than two milliseconds. */
+export async function parseJsonInTurns(bytes: Buffer, desc?: DescMessage): Promise<unknown> {
+  const fault = await scanJsonInTurns(bytes, desc && sizeLimitOf(desc));
+  await nextTurn();
+  return parseScanned(bytes, bytes, fault, desc);
+}
+
+function parseScanned(
+  text: string | Buffer,
+  bytes: Buffer,
+  fault: JsonFault | undefined,
+  desc: DescMessage | undefined,
+): unknown {
   if (fault !== undefined) throw isUtf8(bytes) ? toFailure(fault, bytes, desc) : notUtf8();
   const decoded = typeof text === "string" ? text : bytes.toString("utf8");
   // Decoding replaces invalid UTF-8 with U+FFFD, so the bytes need to be validated only if it occurs.

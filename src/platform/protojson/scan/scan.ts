@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { depthMax } from "../problems.ts";
 import { decodeKey, KeyTable } from "./key-table.ts";
 
@@ -25,6 +26,9 @@ const smallBytes = 64 * 1024;
 /** In strings longer than this the end is found by a native search instead of byte by byte. */
 const longRunBytes = 64;
 
+/** The number of values that a scan in turns checks per turn of the event loop; one to two milliseconds. */
+const valuesPerTurn = 10_000;
+
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -36,7 +40,9 @@ const closeObject = 0x7d;
 const minus = 0x2d;
 const zero = 0x30;
 
-const keys = new KeyTable();
+const keysOfWholeScans = new KeyTable();
+const keysOfScansInTurns = new KeyTable();
+let keys = keysOfWholeScans;
 // The open objects and lists, by depth. For a list `positions` counts the items; for an object the others describe the last key.
 const isObject = new Uint8Array(depthMax + 1);
 const positions = new Int32Array(depthMax + 1);
@@ -45,6 +51,7 @@ const keyStarts = new Int32Array(depthMax + 1);
 const keyEnds = new Int32Array(depthMax + 1);
 const valueStarts = new Int32Array(depthMax + 1);
 const valueSlacks = new Int32Array(depthMax + 1);
+const stack = [isObject, positions, nodes, keyStarts, keyEnds, valueStarts, valueSlacks];
 
 let source: Buffer = Buffer.alloc(0);
 /** Bytes so far that do not count towards a value's size: whitespace and the overhead of escapes. */
@@ -64,16 +71,67 @@ let fault: JsonFault | undefined;
  * JSON.parse, unless `inStrings` is set.
  */
 export function scanJson(bytes: Buffer, sizeLimit?: SizeLimit, inStrings = false): JsonFault | undefined {
+  const position = begin(bytes, keysOfWholeScans, inStrings);
+  return scan(position, sizeLimit, valuesMax + 1) as JsonFault | undefined;
+}
+
+let lastScanInTurns: Promise<unknown> = Promise.resolve();
+
+/**
+ * Like scanJson, over several turns of the event loop. These scans run one after the other, because they share the memory
+ * of their keys. Other scans may run between their turns.
+ */
+export function scanJsonInTurns(bytes: Buffer, sizeLimit?: SizeLimit): Promise<JsonFault | undefined> {
+  const scanned = lastScanInTurns.then(() => scanTurns(bytes, sizeLimit));
+  lastScanInTurns = scanned.catch(() => {});
+  return scanned;
+}
+
+async function scanTurns(bytes: Buffer, sizeLimit: SizeLimit | undefined): Promise<JsonFault | undefined> {
+  const position = begin(bytes, keysOfScansInTurns, false);
+  for (;;) {
+    const result = scan(position, sizeLimit, position.values + valuesPerTurn);
+    if (result !== "paused") return result;
+    const restore = saveState(position.depth);
+    await nextTurn();
+    restore();
+  }
+}
+
+/** Where a scan has paused: before a value. */
+interface Position {
+  depth: number;
+  values: number;
+  at: number;
+}
+
+function begin(bytes: Buffer, table: KeyTable, inStrings: boolean): Position {
   source = bytes;
   skipping = !inStrings;
   slack = 0;
   fault = undefined;
   nextQuote = -1;
   nextBackslash = -1;
+  keys = table;
   keys.begin(bytes);
-  let depth = 0;
-  let values = 0;
-  let at = skipSpace(0);
+  return { depth: 0, values: 0, at: skipSpace(0) };
+}
+
+/** Saves the state of a paused scan without a fault; returns a function that restores it. */
+function saveState(depth: number): () => void {
+  const saved = { source, skipping, slack, nextQuote, nextBackslash, keys };
+  const savedStack = stack.map((column) => column.slice(0, depth + 1));
+  return () => {
+    ({ source, skipping, slack, nextQuote, nextBackslash, keys } = saved);
+    fault = undefined;
+    for (const [nth, column] of savedStack.entries()) stack[nth]!.set(column);
+  };
+}
+
+/** Scans from a position to the end, to the first fault, or until about `pauseAt` values are checked. */
+function scan(position: Position, sizeLimit: SizeLimit | undefined, pauseAt: number): JsonFault | "paused" | undefined {
+  const bytes = source;
+  let { depth, values, at } = position;
   for (;;) {
     // A value starts here.
     const first = bytes[at];
@@ -117,6 +175,12 @@ export function scanJson(bytes: Buffer, sizeLimit?: SizeLimit, inStrings = false
     at = skipSpace(at + 1);
     if (isObject[depth] === 1) at = afterKey(depth, at);
     if (fault !== undefined) return fault;
+    if (values >= pauseAt) {
+      position.depth = depth;
+      position.values = values;
+      position.at = at;
+      return "paused";
+    }
   }
 }
 
