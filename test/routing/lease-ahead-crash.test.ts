@@ -90,7 +90,7 @@ async function drainThrough(nodes: readonly SupervisedNode[], sql: TestSql, cras
   await Promise.all([crashing, ...nodes.flatMap((node) => Array.from({ length: workersPerNode }, () => worker(node)))]);
 
   checkHolds(holds, Number.POSITIVE_INFINITY);
-  const states = await sql`select state, count(*)::int as count from queue_items where pool_id = ${pool} group by 1`;
+  const states = await sql`select state, count(*)::int as count from all_items where pool_id = ${pool} group by 1`;
   assert.deepEqual([...states], [{ state: "completed", count: itemCount }]);
   for (const [id, times] of acknowledged) assert.equal(times, 1, `${id} was completed ${times} times`);
   const { throughput_today, depth } = await (await ownAt(nodes[0]!)).status(pool);
