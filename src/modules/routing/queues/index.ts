@@ -90,7 +90,7 @@ export function createQueues(parts: Parts) {
     wake(tenantId, poolId);
   };
 
-  const workStreams = createWorkStreams({ sql: db.sql, onLeasesEnded: () => sweepBy(clock.now()) });
+  const workStreams = createWorkStreams(db.sql);
   const completion = createCompletionService({
     db,
     now: clock.now,
@@ -105,7 +105,14 @@ export function createQueues(parts: Parts) {
     }),
   });
   const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady });
-  const leaseService = createLeaseService({ db, signals, changes: parts.changes, log, wake: wakeReady });
+  const leaseService = createLeaseService({
+    db,
+    signals,
+    changes: parts.changes,
+    log,
+    wake: wakeReady,
+    onLeasesEnded: () => sweepBy(clock.now()),
+  });
   const pushDispatcher = createPushDispatcher({
     db,
     clock,

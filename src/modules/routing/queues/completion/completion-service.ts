@@ -277,7 +277,7 @@ function toTransition(report: WorkReport, attempt: number, nowMs: number, jitter
 const tokenPattern = /^[A-Za-z0-9_-]{16}(p|g)([1-9][0-9]{0,5})$/;
 
 /** Reads a lease token: whether its item is in admission groups, and the number of the attempt. */
-function parseLeaseToken(token: string): { grouped: boolean; attempt: number } | undefined {
+export function parseLeaseToken(token: string): { grouped: boolean; attempt: number } | undefined {
   const match = tokenPattern.exec(token);
   return match === null ? undefined : { grouped: match[1] === "g", attempt: Number(match[2]) };
 }

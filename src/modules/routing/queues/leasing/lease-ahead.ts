@@ -72,6 +72,11 @@ export function canBeBuffered(request: LeaseRequest): boolean {
   return leaseAhead && limits === undefined && delivery === "pull" && !isBounded(request) && !needsManyScans(request);
 }
 
+/** A lease that no worker knows of. */
+interface UnreceivedLease extends Pick<BufferedLease, "ageingMs"> {
+  readonly row: Pick<LeasedRow, "id" | "leaseToken">;
+}
+
 /** Leases that this node holds without a worker. */
 export type LeaseAhead = ReturnType<typeof createLeaseAhead>;
 
@@ -120,14 +125,16 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Par
   }
 
   /** Makes leased items ready again as if they had not been leased, and wakes workers. */
-  function giveBack(tenantId: TenantId, poolId: string, leases: readonly BufferedLease[]): void {
+  async function giveBack(tenantId: TenantId, poolId: string, leases: readonly UnreceivedLease[]): Promise<void> {
     if (leases.length === 0) return;
     const returned = leases.map(({ row: { id, leaseToken }, ageingMs }) => ({ tenantId, id, leaseToken, ageingMs }));
     const parts: Promise<void>[] = [];
     for (let from = 0; from < returned.length; from += bufferItemsMax) {
       parts.push(returnLeases(returned.slice(from, from + bufferItemsMax)));
     }
-    track(Promise.all(parts).then(() => wake(tenantId, poolId)));
+    const returning = Promise.all(parts).then(() => wake(tenantId, poolId));
+    track(returning);
+    await returning;
   }
 
   function recallWhere(matches: (tenantId: TenantId, poolId: string) => boolean, suspend: boolean): void {
@@ -162,7 +169,7 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Par
         timer = undefined;
         const stale = buffer.removeStale();
         rate.recordUnused(stale.length);
-        giveBack(tenantId, poolId, stale);
+        void giveBack(tenantId, poolId, stale);
         schedule();
       };
       const schedule = () => {
@@ -178,7 +185,7 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Par
           if (suspend) suspendedUntilMs = nowMs() + suspendedMs;
           clearTimeout(timer);
           timer = undefined;
-          giveBack(tenantId, poolId, buffer.clear());
+          void giveBack(tenantId, poolId, buffer.clear());
         },
       };
       buffers.add(own);
@@ -191,7 +198,7 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Par
           if (buffer.size < request.max) return undefined;
           const taken = take(request, request.max);
           if (taken.length === request.max) return taken;
-          giveBack(tenantId, poolId, buffer.add(taken));
+          void giveBack(tenantId, poolId, buffer.add(taken));
           return undefined;
         },
         begin() {
@@ -205,7 +212,7 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Par
           // A lease without spare time was not meant to wait in a buffer.
           const canWait = ({ spareMs }: BufferedLease) => claim.generation === generation && spareMs > 0 && !isStopped;
           const refused = buffer.add(unused.filter(canWait));
-          giveBack(tenantId, poolId, [...refused, ...unused.filter((lease) => !canWait(lease))]);
+          void giveBack(tenantId, poolId, [...refused, ...unused.filter((lease) => !canWait(lease))]);
           schedule();
         },
         isLow: () => claimed === 0 && buffer.size < target() / 2,

@@ -27,6 +27,7 @@ export function toLeaseRequest(
     recipientIds: recipients.filter(canReceiveWork).map(({ id }) => id),
     // In a manual pool, operators assign the items.
     unassigned: pool.strategy !== "manual",
+    offered: recipientId !== "" && pool.strategy === "first_accept",
     delivery: "pull",
     capacity: recipient?.capacity ?? 0,
     leaseS: leaseS === 0 ? pool.config.lease.durationS : leaseS,

@@ -14,6 +14,8 @@ export interface LeaseRequest {
   readonly recipientIds: readonly string[];
   /** Whether such a worker also gets items without a recipient. */
   readonly unassigned: boolean;
+  /** Whether the request may also take items without a recipient that are offered to it. */
+  readonly offered?: boolean;
   /** pull: workers fetch the items. push: the items are sent to the recipient. */
   readonly delivery: "pull" | "push";
   /** The most items the recipient may hold at a time; 0 for no limit. */

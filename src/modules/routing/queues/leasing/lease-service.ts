@@ -3,6 +3,8 @@ import { type Database, nextWake, type Signals, type TenantChanges } from "../..
 import type { Log } from "../../../../platform/log/log.ts";
 import type { LeaseLimits } from "../../admission/index.ts";
 import type { Recipient } from "../../pools/index.ts";
+import { parseLeaseToken } from "../completion/completion-service.ts";
+import type { LeaseRef } from "./held-lease-store.ts";
 import { createItemScans } from "./item-scans.ts";
 import { createLeaseAhead } from "./lease-ahead.ts";
 import type { LeaseRequest } from "./lease-request.ts";
@@ -22,11 +24,19 @@ export interface LeaseService {
    * `recallMaxMs` no node hands out such an item.
    */
   recall(tenantId: TenantId, poolId: string): Promise<void>;
+  /**
+   * Returns items that their worker did not receive. Items in constraint groups and offered items also have places and
+   * recipients to give up: they return like those of a crashed worker, which uses up an attempt.
+   */
+  returnItems(request: ReturnRequest, leases: readonly LeaseRef[]): Promise<void>;
   /** Ends current and future waits: requests return immediately, possibly without items. Nothing is leased ahead any more. */
   endWaits(): void;
   /** Resolves when no statement is in flight and nothing is leased ahead. */
   idle(): Promise<void>;
 }
+
+/** The request that leased the items which are returned. */
+export type ReturnRequest = Pick<LeaseRequest, "tenantId" | "poolId" | "ageingMs" | "offered">;
 
 /** Selects the items without a recipient that a worker may take; returns their ids. */
 export type OfferFilter = (items: readonly OfferedItem[]) => Promise<readonly string[]>;
@@ -38,6 +48,8 @@ interface Parts {
   readonly log: Pick<Log, "warn">;
   /** Called with each pool whose items became ready. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
+  /** Called when leases were ended, so that their items return to the queue at once. */
+  readonly onLeasesEnded: () => void;
   /** A monotonic clock, for the age of leases. */
   readonly nowMs?: () => number;
 }
@@ -103,12 +115,26 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
     return { rows: await scans.takeInTransaction(request, beforeCommit, ids), retryInMs: undefined };
   }
 
-  /** Ends the new leases if the worker lost its access during the scan. */
+  async function returnItems(request: ReturnRequest, leases: readonly LeaseRef[]): Promise<void> {
+    const { tenantId, poolId, ageingMs, offered = false } = request;
+    const isPlain = ({ leaseToken }: LeaseRef) => !offered && parseLeaseToken(leaseToken)?.grouped === false;
+    const others = leases.filter((lease) => !isPlain(lease));
+    await Promise.all([
+      ahead.giveBack(
+        tenantId,
+        poolId,
+        leases.filter(isPlain).map((row) => ({ row, ageingMs })),
+      ),
+      others.length > 0 && endLeases(db.sql, tenantId, others).then(parts.onLeasesEnded),
+    ]);
+  }
+
+  /** Returns the new items if the worker lost its access during the scan. */
   async function checkAccessAfterLease(request: LeaseRequest, rows: readonly LeasedRow[]): Promise<void> {
     try {
       await request.recheckAccess?.();
     } catch (error) {
-      await endLeases(db.sql, request.tenantId, rows);
+      await returnItems(request, rows);
       throw error;
     }
   }
@@ -149,6 +175,7 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
         }
       }
     },
+    returnItems,
     recall: ahead.recall,
     endWaits() {
       waitsEnded = true;

@@ -26,7 +26,7 @@ import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import type { CompletionService, ReportResult, WorkReport } from "../completion/completion-service.ts";
 import { fromRow, toLeaseRequest } from "./lease-message.ts";
 import type { LeaseRequest, LeaseService, OfferFilter } from "./lease-service.ts";
-import { endLeases, type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
+import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
 import type { BeforeCommit } from "./limited-lease.ts";
 import { createReportReader, failureOf, leaseLost, onlyResult, type Reports, reportOf } from "./report-message.ts";
 import type { WorkStreams } from "./work-streams.ts";
@@ -131,7 +131,7 @@ export function workHandlers({
     ]);
     if (finishing.status === "rejected") {
       // The call fails, so the caller does not learn of its items.
-      if (leasing.status === "fulfilled") await endLeases(db.sql, request.tenantId, leasing.value);
+      if (leasing.status === "fulfilled") await leaseService.returnItems(request, leasing.value);
       throw finishing.reason;
     }
     if (leasing.status === "rejected") throw leasing.reason;
@@ -157,7 +157,7 @@ export function workHandlers({
       hasWaited = false;
     };
     try {
-      const filter = offerFilter(snapshot, request.recipientId);
+      const filter = offerFilter(snapshot, request);
       return (await leaseService.lease({ ...request, onWaited, recheckAccess }, filter)).rows;
     } catch (error) {
       if (error === changed) return [];
@@ -166,9 +166,11 @@ export function workHandlers({
   }
 
   /** In a first_accept pool, selects the items that a recipient may take besides its own. */
-  function offerFilter(snapshot: PoolSnapshot, recipientId: string): OfferFilter | undefined {
-    if (recipientId === "" || snapshot.pool.strategy !== "first_accept") return undefined;
-    return (items) => filterAcceptable(snapshot, recipientId, items);
+  function offerFilter(
+    snapshot: PoolSnapshot,
+    { recipientId, offered = false }: LeaseRequest,
+  ): OfferFilter | undefined {
+    return offered ? (items) => filterAcceptable(snapshot, recipientId, items) : undefined;
   }
 
   async function finish<T extends Message>(
@@ -200,7 +202,7 @@ export function workHandlers({
         const respond: LeaseResponder = (rows, results) =>
           create(LeaseItemsResponseSchema, { items: rows.map((row) => fromRow(row, snapshot)), results });
         if (request.reportOnly) return finishEach(reports, keyed, (results) => respond([], results));
-        const filter = offerFilter(snapshot, leaseRequest.recipientId);
+        const filter = offerFilter(snapshot, leaseRequest);
         const lease = async (asked: LeaseRequest, beforeCommit?: BeforeCommit) =>
           (await leaseService.lease(asked, filter, beforeCommit)).rows;
         if (keyed !== undefined) {
@@ -218,18 +220,17 @@ export function workHandlers({
       const toRequest = (snapshot: PoolSnapshot, maxItems: number) =>
         toLeaseRequest(context, { recipientId, leaseS, maxItems, waitS: streamWaitS }, snapshot);
       // An unknown pool or recipient is rejected before the stream starts.
-      toRequest(await pools.requirePool(context, poolId), 1);
-      let capacity = 0;
+      let last = toRequest(await pools.requirePool(context, poolId), 1);
       return streams.open({
         tenantId,
         signal,
         maxInFlight: maxInFlight || maxInFlightDefault,
-        hasCapacity: () => capacity > 0,
+        hasCapacity: () => last.capacity > 0,
+        returnItems: (leases) => leaseService.returnItems(last, leases),
         async lease(max, whileWanted) {
           const snapshot = await pools.requirePool(context, poolId);
-          const leaseRequest = { ...toRequest(snapshot, max), signal: whileWanted };
-          capacity = leaseRequest.capacity;
-          const rows = await leaseWhileUnchanged(context, snapshot, leaseRequest);
+          last = { ...toRequest(snapshot, max), signal: whileWanted };
+          const rows = await leaseWhileUnchanged(context, snapshot, last);
           return rows.map((row) => fromRow(row, snapshot));
         },
       });

@@ -6,7 +6,6 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { FinishedItem } from "../completion/completion-service.ts";
 import { findHeldLeases, type LeaseRef } from "./held-lease-store.ts";
-import { endLeases } from "./lease-store.ts";
 
 /** A worker's request for a stream of leased items. */
 export interface WorkStreamRequest {
@@ -17,6 +16,8 @@ export interface WorkStreamRequest {
   readonly signal: AbortSignal;
   /** Leases up to `max` items; waits for some, and may return none. The signal ends the wait. */
   lease(max: number, signal: AbortSignal): Promise<LeasedItem[]>;
+  /** Returns items that the worker did not receive. */
+  returnItems(leases: readonly LeaseRef[]): Promise<void>;
   /** Whether a finished item makes room for the next one, because the recipient has a capacity. */
   hasCapacity(): boolean;
 }
@@ -32,12 +33,6 @@ export interface WorkStreams {
   idle(): Promise<void>;
 }
 
-interface Parts {
-  readonly sql: Sql;
-  /** Called when leases were ended, so that their items return to the queue at once. */
-  readonly onLeasesEnded: () => void;
-}
-
 /**
  * How soon a stream without credit looks for items that other nodes finished. The interval doubles while there are none.
  * A worker whose calls are balanced over the nodes would otherwise get its credit back only once a second.
@@ -49,7 +44,7 @@ const pollMsMax = 1000;
  * Creates this node's streams. A stream leases only when its reader asks for the next message, which is after the previous
  * one was written. So it never leases ahead of a worker that does not read.
  */
-export function createWorkStreams({ sql, onLeasesEnded }: Parts): WorkStreams {
+export function createWorkStreams(sql: Sql): WorkStreams {
   /** Frees the credit of an unfinished item, by its lease. */
   const releases = new Map<string, () => void>();
   /** Closes the open streams. */
@@ -57,15 +52,16 @@ export function createWorkStreams({ sql, onLeasesEnded }: Parts): WorkStreams {
   const returning = new Set<Promise<void>>();
   let isEnded = false;
 
-  /** Ends leases that the worker does not know of. If this fails, the items return when their leases expire. */
-  function returnItems(tenantId: TenantId, items: readonly LeasedItem[]): void {
-    const ending = endLeases(sql, tenantId, items.map(leaseOf)).then(onLeasesEnded, () => {});
-    returning.add(ending);
-    ending.finally(() => returning.delete(ending));
+  /** Returns items that the worker does not know of. If this fails, they return when their leases expire. */
+  function returnUnwritten({ returnItems }: WorkStreamRequest, items: readonly LeasedItem[]): void {
+    const done = returnItems(items.map(leaseOf)).catch(() => {});
+    returning.add(done);
+    done.finally(() => returning.delete(done));
   }
 
   return {
-    open({ tenantId, maxInFlight, signal, lease, hasCapacity }) {
+    open(request) {
+      const { tenantId, maxInFlight, signal, lease, hasCapacity } = request;
       const unfinished = new Map<string, LeaseRef>();
       const ending = new AbortController();
       let last: WorkResponse | undefined;
@@ -140,7 +136,7 @@ export function createWorkStreams({ sql, onLeasesEnded }: Parts): WorkStreams {
               const items = await leaseNext();
               if (items.length === 0) continue;
               if (ending.signal.aborted) {
-                returnItems(tenantId, items);
+                returnUnwritten(request, items);
                 continue;
               }
               track(items);
@@ -154,7 +150,7 @@ export function createWorkStreams({ sql, onLeasesEnded }: Parts): WorkStreams {
         },
         async return() {
           close(fail("CANCELED"));
-          if (last !== undefined && !wasWritten(last)) returnItems(tenantId, last.items);
+          if (last !== undefined && !wasWritten(last)) returnUnwritten(request, last.items);
           last = undefined;
           return { done: true, value: undefined };
         },

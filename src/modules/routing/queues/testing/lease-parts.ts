@@ -13,6 +13,7 @@ export function leaseParts(db: Database, signals: Signals) {
         throw err;
       },
     } as never,
+    onLeasesEnded: () => {},
     wake: (tenantId: TenantId, poolId: string) => signals.wake(queueTopic(tenantId, poolId)),
   };
 }
