@@ -13,7 +13,7 @@ import { createWorkStreams, type WorkStreamRequest } from "./work-streams.ts";
 
 const db = await testDatabase();
 const stage = admissionStage(db);
-const leaseService = createLeaseService(leaseParts(db, createSignals(db)));
+const leaseService = createLeaseService({ ...leaseParts(db, createSignals(db)), wake: () => {} });
 
 function createStage() {
   const streams = createWorkStreams(db.sql);
