@@ -130,6 +130,21 @@ test("a file that cannot be loaded, fails outside its tests or ends its process 
   assert.match(output, /thrown by nobody/);
 });
 
+test("an uncaught error or rejection while a test waits fails the file with its reason", async (t) => {
+  const waiting = (work: string) =>
+    `test("waits", async () => { await null; ${work}; await new Promise((resolve) => setTimeout(resolve, 20)); });`;
+  const files = {
+    error: waiting('setImmediate(() => { throw new Error("the error"); })'),
+    rejection: waiting('Promise.reject(new Error("the rejection"))'),
+  };
+  const { success, output } = await runFiles(t, files);
+  assert.equal(success, false);
+  for (const name of Object.keys(files)) {
+    assert.match(output, new RegExp(`^\\[\\d/2\\] FAIL ${name}\\.test`, "m"));
+    assert.match(output, new RegExp(`the ${name}`));
+  }
+});
+
 test("a file that exceeds its time limit is ended and fails", async (t) => {
   const endless = 'test("hangs", () => new Promise(() => setInterval(() => {}, 1000)));';
   const { success, output } = await runFiles(t, { endless }, { fileMsMax: 1000 });
