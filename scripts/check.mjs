@@ -13,7 +13,7 @@ const steps = [
   ],
   ["the reference matches the definitions, settings and errors", () => run("node", ["scripts/docs.ts", "--check"])],
   ["format and lint", () => run("biome", ["ci", "--error-on-warnings", "--colors=off"])],
-  ["types", () => run("tsc", ["-p", "."])],
+  ["types", () => run("node", ["node_modules/typescript-native/bin/tsc", "-p", "."])],
   ["import boundaries", checkBoundaries],
   ["no dead code", () => run("knip", [])],
 ];

@@ -1,6 +1,7 @@
 // Generates gen/ from the definitions: node scripts/generate.mjs [output folder, default: .]
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { commandIndex } from "./command-index.mjs";
 
 const target = process.argv[2] ?? ".";
 execFileSync("buf", ["generate", "--output", target], { stdio: "inherit" });
@@ -56,3 +57,5 @@ writeFileSync(
 export const comments: Readonly<Record<string, string>> = ${JSON.stringify(comments, null, 2)};
 `,
 );
+
+writeFileSync(`${target}/gen/commands.ts`, commandIndex(image.file, comments));

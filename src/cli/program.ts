@@ -7,7 +7,11 @@ import { addLocalCommands } from "./local/local-commands.ts";
 import { addOperationCommands } from "./operations/operation-commands.ts";
 
 /** Builds the CLI. `end` gets the exit code of the command that ran. */
-export function createProgram(argv: readonly string[], io: Io, end: (exitCode: number) => void): Command {
+export async function createProgram(
+  argv: readonly string[],
+  io: Io,
+  end: (exitCode: number) => void,
+): Promise<Command> {
   const program = new Command("service")
     .description("Switchyard, a multi-tenant routing service: run the server, or call a running one.")
     .version(packageVersion(), "--version", "Print the version.")
@@ -33,7 +37,7 @@ export function createProgram(argv: readonly string[], io: Io, end: (exitCode: n
     .action(() => io.out(`${packageVersion()}\n`));
   program.commandsGroup("API commands, which call a running service (plural nouns work too: service events tail):");
   const all = argv.includes("completion");
-  addOperationCommands(program, io, end, (word) => all || argv.includes(word));
+  await addOperationCommands(program, io, end, (word) => all || argv.includes(word));
   return program;
 }
 

@@ -6,10 +6,10 @@ import { createProgram } from "./program.ts";
 /** Runs a command line and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   let exitCode: number = exitCodes.ok;
-  const program = createProgram(argv, io, (code) => {
-    exitCode = code;
-  });
   try {
+    const program = await createProgram(argv, io, (code) => {
+      exitCode = code;
+    });
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {

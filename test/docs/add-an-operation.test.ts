@@ -107,7 +107,7 @@ async function runCommands(script: string, edited: readonly string[]): Promise<v
     writeFileSync(join(copy, "tsconfig.module.json"), JSON.stringify(settings));
   }
   const sources = edited.filter((path) => path.endsWith(".ts")).join(" ");
-  const checks = `tsc -p tsconfig.module.json --incremental false
+  const checks = `node node_modules/typescript-native/bin/tsc -p tsconfig.module.json --incremental false
 buf lint
 buf breaking --against definitions/released.binpb
 node scripts/docs.ts --check

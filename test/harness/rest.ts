@@ -1,3 +1,6 @@
+import { text as readText } from "node:stream/consumers";
+import { sendHttp } from "./http-client.ts";
+
 /** A REST client. */
 export interface RestClient {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<RestResponse>;
@@ -16,7 +19,7 @@ export interface RestResponse {
 export function restClient(baseUrl: string, key?: string): RestClient {
   return {
     async call(method, path, body, headers = {}) {
-      const response = await fetch(baseUrl + path, {
+      const response = await sendHttp(baseUrl + path, {
         method,
         headers: {
           ...(key !== undefined && { "x-api-key": key }),
@@ -25,7 +28,7 @@ export function restClient(baseUrl: string, key?: string): RestClient {
         },
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      const text = await response.text();
+      const text = await readText(response.body);
       const isJson = text !== "" && response.headers.get("content-type")?.includes("json");
       return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
     },

@@ -1,4 +1,6 @@
+import { buffer } from "node:stream/consumers";
 import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
+import { type HttpRequest, type HttpResponse, sendHttp } from "./http-client.ts";
 import type { Json } from "./operations.ts";
 
 /** A protocol for calling an operation. */
@@ -105,15 +107,15 @@ export function enveloped(data: Uint8Array, flags = 0): Uint8Array<ArrayBuffer> 
 }
 
 /** Sends a request and reads the response; for a stream, up to its first message. */
-export async function send(protocol: Protocol, url: string, init: RequestInit): Promise<Outcome> {
+export async function send(protocol: Protocol, url: string, sent: HttpRequest): Promise<Outcome> {
   const leave = new AbortController();
   // A stream without messages would block a failing test forever.
   const timer = setTimeout(() => leave.abort(new Error("no answer within 15 seconds")), 15_000);
   try {
-    const response = await fetch(url, { ...init, signal: leave.signal });
+    const response = await sendHttp(url, { ...sent, signal: leave.signal });
     const streamed = /event-stream|connect\+json/.test(response.headers.get("content-type") ?? "");
-    const bytes = streamed ? await firstMessage(response) : Buffer.from(await response.arrayBuffer());
-    if (streamed) leave.abort();
+    // Leaving the loop over a stream ends its request.
+    const bytes = streamed ? await firstMessage(response) : await buffer(response.body);
     return protocol === "REST" ? restOutcome(response, bytes) : connectOutcome(response, bytes);
   } finally {
     clearTimeout(timer);
@@ -121,17 +123,17 @@ export async function send(protocol: Protocol, url: string, init: RequestInit): 
 }
 
 /** Reads the first event or envelope of a stream. */
-async function firstMessage(response: Response): Promise<Buffer> {
+async function firstMessage(response: HttpResponse): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   const isSse = response.headers.get("content-type")!.includes("event-stream");
-  for await (const chunk of response.body!) {
+  for await (const chunk of response.body) {
     bytes = Buffer.concat([bytes, chunk]);
     if (isSse ? /^(data|event): .*\n\n/m.test(bytes.toString()) : bytes.length >= 5) break;
   }
   return bytes;
 }
 
-function restOutcome(response: Response, bytes: Buffer): Outcome {
+function restOutcome(response: HttpResponse, bytes: Buffer): Outcome {
   const text = bytes.toString();
   const body = response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : undefined;
   const failed = response.status >= 400;
@@ -147,7 +149,7 @@ function restOutcome(response: Response, bytes: Buffer): Outcome {
   };
 }
 
-function connectOutcome(response: Response, bytes: Buffer): Outcome {
+function connectOutcome(response: HttpResponse, bytes: Buffer): Outcome {
   const framed = response.headers.get("content-type")?.includes("connect+json");
   const text = (framed ? bytes.subarray(5) : bytes).toString();
   const body = response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : undefined;

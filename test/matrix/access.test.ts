@@ -2,9 +2,17 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { catalogue, type ErrorCode } from "../../src/errors/index.ts";
 import type { Json } from "../harness/operations.ts";
-import { readRows } from "../harness/rows.ts";
+import { type Rows, readRows } from "../harness/rows.ts";
 import { type Caller, callOperation, type Protocol } from "../harness/wire.ts";
-import { callerFor, createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "./fixture.ts";
+import {
+  atRest,
+  callerFor,
+  createMatrixFixture,
+  type MatrixFixture,
+  operations,
+  protocols,
+  requestFor,
+} from "./fixture.ts";
 
 let fixture: MatrixFixture;
 before(async () => {
@@ -21,14 +29,19 @@ const wrongCredentials = [
 for (const operation of operations) {
   const { id, governance } = operation;
 
-  // Created once: a rejected caller does not change it.
-  let made: Promise<Json> | undefined;
+  // Created and read once: a rejected caller changes nothing.
+  let made: Promise<{ request: Json; held: Rows }> | undefined;
+
+  async function makeRequest() {
+    const request = await requestFor(operation, fixture.platform);
+    await atRest(fixture.sql);
+    return { request, held: await readRows(fixture.sql) };
+  }
 
   /** Asserts that every caller is rejected over every protocol and that no row changes. */
   async function refuses(code: ErrorCode, callers: readonly Caller[]): Promise<void> {
-    made ??= requestFor(operation, fixture.platform);
-    const request = await made;
-    const held = await readRows(fixture.sql);
+    made ??= makeRequest();
+    const { request, held } = await made;
     const refusal = async (protocol: Protocol, caller: Caller) => {
       const outcome = await callOperation(protocol, operation, caller, request);
       assert.equal(outcome.code, code, `${protocol}: ${outcome.text}`);
@@ -42,15 +55,16 @@ for (const operation of operations) {
   }
 
   test(`${id} accepts a request generated from its definition`, async () => {
-    for (const protocol of protocols) {
-      const request = await requestFor(operation, fixture.platform);
-      const held = governance.mutating ? undefined : await readRows(fixture.sql);
+    const requests = new Map<Protocol, Json>();
+    for (const protocol of protocols) requests.set(protocol, await requestFor(operation, fixture.platform));
+    const held = governance.mutating ? undefined : await readRows(fixture.sql);
+    for (const [protocol, request] of requests) {
       const outcome = await callOperation(protocol, operation, callerFor(fixture.platform, operation), request);
       assert.equal(outcome.code, "OK", `${protocol}: ${JSON.stringify(request)} returned ${outcome.text}`);
       assert.equal(outcome.status, 200);
-      if (held !== undefined)
-        assert.deepEqual(await readRows(fixture.sql), held, "a read-only operation changes nothing");
     }
+    if (held !== undefined)
+      assert.deepEqual(await readRows(fixture.sql), held, "a read-only operation changes nothing");
   });
 
   if (governance.authenticationRequired) {

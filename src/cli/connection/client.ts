@@ -1,8 +1,11 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { HttpRequest } from "../operations/http-request.ts";
 import { type Problem, parseProblem } from "../output/problem.ts";
 import { type Connection, credentials } from "./connection.ts";
 import { codeOf, isConnectionLost, toCliError } from "./connection-error.ts";
+import { openExchange } from "./http-exchange.ts";
 
 /** The retries and the timeout of a call. */
 export interface RetryPolicy {
@@ -18,10 +21,10 @@ export type Trace = (line: string) => void;
 /** The response to a call. */
 export interface CliResponse {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   /** The event stream, instead of a body. */
-  readonly stream: ReadableStream<Uint8Array> | undefined;
+  readonly stream: AsyncIterable<Uint8Array> | undefined;
   /** Set if the response is an error. */
   readonly problem: Problem | undefined;
 }
@@ -49,7 +52,7 @@ export async function send(
       continue;
     }
     const { status, headers } = response;
-    trace(`< ${status} in ${Math.round(performance.now() - startedAt)} ms, request ${headers.get("x-request-id")}`);
+    trace(`< ${status} in ${Math.round(performance.now() - startedAt)} ms, request ${headers["x-request-id"]}`);
     const waitMs = last ? undefined : retryAfterMs(response, tried);
     if (waitMs === undefined) return response;
     trace(`  retry in ${Math.round(waitMs)} ms`);
@@ -61,21 +64,17 @@ async function exchange(connection: Connection, request: HttpRequest, timeoutS: 
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(new DOMException("no response", "TimeoutError")), timeoutS * 1000);
   try {
-    const response = await fetch(connection.address + request.target, {
-      method: request.verb,
-      headers: { ...request.headers, ...credentials(connection.key) },
-      body: request.body,
-      // Redirects are not followed, because they would send the key to another host.
-      redirect: "manual",
-      signal: timeout.signal,
-    });
-    const { status, statusText, headers } = response;
-    if (response.ok && request.headers.accept === "text/event-stream") {
-      return { status, headers, body: Buffer.alloc(0), stream: response.body ?? undefined, problem: undefined };
+    const headers = { ...request.headers, ...credentials(connection.key) };
+    // Redirects are not followed, because they would send the key to another host.
+    const response = await openExchange(connection.address, { ...request, headers }, timeout.signal);
+    const head = { status: response.statusCode!, headers: response.headers };
+    const isOk = head.status >= 200 && head.status < 300;
+    if (isOk && request.headers.accept === "text/event-stream") {
+      return { ...head, body: Buffer.alloc(0), stream: response, problem: undefined };
     }
-    const body = Buffer.from(await response.arrayBuffer());
-    const problem = response.ok ? undefined : parseProblem(status, statusText, body);
-    return { status, headers, body, stream: undefined, problem };
+    const body = await buffer(response);
+    const problem = isOk ? undefined : parseProblem(head.status, response.statusMessage!, body);
+    return { ...head, body, stream: undefined, problem };
   } finally {
     clearTimeout(timer);
   }
@@ -85,8 +84,8 @@ async function exchange(connection: Connection, request: HttpRequest, timeoutS: 
 function retryAfterMs({ status, headers, problem }: CliResponse, tried: number): number | undefined {
   if (![408, 409, 429, 502, 503, 504].includes(status)) return undefined;
   if (!(problem?.retryable ?? status !== 409)) return undefined;
-  const header = headers.get("retry-after");
-  if (header === null) return backoffMs(tried);
+  const header = headers["retry-after"];
+  if (header === undefined) return backoffMs(tried);
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
   return Number.isNaN(seconds) || seconds > waitSMax ? undefined : Math.max(0, seconds) * 1000;
 }

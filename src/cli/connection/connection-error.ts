@@ -1,16 +1,16 @@
 import { CliError, exitCodes } from "../exit-codes.ts";
 
-const lostCodes = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+const lostCodes = new Set(["ECONNRESET", "EPIPE"]);
 
 /** Whether an established connection was lost during a call. */
 export function isConnectionLost(error: unknown): boolean {
   return lostCodes.has(codeOf(error));
 }
 
-/** The system's error code of a failed call. */
+/** The system's error code of a failed call; the name of an error without one. */
 export function codeOf(error: unknown): string {
-  const { name, cause } = error as { name?: string; cause?: { code?: string; errors?: { code?: string }[] } };
-  return cause?.code ?? cause?.errors?.[0]?.code ?? name ?? "";
+  const { name, code } = error as { name?: string; code?: unknown };
+  return typeof code === "string" ? code : (name ?? "");
 }
 
 /** Explains in one line why a call got no response. */
@@ -25,13 +25,12 @@ export function toCliError(address: string, error: unknown, timeoutS: number): C
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return failure(`Cannot resolve the host name of ${address}.`, exitCodes.unavailable);
+    case "ETIMEDOUT":
     case "TimeoutError":
-    case "UND_ERR_CONNECT_TIMEOUT":
       return failure(`${address} did not respond within ${timeoutS} s.`, exitCodes.unavailable);
     default: {
-      const { cause, message } = error as Error & { cause?: Error };
       const exitCode = isConnectionLost(error) ? exitCodes.unavailable : exitCodes.failed;
-      return failure(`The request to ${address} failed: ${cause?.message || message}`, exitCode);
+      return failure(`The request to ${address} failed: ${(error as Error).message}`, exitCode);
     }
   }
 }

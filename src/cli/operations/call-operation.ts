@@ -48,7 +48,7 @@ export async function callOperation(
     io.out(responseField(response.body, options.field));
     return exitCodes.ok;
   }
-  const contentType = response.headers.get("content-type") ?? "";
+  const contentType = response.headers["content-type"] ?? "";
   const { text, aside } = responseText(operation, contentType, response.body, form, widthOf(io, options));
   io.out(text);
   io.err(aside);

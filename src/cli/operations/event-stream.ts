@@ -7,7 +7,7 @@ export interface ServerEvent {
 }
 
 /** Reads server-sent events. Comments, which keep the connection alive, are skipped. */
-export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* readEvents(stream: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   let rest = "";
   let fields = emptyEvent();

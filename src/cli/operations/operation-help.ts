@@ -1,27 +1,10 @@
 import { commentOf } from "../../definitions/comments.ts";
 import type { Operation } from "../../definitions/index.ts";
-import { firstSentence } from "../output/first-sentence.ts";
-
-/**
- * Describes a group of commands: with the comment of the record of that name, of the service of that name, or of the
- * records that its commands list.
- */
-export function describeNoun(noun: string, commands: readonly Operation[], all: readonly Operation[]): string {
-  const messages = all.flatMap((each) => each.service.file.messages);
-  const named = messages.find(({ name }) => name.toLowerCase() === noun.replaceAll("-", ""));
-  if (named !== undefined) return commentOf(named);
-  const service = commands.find((each) => each.service.name.toLowerCase() === `${noun.replaceAll("-", "")}service`);
-  if (service !== undefined) return commentOf(service.service);
-  const listed = commands.find(({ paging }) => paging !== undefined)?.paging?.items.message;
-  return commentOf(listed ?? commands[0]!.service);
-}
+import { commandSummary } from "./command-summary.ts";
 
 /** The one-line description of an operation. */
 export function operationSummary({ method, governance }: Operation): string {
-  const notes: string[] = [];
-  if (governance.deprecation !== undefined) notes.push("(deprecated)");
-  if (governance.internalOnly) notes.push("(internal plane)");
-  return [firstSentence(commentOf(method)), ...notes].join(" ");
+  return commandSummary(commentOf(method), governance);
 }
 
 /** The full description of an operation, with its required scopes and roles. */

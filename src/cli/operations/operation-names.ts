@@ -1,4 +1,19 @@
-import type { Operation } from "../../definitions/index.ts";
+/** The parts of an operation that determine its command. */
+export interface NamedOperation {
+  readonly method: { readonly name: string };
+  readonly service: {
+    readonly name: string;
+    readonly file: { readonly messages: readonly { readonly name: string; readonly field: RecordFields }[] };
+  };
+  /** The command in the definition; "" if it is derived from the method's name. */
+  readonly command: string;
+}
+
+/** The fields that make a message a record, if it has them. */
+interface RecordFields {
+  readonly id?: unknown;
+  readonly key?: unknown;
+}
 
 /** The command of an operation: `service tenant get-quota` has the noun tenant and the verb get-quota. */
 export interface OperationName {
@@ -15,7 +30,9 @@ export interface OperationName {
  * phrase contains no record but starts with the service's name, that is the noun: GetQueueStatus is `queue get-status`.
  * Otherwise the whole phrase, in the singular, is the noun.
  */
-export function createCommandNaming(operations: readonly Operation[]): (operation: Operation) => OperationName {
+export function createCommandNaming(
+  operations: readonly NamedOperation[],
+): (operation: NamedOperation) => OperationName {
   const records = new Set(
     operations.flatMap(({ service }) =>
       service.file.messages.filter(({ field }) => field.id ?? field.key).map(({ name }) => name),

@@ -182,13 +182,8 @@ test("an item that was cancelled in the buffer is not made ready", async (t) => 
   await stage.end(pool, { id: buffered, refs: [] });
   node.clock.ms += ageMaxMs + 1;
   await until(async () => (await countIn(pool, "leased")) === received.length);
-<<<<<<< HEAD
   const [ended] = await db.sql`select state from all_items where id = ${buffered}`;
   assert.deepEqual(ended, { state: "cancelled" });
-=======
-  const found = (await itemsOf(pool)).find(({ id }) => id === buffered);
-  assert.ok(found === undefined || found.state === "cancelled");
->>>>>>> ahead
   await node.leaseService.idle();
   const [{ depth } = { depth: 0 }] = await db.sql<{ depth: number }[]>`
     select sum(depth)::int as depth from queue_depths where pool_id = ${pool.poolId}`;
