@@ -136,4 +136,5 @@ test("a finished item frees credit only under the token of the stream's lease", 
   assert.equal((await next).value!.items.length, 1);
   assert.deepEqual(leases, [2, 1]);
   await stream.return!();
+  await streams.idle();
 });
