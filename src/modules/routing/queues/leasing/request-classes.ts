@@ -154,10 +154,12 @@ export function createRequestClasses({ db, signals, scans, ahead, nowMs }: Parts
         throw error;
       }
       // Buffered leases may have become too old during the statement.
-      const [young, old] = partition(taken, ({ sentAtMs }) => nowMs() - sentAtMs <= ageMaxMs);
+      const now = nowMs();
+      const isYoung = ({ sentAtMs }: BufferedLease) => now - sentAtMs <= ageMaxMs;
+      const old = taken.filter((lease) => !isYoung(lease));
       // Items of workers that disconnected during the statement are kept for others.
       const connected = present.filter(({ signal }) => !signal.aborted);
-      const { shares, rest } = share(connected, [...young, ...added]);
+      const { shares, rest } = share(connected, [...taken.filter(isYoung), ...added]);
       buffer.end(claim, [...old, ...rest]);
       return requests.map((worker) => ({ rows: toRows(shares.get(worker) ?? []), retryInMs: undefined }));
     };
@@ -210,10 +212,6 @@ function isRefill({ max }: LeaseRequest): boolean {
 
 function wantedBy(requests: readonly LeaseRequest[]): number {
   return requests.reduce((sum, { max }) => sum + max, 0);
-}
-
-function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): [T[], T[]] {
-  return [values.filter(isFirst), values.filter((value) => !isFirst(value))];
 }
 
 /** Divides leases among workers, round-robin; `rest` is what nobody wants. */
