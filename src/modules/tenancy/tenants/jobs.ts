@@ -14,12 +14,12 @@ export function purgeTenantJob(sql: Sql): JobKind {
       // Never purge a tenant that is not deleted, whatever enqueued the job.
       const [deleted] = await sql`select from tenants where id = ${tenantId} and status = 'deleted'`;
       if (deleted === undefined) return;
+      // Partitions one by one: the same ctid exists in several of them.
       const tables = await sql<{ name: string }[]>`
-        select c.table_name as name from information_schema.columns c
-        join information_schema.tables t using (table_schema, table_name)
-        where c.table_schema = current_schema() and c.column_name = 'tenant_id' and t.table_type = 'BASE TABLE'
-          and c.table_name <> 'jobs'
-        order by c.table_name`;
+        select t.relname::text as name from pg_class t join pg_attribute c on c.attrelid = t.oid
+        where t.relnamespace = current_schema()::regnamespace and t.relkind = 'r' and c.attname = 'tenant_id'
+          and t.relname <> 'jobs'
+        order by 1`;
       for (const { name } of tables) {
         await runInBatches(signal, batchSize, async (limit) => {
           const purged = await sql`

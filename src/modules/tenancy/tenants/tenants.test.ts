@@ -214,8 +214,10 @@ function valueFor(type: string, checks: string | null): string | number | boolea
 
 async function rowsOf(tenantId: TenantId): Promise<Record<string, number>> {
   const tables = await db.sql<{ name: string }[]>`
-    select table_name as name from information_schema.columns
-    where table_schema = current_schema() and column_name = 'tenant_id' order by 1`;
+    select t.relname::text as name from pg_class t join pg_attribute c on c.attrelid = t.oid
+    where t.relnamespace = current_schema()::regnamespace and t.relkind in ('r', 'p') and not t.relispartition
+      and c.attname = 'tenant_id'
+    order by 1`;
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
     const [row] = await db.sql`select count(*)::int as n from ${db.sql(name)} where tenant_id = ${tenantId}`;
@@ -248,6 +250,29 @@ test("a purge deletes every row of its tenant in every table, and no row of anot
   assert.equal(left.jobs, 1);
   assert.deepEqual(await rowsOf(retained), before);
   await purge(purged, job!.id);
+});
+
+test("a purge deletes no row of another tenant that has the same place in another partition", async () => {
+  const [purged, retained] = [await newTenant(), await newTenant()].map(({ id }) => id as TenantId);
+  const add = (tenantId: TenantId, endedAt: Date) => db.sql`
+    insert into routing_history (tenant_id, id, pool_id, ended_at, type, key, attributes, requirements, payload,
+      decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
+    values (${tenantId}, ${ulidNow()}, ${ulidNow()}, ${endedAt}, 't', '', '{}', '{}', '{}', 0, '', '', '', 0, '{}')
+    returning ctid::text as place`;
+  await db.sql`truncate routing_history`;
+  const places = [
+    await add(purged!, new Date()),
+    await add(retained!, new Date(Date.now() - 86_400_000)),
+    await add(retained!, new Date(Date.now() + 86_400_000)),
+  ].map(([row]) => row!.place);
+  assert.equal(new Set(places).size, 1);
+  await remove(purged!, asPlatform);
+  await purge(purged!);
+  const rows = await db.sql`select tenant_id from routing_history`;
+  assert.deepEqual(
+    rows.map(({ tenantId }) => tenantId),
+    [retained, retained],
+  );
 });
 
 test("a purge handles any number of rows, stops with its node, and continues at the next attempt", async () => {
