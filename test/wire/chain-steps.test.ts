@@ -91,7 +91,7 @@ function markedChain(plane: Plane, end: Next, broken?: "telemetry" | "rate limit
       return new AbortController().signal;
     },
     responseHeaders: {},
-    startedAtMs: performance.now() - 1000,
+    startedAtMs: performance.now() - 100,
     waitedMs: 0,
   } as unknown as Call;
   const steps = createChain(plane, parts);
