@@ -69,6 +69,7 @@ begin
   -- Converted rows.
   execute format('create table routing_history_converted partition of routing_history for values from (minvalue) to (%L)',
     today::timestamp at time zone 'utc');
+  create index on routing_history_converted (ended_at);
   -- The service creates the later ones.
   for day in 0..7 loop
     execute format('create table %I partition of routing_history for values from (%L) to (%L)',
@@ -85,6 +86,7 @@ begin
     d.snapshot_digest, d.seed, d.evidence
   into new.type, new.key, new.attributes, new.requirements, new.payload, new.decided_priority, new.outcome,
     new.decided_for, new.snapshot_digest, new.seed, new.evidence;
+  new.reported = exists (select from outcomes o where o.tenant_id = new.tenant_id and o.decision_id = new.id);
   return new;
 end $$;
 create trigger queue_items_convert before update on queue_items for each row when (new.type is null)

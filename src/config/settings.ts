@@ -244,6 +244,8 @@ export const settings = {
   ),
   "routing.retention_days": integer(30, "Days that routing decisions, ended items and outcomes are stored.", {
     minimum: 1,
+    // Each day is a partition, and a read by id looks into all of them.
+    maximum: 180,
   }),
   "events.retention_days": integer(30, "Days that events are stored.", { minimum: 1 }),
   "webhooks.retention_days": integer(30, "Days that webhook deliveries are stored after they have ended.", {

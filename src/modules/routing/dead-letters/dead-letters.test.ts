@@ -234,7 +234,8 @@ test("many letters are recorded together, one of them twice, each with its last 
 test("only the letter of a retried item that ended is deleted", async () => {
   const { tenantId, poolId, ids } = await newPoolOf(3);
   await retry({ tenantId }, poolId, [ids[0]!, ids[1]!]);
-  await db.transaction((tx) => module.deleteResolved(tx, tenantId, [ids[0]!, ids[2]!]));
+  const ended = [ids[0]!, ids[2]!].map((id) => ({ poolId, id }));
+  await db.transaction((tx) => module.deleteResolved(tx, tenantId, ended));
   const left = await db.sql`select queue_item_id from dead_letters where tenant_id = ${tenantId} order by 1`;
   assert.deepEqual(
     left.map((row) => row.queueItemId),

@@ -17,7 +17,7 @@ import { deadLetterHandlers } from "./handler.ts";
 import { deleteExpiredLettersJob } from "./jobs.ts";
 import type { PreparedReadmission, Readmission, ReadmissionBatch, RefusedItem, RequeuedItem } from "./readmission.ts";
 import { createDeadLetterService, type DeadLetterParts } from "./service.ts";
-import { deadLetterStore, type NewDeadLetter } from "./store.ts";
+import { deadLetterStore, type NewDeadLetter, type ResolvedItem } from "./store.ts";
 
 export type { FailedAttempt, FailurePhase } from "./domain/dead-letter.ts";
 export type { NewDeadLetter, PreparedReadmission, Readmission, ReadmissionBatch, RefusedItem, RequeuedItem };
@@ -32,7 +32,7 @@ export interface DeadLetters {
    */
   record(tx: Sql, tenantId: TenantId, letters: readonly NewDeadLetter[]): Promise<void>;
   /** Deletes the letters of retried items that ended without failing, in the same transaction. */
-  deleteResolved(tx: Sql, tenantId: TenantId, queueItemIds: readonly string[]): Promise<void>;
+  deleteResolved(tx: Sql, tenantId: TenantId, items: readonly ResolvedItem[]): Promise<void>;
   /** Moves the letters of retried items to the pool that the items are redirected to, in the same transaction. */
   changePool(
     tx: Sql,
@@ -58,8 +58,8 @@ export function createDeadLetters({ sql, clock, cursors, platformTenantId, ...pa
     async record(tx, tenantId, letters) {
       if (letters.length > 0) await deadLetterStore(tx).record(tenantId, letters);
     },
-    async deleteResolved(tx, tenantId, queueItemIds) {
-      if (queueItemIds.length > 0) await deadLetterStore(tx).deleteResolved(tenantId, queueItemIds);
+    async deleteResolved(tx, tenantId, items) {
+      if (items.length > 0) await deadLetterStore(tx).deleteResolved(tenantId, items);
     },
     async changePool(tx, tenantId, queueItemIds, fromPoolId, toPoolId) {
       if (queueItemIds.length > 0) await deadLetterStore(tx).changePool(tenantId, queueItemIds, fromPoolId, toPoolId);

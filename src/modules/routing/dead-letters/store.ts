@@ -26,6 +26,12 @@ export interface RequeueSettings {
   readonly ageingMs: number;
 }
 
+/** A retried item that has ended. */
+export interface ResolvedItem {
+  readonly poolId: string;
+  readonly id: string;
+}
+
 /** Counts of a pool's letters. */
 export interface Stats {
   readonly depth: number;
@@ -162,10 +168,12 @@ export function deadLetterStore(sql: Sql) {
     },
 
     /** Deletes the letters of retried items that have ended. The caller holds the items' locks. */
-    async deleteResolved(tenantId: TenantId, queueItemIds: readonly string[]): Promise<void> {
+    async deleteResolved(tenantId: TenantId, items: readonly ResolvedItem[]): Promise<void> {
       await sql`
-        delete from dead_letters
-        where tenant_id = ${tenantId} and queue_item_id = any(${queueItemIds as string[]}) and state = 'retrying'`;
+        delete from dead_letters letter
+        using unnest(${items.map(({ poolId }) => poolId)}::text[], ${items.map(({ id }) => id)}::text[]) as item(pool_id, id)
+        where letter.tenant_id = ${tenantId} and letter.pool_id = item.pool_id and letter.queue_item_id = item.id
+          and letter.state = 'retrying'`;
     },
 
     /**

@@ -28,10 +28,10 @@ export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTen
       const below = lowestUlid(beforeMs);
       for (const tenantId of await tenantsWithOutcomes(sql, below)) {
         await runInBatches(signal, batchSize, (limit) =>
-          deleteExpiredOutcomes(sql, tenantId as TenantId, below, limit),
+          deleteExpiredOutcomes(sql, tenantId as TenantId, below, new Date(beforeMs), limit),
         );
       }
-      // Snapshots in use are marked every 12 hours, so those with decisions stay. Parts are retained longer than snapshots.
+      // Snapshots in use are marked every 12 hours, so those of recent decisions stay. Parts are retained longer than snapshots.
       await runInBatches(signal, batchSize, (limit) =>
         deleteUnusedSnapshots(sql, new Date(beforeMs - 2 * dayMs), limit),
       );

@@ -56,7 +56,7 @@ export function createCompletionEffects(parts: Parts): CompletionEffects {
           deadLetters.deleteResolved(
             tx,
             tenantId,
-            items.flatMap(({ item, to }) => (to === "completed" && item.revived ? [item.id] : [])),
+            items.flatMap(({ item, to }) => (to === "completed" && item.revived ? [item] : [])),
           ),
         ]),
       ]);

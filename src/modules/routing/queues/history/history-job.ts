@@ -21,11 +21,11 @@ export function maintainHistoryJob({ db, clock, retentionDays, platformTenantId 
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const nowMs = clock.now();
-      await createPartitions(db, nowMs);
       // Whole days only, so that a day's rows are dropped with their partition instead of being deleted.
       const beforeMs = Math.floor((nowMs - retentionDays * dayMs) / dayMs) * dayMs;
       await dropExpiredPartitions(db, beforeMs);
       await runInBatches(signal, batchSize, (limit) => deleteExpiredHistory(db.sql, new Date(beforeMs), limit));
+      await createPartitions(db, nowMs);
     },
   };
 }

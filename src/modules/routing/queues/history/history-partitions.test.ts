@@ -53,3 +53,30 @@ test("each day has its own partition, created ahead, and expires as a whole afte
   assert.equal(dropped!.name, null);
   assert.equal((await db.sql`select from decisions where tenant_id = ${tenantId} and id = ${second}`).count, 1);
 });
+
+test("rows that were stored before their day had a partition move into it, and maintenance continues", async () => {
+  const late = Date.now() + 60 * dayMs;
+  const [first, second] = [await decideAt(late), await decideAt(late + 2 * dayMs)];
+  assert.equal(await partitionOf(first), "routing_history_default");
+  await maintainAt(late);
+  const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "");
+  assert.equal(await partitionOf(first), `routing_history_${dayOf(late)}`);
+  assert.equal(await partitionOf(second), `routing_history_${dayOf(late + 2 * dayMs)}`);
+  const indexes = await db.sql`select from pg_indexes where tablename = ${`routing_history_${dayOf(late)}`}`;
+  assert.equal(indexes.count, 2);
+});
+
+test("maintenance beside a long reader changes nothing, and the next run catches up", async () => {
+  const later = Date.now() + 100 * dayMs;
+  await maintainAt(later);
+  const day = await partitionOf(await decideAt(later));
+  await db.transaction(async (tx) => {
+    await tx`select count(*) from routing_history`;
+    // The partitions of today and tomorrow exist, so nothing is urgent.
+    await maintainAt(later + dayMs);
+    await maintainAt(later + 4 * dayMs);
+    assert.equal((await tx`select to_regclass(${day!})::text as name`)[0]!.name, day);
+  });
+  await maintainAt(later + 4 * dayMs);
+  assert.equal((await db.sql`select to_regclass(${day!})::text as name`)[0]!.name, null);
+});

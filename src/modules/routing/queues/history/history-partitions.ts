@@ -4,49 +4,72 @@ const dayMs = 86_400_000;
 const daysAhead = 7;
 /** Two nodes never change the partitions at the same time. An arbitrary constant. */
 const lockKey = "7340921655031846";
+const lockNotAvailable = "55P03";
 
 /**
- * Creates the partitions of the coming days. Statements on the history wait for a new partition to be attached, so it is
- * given up after two seconds and tried again by the next run.
+ * Creates the partitions of the coming days. Rows of such a day that are already in the default partition move, because
+ * the service may have been stopped for longer than partitions were created ahead.
  */
 export async function createPartitions(db: Database, nowMs: number): Promise<void> {
   const today = Math.floor(nowMs / dayMs) * dayMs;
-  const days = Array.from({ length: daysAhead + 1 }, (_, nth) => new Date(today + nth * dayMs));
   const known = new Set((await readPartitions(db.sql)).map(({ name }) => name));
-  for (const day of days.filter((each) => !known.has(partitionName(each)))) {
-    await db.transaction(async (tx) => {
-      await lockPartitions(tx);
-      const name = partitionName(day);
-      const [from, to] = [day.toISOString(), new Date(day.getTime() + dayMs).toISOString()];
-      await tx.unsafe(`
-        create table if not exists ${name} partition of routing_history for values from ('${from}') to ('${to}')`);
-    });
+  for (let nth = 0; nth <= daysAhead; nth++) {
+    const day = new Date(today + nth * dayMs);
+    if (known.has(partitionName(day))) continue;
+    const created = await changePartitions(db, (tx) => createPartition(tx, day));
+    // Later days have time until the next run.
+    if (!created && nth < 2) throw new Error(`the partition ${partitionName(day)} could not be locked in time`);
   }
 }
 
-/** Drops the partitions whose rows all ended before a time; returns their names. */
-export async function dropExpiredPartitions(db: Database, beforeMs: number): Promise<string[]> {
-  const expired = (await readPartitions(db.sql)).filter(({ untilMs }) => untilMs !== null && untilMs <= beforeMs);
-  for (const { name } of expired) {
-    await db.transaction(async (tx) => {
-      await lockPartitions(tx);
+async function createPartition(tx: Sql, day: Date): Promise<void> {
+  const name = tx(partitionName(day));
+  const [from, to] = [day, new Date(day.getTime() + dayMs)];
+  await tx`create table if not exists ${name} (like routing_history including defaults)`;
+  await tx`
+    with moved as (
+      delete from routing_history_default where ended_at >= ${from} and ended_at < ${to} returning *
+    )
+    insert into ${name} select * from moved`;
+  await tx.unsafe(`
+    alter table routing_history attach partition ${partitionName(day)}
+    for values from ('${from.toISOString()}') to ('${to.toISOString()}')`);
+}
+
+/** Drops the partitions whose rows all ended before a time, unless somebody reads them now. */
+export async function dropExpiredPartitions(db: Database, beforeMs: number): Promise<void> {
+  for (const { name, untilMs } of await readPartitions(db.sql)) {
+    if (untilMs === null || untilMs > beforeMs) continue;
+    await changePartitions(db, async (tx) => {
       await tx`drop table if exists ${tx(name)}`;
     });
   }
-  return expired.map(({ name }) => name);
 }
 
 /** Deletes one batch of rows that ended before a time, from partitions that also have later rows; returns their number. */
 export async function deleteExpiredHistory(sql: Sql, before: Date, limit: number): Promise<number> {
   const deleted = await sql`
-    delete from routing_history where (tableoid, ctid) in (
+    delete from routing_history where ended_at < ${before} and (tableoid, ctid) in (
       select tableoid, ctid from routing_history where ended_at < ${before} limit ${limit})`;
   return deleted.count;
 }
 
-async function lockPartitions(tx: Sql): Promise<void> {
-  await tx`set local lock_timeout = '2s'`;
-  await tx`select pg_advisory_xact_lock(${lockKey}::bigint)`;
+/**
+ * Changes the partitions in a transaction; false when a lock was not free in time. Statements on the history queue behind
+ * the lock, so the wait for it is short. The next run tries again.
+ */
+async function changePartitions(db: Database, change: (tx: Sql) => Promise<void>): Promise<boolean> {
+  try {
+    await db.transaction(async (tx) => {
+      await tx`set local lock_timeout = '200ms'`;
+      await tx`select pg_advisory_xact_lock(${lockKey}::bigint)`;
+      await change(tx);
+    });
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== lockNotAvailable) throw error;
+    return false;
+  }
 }
 
 /** The partitions with the end of their range; null for the default partition. */

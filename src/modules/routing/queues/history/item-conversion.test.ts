@@ -142,6 +142,21 @@ test("the conversion keeps every item, decision and dead letter", async (t) => {
   assert.equal(letters.count, 2);
 });
 
+test("an outcome that was reported before the upgrade stays the only one", async (t) => {
+  const { db, expected } = await upgraded(t, 1);
+  const id = idOf(expected, "ready");
+  await db.sql`
+    insert into outcomes (tenant_id, decision_id, pool_id, recipient_id, status, observed_at, recorded_at)
+    values (${tenantId}, ${id}, ${poolId}, 'r', 'failure', now(), now())`;
+  await convert(db);
+  await drainReady(db, 1);
+  const outcomes = await db.sql<{ status: string }[]>`select status from all_outcomes where decision_id = ${id}`;
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ["failure"],
+  );
+});
+
 test("a conversion that is interrupted at any point, beside workers that drain the queue, loses and repeats nothing", async (t) => {
   const perState = 300;
   const { url, db, expected } = await upgraded(t, perState);

@@ -52,7 +52,10 @@ async function convertUnfinished(db: Database, after: ItemKey | undefined): Prom
     select tenant_id, id from queue_items
     where type is null and state in ('pending', 'held', 'ready', 'leased') ${isAfter(db.sql, after)}
     order by tenant_id, id limit ${batchSize}`;
-  if (batch.length > 0) await convertInPlace(db.sql, batch);
+  await db.transaction(async (tx) => {
+    await lockItems(tx, batch);
+    await convertInPlace(tx, batch);
+  });
   return batch.at(-1);
 }
 

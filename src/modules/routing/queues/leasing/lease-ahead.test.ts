@@ -212,6 +212,25 @@ test("an item that becomes too old during a call is either handed out or given b
   }
 });
 
+test("an item that changes while it is given back is counted only if it was given back", async (t) => {
+  const node = await startNode(t);
+  const pool = await poolWith(warmUpItems + 50);
+  const received = await warmUp(node, pool);
+  const buffered = await bufferedItem(pool, received);
+  await db.transaction(async (tx) => {
+    await tx`update queue_items set reported = true where id = ${buffered}`;
+    node.clock.ms += ageMaxMs + 1;
+    await until(async () => {
+      const [row] = await tx`select count(*)::int as n from pg_locks where not granted`;
+      return row!.n > 0;
+    });
+  });
+  await node.leaseService.idle();
+  const [{ depth } = { depth: 0 }] = await db.sql<{ depth: number }[]>`
+    select sum(depth)::int as depth from queue_depths where pool_id = ${pool.poolId}`;
+  assert.equal(depth, await countIn(pool, "ready"));
+});
+
 async function pause({ tenantId, poolId }: StagedPool): Promise<void> {
   await db.sql`
     insert into queue_states (tenant_id, pool_id, paused) values (${tenantId}, ${poolId}, true)`;

@@ -7,8 +7,9 @@ import { parseLeaseToken } from "../completion/completion-service.ts";
 import type { LeaseRef } from "./held-lease-store.ts";
 import { createItemScans } from "./item-scans.ts";
 import { createLeaseAhead } from "./lease-ahead.ts";
+import { ageMaxMs } from "./lease-buffer.ts";
 import type { LeaseRequest } from "./lease-request.ts";
-import { endLeases, type LeasedRow, type OfferedItem, readOfferedItems } from "./lease-store.ts";
+import { endLeases, type LeasedRow, type OfferedItem, readOfferedItems, readQueueActive } from "./lease-store.ts";
 import { type BeforeCommit, earlier, type GroupCursor, type LeaseResult } from "./limited-lease.ts";
 import { createRequestClasses, noItems, queueTopic } from "./request-classes.ts";
 
@@ -24,6 +25,8 @@ export interface LeaseService {
    * `recallMaxMs` no node hands out such an item.
    */
   recall(tenantId: TenantId, poolId: string): Promise<void>;
+  /** Whether items that were leased after a time (performance.now) may still be handed out. */
+  canHandOut(request: LeaseRequest, leasedAfterMs: number): Promise<boolean>;
   /**
    * Returns items that their worker did not receive. Items in constraint groups and offered items also have places and
    * recipients to give up: they return like those of a crashed worker, which uses up an attempt.
@@ -174,6 +177,10 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
           woken.cancel();
         }
       }
+    },
+    async canHandOut({ tenantId, poolId, signal }, leasedAfterMs) {
+      if (signal.aborted) return false;
+      return performance.now() - leasedAfterMs <= ageMaxMs || readQueueActive(db.sql, tenantId, poolId);
     },
     returnItems,
     recall: ahead.recall,

@@ -226,7 +226,7 @@ export async function giveBackLeases(sql: Sql, leases: readonly ReturnedLease[],
           string_to_table(${lines(sorted, ({ ageingMs }) => ageingMs)}, E'\\n')
         ) with ordinality as input(tenant_id, id, token, ageing_ms, nth) order by nth
       ) n cross join lateral (
-        select q.ctid as place, q.tenant_id, q.pool_id, q.lease_token, q.leased_at, q.rank, q.priority
+        select q.ctid as place, q.tenant_id, q.id, q.pool_id, q.lease_token, q.leased_at, q.rank, q.priority
         from queue_items q where q.tenant_id = n.tenant_id and q.id = n.id limit 1 for update
       ) q
       where q.lease_token = n.token
@@ -235,11 +235,12 @@ export async function giveBackLeases(sql: Sql, leases: readonly ReturnedLease[],
       update queue_items q set state = 'ready', attempt = q.attempt - 1, lease_token = '', lease_until = null,
         leased_at = case when q.attempt > 1 then q.leased_at end
       where q.ctid = any(array(select place from locked))
+      returning q.tenant_id, q.id
     ), waits as (
       -- The day and the waiting time that the lease was counted with.
       select tenant_id, pool_id, (leased_at at time zone 'utc')::date as day, count(*) as n,
         sum(floor(extract(epoch from leased_at) * 1000) - rank - priority * ageing_ms) as ms
-      from locked group by 1, 2, 3
+      from locked join ready using (tenant_id, id) group by 1, 2, 3
     ), deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
       select tenant_id, pool_id, ${shard}, sum(n) from waits group by 1, 2 order by 1, 2

@@ -118,7 +118,10 @@ export function createRequestClasses({ db, signals, scans, ahead, nowMs }: Parts
   async function takeFirst(head: QueueHead, request: LeaseRequest, count: number): Promise<LeasedRow[]> {
     const sentAtMs = nowMs();
     const rows = await scans.takeFirst(head, request, count);
-    const isCurrent = rows.length === 0 || request.delivery === "push" || (await canStillBeLeased(request, sentAtMs));
+    const isCurrent =
+      rows.length === 0 ||
+      request.delivery === "push" ||
+      (await canStillBeLeased(request, sentAtMs).catch(() => false));
     if (isCurrent) return rows;
     const { tenantId, poolId, ageingMs } = request;
     ahead.giveBack(

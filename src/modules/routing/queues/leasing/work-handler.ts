@@ -125,6 +125,7 @@ export function workHandlers({
       const finished = await completion.finishItems(reports);
       return { finished, rows: await lease(request) };
     }
+    const startedAtMs = performance.now();
     const [finishing, leasing] = await Promise.allSettled([
       completion.finishItems(reports),
       lease({ ...request, waitMs: 0 }),
@@ -135,8 +136,12 @@ export function workHandlers({
       throw finishing.reason;
     }
     if (leasing.status === "rejected") throw leasing.reason;
-    const rows = leasing.value.length > 0 || request.waitMs === 0 ? leasing.value : await lease(request);
-    return { finished: finishing.value, rows };
+    const finished = finishing.value;
+    if (leasing.value.length === 0) return { finished, rows: request.waitMs === 0 ? [] : await lease(request) };
+    // The commit of the reports may have taken long. Meanwhile the queue may have been paused.
+    if (await leaseService.canHandOut(request, startedAtMs)) return { finished, rows: leasing.value };
+    await leaseService.returnItems(request, leasing.value);
+    return { finished, rows: [] };
   }
 
   /** Leases items; returns none if the pool or its recipients changed during the wait. */

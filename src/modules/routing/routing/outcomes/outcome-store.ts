@@ -58,7 +58,9 @@ export async function findOutcome(sql: Sql, tenantId: TenantId, decisionId: stri
  */
 export async function claimOutcome(tx: Sql, tenantId: TenantId, decisionId: string): Promise<boolean> {
   const marked = await tx`
-    update queue_items set reported = true where tenant_id = ${tenantId} and id = ${decisionId}`;
+    update queue_items set reported = true
+    where tenant_id = ${tenantId} and id = ${decisionId}
+      and state in ('pending', 'held', 'ready', 'leased', 'dead_lettered')`;
   if (marked.count > 0) return true;
   const [row] = await tx<{ succeeded: boolean }[]>`
     select exists (
@@ -85,16 +87,18 @@ export async function tenantsWithOutcomes(sql: Sql, below: string): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** Deletes one batch of outcomes below an id. */
+/** Deletes one batch of outcomes of decisions below an id that were recorded before a time. */
 export async function deleteExpiredOutcomes(
   sql: Sql,
   tenantId: TenantId,
   below: string,
+  before: Date,
   limit: number,
 ): Promise<number> {
   const deleted = await sql`
     delete from outcomes where ctid = any(array(
-      select ctid from outcomes where tenant_id = ${tenantId} and decision_id < ${below} limit ${limit}))`;
+      select ctid from outcomes where tenant_id = ${tenantId} and decision_id < ${below} and recorded_at < ${before}
+      limit ${limit}))`;
   return deleted.count;
 }
 
