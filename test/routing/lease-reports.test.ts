@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -136,16 +137,39 @@ test("a recipient with room for one item gets the next one in the call that comp
 });
 
 /** Runs a call whose report waits for a lock, so that a lease that does not wait for the report would come first. */
-async function withDelayedReport<T>(item: ResponseData, run: () => Promise<T>): Promise<T> {
+async function withDelayedReport<T>(
+  item: ResponseData,
+  run: () => Promise<T>,
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<T> {
   const calls: Promise<T>[] = [];
   await sql.begin(async (tx) => {
     await tx`select from queue_items where id = ${item.queue_item_id} for update`;
     calls.push(run());
     const waiting = () => tx`select from pg_locks where not granted`;
     await shown(waiting, ({ count }) => count > 0);
+    await meanwhile();
   });
   return calls[0]!;
 }
+
+test("a call whose report takes long hands nothing out after a pause, and its items stay ready", async () => {
+  const { pool, items } = await poolWith(3);
+  const first = await own.leaseOne(pool);
+  const call = await withDelayedReport(
+    first,
+    async () => cycle(pool, { completed: [ref(first)] }),
+    async () => {
+      await own.ok("POST", `/api/queues/${pool}/pause`);
+      // Longer than an item may be held before it is handed out.
+      await delay(150);
+    },
+  );
+  assert.deepEqual([outcomes(call.results), call.items], [["completed"], []]);
+  for (const id of items.filter((each) => each !== first.queue_item_id)) {
+    assert.equal((await own.itemIn(pool, id, "ready")).attempt, 0);
+  }
+});
 
 test("a slot of a concurrency limit that a report frees is taken in the same call", async () => {
   const concurrency = { limit: 1, key: "item.key" };
