@@ -6,7 +6,7 @@ import type { Context } from "../../../../chain/call.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { createQueueService, type QueueService } from "../queue-service.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
-import { leaseParts } from "../testing/lease-parts.ts";
+import { leaseParts, leaseRequestOf } from "../testing/lease-parts.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { canLeaseAhead } from "./lease-ahead.ts";
 import { ageMaxMs } from "./lease-buffer.ts";
@@ -47,26 +47,8 @@ async function startNode(t: TestContext, { listens = false } = {}) {
 
 type TestNode = Awaited<ReturnType<typeof startNode>>;
 
-function requestOf({ tenantId, poolId, environmentId }: StagedPool, fields: Partial<LeaseRequest> = {}): LeaseRequest {
-  return {
-    tenantId,
-    poolId,
-    environmentId,
-    recipientId: "",
-    limits: undefined,
-    recipientIds: [],
-    unassigned: true,
-    delivery: "pull",
-    capacity: 0,
-    leaseS: 600,
-    ageingMs: 60_000,
-    max: 1,
-    waitMs: 0,
-    leaseAhead: true,
-    signal: new AbortController().signal,
-    ...fields,
-  };
-}
+const requestOf = (pool: StagedPool, fields: Partial<LeaseRequest> = {}) =>
+  leaseRequestOf(pool, { leaseAhead: true, ...fields });
 
 async function poolWith(count: number): Promise<StagedPool> {
   const pool = await stage.pool({});

@@ -3,33 +3,16 @@ import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
-import { leaseParts } from "../testing/lease-parts.ts";
-import { createLeaseService, type LeaseRequest, queueTopic } from "./lease-service.ts";
+import { leaseParts, leaseRequestOf } from "../testing/lease-parts.ts";
+import { createLeaseService, queueTopic } from "./lease-service.ts";
 
 const db = await testDatabase();
 const stage = admissionStage(db);
 const signals = createSignals(db);
 const leaseService = createLeaseService(leaseParts(db, signals));
 
-function requestOf({ tenantId, poolId, environmentId }: StagedPool, recheckAccess: () => Promise<void>): LeaseRequest {
-  return {
-    tenantId,
-    poolId,
-    environmentId,
-    recipientId: "",
-    limits: undefined,
-    recipientIds: [],
-    unassigned: true,
-    delivery: "pull",
-    capacity: 0,
-    leaseS: 600,
-    ageingMs: 60_000,
-    max: 1,
-    waitMs: 20_000,
-    signal: new AbortController().signal,
-    recheckAccess,
-  };
-}
+const requestOf = (pool: StagedPool, recheckAccess: () => Promise<void>) =>
+  leaseRequestOf(pool, { waitMs: 20_000, recheckAccess });
 
 test("a worker's access is rechecked only after a wait", async () => {
   const pool = await stage.pool({});

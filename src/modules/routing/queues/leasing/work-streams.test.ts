@@ -6,7 +6,7 @@ import { markWritten } from "../../../../chain/stream.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import type { FinishedItem } from "../completion/completion-service.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
-import { leaseParts } from "../testing/lease-parts.ts";
+import { leaseParts, leaseRequestOf } from "../testing/lease-parts.ts";
 import { findHeldLeases } from "./held-lease-store.ts";
 import { createLeaseService } from "./lease-service.ts";
 import { createWorkStreams, type WorkStreamRequest } from "./work-streams.ts";
@@ -31,20 +31,7 @@ function createStage() {
 }
 
 async function leaseFrom(pool: StagedPool, max: number, signal: AbortSignal): Promise<LeasedItem[]> {
-  const { rows } = await leaseService.lease({
-    ...pool,
-    recipientId: "",
-    limits: undefined,
-    recipientIds: [],
-    unassigned: true,
-    delivery: "pull",
-    capacity: 0,
-    leaseS: 600,
-    ageingMs: 60_000,
-    max,
-    waitMs: 1000,
-    signal,
-  });
+  const { rows } = await leaseService.lease(leaseRequestOf(pool, { max, waitMs: 1000, signal }));
   return rows.map(({ id, leaseToken }) => ({ queueItemId: id, leaseToken }) as LeasedItem);
 }
 
