@@ -7,9 +7,9 @@ import { type Connection, credentials } from "./connection.ts";
 import { codeOf, isConnectionLost, toCliError } from "./connection-error.ts";
 import { openExchange } from "./http-exchange.ts";
 
-/** The retries and the timeout of a call. */
+/** Retry and timeout settings of a call. */
 export interface RetryPolicy {
-  /** How often a retryable call is repeated. */
+  /** Maximum number of retries. */
   readonly retries: number;
   /** The timeout of one attempt. */
   readonly timeoutS: number;
@@ -29,7 +29,7 @@ export interface CliResponse {
   readonly problem: Problem | undefined;
 }
 
-const waitSMax = 30;
+const maxWaitS = 30;
 
 /** Sends a request with retries. Retries are safe: mutating calls have an idempotency key. */
 export async function send(
@@ -38,22 +38,22 @@ export async function send(
   { retries, timeoutS }: RetryPolicy,
   trace: Trace,
 ): Promise<CliResponse> {
-  for (let tried = 0; ; tried++) {
-    const last = tried >= retries;
+  for (let attempt = 0; ; attempt++) {
+    const isLast = attempt >= retries;
     trace(`> ${request.verb} ${connection.address}${request.target}`);
     const startedAt = performance.now();
     let response: CliResponse;
     try {
       response = await exchange(connection, request, timeoutS);
     } catch (error) {
-      if (last || !isConnectionLost(error)) throw toCliError(connection.address, error, timeoutS);
+      if (isLast || !isConnectionLost(error)) throw toCliError(connection.address, error, timeoutS);
       trace(`< the connection was lost (${codeOf(error)})`);
-      await delay(backoffMs(tried));
+      await delay(backoffMs(attempt));
       continue;
     }
     const { status, headers } = response;
     trace(`< ${status} in ${Math.round(performance.now() - startedAt)} ms, request ${headers["x-request-id"]}`);
-    const waitMs = last ? undefined : retryAfterMs(response, tried);
+    const waitMs = isLast ? undefined : retryAfterMs(response, attempt);
     if (waitMs === undefined) return response;
     trace(`  retry in ${Math.round(waitMs)} ms`);
     await delay(waitMs);
@@ -80,17 +80,17 @@ async function exchange(connection: Connection, request: HttpRequest, timeoutS: 
   }
 }
 
-/** The wait before the next attempt; undefined if a retry is useless. */
-function retryAfterMs({ status, headers, problem }: CliResponse, tried: number): number | undefined {
+/** The wait before the next attempt; undefined if the call should not be retried. */
+function retryAfterMs({ status, headers, problem }: CliResponse, attempt: number): number | undefined {
   if (![408, 409, 429, 502, 503, 504].includes(status)) return undefined;
   if (!(problem?.retryable ?? status !== 409)) return undefined;
   const header = headers["retry-after"];
-  if (header === undefined) return backoffMs(tried);
+  if (header === undefined) return backoffMs(attempt);
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
-  return Number.isNaN(seconds) || seconds > waitSMax ? undefined : Math.max(0, seconds) * 1000;
+  return Number.isNaN(seconds) || seconds > maxWaitS ? undefined : Math.max(0, seconds) * 1000;
 }
 
-/** Exponential back-off with jitter. */
-export function backoffMs(tried: number): number {
-  return Math.min(250 * 2 ** tried, 5000) * (0.5 + Math.random() / 2);
+/** Exponential backoff with jitter. */
+export function backoffMs(attempt: number): number {
+  return Math.min(250 * 2 ** attempt, 5000) * (0.5 + Math.random() / 2);
 }

@@ -1,4 +1,4 @@
-/** The options of a new span. */
+/** Options of a new span. */
 export interface SpanOptions {
   /** The `traceparent` of the caller or of a local parent span. */
   readonly parent?: string | undefined;
@@ -13,7 +13,7 @@ export interface Span {
   /** The header to send to callees. */
   readonly traceparent: string;
   setAttribute(name: string, value: string | number | boolean): void;
-  /** Marks the span as failed, with the error code of the catalogue or, for other errors, the error's name. */
+  /** Marks the span as failed, with the code of a Failure or, for other errors, the error's name. */
   recordError(error: unknown): void;
   end(): void;
 }
@@ -25,7 +25,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** The settings of tracing. */
+/** Tracing settings. */
 export interface TracingSettings {
   /** An OTLP/HTTP collector such as `http://host:4318`. `/v1/traces` is added if it has no path. Without it nothing is exported. */
   readonly endpoint?: string | undefined;

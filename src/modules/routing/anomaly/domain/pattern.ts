@@ -3,8 +3,9 @@ import { type Comparison, findByVote, sumOf } from "./comparison.ts";
 import { countHealthOutcomes, type Window } from "./window.ts";
 
 /** Maximum probability of a failure run that is considered anomalous. */
-const runChance = 1e-4;
-const runMin = 5;
+const maxRunProbability = 1e-4;
+/** Shorter runs are never anomalous. */
+const minRunLength = 5;
 
 /** Minimum number of outcomes for alternation, and the minimum share of outcomes that differ from the previous one. */
 const alternationMin = 15;
@@ -15,8 +16,8 @@ const usualShareMax = 0.75;
 /**
  * Finds patterns in the sequence of outcomes.
  *
- * failure_run: consecutive failures with a probability of at most 1 in 10,000 at the baseline failure rate.
- * alternation: success and failure alternate in at least 90 % of outcomes.
+ * failure_run: at least five consecutive failures with a probability of at most 1 in 10,000 at the baseline failure rate.
+ * alternation: at least 90 % of the outcomes differ from the previous one.
  */
 export function findPatterns(comparison: Comparison): Finding[] {
   return sumOf(comparison.baseline, countHealthOutcomes) < comparison.samplesMin
@@ -28,7 +29,7 @@ function failureRuns(comparison: Comparison): Finding[] {
   const failures = sumOf(comparison.baseline, (window) => window.failures);
   // Add one success and one failure (Laplace smoothing), so the rate is never 0 or 1.
   const failureShare = (failures + 1) / (sumOf(comparison.baseline, countHealthOutcomes) + 2);
-  const threshold = Math.max(runMin, Math.ceil(Math.log(runChance) / Math.log(failureShare)));
+  const threshold = Math.max(minRunLength, Math.ceil(Math.log(maxRunProbability) / Math.log(failureShare)));
   const baseline = comparison.baseline.reduce((longest, { failureRun }) => Math.max(longest, failureRun), 0);
   const finding = findByVote(comparison, ({ failureRun: value }) => ({
     value,

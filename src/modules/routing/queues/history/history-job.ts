@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 const everyMs = 10 * 60_000;
 const batchSize = 2000;
 
-/** Creates the job that prepares the history for the coming days and deletes what is older than the retention period. */
+/** Creates the job that creates the history partitions of the coming days and deletes rows older than the retention period. */
 export function maintainHistoryJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
     kind: "queue.maintain_history",
