@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Connections, Database, Sql } from "../../../../platform/db/index.ts";
 import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
 import type { LeaseLimits } from "../../admission/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { isBounded, type LeaseRequest, needsManyScans, recipientsPerScan } from "./lease-request.ts";
-import { type LeasedRow, type LeaseParams, leaseItems, lockCapacity } from "./lease-store.ts";
+import { hasReadyItem, type LeasedRow, type LeaseParams, leaseItems, lockCapacity } from "./lease-store.ts";
 import { type BeforeCommit, type GroupCursor, type LeaseResult, leaseWithinLimits } from "./limited-lease.ts";
 import type { QueueHead } from "./queue-head.ts";
 
@@ -13,6 +14,9 @@ type Selection = Pick<LeaseParams, "fromRank"> & { readonly ids?: readonly strin
 
 /** The most concurrent leases of limited pools per tenant and node. Each holds a connection while it waits for locks. */
 const limitedLanes = 2;
+
+/** The waits for locks of background statements, which take some milliseconds. */
+const lockRetryMs = [2, 10, 40, 100];
 
 /** The lease statements of a node. */
 export type ItemScans = ReturnType<typeof createItemScans>;
@@ -73,6 +77,22 @@ export function createItemScans(db: Database) {
     return takeIn(connections.sql, request, count, selection);
   }
 
+  /**
+   * Leases items of a queue that seemed empty. A background statement may have locked all of them for a moment, for example
+   * the search for recipients, and a worker that does not wait would get nothing.
+   */
+  async function takeUnlocked(request: LeaseRequest, count: number): Promise<LeasedRow[]> {
+    // Items of a recipient at its capacity are ready, too. The dispatcher looks again by itself.
+    if (isBounded(request) || request.delivery === "push") return [];
+    for (const delayMs of lockRetryMs) {
+      if (request.signal.aborted || !(await hasReadyItem(db.steady.sql, toParams(request, 1, {})))) return [];
+      await delay(delayMs);
+      const rows = await take(request, count);
+      if (rows.length > 0) return rows;
+    }
+    return [];
+  }
+
   return {
     /** Leases the first items of a queue, or items with these ids. */
     take,
@@ -85,8 +105,10 @@ export function createItemScans(db: Database) {
       const rows = await take(request, count, { fromRank: scan.fromRank });
       if (rows.length === count) head.advance(scan, rows.at(-1)!.rank);
       else head.reset();
+      if (rows.length > 0) return rows;
       // Only a full scan may report an empty queue.
-      return rows.length === 0 && scan.fromRank !== undefined ? take(request, count) : rows;
+      const fromStart = scan.fromRank === undefined ? rows : await take(request, count);
+      return fromStart.length > 0 ? fromStart : takeUnlocked(request, count);
     },
 
     /** Leases items together with what the caller writes before the commit. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
@@ -34,4 +35,16 @@ test("a worker's access is rechecked only after a wait", async () => {
   );
   // Before and after the scan that found the item.
   assert.ok(checks >= 2, `${checks} checks`);
+});
+
+test("a worker that does not wait gets items that a background statement has locked for a moment", async () => {
+  const pool = await stage.pool({});
+  for (let n = 0; n < 3; n++) await stage.enqueue(pool);
+  let leasing: ReturnType<typeof leaseService.lease> | undefined;
+  await db.transaction(async (tx) => {
+    await tx`select from queue_items where pool_id = ${pool.poolId} for update`;
+    leasing = leaseService.lease(leaseRequestOf(pool, { max: 3 }));
+    await delay(20);
+  });
+  assert.equal((await leasing!).rows.length, 3);
 });

@@ -121,6 +121,18 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
   return rows;
 }
 
+/** Whether an item could be leased, be it locked or not. */
+export async function hasReadyItem(sql: Sql, params: LeaseParams): Promise<boolean> {
+  const { tenantId, poolId, recipientIds } = params;
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from unnest(${recipientIds}::text[]) as wanted(recipient_id) cross join lateral (
+        select from queue_items q where ${isReady(sql, params)} and q.recipient_id = wanted.recipient_id
+        order by q.rank, q.id limit 1) first
+      where ${isQueueActive(sql, tenantId, poolId)}) as found`;
+  return row!.found;
+}
+
 /** An item without a recipient, with the fields that rules use. */
 export interface OfferedItem {
   readonly id: string;
