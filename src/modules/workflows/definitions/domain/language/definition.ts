@@ -125,6 +125,8 @@ export interface WaitEventWork {
   readonly any: readonly { readonly event: string; readonly scope: Json }[];
   readonly timeoutMs: number;
   readonly onTimeout: readonly Step[] | undefined;
+  /** Whether the one event is written without `any`. Only the paths of violations depend on it. */
+  readonly short?: boolean;
 }
 
 export interface WaitTimerWork {
