@@ -180,6 +180,19 @@ export const eventTypes = {
     data: ["count", "changed"],
   },
   "topic.members.removed": { meaning: "`count` subscribers were removed from a topic.", data: ["count"] },
+  "workflow.definition.created": {
+    meaning: "A workflow definition was created with a draft.",
+    data: ["key", "copy_of"],
+  },
+  "workflow.definition.updated": { meaning: "The draft of a workflow definition was replaced.", data: ["key"] },
+  "workflow.definition.published": {
+    meaning: "A version of a workflow definition was published; new runs use it.",
+    data: ["key", "version", "digest"],
+  },
+  "workflow.definition.archived": {
+    meaning: "A workflow definition was archived; it starts no new runs.",
+    data: ["key", "version"],
+  },
 } as const satisfies Record<string, { meaning: string; data: readonly string[] }>;
 
 /** The type of an event that the service records. */
