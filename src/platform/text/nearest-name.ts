@@ -3,6 +3,8 @@ export function nearestName(typed: string, known: readonly string[]): string | u
   const distanceMax = Math.max(2, Math.floor(typed.length / 5));
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of known) {
+    // The distance is at least the difference of the lengths.
+    if (Math.abs(name.length - typed.length) > distanceMax) continue;
     const distance = editDistance(typed, name);
     if (distance <= distanceMax && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
   }

@@ -1,19 +1,61 @@
-import { isAlias, isMap, isScalar, LineCounter, parseDocument, stringify, visit } from "yaml";
+import { Worker } from "node:worker_threads";
+import { stringify } from "yaml";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
+import type { YamlResult } from "./yaml-document.ts";
 
 /** The formats of texts. */
 export type TextFormat = "yaml" | "json";
 
-// YAML aliases can repeat large values many times.
-const aliasesMax = 100;
-
 /** Reads a YAML or JSON text. Throws INVALID_ARGUMENT with the position of a syntax error. */
-export function parseText(text: string, format: TextFormat): unknown {
-  return format === "json" ? parseJsonText(text) : parseYamlText(text);
+export type ReadText = (text: string, format: TextFormat) => Promise<unknown>;
+
+const threadsMax = 2;
+const timeoutMsDefault = 10_000;
+const heapMb = 128;
+
+/**
+ * Creates a reader of texts. YAML is read in threads: a hostile text of the allowed size keeps the library busy for seconds,
+ * which the event loop must not wait for.
+ */
+export function createTextReader({ timeoutMs = timeoutMsDefault } = {}): ReadText {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  async function readYamlText(text: string): Promise<unknown> {
+    if (running >= threadsMax) await new Promise<void>((resolve) => waiting.push(resolve));
+    running++;
+    try {
+      const result = await readInThread(text, timeoutMs);
+      if ("value" in result) return result.value;
+      throw yamlFailure(result.problem, result.position);
+    } finally {
+      running--;
+      waiting.shift()?.();
+    }
+  }
+
+  return (text, format) => (format === "json" ? readJsonText(text) : readYamlText(text));
 }
 
-function parseJsonText(text: string): unknown {
+function readInThread(text: string, timeoutMs: number): Promise<YamlResult> {
+  return new Promise((resolve) => {
+    const worker = new Worker(new URL("./yaml-worker.ts", import.meta.url), {
+      workerData: text,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+    const end = (result: YamlResult) => {
+      clearTimeout(timer);
+      resolve(result);
+      void worker.terminate();
+    };
+    const timer = setTimeout(end, timeoutMs, { problem: "takes too long to read: split it, or send it as JSON" });
+    worker.once("message", end);
+    worker.once("error", () => end({ problem: "is too complex to read: split it, or send it as JSON" }));
+  });
+}
+
+async function readJsonText(text: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -21,50 +63,12 @@ function parseJsonText(text: string): unknown {
   }
 }
 
-function parseYamlText(text: string): unknown {
-  const lines = new LineCounter();
-  try {
-    // The library compares all pairs of keys to find duplicates, which is slow for large maps; see checkDuplicateKeys.
-    const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
-    const [error] = document.errors;
-    if (error !== undefined) throw syntaxFailure(error.message, lines.linePos(error.pos[0]));
-    checkDuplicateKeys(document, lines);
-    return document.toJS({ maxAliasCount: aliasesMax });
-  } catch (error) {
-    if (error instanceof ReferenceError) {
-      throw invalid("text", "yaml", `must not use more than ${aliasesMax} aliases: write the values out`);
-    }
-    // A stack overflow.
-    if (error instanceof RangeError) throw invalid("text", "yaml", "is nested too deeply");
-    throw error;
-  }
-}
-
-function checkDuplicateKeys(document: ReturnType<typeof parseDocument>, lines: LineCounter): void {
-  visit(document, {
-    Map(_key, map) {
-      if (!isMap(map)) return;
-      const seen = new Set<string>();
-      for (const { key } of map.items) {
-        if (isAlias(key) || !isScalar(key)) {
-          throw syntaxFailure("A key must be a text.", map.range && lines.linePos(map.range[0]));
-        }
-        const name = String(key.value);
-        if (seen.has(name))
-          throw syntaxFailure(`The key ${name} is used twice.`, key.range && lines.linePos(key.range[0]));
-        seen.add(name);
-      }
-    },
-  });
-}
-
-function syntaxFailure(message: string, position: { line: number; col: number } | null | undefined) {
-  const place = position ? `line ${position.line}, column ${position.col}: ` : "";
-  const text = `${place}${message.slice(0, 500)}`;
+function yamlFailure(problem: string, position: { line: number; column: number } | undefined) {
+  const message = position === undefined ? problem : `line ${position.line}, column ${position.column}: ${problem}`;
   return fail("INVALID_ARGUMENT", {
-    public: `text: ${text}`,
-    violations: [{ field: "text", rule: "yaml", message: text }],
-    ...(position && { extra: { position: { line: position.line, column: position.col } } }),
+    public: `text: ${message}`,
+    violations: [{ field: "text", rule: "yaml", message }],
+    ...(position !== undefined && { extra: { position } }),
   });
 }
 

@@ -9,9 +9,11 @@ import {
   GetWorkflowDefinitionResponseSchema,
   GetWorkflowDefinitionSchemaResponseSchema,
   GetWorkflowDefinitionVersionResponseSchema,
+  type ImportWorkflowDefinitionRequest,
   ImportWorkflowDefinitionResponseSchema,
   ListWorkflowDefinitionsResponseSchema,
   ListWorkflowDefinitionVersionsResponseSchema,
+  type PublishWorkflowDefinitionRequest,
   PublishWorkflowDefinitionResponseSchema,
   type WorkflowDefinitionService as Rpc,
   WorkflowDefinition_Status as Status,
@@ -23,6 +25,7 @@ import {
   type WorkflowDefinitionVersion as WorkflowDefinitionVersionMessage,
   WorkflowDefinitionVersionSchema,
 } from "../../../../gen/service/api/workflow_definition_pb.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
@@ -32,11 +35,12 @@ import type { JsonObject } from "./domain/language/definition.ts";
 import { definitionSchema } from "./domain/language/json-schema.ts";
 import {
   type DefinitionHead,
+  type Draft,
   type VersionHead,
   versionStatus,
   type WorkflowDefinition,
 } from "./domain/workflow-definition.ts";
-import type { DefinitionService, VersionChoice } from "./service.ts";
+import type { CheckedDraft, DefinitionService, VersionChoice } from "./service.ts";
 import { definitionStore } from "./store.ts";
 
 /** Handlers of WorkflowDefinitionService. */
@@ -73,14 +77,19 @@ export function definitionHandlers(service: DefinitionService, cursors: Cursors)
       return create(UpdateWorkflowDefinitionDraftResponseSchema, { workflowDefinition: fromDefinition(definition) });
     },
 
-    async publishWorkflowDefinition(context, { id, message, recordVersion }) {
-      const published = await service.publishDefinition(context, id, message, expectedVersion(recordVersion));
-      const { definition, version, unchanged } = published;
-      return create(PublishWorkflowDefinitionResponseSchema, {
-        workflowDefinition: fromHead(definition),
-        version: fromVersion(definition, version),
-        unchanged,
-      });
+    publishWorkflowDefinition: {
+      prepare(context: Context, { id, recordVersion }: PublishWorkflowDefinitionRequest) {
+        return service.prepareDraft(context, id, expectedVersion(recordVersion));
+      },
+      async run(context: Context, request: PublishWorkflowDefinitionRequest, checked: CheckedDraft) {
+        const version = expectedVersion(request.recordVersion);
+        const published = await service.publishDraft(context, checked, request.message, version);
+        return create(PublishWorkflowDefinitionResponseSchema, {
+          workflowDefinition: fromHead(published.definition),
+          version: fromVersion(published.definition, published.version),
+          unchanged: published.unchanged,
+        });
+      },
     },
 
     async duplicateWorkflowDefinition(context, { id, key, version }) {
@@ -103,13 +112,16 @@ export function definitionHandlers(service: DefinitionService, cursors: Cursors)
       });
     },
 
-    async importWorkflowDefinition(context, { text, format, recordVersion }) {
-      const imported = await service.importText(context, text, toFormat(format), expectedVersion(recordVersion));
-      const { definition, ...result } = imported;
-      return create(ImportWorkflowDefinitionResponseSchema, {
-        workflowDefinition: fromDefinition(definition),
-        ...result,
-      });
+    importWorkflowDefinition: {
+      prepare(_context: Context, { text, format }: ImportWorkflowDefinitionRequest) {
+        return service.readDraftText(text, toFormat(format));
+      },
+      async run(context: Context, { recordVersion }: ImportWorkflowDefinitionRequest, draft: Draft) {
+        const imported = await service.importDraft(context, draft, expectedVersion(recordVersion));
+        const { definition, ...result } = imported;
+        const workflowDefinition = fromDefinition(definition);
+        return create(ImportWorkflowDefinitionResponseSchema, { workflowDefinition, ...result });
+      },
     },
 
     async exportWorkflowDefinition(context, request) {

@@ -10,6 +10,7 @@ import type { WorkflowDefinitionService as Rpc } from "../../../../gen/service/a
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
+import { createTextReader } from "./document-text.ts";
 import { definitionHandlers } from "./handler.ts";
 import { createPublishedVersions, type PublishedVersions } from "./published-versions.ts";
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
@@ -32,7 +33,7 @@ export interface Definitions extends PublishedVersions {
   readonly handlers: Handlers<typeof Rpc>;
 }
 
-interface Parts extends DefinitionParts {
+interface Parts extends Omit<DefinitionParts, "readText"> {
   /** The connections that load cache entries during calls. */
   readonly side: Database;
   readonly cursors: Cursors;
@@ -40,8 +41,9 @@ interface Parts extends DefinitionParts {
 
 /** Creates the module. */
 export function createDefinitions({ side, cursors, ...parts }: Parts): Definitions {
+  const service = createDefinitionService({ ...parts, readText: createTextReader() });
   return {
-    handlers: definitionHandlers(createDefinitionService(parts), cursors),
+    handlers: definitionHandlers(service, cursors),
     ...createPublishedVersions({ db: side, changes: parts.changes }),
   };
 }

@@ -1,11 +1,11 @@
-import type { Context } from "../../../chain/call.ts";
+import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { fail, type Violation } from "../../../errors/index.ts";
 import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { parseText, type TextFormat } from "./document-text.ts";
+import type { ReadText, TextFormat } from "./document-text.ts";
 import { checkInSlices } from "./domain/language/check-definition.ts";
 import { checkReferences, type DefinitionLookups } from "./domain/language/check-references.ts";
 import type { Definition, JsonObject } from "./domain/language/definition.ts";
@@ -34,6 +34,7 @@ export interface DefinitionParts extends ReferenceSources {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
   readonly shares: EventLoopShares;
+  readonly readText: ReadText;
 }
 
 /** A version of a definition: its number, its draft or its active version. */
@@ -46,6 +47,14 @@ export interface ValidationReport {
   readonly digest: string;
   /** 0 if there are violations. */
   readonly worstCaseSteps: number;
+}
+
+/** A draft that was checked before it is published. */
+export interface CheckedDraft {
+  readonly id: DefinitionId;
+  readonly digest: string;
+  /** Undefined if the draft was already published. */
+  readonly definition: Definition | undefined;
 }
 
 /** The result of publishing. */
@@ -62,7 +71,7 @@ const callersShownMax = 100;
 export type DefinitionService = ReturnType<typeof createDefinitionService>;
 
 /** Creates the definition service. */
-export function createDefinitionService({ events, changes, shares, ...sources }: DefinitionParts) {
+export function createDefinitionService({ events, changes, shares, readText, ...sources }: DefinitionParts) {
   /** Invalidates the tenant's definitions on every node. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
@@ -195,33 +204,34 @@ export function createDefinitionService({ events, changes, shares, ...sources }:
       return replaceDraft(context, current, draft, expectedVersion);
     },
 
-    /** Publishes the draft as the next version. */
-    async publishDefinition(
+    /** Checks the draft before the transaction that publishes it, because the check of a large one takes a while. */
+    async prepareDraft(context: Context, idOrKey: string, expectedVersion: number | undefined): Promise<CheckedDraft> {
+      const current = unchangedRecord(await getDefinition(context, idOrKey), expectedVersion, "workflow definition");
+      if (current.status === "archived") throw archivedFailure();
+      const { id, draft, draftDigest: digest } = current;
+      return { id, digest, definition: isPublished(current) ? undefined : await requirePublishable(context, draft) };
+    },
+
+    /** Publishes a checked draft as the next version. */
+    async publishDraft(
       context: Context,
-      idOrKey: string,
+      { id, digest, definition }: CheckedDraft,
       message: string,
       expectedVersion: number | undefined,
     ): Promise<Publication> {
       const { sql, tenantId, nowMs, principal } = context;
       const store = definitionStore(sql);
-      const current = unchangedRecord(await getDefinition(context, idOrKey), expectedVersion, "workflow definition");
+      await store.lockTenant(tenantId);
+      const current = unchangedRecord(await store.lockRow(tenantId, id), expectedVersion, "workflow definition");
       if (current.status === "archived") throw archivedFailure();
       if (isPublished(current)) return unchanged(context, current);
-      // The slow part comes before the locks. What it read is checked again after them.
-      const definition = await requirePublishable(context, current.draft);
-      await store.lockTenant(tenantId);
-      const locked = (await store.lockRow(tenantId, current.id))!;
-      unchangedRecord(locked, expectedVersion, "workflow definition");
-      if (locked.status === "archived") throw archivedFailure();
-      if (locked.draftDigest !== current.draftDigest) {
-        throw fail("CONFLICT", { public: "The draft changed while it was checked: publish again." });
-      }
-      if (isPublished(locked)) return unchanged(context, locked);
+      if (definition === undefined || current.draftDigest !== digest) throw new PrepareAgain();
+      // Other definitions may have changed since the check.
       const lookups = await readLookups(sql, tenantId, definition, sources);
       const violations = new Violations();
       checkReferences(definition, lookups, violations);
       if (violations.list.length > 0) throw draftFailure(violations.list);
-      if (locked.activeVersion >= versionsMax) {
+      if (current.activeVersion >= versionsMax) {
         throw fail("FAILED_PRECONDITION", {
           public: `A workflow definition may have at most ${versionsMax} versions; duplicate it and publish the copy.`,
         });
@@ -229,7 +239,7 @@ export function createDefinitionService({ events, changes, shares, ...sources }:
       const version = await store.insertVersion({
         tenantId,
         definitionId: current.id,
-        version: locked.activeVersion + 1,
+        version: current.activeVersion + 1,
         document: current.draft,
         digest: current.draftDigest,
         calls: callsOf(definition),
@@ -294,15 +304,18 @@ export function createDefinitionService({ events, changes, shares, ...sources }:
       return { violations: [], digest: digestOf(document), worstCaseSteps: worstCaseSteps(definition) };
     },
 
-    /** Creates the definition that a text names, or replaces its draft. */
-    async importText(
+    /** Reads a text as a draft. */
+    async readDraftText(text: string, format: TextFormat): Promise<Draft> {
+      return requireDraft(await readText(text, format), "text");
+    },
+
+    /** Creates the definition that a draft names, or replaces its draft. */
+    async importDraft(
       context: Context,
-      text: string,
-      format: TextFormat,
+      draft: Draft,
       expectedVersion: number | undefined,
     ): Promise<{ definition: WorkflowDefinition; created: boolean; unchanged: boolean }> {
       const { sql, tenantId } = context;
-      const draft = requireDraft(parseText(text, format), "text");
       const store = definitionStore(sql);
       await store.lockTenant(tenantId);
       const current = await store.find(tenantId, draft.key);

@@ -10,7 +10,7 @@ import { nearestName } from "../../../../../platform/text/index.ts";
 import type { Compensation, Definition, Json, Step, Work } from "./definition.ts";
 import { outputScope, type PlacedStep, type StepScope, stepsOf } from "./step-tree.ts";
 import { expressionsOf, type PlacedExpression, sourceOf } from "./template.ts";
-import type { TextPosition, Violations } from "./violation.ts";
+import { shortName, type TextPosition, type Violations } from "./violation.ts";
 
 /** The variables that exist only inside of some blocks, with the block that has them. */
 const blockVariables = {
@@ -45,8 +45,10 @@ const variableSets: readonly CelVariables[] = [
 /** An expression with what it may read and return. */
 interface ExpressionCheck extends PlacedExpression {
   readonly scope: StepScope;
-  /** The step whose own output is visible too; undefined if there is none. */
-  readonly own: string | undefined;
+  /** The step that it belongs to; undefined for the output of the definition. */
+  readonly reader: string | undefined;
+  /** Whether the output of that step is visible too. */
+  readonly seesOwn: boolean;
   readonly types: readonly CelType[] | undefined;
 }
 
@@ -64,21 +66,22 @@ export function* checkExpressions(definition: Definition, violations: Violations
 function* expressionChecks(definition: Definition): Generator<ExpressionCheck> {
   for (const { step, path, scope } of stepsOf(definition)) {
     for (const { types, ...template } of templatesOf(step.work, path)) {
-      yield* checksOf(template.value, template.path, { scope, own: undefined, types });
+      yield* checksOf(template.value, template.path, { scope, reader: step.id, seesOwn: false, types });
     }
     const { compensate } = step;
     if (compensate === undefined) continue;
     for (const { value, path: at } of templatesOf(compensate.work, `${path}.compensate`)) {
-      yield* checksOf(value, at, { scope, own: step.id, types: undefined });
+      yield* checksOf(value, at, { scope, reader: step.id, seesOwn: true, types: undefined });
     }
   }
-  yield* checksOf(definition.output, "output", { scope: outputScope(definition), own: undefined, types: undefined });
+  const outside = { scope: outputScope(definition), reader: undefined, seesOwn: false, types: undefined };
+  yield* checksOf(definition.output, "output", outside);
 }
 
 function* checksOf(
   template: Json | undefined,
   path: string,
-  rest: Pick<ExpressionCheck, "scope" | "own" | "types">,
+  rest: Omit<ExpressionCheck, keyof PlacedExpression>,
 ): Generator<ExpressionCheck> {
   for (const expression of expressionsOf(template, path)) yield { ...expression, ...rest };
 }
@@ -169,7 +172,7 @@ function checkExpression(
     violations.add(
       path,
       "unknown_member",
-      `${variable} has no ${member}; ${hint}`,
+      `${variable} has no ${shortName(member)}; ${hint}`,
       findMember(source, variable!, member),
     );
   }
@@ -219,7 +222,7 @@ function findMember(source: string, variable: string, member?: string): TextPosi
 }
 
 function checkStepReference(
-  { path, scope, own }: ExpressionCheck,
+  { path, scope, reader, seesOwn }: ExpressionCheck,
   source: string,
   id: string | undefined,
   places: ReadonlyMap<string, PlacedStep>,
@@ -230,20 +233,22 @@ function checkStepReference(
     violations.add(path, "step_reference", message, findMember(source, "steps"));
     return;
   }
-  if (id === own || scope.sees(id)) return;
-  violations.add(path, "step_reference", explainHidden(id, scope, places), findMember(source, "steps", id));
+  const isOwn = id === reader;
+  if ((isOwn && seesOwn) || scope.sees(id)) return;
+  const message = isOwn
+    ? `the step "${id}" cannot read its own output: read an earlier step`
+    : explainHidden(id, scope, places);
+  violations.add(path, "step_reference", message, findMember(source, "steps", id));
 }
 
 /** Why a step cannot be read, and what to read instead. */
 function explainHidden(id: string, scope: StepScope, places: ReadonlyMap<string, PlacedStep>): string {
   const target = places.get(id);
   if (target === undefined) {
-    const near = nearestName(
-      id,
-      [...places.keys()].filter((each) => scope.sees(each)),
-    );
+    const visible = [...places.keys()].filter((each) => scope.sees(each));
+    const near = id.length > 64 ? undefined : nearestName(id, visible);
     const hint = near === undefined ? "name an earlier step" : `did you mean steps.${near}?`;
-    return `there is no step "${id}"; ${hint}`;
+    return `there is no step "${shortName(id)}"; ${hint}`;
   }
   const around = containersOf(scope);
   if (around.includes(target.step)) {

@@ -16,6 +16,9 @@ export interface DefinitionLookups {
   readonly knownKeys: readonly string[];
 }
 
+// The search for a suggestion among a thousand keys takes milliseconds.
+const suggestionsMax = 3;
+
 /** Reports pools, notification workflows and definitions that do not exist, and subworkflows that lead back here. */
 export function checkReferences(definition: Definition, lookups: DefinitionLookups, violations: Violations): void {
   const { pools, notificationWorkflows, subworkflows } = referencesOf(definition);
@@ -29,9 +32,18 @@ export function checkReferences(definition: Definition, lookups: DefinitionLooku
     const message = `there is no notification workflow "${target}": create it or name another`;
     violations.add(path, "missing_notification_workflow", message);
   }
+  let suggested = 0;
   for (const { path, target } of subworkflows) {
     if (violations.isFull) return;
-    checkSubworkflow(definition.key, path, target, lookups, violations);
+    const before = violations.list.length;
+    checkSubworkflow(
+      definition.key,
+      path,
+      target,
+      suggested < suggestionsMax ? lookups : { ...lookups, knownKeys: [] },
+      violations,
+    );
+    suggested += violations.list.length - before;
   }
 }
 

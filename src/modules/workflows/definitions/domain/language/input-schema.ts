@@ -154,14 +154,16 @@ function compileSchema(schema: JsonObject): Schema {
   const get = (name: string): Json | undefined => (Object.hasOwn(schema, name) ? schema[name] : undefined);
   const type = get("type");
   const isConst = get("const") !== undefined;
-  const allowed = isConst ? [get("const")] : (get("enum") as readonly Json[] | undefined);
+  const listed = (get("enum") as readonly Json[] | undefined)?.map(canonicalJson);
+  const constant = isConst ? [canonicalJson(get("const"))] : undefined;
+  const allowed = constant?.filter((each) => listed?.includes(each) ?? true) ?? listed;
   const additional = get("additionalProperties");
   const items = get("items");
   const properties = Object.entries((get("properties") as JsonObject | undefined) ?? {});
   const [minItems, maxItems, minLength, maxLength] = counts.map((name) => get(name) as number | undefined);
   return {
     types: type === undefined ? undefined : ((Array.isArray(type) ? type : [type]) as TypeName[]),
-    allowed: allowed && new Set(allowed.map(canonicalJson)),
+    allowed: allowed && new Set(allowed),
     isConst,
     properties: new Map(properties.map(([name, each]) => [name, compileSchema(each as JsonObject)])),
     required: [...new Set((get("required") as readonly string[] | undefined) ?? [])],

@@ -1,0 +1,28 @@
+import type { DefinitionLookups } from "../check-references.ts";
+import { callName, type SubworkflowCall } from "../references.ts";
+
+/** The calls of the published definitions that tests refer to. */
+const published = new Map<string, readonly SubworkflowCall[]>([
+  ["lead.enrich", []],
+  ["lead.enrich@2", []],
+  ["back.one", [{ key: "back.two", version: undefined }]],
+  [
+    "back.two",
+    [
+      { key: "lead.enrich", version: undefined },
+      { key: "lead.onboard", version: undefined },
+    ],
+  ],
+]);
+
+/** A tenant with the pool `sales`, the notification workflow `welcome` and some definitions. */
+export const lookups: DefinitionLookups = {
+  hasPool: (nameOrId) => nameOrId === "sales",
+  hasNotificationWorkflow: (key) => key === "welcome",
+  definitionState(key) {
+    if (key === "unpublished") return "unpublished";
+    return published.has(key) ? "published" : "absent";
+  },
+  callsOf: (call) => published.get(callName(call)),
+  knownKeys: ["lead.enrich", "lead.onboard"],
+};

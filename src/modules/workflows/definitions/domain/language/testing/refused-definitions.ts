@@ -1,0 +1,469 @@
+import type { Json } from "../definition.ts";
+import { documentOf, noteStep, stepOf, task } from "./documents.ts";
+
+/** A document with a valid structure that cannot be published. */
+export interface RefusedDefinition {
+  readonly document: Json;
+  readonly path: string;
+  readonly message: string;
+  /** The line and the column in an expression. */
+  readonly position?: readonly [number, number];
+}
+
+/** Every rule that concerns several parts of a document, with a document that breaks only it. */
+export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
+  "ids are unique at any depth": {
+    document: documentOf([noteStep("a"), { id: "b", branch: [{ when: "=true", steps: [noteStep("a")] }] }]),
+    path: "steps[1].branch[0].steps[0].id",
+    message: 'the id "a" is already used at steps[0]: choose another',
+  },
+  "ids are unique between a step and its catch": {
+    document: stepOf(task, { catch: [{ on: ["*"], steps: [noteStep("one")] }] }),
+    path: "steps[0].catch[0].steps[0].id",
+    message: 'the id "one" is already used at steps[0]: choose another',
+  },
+  "a step cannot read a later step": {
+    document: documentOf([noteStep("a", "=steps.b"), noteStep("b")]),
+    path: "steps[0].transform.value",
+    message: 'the step "b" does not run before this one: move it up, or read an earlier step',
+    position: [1, 2],
+  },
+  "a step cannot read itself": {
+    document: documentOf([noteStep("a", "=steps.a")]),
+    path: "steps[0].transform.value",
+    message: 'the step "a" cannot read its own output: read an earlier step',
+    position: [1, 2],
+  },
+  "a step cannot read another arm of its branch": {
+    document: documentOf([
+      { id: "pick", branch: [{ when: "=true", steps: [noteStep("x")] }, { else: [noteStep("y", "=steps.x")] }] },
+    ]),
+    path: "steps[0].branch[1].else[0].transform.value",
+    message: 'the step "x" is in another part of "pick": read steps.pick after that block instead',
+    position: [1, 2],
+  },
+  "a step cannot read another branch of its parallel": {
+    document: documentOf([
+      { id: "both", parallel: { branches: { l: [noteStep("x")], r: [noteStep("y", "=1 + steps.x")] } } },
+    ]),
+    path: "steps[0].parallel.branches.r[0].transform.value",
+    message: 'the step "x" is in another part of "both": read steps.both after that block instead',
+    position: [1, 6],
+  },
+  "a step cannot read inside an earlier block": {
+    document: documentOf([
+      { id: "pick", branch: [{ when: "=true", steps: [noteStep("x")] }] },
+      noteStep("y", "=steps.x.value"),
+    ]),
+    path: "steps[1].transform.value",
+    message: 'the step "x" is inside "pick" and may not have run: read steps.pick, the output of the whole block',
+    position: [1, 2],
+  },
+  "a step cannot read inside an earlier map": {
+    document: documentOf([
+      { id: "docs", map: { in: [], max_items: 1, steps: [noteStep("x")] } },
+      noteStep("y", "=steps.x"),
+    ]),
+    path: "steps[1].transform.value",
+    message: 'the step "x" is inside "docs" and may not have run: read steps.docs, the output of the whole block',
+    position: [1, 2],
+  },
+  "a step cannot read a step of an earlier catch": {
+    document: documentOf([
+      { id: "one", ...task, catch: [{ on: ["*"], steps: [noteStep("x")] }] },
+      noteStep("y", "=steps.x"),
+    ]),
+    path: "steps[1].transform.value",
+    message: 'the step "x" is inside "one" and may not have run: read steps.one, the output of the whole block',
+    position: [1, 2],
+  },
+  "a step cannot read the block around it": {
+    document: documentOf([{ id: "pick", branch: [{ when: "=true", steps: [noteStep("x", "=steps.pick")] }] }]),
+    path: "steps[0].branch[0].steps[0].transform.value",
+    message: 'the step "pick" contains this one, so it has no output yet: read a step before it',
+    position: [1, 2],
+  },
+  "a catch cannot read its own step": {
+    document: stepOf(task, { catch: [{ on: ["*"], steps: [noteStep("x", "=steps.one")] }] }),
+    path: "steps[0].catch[0].steps[0].transform.value",
+    message: 'the step "one" contains this one, so it has no output yet: read a step before it',
+    position: [1, 2],
+  },
+  "a step that does not exist is named with the nearest visible one": {
+    document: documentOf([noteStep("score"), noteStep("b", "=steps.scor")]),
+    path: "steps[1].transform.value",
+    message: 'there is no step "scor"; did you mean steps.score?',
+    position: [1, 2],
+  },
+  "a step that does not exist has no suggestion if nothing is near": {
+    document: documentOf([noteStep("score"), noteStep("b", "=steps.somethingElse")]),
+    path: "steps[1].transform.value",
+    message: 'there is no step "somethingElse"; name an earlier step',
+    position: [1, 2],
+  },
+  "a step id is written literally": {
+    document: documentOf([noteStep("a"), noteStep("b", "=steps[input.id]")]),
+    path: "steps[1].transform.value",
+    message: "must name the step literally, for example steps.score or steps['score']",
+    position: [1, 2],
+  },
+  "the output cannot read inside a block": {
+    document: documentOf([{ id: "pick", branch: [{ when: "=true", steps: [noteStep("x")] }] }], {
+      output: { deep: ["=steps.x"] },
+    }),
+    path: "output.deep[0]",
+    message: 'the step "x" is inside "pick" and may not have run: read steps.pick, the output of the whole block',
+    position: [1, 2],
+  },
+  "a compensation cannot read a later step": {
+    document: documentOf([{ id: "a", ...task, compensate: { ...task, with: "=steps.b" } }, noteStep("b")]),
+    path: "steps[0].compensate.with",
+    message: 'the step "b" does not run before this one: move it up, or read an earlier step',
+    position: [1, 2],
+  },
+  "a syntax error has its position": {
+    document: documentOf([noteStep("a", "=input.x +")]),
+    path: "steps[0].transform.value",
+    message: "Unexpected token: end of expression.",
+    position: [1, 11],
+  },
+  "a syntax error on the second line has its position": {
+    document: documentOf([noteStep("a", "=input.x +\n  )")]),
+    path: "steps[0].transform.value",
+    message: "Unexpected token: RPAREN.",
+    position: [2, 3],
+  },
+  "a type error has its position": {
+    document: documentOf([noteStep("a", "='a' + 1")]),
+    path: "steps[0].transform.value",
+    message: "'+' cannot be applied to string and int.",
+    position: [1, 2],
+  },
+  "an unknown variable has its position": {
+    document: documentOf([noteStep("a", "=1 + payload.x")]),
+    path: "steps[0].transform.value",
+    message: "There is no variable 'payload'.",
+    position: [1, 6],
+  },
+  "an unknown function has its position": {
+    document: documentOf([noteStep("a", "=foo(input)")]),
+    path: "steps[0].transform.value",
+    message: "There is no function foo().",
+    position: [1, 2],
+  },
+  "an expression is at most 4096 bytes": {
+    document: documentOf([noteStep("a", `=${"1+".repeat(2100)}1`)]),
+    path: "steps[0].transform.value",
+    message: "An expression may have at most 4096 bytes.",
+  },
+  "an expression has at most 100 levels": {
+    document: documentOf([noteStep("a", `=${"(".repeat(200)}1${")".repeat(200)}`)]),
+    path: "steps[0].transform.value",
+    message: "The expression is nested too deeply.",
+    position: [1, 102],
+  },
+  "a condition is a boolean": {
+    document: stepOf({ branch: [{ when: "='yes'", steps: [] }] }),
+    path: "steps[0].branch[0].when",
+    message: "must have a result of type bool, not string",
+    position: [1, 1],
+  },
+  "the list of a map is a list": {
+    document: stepOf({ map: { in: "=1", max_items: 1, steps: [] } }),
+    path: "steps[0].map.in",
+    message: "must have a result of type list, not int",
+    position: [1, 1],
+  },
+  "a duration is a text or a number": {
+    document: stepOf({ wait_timer: { for: "=[1]" } }),
+    path: "steps[0].wait_timer.for",
+    message: "must have a result of type string or int or double, not list",
+    position: [1, 1],
+  },
+  "a time is a timestamp or a text": {
+    document: stepOf({ wait_timer: { until: "=5" } }),
+    path: "steps[0].wait_timer.until",
+    message: "must have a result of type timestamp or string, not int",
+    position: [1, 1],
+  },
+  "a scope is a text, a number or a boolean": {
+    document: stepOf({ wait_event: { event: "a", scope: "={'a': 1}", timeout: "1d" } }),
+    path: "steps[0].wait_event.scope",
+    message: "must have a result of type string or int or double or bool, not map",
+    position: [1, 1],
+  },
+  "the scope of an entry of any has its path": {
+    document: stepOf({ wait_event: { any: [{ event: "a" }, { event: "b", scope: "=[1]" }], timeout: "1d" } }),
+    path: "steps[0].wait_event.any[1].scope",
+    message: "must have a result of type string or int or double or bool, not list",
+    position: [1, 1],
+  },
+  "item exists only in a map": {
+    document: documentOf([noteStep("a", "=input.x + item.y")]),
+    path: "steps[0].transform.value",
+    message: "item exists only in the steps of a map: use input or an earlier step, for example =input.id",
+    position: [1, 12],
+  },
+  "index exists only in a map": {
+    document: documentOf([noteStep("a", "=index")]),
+    path: "steps[0].transform.value",
+    message: "index exists only in the steps of a map: use input or an earlier step, for example =input.id",
+    position: [1, 2],
+  },
+  "item does not exist in the list of its own map": {
+    document: stepOf({ map: { in: "=item.list", max_items: 1, steps: [] } }),
+    path: "steps[0].map.in",
+    message: "item exists only in the steps of a map: use input or an earlier step, for example =input.id",
+    position: [1, 2],
+  },
+  "item does not exist in the catch of a map": {
+    document: stepOf(
+      { map: { in: [], max_items: 1, steps: [] } },
+      { catch: [{ on: ["*"], steps: [noteStep("x", "=item")] }] },
+    ),
+    path: "steps[0].catch[0].steps[0].transform.value",
+    message: "item exists only in the steps of a map: use input or an earlier step, for example =input.id",
+    position: [1, 2],
+  },
+  "err exists only in a catch": {
+    document: documentOf([noteStep("a", "=err.code")]),
+    path: "steps[0].transform.value",
+    message: "err exists only in the steps of a catch: use input or an earlier step, for example =input.id",
+    position: [1, 2],
+  },
+  "err has known members": {
+    document: stepOf(task, { catch: [{ on: ["*"], steps: [noteStep("x", "=err.reason")] }] }),
+    path: "steps[0].catch[0].steps[0].transform.value",
+    message: "err has no reason; it has code, message, step, details",
+    position: [1, 2],
+  },
+  "run has known members": {
+    document: documentOf([noteStep("a", "=run.start")]),
+    path: "steps[0].transform.value",
+    message: "run has no start; it has id, key, definition, version, environment, started_at",
+    position: [1, 2],
+  },
+  "catch names codes of the kind": {
+    document: stepOf(task, { catch: [{ on: ["route_rejected"], steps: [] }] }),
+    path: "steps[0].catch[0].on[0]",
+    message:
+      "the step cannot fail with route_rejected; possible are attempt_timeout, expression_error, heartbeat_timeout, internal, quota_exceeded, state_too_large, task_failed, timeout, worker_lost",
+  },
+  "catch names the errors of the task": {
+    document: stepOf(
+      { task: { queue: "ml", type: "a", errors: ["quota"] } },
+      { catch: [{ on: ["quotas"], steps: [] }] },
+    ),
+    path: "steps[0].catch[0].on[0]",
+    message:
+      "the step cannot fail with quotas; possible are attempt_timeout, expression_error, heartbeat_timeout, internal, quota, quota_exceeded, state_too_large, task_failed, timeout, worker_lost",
+  },
+  "catch of a block names the codes of its steps": {
+    document: documentOf([
+      {
+        id: "b",
+        branch: [{ when: "=true", steps: [{ id: "f", fail: { code: "unsigned" } }] }],
+        catch: [{ on: ["signed"], steps: [] }],
+      },
+    ]),
+    path: "steps[0].catch[0].on[0]",
+    message: "the step cannot fail with signed; possible are expression_error, internal, state_too_large, unsigned",
+  },
+  "a code is caught once": {
+    document: stepOf(task, {
+      catch: [
+        { on: ["timeout"], steps: [] },
+        { on: ["timeout"], steps: [] },
+      ],
+    }),
+    path: "steps[0].catch[1].on[0]",
+    message: "an entry before it catches timeout: remove it",
+  },
+  "nothing follows a catch of everything": {
+    document: stepOf(task, {
+      catch: [
+        { on: ["*"], steps: [] },
+        { on: ["timeout"], steps: [] },
+      ],
+    }),
+    path: "steps[0].catch[1]",
+    message: 'can never run, because an entry before it catches "*": move it up',
+  },
+  "retry names codes of the step": {
+    document: stepOf(task, { retry: { on: ["quota"] } }),
+    path: "steps[0].retry.on[0]",
+    message:
+      "the step cannot fail with quota; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, state_too_large, task_failed, worker_lost",
+  },
+  "retry names no code that is never retried": {
+    document: stepOf(task, { retry: { on: ["timeout"] } }),
+    path: "steps[0].retry.on[0]",
+    message:
+      "timeout is never retried; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, state_too_large, task_failed, worker_lost",
+  },
+  "retry of the definition names a code of a step": {
+    document: documentOf([{ id: "one", ...task }], { retry: { on: ["quota"] } }),
+    path: "retry.on[0]",
+    message:
+      "no step can fail with quota; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, state_too_large, task_failed, worker_lost",
+  },
+  "retry of a compensation names codes of its kind": {
+    document: stepOf(task, { compensate: { route: { pool: "sales" }, retry: { on: ["worker_lost"] } } }),
+    path: "steps[0].compensate.retry.on[0]",
+    message:
+      "the step cannot fail with worker_lost; possible are internal, pool_not_found, quota_exceeded, route_rejected, state_too_large",
+  },
+  "a block is not retried": {
+    document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { retry: {} }),
+    path: "steps[0].retry",
+    message: "branch is not retried: retry is for task, route, notify, subworkflow",
+  },
+  "a wait is not retried": {
+    document: stepOf({ wait_timer: { for: "1s" } }, { retry: {} }),
+    path: "steps[0].retry",
+    message: "wait_timer is not retried: retry is for task, route, notify, subworkflow",
+  },
+  "a block has no time-out": {
+    document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { timeout: { total: "1d" } }),
+    path: "steps[0].timeout.total",
+    message: "branch has no timeout: set it on the steps that take time",
+  },
+  "a wait has its own time-out": {
+    document: stepOf({ wait_event: { event: "a", timeout: "1d" } }, { timeout: { total: "1d" } }),
+    path: "steps[0].timeout.total",
+    message: "wait_event has a timeout of its own: write it inside wait_event",
+  },
+  "a heartbeat is for tasks": {
+    document: stepOf({ route: { pool: "sales" } }, { timeout: { heartbeat: "1s" } }),
+    path: "steps[0].timeout.heartbeat",
+    message: "is only for task steps: remove it, or use total",
+  },
+  "a block is not compensated": {
+    document: stepOf({ map: { in: [], max_items: 1, steps: [] } }, { compensate: task }),
+    path: "steps[0].compensate",
+    message: "map is undone step by step: move compensate to the steps inside it",
+  },
+  "a failure is not compensated": {
+    document: stepOf({ fail: { code: "a" } }, { compensate: task }),
+    path: "steps[0].compensate",
+    message: "fail never completes, so there is nothing to undo: remove compensate",
+  },
+  "action is not available": {
+    document: stepOf({ action: { key: "ocr.read" } }, { with: {} }),
+    path: "steps[0].action",
+    message: "action is not available: use another kind, such as task",
+  },
+  "experiment is not available": {
+    document: stepOf({ experiment: { key: "a" } }),
+    path: "steps[0].experiment",
+    message: "experiment is not available: use another kind, such as task",
+  },
+  "stream_append is not available": {
+    document: stepOf({ stream_append: { stream: "a" } }),
+    path: "steps[0].stream_append",
+    message: "stream_append is not available: use another kind, such as task",
+  },
+  "stream_read is not available": {
+    document: stepOf({ stream_read: {} }),
+    path: "steps[0].stream_read",
+    message: "stream_read is not available: use another kind, such as task",
+  },
+  "a quorum can be reached": {
+    document: stepOf({ approval: { by: ["user:ann", "user:bob"], quorum: 3, timeout: "1d" } }),
+    path: "steps[0].approval.quorum",
+    message: "must be at most 2, because only 2 can approve: lower it or add to by",
+  },
+  "a run executes at most 10,000 steps": {
+    document: documentOf([
+      noteStep("a"),
+      { id: "m", map: { in: [], max_items: 5000, steps: [noteStep("x"), noteStep("y")] } },
+    ]),
+    path: "steps[1].map.max_items",
+    message:
+      "could make a run execute 10,002 steps; at most 10,000 are allowed: lower max_items, or move the inner steps into a subworkflow",
+  },
+  "nested maps multiply": {
+    document: documentOf([
+      {
+        id: "m",
+        map: {
+          in: [],
+          max_items: 1000,
+          steps: [{ id: "n", map: { in: [], max_items: 1000, steps: [noteStep("x")] } }],
+        },
+      },
+    ]),
+    path: "steps[0].map.max_items",
+    message:
+      "could make a run execute 1,001,001 steps; at most 10,000 are allowed: lower max_items, or move the inner steps into a subworkflow",
+  },
+  "steps that are too many only together are reported for the list": {
+    document: documentOf([
+      { id: "m", map: { in: [], max_items: 9000, steps: [noteStep("x")] } },
+      { id: "n", map: { in: [], max_items: 9000, steps: [noteStep("y")] } },
+    ]),
+    path: "steps",
+    message:
+      "could make a run execute 18,002 steps; at most 10,000 are allowed: lower max_items, or move the inner steps into a subworkflow",
+  },
+  "the catch of a step in a map counts": {
+    document: documentOf([
+      {
+        id: "m",
+        map: {
+          in: [],
+          max_items: 4000,
+          steps: [{ id: "t", ...task, catch: [{ on: ["*"], steps: [noteStep("x"), noteStep("y")] }] }],
+        },
+      },
+    ]),
+    path: "steps[0].map.max_items",
+    message:
+      "could make a run execute 12,001 steps; at most 10,000 are allowed: lower max_items, or move the inner steps into a subworkflow",
+  },
+  "a pool exists": {
+    document: stepOf({ route: { pool: "nowhere" } }),
+    path: "steps[0].route.pool",
+    message: 'no environment has a pool with the name or id "nowhere" that is not archived: create it or name another',
+  },
+  "the pool of a compensation exists": {
+    document: stepOf(task, { compensate: { route: { pool: "nowhere" } } }),
+    path: "steps[0].compensate.route.pool",
+    message: 'no environment has a pool with the name or id "nowhere" that is not archived: create it or name another',
+  },
+  "a notification workflow exists": {
+    document: stepOf({ notify: { workflow_key: "nothing", to: "a" } }),
+    path: "steps[0].notify.workflow_key",
+    message: 'there is no notification workflow "nothing": create it or name another',
+  },
+  "a subworkflow exists": {
+    document: stepOf({ subworkflow: { key: "lead.enrichs" } }),
+    path: "steps[0].subworkflow.key",
+    message: 'there is no definition "lead.enrichs"; did you mean lead.enrich?',
+  },
+  "a subworkflow without a near name is to be created": {
+    document: stepOf({ subworkflow: { key: "something.else" } }),
+    path: "steps[0].subworkflow.key",
+    message: 'there is no definition "something.else"; create and publish it first',
+  },
+  "a subworkflow is published": {
+    document: stepOf({ subworkflow: { key: "unpublished" } }),
+    path: "steps[0].subworkflow.key",
+    message: 'the definition "unpublished" is not published: publish it first',
+  },
+  "a version of a subworkflow exists": {
+    document: stepOf({ subworkflow: { key: "lead.enrich", version: 9 } }),
+    path: "steps[0].subworkflow.version",
+    message: 'the definition "lead.enrich" has no version 9: name an existing one, or leave version out',
+  },
+  "a definition does not run itself": {
+    document: stepOf({ subworkflow: { key: "lead.onboard" } }),
+    path: "steps[0].subworkflow.key",
+    message: "must not run the definition itself (lead.onboard → lead.onboard): use a map to repeat steps",
+  },
+  "a definition does not run itself through others": {
+    document: stepOf({ subworkflow: { key: "back.one" } }),
+    path: "steps[0].subworkflow.key",
+    message: "must not lead back to this definition: lead.onboard → back.one → back.two → lead.onboard",
+  },
+};
