@@ -226,3 +226,10 @@ test("the workflows that use a layout are listed in key order, up to the limit",
   assert.deepEqual(await preferences.layoutUses(db.sql, tenantId, "l1", 2), ["a", "c"]);
   assert.deepEqual(await preferences.layoutUses(db.sql, freshTenant(), "l1", 10), []);
 });
+
+test("the keys that belong to notification workflows of a tenant are found", async () => {
+  const tenantId = freshTenant();
+  for (const workflowKey of ["a", "b"]) await putWorkflow({ tenantId }, { workflowKey });
+  assert.deepEqual(await preferences.findWorkflows(db.sql, tenantId, ["a", "b", "c"]), new Set(["a", "b"]));
+  assert.deepEqual(await preferences.findWorkflows(db.sql, freshTenant(), ["a"]), new Set());
+});

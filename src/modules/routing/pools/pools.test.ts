@@ -13,7 +13,7 @@ import { classifyDatabaseError } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createPoolFixture } from "./testing/pool-fixture.ts";
 
-const { db, events, handlers, newTenant, environmentId, createPool, createRecipient, createRule, putItem } =
+const { db, events, pools, handlers, newTenant, environmentId, createPool, createRecipient, createRule, putItem } =
   await createPoolFixture();
 
 async function update(choice: ContextChoice, poolId: string, change: object) {
@@ -287,4 +287,20 @@ test("a caller restricted to some environments cannot read or change pools of ot
     await assert.rejects(createRecipient(choice, other.id), denied);
     await assert.rejects(createRule(choice, other.id), denied);
   }
+});
+
+test("the names and ids that belong to pools of any environment are found, without archived pools", async () => {
+  const tenantId = await newTenant();
+  const sales = await createPool({ tenantId }, { name: "sales" });
+  const staging = await environmentId(tenantId, "staging");
+  const support = await createPool({ tenantId }, { name: "support", environmentId: staging });
+  const old = await createPool({ tenantId }, { name: "old" });
+  await remove({ tenantId }, old.id);
+  const wanted = ["sales", support.id, "support", "old", old.id, "nothing"];
+  const found = await pools.findPools(db.sql, tenantId, wanted);
+  assert.deepEqual(
+    wanted.filter((name) => found.has(name)),
+    ["sales", support.id, "support"],
+  );
+  assert.equal((await pools.findPools(db.sql, await newTenant(), ["sales", sales.id])).size, 0);
 });

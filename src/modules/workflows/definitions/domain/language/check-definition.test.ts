@@ -115,7 +115,10 @@ test("the worst case multiplies maps and takes the longest arm and catch", () =>
   const count = (document: Json) => worstCaseSteps(parsed(document));
   assert.equal(count(documentOf([noteStep("a"), noteStep("b")])), 2);
   assert.equal(count(stepOf({ map: { in: [], max_items: 7, steps: [noteStep("a"), noteStep("b")] } })), 15);
-  const branch = [{ when: "=true", steps: [noteStep("a")] }, { else: [noteStep("b"), noteStep("c"), noteStep("d")] }];
+  const branch: JsonObject[] = [
+    { when: "=true", steps: [noteStep("a")] },
+    { else: [noteStep("b"), noteStep("c"), noteStep("d")] },
+  ];
   assert.equal(count(stepOf({ branch })), 4);
   assert.equal(count(stepOf({ parallel: { branches: { l: [noteStep("a")], r: [noteStep("b")] } } })), 3);
   assert.equal(count(stepOf({ wait_event: { event: "a", timeout: "1d", on_timeout: [noteStep("b")] } })), 2);

@@ -96,7 +96,7 @@ interface PlacedTemplate {
 const scopeTypes: readonly CelType[] = ["string", "int", "double", "bool"];
 
 /** The templates of a kind of work. */
-export function templatesOf(work: Work | Compensation["work"], path: string): readonly PlacedTemplate[] {
+function templatesOf(work: Work | Compensation["work"], path: string): readonly PlacedTemplate[] {
   const inside = `${path}.${work.kind}`;
   switch (work.kind) {
     case "task":

@@ -5,7 +5,7 @@ import { memberPath, type Violations } from "./violation.ts";
 const everyKind = ["expression_error", "state_too_large", "internal"];
 
 /** The codes that the service uses for each kind of step. */
-export const serviceCodes: Readonly<Record<Work["kind"], readonly string[]>> = {
+const serviceCodes: Readonly<Record<Work["kind"], readonly string[]>> = {
   task: [
     "attempt_timeout",
     "heartbeat_timeout",
@@ -44,7 +44,7 @@ function ownCodes(work: Work): ReadonlySet<string> {
 }
 
 /** The codes that `catch` of a step may name: its own and those of all steps inside, without its `catch` entries. */
-export function failureCodes(step: Step): ReadonlySet<string> {
+function failureCodes(step: Step): ReadonlySet<string> {
   const codes = new Set(ownCodes(step.work));
   for (const { steps, role } of blocksOf(step, "")) {
     if (role !== "catch") collectCodes(steps, codes);
