@@ -20,6 +20,7 @@ import { preferenceRequests } from "./fixtures/preferences.ts";
 import { routingRequests } from "./fixtures/routing.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
+import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
 
 export { callerFor, operations, type Party, protocols };
 
@@ -95,6 +96,7 @@ const known: FixtureRequests = {
   ...routingRequests,
   ...subscriberRequests,
   ...webhookRequests,
+  ...workflowDefinitionRequests,
 };
 
 /** The operations that create the record which a field names, where the path does not determine them. */
