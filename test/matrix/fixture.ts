@@ -147,7 +147,7 @@ const listedBy: Readonly<Record<string, readonly string[]>> = {
 /** A valid request of a party; every record that it names is created, and an update changes a field. */
 export async function requestFor(operation: Operation, party: Party): Promise<Json> {
   const request = await leastRequestFor(operation, party);
-  return isPatch(operation) ? { ...changeFor(operation), ...request } : request;
+  return isPatch(operation) ? { ...changeFor(operation, request), ...request, ...documentChange(request) } : request;
 }
 
 /** Like requestFor, but an update changes nothing. */
@@ -163,11 +163,17 @@ export function isPatch({ bindings }: Operation): boolean {
 }
 
 /** A change that every record of the operation's type accepts. */
-function changeFor({ id, method }: Operation): Json {
+function changeFor({ id, method }: Operation, request: Json): Json {
+  if ("document" in request) return {};
   const names = ["name", "display_name", "description", "value"];
   const name = names.find((each) => method.input.fields.some((field) => field.name === each));
   if (name === undefined) throw new Error(`${id}: no known field can be changed by an update`);
   return { [name]: freshWord() };
+}
+
+/** A change of a document, which is replaced as a whole. */
+function documentChange({ document }: Json): Json {
+  return document === undefined ? {} : { document: { ...document, name: freshWord() } };
 }
 
 /** A valid request of a party for every operation, created sequentially because some limits are on concurrent work. */

@@ -17,6 +17,7 @@ import {
 import { type ContextChoice, failsWith, freshTenant, perform, testDatabase } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
+import { definitionSchema } from "./domain/language/json-schema.ts";
 import { documentOf, noteStep, stepOf, task, validDocuments } from "./domain/language/testing/documents.ts";
 import { refusedDefinitions } from "./domain/language/testing/refused-definitions.ts";
 import { copyKeys, definitionsMax, versionsMax } from "./domain/workflow-definition.ts";
@@ -65,10 +66,9 @@ async function importText(
 }
 
 async function exportText(choice: ContextChoice, id: string, fields: { format?: string; version?: string } = {}) {
-  return perform(db, choice, handlers.exportWorkflowDefinition, ExportWorkflowDefinitionRequestSchema, {
-    id,
-    ...fields,
-  });
+  const handler = handlers.exportWorkflowDefinition;
+  const { document } = await perform(db, choice, handler, ExportWorkflowDefinitionRequestSchema, { id, ...fields });
+  return { contentType: document!.contentType, text: Buffer.from(document!.data).toString() };
 }
 
 async function diff(choice: ContextChoice, id: string, from = "", to = "") {
@@ -584,7 +584,7 @@ test("an exported text can be imported again without a change", async () => {
     const { id } = await fixture.create({ tenantId }, { ...document, key: `d${at}` });
     for (const format of ["yaml", "json"]) {
       const exported = await exportText({ tenantId }, id, { format });
-      assert.equal(exported.format, format);
+      assert.equal(exported.contentType, `application/${format}`);
       assert.equal((await importText({ tenantId }, exported.text, { format })).unchanged, true);
     }
   }
@@ -594,14 +594,11 @@ test("versions can be exported", async () => {
   const tenantId = freshTenant();
   const { id } = await published({ tenantId }, keyed("a", 1));
   await fixture.update({ tenantId }, id, keyed("a", 2));
-  const values = async (version: string) => {
-    const exported = await exportText({ tenantId }, id, { version, format: "json" });
-    return [exported.version, JSON.parse(exported.text).steps[0].transform.value];
+  const valueOf = async (version: string) => {
+    const { text } = await exportText({ tenantId }, id, { version, format: "json" });
+    return JSON.parse(text).steps[0].transform.value;
   };
-  assert.deepEqual(await values(""), [0, 2]);
-  assert.deepEqual(await values("draft"), [0, 2]);
-  assert.deepEqual(await values("active"), [1, 1]);
-  assert.deepEqual(await values("1"), [1, 1]);
+  assert.deepEqual(await Promise.all(["", "draft", "active", "1"].map(valueOf)), [2, 2, 1, 1]);
 });
 
 test("the draft is compared with the active version, and any two versions with each other", async () => {
@@ -631,7 +628,8 @@ test("the draft is compared with the active version, and any two versions with e
 test("the schema of the language is served", async () => {
   const handler = handlers.getWorkflowDefinitionSchema;
   const { schema } = await perform(db, {}, handler, GetWorkflowDefinitionSchemaRequestSchema, {});
-  assert.equal((schema as { $schema: string }).$schema, "https://json-schema.org/draft/2020-12/schema");
+  assert.equal(schema!.contentType, "application/schema+json");
+  assert.deepEqual(JSON.parse(Buffer.from(schema!.data).toString()), JSON.parse(JSON.stringify(definitionSchema())));
 });
 
 test("a tenant cannot see or change the definitions of another", async () => {

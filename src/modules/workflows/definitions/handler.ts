@@ -45,7 +45,10 @@ import { definitionStore } from "./store.ts";
 
 /** Handlers of WorkflowDefinitionService. */
 export function definitionHandlers(service: DefinitionService, cursors: Cursors): Handlers<typeof Rpc> {
-  const schema = definitionSchema();
+  const schema = {
+    contentType: "application/schema+json",
+    data: Buffer.from(JSON.stringify(definitionSchema(), null, 2)),
+  };
   return {
     async createWorkflowDefinition(context, request) {
       const definition = await service.createDefinition(context, toDocument(request.document));
@@ -93,7 +96,7 @@ export function definitionHandlers(service: DefinitionService, cursors: Cursors)
     },
 
     async duplicateWorkflowDefinition(context, { id, key, version }) {
-      const copy = await service.duplicateDefinition(context, id, key, toChoice(version, "draft"));
+      const copy = await service.duplicateDefinition(context, id, key ?? "", toChoice(version, "draft"));
       return create(DuplicateWorkflowDefinitionResponseSchema, { workflowDefinition: fromDefinition(copy) });
     },
 
@@ -126,9 +129,11 @@ export function definitionHandlers(service: DefinitionService, cursors: Cursors)
 
     async exportWorkflowDefinition(context, request) {
       const format = toFormat(request.format);
-      const exported = await service.getDocument(context, request.id, toChoice(request.version, "draft"));
-      const { document, version } = exported;
-      return create(ExportWorkflowDefinitionResponseSchema, { text: formatText(document, format), format, version });
+      const document = await service.getDocument(context, request.id, toChoice(request.version, "draft"));
+      const data = Buffer.from(formatText(document, format));
+      return create(ExportWorkflowDefinitionResponseSchema, {
+        document: { contentType: `application/${format}`, data },
+      });
     },
 
     async listWorkflowDefinitionVersions(context, request) {
@@ -165,7 +170,7 @@ export function definitionHandlers(service: DefinitionService, cursors: Cursors)
     },
 
     async getWorkflowDefinitionSchema() {
-      return create(GetWorkflowDefinitionSchemaResponseSchema, { schema: schema as never });
+      return create(GetWorkflowDefinitionSchemaResponseSchema, { schema });
     },
   };
 }

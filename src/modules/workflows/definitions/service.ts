@@ -100,14 +100,9 @@ export function createDefinitionService({ events, changes, shares, readText, ...
   }
 
   /** The document of a draft or version. */
-  async function getDocument(
-    context: Context,
-    idOrKey: string,
-    choice: VersionChoice,
-  ): Promise<{ readonly document: JsonObject; readonly version: number }> {
-    if (choice === "draft") return { document: (await getDefinition(context, idOrKey)).draft, version: 0 };
-    const { version } = await getVersion(context, idOrKey, choice);
-    return version;
+  async function getDocument(context: Context, idOrKey: string, choice: VersionChoice): Promise<JsonObject> {
+    if (choice === "draft") return (await getDefinition(context, idOrKey)).draft;
+    return (await getVersion(context, idOrKey, choice)).version.document;
   }
 
   /** Checks a definition in slices of the event loop, because a large one has many expressions to compile. */
@@ -264,7 +259,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       const { sql, tenantId } = context;
       const store = definitionStore(sql);
       const original = await getHead(context, idOrKey);
-      const { document } = await getDocument(context, original.id, choice);
+      const document = await getDocument(context, original.id, choice);
       await store.lockTenant(tenantId);
       const free = key === "" ? await freeKey(context, original.key) : key;
       return add(context, requireDraft({ ...document, key: free }, "document"), original.id);
@@ -335,7 +330,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     ): Promise<DefinitionDiff> {
       const before = await getDocument(context, idOrKey, from);
       const after = await getDocument(context, idOrKey, to);
-      return diffDefinitions(before.document, after.document);
+      return diffDefinitions(before, after);
     },
   };
 
