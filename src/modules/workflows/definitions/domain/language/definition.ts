@@ -192,6 +192,3 @@ export interface StepTimeout {
   readonly totalMs: number | undefined;
   readonly heartbeatMs: number | undefined;
 }
-
-/** The retry policy of steps without their own, when the definition has none. */
-export const defaultRetry: RetryPolicy = { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 60_000, on: undefined };
