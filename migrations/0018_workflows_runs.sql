@@ -18,6 +18,8 @@ create table workflow_runs (
   -- How the run was started: who, by what, from which run.
   origin json not null,
   parent_run_id text not null,
+  -- The number of events in the mailbox that no step has consumed.
+  unread integer not null,
   created_at timestamptz not null,
   primary key (tenant_id, id)
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);

@@ -69,19 +69,15 @@ const waitMsMax = 365 * 86_400_000;
 const firstRecheckMs = 30_000;
 const recheckMsMax = 3_600_000;
 /** One advance does at most this much work, so that it never blocks other runs. The rest follows in the next advance. */
-const operationsMax = 1000;
+const startsMax = 1000;
 const meterMax = 50_000;
 const never = Number.POSITIVE_INFINITY;
 
-/** Applies events to a run. Pure apart from changing `state`: time, ids and mail come in as arguments. */
-export function advance(plan: Plan, state: RunState, events: readonly RunEvent[], context: AdvanceContext): Advanced {
-  const run = new Advance(plan, state, context);
-  for (const event of events) run.apply(event);
-  run.drain();
-  return run;
-}
-
-class Advance implements Advanced {
+/**
+ * Advances one run. `apply` takes an event and executes what follows from it, as far as one advance may go. Pure apart from
+ * changing `state`: time, ids and mail come in as arguments.
+ */
+export class Advance implements Advanced {
   readonly state: RunState;
   readonly history: HistoryEntry[] = [];
   readonly newTasks: NewTask[] = [];
@@ -99,6 +95,7 @@ class Advance implements Advanced {
   readonly #queue: PendingStart[];
   /** The position of the next operation in the queue. */
   #next = 0;
+  #starts = 0;
 
   constructor(plan: Plan, state: RunState, context: AdvanceContext) {
     this.#plan = plan;
@@ -106,11 +103,16 @@ class Advance implements Advanced {
     this.#context = context;
     this.#mail = [...context.mail];
     this.#queue = state.todo ?? [];
-    delete state.todo;
   }
 
+  /** Applies an event, and starts the steps that follow from it. */
   apply(event: RunEvent): void {
     if (this.ended !== undefined) return;
+    this.#applyOnly(event);
+    this.#drain();
+  }
+
+  #applyOnly(event: RunEvent): void {
     const { state } = this;
     if (state.paused && !["resume", "cancel", "abort", "mail", "tick", "pause"].includes(event.kind)) {
       state.pending = [...(state.pending ?? []), event];
@@ -153,10 +155,10 @@ class Advance implements Advanced {
   }
 
   /** Starts steps until none is left or the work of one advance is done. */
-  drain(): void {
-    let operations = 0;
+  #drain(): void {
+    delete this.state.todo;
     while (this.#next < this.#queue.length && this.ended === undefined) {
-      if (this.state.paused || operations++ >= operationsMax || this.#meter.steps >= meterMax) {
+      if (this.state.paused || this.#starts++ >= startsMax || this.#meter.steps >= meterMax) {
         this.state.todo = this.#queue.slice(this.#next);
         return;
       }
@@ -180,6 +182,10 @@ class Advance implements Advanced {
   #tick(): void {
     const { state } = this;
     const { nowMs } = this.#context;
+    if (state.startedAtMs === 0) {
+      if (state.startAtMs === undefined || state.startAtMs <= nowMs) this.#start();
+      return;
+    }
     if (state.ending === undefined && state.deadlineMs <= nowMs) {
       const message = `The run took longer than ${this.#plan.timeoutMs / 1000} seconds.`;
       const error = { code: "timeout", message, step: "", details: null };
@@ -325,7 +331,7 @@ class Advance implements Advanced {
     this.history.push({ kind: "run_resumed", by });
     const pending = state.pending ?? [];
     delete state.pending;
-    for (const event of pending) this.apply(event);
+    for (const event of pending) this.#applyOnly(event);
     for (const [key, activity] of Object.entries(state.active)) {
       if (activity.s === "event") this.#consume(key, activity.any);
     }

@@ -13,6 +13,9 @@ export interface RunError {
 /** The snapshot of a run: plain JSON, stored after every advance. */
 export interface RunState {
   readonly input: Json;
+  /** When the run starts, if that is later than its creation. */
+  readonly startAtMs?: number;
+  /** 0 before the start. */
   startedAtMs: number;
   /** When the run times out. */
   deadlineMs: number;
@@ -134,13 +137,15 @@ export interface PendingStart {
 }
 
 /** The state of a new run. */
-export function createRunState(input: Json): RunState {
-  return { input, startedAtMs: 0, deadlineMs: 0, values: {}, active: {}, undo: [] };
+export function createRunState(input: Json, startAtMs?: number): RunState {
+  const start = startAtMs === undefined ? {} : { startAtMs };
+  return { input, ...start, startedAtMs: 0, deadlineMs: 0, values: {}, active: {}, undo: [] };
 }
 
 /** When a run needs attention without an event; undefined if only an event can move it. */
 export function wakeTime(state: RunState, nowMs: number): number | undefined {
   if (state.paused) return undefined;
+  if (state.startedAtMs === 0) return state.startAtMs ?? nowMs;
   if (state.todo !== undefined) return nowMs;
   let wakeMs = state.ending === undefined ? state.deadlineMs : Number.POSITIVE_INFINITY;
   for (const { dueMs, totalMs } of Object.values(state.active)) {
@@ -150,9 +155,10 @@ export function wakeTime(state: RunState, nowMs: number): number | undefined {
   return Number.isFinite(wakeMs) ? wakeMs : undefined;
 }
 
-/** Whether a run works or only waits. */
-export function statusOf(state: RunState): "running" | "waiting" | "paused" {
+/** The status of a run that has not ended. */
+export function statusOf(state: RunState): "pending" | "running" | "waiting" | "paused" {
   if (state.paused) return "paused";
+  if (state.startedAtMs === 0) return "pending";
   const works = Object.values(state.active).some(({ s }) => s === "task" || s === "effect");
   return works || state.todo !== undefined ? "running" : "waiting";
 }
