@@ -131,3 +131,13 @@ create table workflow_dead_letters (
   primary key (tenant_id, run_id)
 );
 create index workflow_dead_letters_open on workflow_dead_letters (tenant_id, state, run_id);
+
+-- All runs, ended ones included.
+create view all_workflow_runs as
+  select tenant_id, id, environment_id, definition_id, version, run_key, status, state, null::json as output,
+    null::json as error, revision, origin, parent_run_id, created_at, null::timestamptz as ended_at, wake_at
+  from workflow_runs
+  union all
+  select tenant_id, id, environment_id, definition_id, version, run_key, status, state, output, error, revision, origin,
+    parent_run_id, created_at, ended_at, null::timestamptz
+  from workflow_run_archive;

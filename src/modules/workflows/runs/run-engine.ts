@@ -2,12 +2,14 @@ import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { createBatcher, type Database, mayBeCommitted } from "../../../platform/db/index.ts";
+import { type Claim, type IdempotencyRecord, keyName, readUsedKeys } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import type { Shards } from "../../../platform/shards/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
-import type { RunEvent, RunState } from "./domain/engine/state.ts";
-import { stateBytesMax } from "./domain/run.ts";
+import { type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
+import { type Run, stateBytesMax } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toRunWrite } from "./run-write-builder.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
@@ -25,6 +27,10 @@ export interface AdvanceRequest {
   readonly eventId?: string;
   /** The epoch of the run's shard, if only its owner may make this advance. */
   readonly epoch?: number;
+  /** The idempotency key of the call. */
+  readonly claim?: Claim | undefined;
+  /** Builds the response of the call from the advanced run, and the record to store with it. Called before the commit. */
+  respond?(run: Run): IdempotencyRecord | undefined;
   /**
    * The event to apply to the current state; undefined if there is nothing to apply. Throws a Failure to refuse the
    * request. Called again when the run has changed before the event could be stored.
@@ -49,8 +55,11 @@ export interface CommittedAdvance {
   readonly advance: Advance;
 }
 
-/** The result of a request: applied, nothing to apply, or no such run. */
-export type AdvanceResult = "applied" | "unchanged" | "not_found";
+/**
+ * The result of a request. unchanged: there was nothing to apply. not_found: there is no such run, or it has ended.
+ * duplicate: the idempotency key was used before.
+ */
+export type AdvanceResult = "applied" | "unchanged" | "not_found" | "duplicate";
 
 interface Parts {
   readonly db: Database;
@@ -58,8 +67,20 @@ interface Parts {
   readonly shares: EventLoopShares;
   readonly plans: PlanCache;
   readonly dispatch: TaskDispatch;
+  readonly currentShards: Shards["currentSql"];
   /** Called after every commit, with what has to follow it. */
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
+}
+
+/** The advance of one run, not stored yet. */
+interface RunAdvance {
+  readonly run: LiveRun;
+  readonly advance: Advance;
+  readonly write: RunWrite;
+  /** The requests that it carries out. */
+  readonly requests: readonly AdvanceRequest[];
+  /** Requests for the same run that have to follow in an advance of their own. */
+  readonly later: readonly AdvanceRequest[];
 }
 
 /** How often a run is read again because it changed meanwhile. */
@@ -69,7 +90,7 @@ const roundsMax = 50;
 export type RunEngine = ReturnType<typeof createRunEngine>;
 
 /** Creates the engine of this node. */
-export function createRunEngine({ db, clock, shares, plans, dispatch, onCommitted }: Parts) {
+export function createRunEngine({ db, clock, shares, plans, dispatch, currentShards, onCommitted }: Parts) {
   const batcher = createBatcher<AdvanceRequest, AdvanceResult | { error: unknown }>({
     lanes: 4,
     batchMax: 200,
@@ -96,7 +117,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, onCommitte
   ): Promise<readonly AdvanceRequest[]> {
     const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
     const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
-    const [runs, tasks, known] = await Promise.all([
+    const [runs, tasks, known, usedKeys] = await Promise.all([
       loadRuns(db.sql, refs),
       loadLeasedTasks(
         db.sql,
@@ -108,11 +129,18 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, onCommitte
           eventId === undefined ? [] : [{ tenantId, runId, eventId }],
         ),
       ),
+      readUsedKeys(
+        db.sql,
+        requests.flatMap(({ claim }) => (claim === undefined ? [] : [claim])),
+      ),
     ]);
+    for (const request of requests) {
+      if (request.claim !== undefined && usedKeys.has(keyName(request.claim))) results.set(request, "duplicate");
+    }
     const taskById = new Map(tasks.map((task) => [`${task.tenantId}:${task.id}`, task]));
-    const advances: { run: LiveRun; advance: Advance; write: RunWrite; requests: AdvanceRequest[] }[] = [];
+    const advances: RunAdvance[] = [];
     for (const run of runs) {
-      const group = groups.get(`${run.tenantId}:${run.id}`)!;
+      const group = groups.get(`${run.tenantId}:${run.id}`)!.filter((request) => !results.has(request));
       groups.delete(`${run.tenantId}:${run.id}`);
       try {
         const plan = await plans.get(run.tenantId, run.definitionId, run.version);
@@ -124,8 +152,9 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, onCommitte
         for (const request of group) if (!results.has(request)) results.set(request, { error });
       }
     }
-    for (const group of groups.values()) for (const request of group) results.set(request, "not_found");
-    return commit(advances, results);
+    for (const request of [...groups.values()].flat()) if (!results.has(request)) results.set(request, "not_found");
+    const conflicts = await commit(advances, results);
+    return [...conflicts, ...advances.flatMap(({ later }) => later)];
   }
 
   /** Applies the requests for one run to it; undefined if nothing changed. */
@@ -138,13 +167,19 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, onCommitte
       readonly known: ReadonlySet<string>;
       readonly results: Map<AdvanceRequest, AdvanceResult | { error: unknown }>;
     },
-  ) {
+  ): RunAdvance | undefined {
     const nowMs = clock.now();
     const begin = () => createAdvance(run, plan, nowMs);
     let advance = begin();
     const applied: AdvanceRequest[] = [];
+    const later: AdvanceRequest[] = [];
     const newMail: MailWrite[] = [];
     for (const request of requests) {
+      // The response of a call shows the run after its own change only.
+      if (applied.length > 0 && (request.respond !== undefined || applied[0]!.respond !== undefined)) {
+        later.push(request);
+        continue;
+      }
       try {
         if (advance.ended !== undefined) {
           facts.results.set(request, "not_found");
@@ -181,17 +216,19 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, onCommitte
     }
     const epoch = applied.every(({ epoch }) => epoch !== undefined) ? applied[0]!.epoch : undefined;
     if (epoch !== undefined) write = { ...write, epoch: { shard: run.shard, epoch } };
-    return { run, advance, write, requests: applied };
+    const record = applied[0]!.respond?.(toRun(run, advance, nowMs));
+    return { run, advance, write: { ...write, record }, requests: applied, later };
   }
 
   async function commit(
-    advances: readonly { run: LiveRun; advance: Advance; write: RunWrite; requests: AdvanceRequest[] }[],
+    advances: readonly RunAdvance[],
     results: Map<AdvanceRequest, AdvanceResult | { error: unknown }>,
   ): Promise<readonly AdvanceRequest[]> {
     if (advances.length === 0) return [];
     const written = await updateRuns(
       db.sql,
       advances.map(({ write }) => write),
+      currentShards,
     ).catch((error) => {
       for (const { run, write } of advances) settle(run, write, mayBeCommitted(error) ? undefined : false);
       throw error;
@@ -236,6 +273,22 @@ function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
     run: runVariable(run, plan, state.startedAtMs || nowMs),
     newId: () => ulid(nowMs),
   });
+}
+
+/** A run as it is after an advance. */
+export function toRun(run: LiveRun, { state, ended }: Advance, nowMs: number): Run {
+  const { stateJson: _, shard, mail, ...common } = run;
+  const wakeMs = ended === undefined ? wakeTime(state, nowMs) : undefined;
+  return {
+    ...common,
+    status: ended?.status ?? statusOf(state),
+    stateJson: JSON.stringify(state),
+    output: ended?.output ?? null,
+    error: ended?.error ?? null,
+    revision: run.revision + 1,
+    endedAt: ended === undefined ? null : new Date(nowMs),
+    wakeAt: wakeMs === undefined ? null : new Date(wakeMs),
+  };
 }
 
 /** The variable `run` of expressions. */

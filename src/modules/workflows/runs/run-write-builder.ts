@@ -55,6 +55,7 @@ export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve,
     newMail,
     consumedMail: advance.consumed,
     events: eventsOf(run, advance, nowMs),
+    record: undefined,
     epoch: undefined,
   };
 }

@@ -25,6 +25,8 @@ export interface RunWrite {
   readonly newMail: readonly MailWrite[];
   readonly consumedMail: readonly { readonly eventId: string; readonly key: string }[];
   readonly events: readonly RunEventWrite[];
+  /** The idempotency record of the call that changes it. */
+  readonly record: IdempotencyRecord | undefined;
   /** The epoch of the run's shard, for an advance that only the owner of the shard may make. */
   readonly epoch: { readonly shard: number; readonly epoch: number } | undefined;
 }
@@ -38,8 +40,6 @@ export interface NewRunWrite extends RunWrite {
   readonly originJson: string;
   readonly parentRunId: string;
   readonly createdAtMs: number;
-  /** The idempotency record of the call that starts it. */
-  readonly record: IdempotencyRecord | undefined;
 }
 
 export interface RunEndWrite {

@@ -1,5 +1,6 @@
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch } from "../../../../platform/idempotency/index.ts";
+import type { Shards } from "../../../../platform/shards/index.ts";
 import type { NewRunWrite, RunWrite, TaskWrite } from "./run-write.ts";
 
 /** A run that was not written, and why. */
@@ -93,19 +94,22 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
  * Writes advances of runs in one statement; returns the positions of those that were written. A run that has changed since
  * it was read, or whose shard has another owner now, is not written.
  */
-export async function updateRuns(sql: Sql, writes: readonly RunWrite[]): Promise<ReadonlySet<number>> {
+export async function updateRuns(
+  sql: Sql,
+  writes: readonly RunWrite[],
+  currentShards: Shards["currentSql"],
+): Promise<ReadonlySet<number>> {
   const ended = writes.some(({ end }) => end !== undefined);
   const live = writes.some(({ end }) => end === undefined);
-  const owned = writes.some(({ epoch }) => epoch !== undefined);
+  const owned = new Map(
+    writes.flatMap(({ epoch }) => (epoch === undefined ? [] : [[epoch.shard, epoch.epoch] as const])),
+  );
   const text = (value: (write: RunWrite) => string | number | undefined) => lines(writes, value);
   // The owner of the shard is checked in the statement itself, so that a node that was suspended writes nothing.
-  const isOwned = owned
-    ? sql`and (i.epoch is null or exists (
-        select from shard_owners o where o.kind = 'workflow.runs' and o.shard = r.shard and o.epoch = i.epoch::bigint))`
-    : sql``;
+  const isOwned = owned.size > 0 ? sql`and (i.epoch is null or r.shard in (select shard from current))` : sql``;
   const isCurrent = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned}`;
   const rows = await sql<{ nth: number }[]>`
-    with input as (
+    with ${owned.size > 0 ? sql`current as (${currentShards(sql, owned)}),` : sql``} input as (
       select nth::int - 1 as nth, tenant_id, id, revision::int as revision, status, state,
         to_timestamp(wake_at_ms::float8 / 1000) as wake_at, unread::int as unread, end_status, output, error, epoch
       from rows from (
@@ -156,8 +160,31 @@ export async function updateRuns(sql: Sql, writes: readonly RunWrite[]): Promise
       ${ended ? sql`select nth, tenant_id, id from deleted` : sql``}
     )
     ${consequences(sql, writes)}
+    ${insertRecords(sql, writes)}
     select nth from applied`;
   return new Set(rows.map(({ nth }) => nth));
+}
+
+/**
+ * Stores the idempotency records of calls that changed a run. A key that was used before has been detected when the run was
+ * read: of two calls with the same key, the second finds that the run has changed.
+ */
+function insertRecords(sql: Sql, writes: readonly RunWrite[]): Fragment {
+  const records = partsOf(writes, ({ record }) => (record === undefined ? [] : [record]));
+  if (records.length === 0) return sql``;
+  return sql`, recorded as (
+      insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
+      select a.tenant_id, r.principal, r.operation, r.key, decode(r.fingerprint, 'hex'), 'completed', r.response,
+        to_timestamp(r.created_at_ms / 1000)
+      from applied a join unnest(${records.map(({ nth }) => nth)}::int[],
+        ${records.map(({ part }) => part.principal)}::text[], ${records.map(({ part }) => part.operation)}::text[],
+        ${records.map(({ part }) => part.key)}::text[],
+        ${records.map(({ part }) => part.fingerprint.toString("hex"))}::text[],
+        ${records.map(({ part }) => part.response)}::text[],
+        ${records.map(({ part }) => part.createdAt.getTime())}::float8[])
+        as r(nth, principal, operation, key, fingerprint, response, created_at_ms) on r.nth = a.nth
+      on conflict do nothing
+    )`;
 }
 
 /** Everything that is stored with runs, as common table expressions that read `applied`. */
