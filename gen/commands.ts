@@ -316,4 +316,18 @@ export const commandEntries: readonly CommandEntry[] = [
     verbs: {"service.api.WorkflowRunService/DecideWorkflowApproval":"decide"},
     services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
   },
+  {
+    word: "workflow-task",
+    description: "A task that has not ended.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowTaskService/PollWorkflowTasks":"poll","service.api.WorkflowTaskService/HeartbeatWorkflowTasks":"heartbeat","service.api.WorkflowTaskService/CompleteWorkflowTasks":"complete","service.api.WorkflowTaskService/FailWorkflowTasks":"fail","service.api.WorkflowTaskService/ReleaseWorkflowTasks":"release","service.api.WorkflowTaskService/ListWorkflowTasks":"list","service.api.WorkflowTaskService/GetWorkflowTask":"get"},
+    services: () => Promise.all([import("./service/api/workflow_task_pb.ts").then((file) => file.WorkflowTaskService)]),
+  },
+  {
+    word: "workflow-queue",
+    description: "A queue of tasks.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowTaskService/ListWorkflowQueues":"list"},
+    services: () => Promise.all([import("./service/api/workflow_task_pb.ts").then((file) => file.WorkflowTaskService)]),
+  },
 ];

@@ -98,18 +98,22 @@ create table workflow_tasks (
   heartbeat_ms bigint not null,
   lease_token text not null,
   worker_id text not null,
+  -- The build of the worker that holds the lease; empty without one.
+  build_id text not null default '',
   leased_at timestamptz,
   lease_until timestamptz,
   -- Until when the current attempt may run at most.
   attempt_until timestamptz,
   -- What the worker last reported; kept for the next attempt.
   details json,
-  -- Builds of workers that cannot run it.
+  -- Builds of workers that cannot run it, sorted.
   refused_by text[] not null default '{}',
   created_at timestamptz not null,
   primary key (tenant_id, id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-create index workflow_tasks_ready on workflow_tasks (tenant_id, environment_id, queue, ready_at, id)
+-- By kind, so that a worker finds the oldest tasks that it can run without reading the others.
+create index workflow_tasks_ready
+  on workflow_tasks (tenant_id, environment_id, queue, type, version_range, refused_by, ready_at, id)
   where state in ('ready', 'incompatible');
 create index workflow_tasks_leased on workflow_tasks (lease_until) where state = 'leased';
 create index workflow_tasks_run on workflow_tasks (tenant_id, run_id);

@@ -19,6 +19,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "outcome:write",
     "notification:write",
     "layout:write",
+    "workflow_task:write",
   ],
   admin: ["*:*"],
   service: [
@@ -36,6 +37,8 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "notification:read",
     "notification:write",
     "layout:read",
+    "workflow_task:read",
+    "workflow_task:write",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],
