@@ -19,7 +19,7 @@ import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
-import type { Environments } from "../environments.ts";
+import type { Environments, TaskDispatch, RunEngine as TaskReports } from "../tasks/index.ts";
 import { shardCount } from "./domain/run.ts";
 import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
@@ -33,11 +33,7 @@ import { runHandlers } from "./run-handler.ts";
 import { createRunService } from "./run-service.ts";
 import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
-import type { TaskDispatch } from "./task-dispatch.ts";
-import { createTaskReports, type TaskReports } from "./task-reports.ts";
-
-export type { DispatchedTask, OfferedTask, TaskDispatch, TaskReservation } from "./task-dispatch.ts";
-export type { TaskEvent, TaskReports } from "./task-reports.ts";
+import { createTaskReports } from "./task-reports.ts";
 
 interface Parts {
   readonly db: Database;

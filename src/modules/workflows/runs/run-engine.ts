@@ -6,6 +6,7 @@ import { type Claim, type IdempotencyRecord, keyName, readUsedKeys } from "../..
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
+import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
@@ -15,7 +16,6 @@ import { toRunWrite } from "./run-write-builder.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
 import type { MailWrite, RunWrite } from "./storage/run-write.ts";
 import { updateRuns } from "./storage/run-writer.ts";
-import type { TaskDispatch } from "./task-dispatch.ts";
 
 /** A request to advance a run. */
 export interface AdvanceRequest {
@@ -319,9 +319,17 @@ export function settleReservations(
   { newTasks }: Pick<RunWrite, "newTasks">,
   committed: boolean | undefined,
 ): void {
-  for (const { lease, ...task } of newTasks) {
-    if (lease !== undefined) dispatch.settle(lease, { ...task, tenantId, environmentId, runId: id }, committed);
-    else if (committed !== false && !task.held) dispatch.wake(tenantId, environmentId, task.queue);
+  for (const { lease, held, inputJson, id: taskId, attemptMs: _, ...task } of newTasks) {
+    if (lease === undefined) {
+      if (committed !== false && !held) dispatch.wake(tenantId, environmentId, task.queue);
+      continue;
+    }
+    const { token, leaseUntilMs, attemptUntilMs } = lease;
+    const leased = {
+      ...{ ...task, tenantId, environmentId, runId: id, id: taskId, token, attempt: 1, details: null },
+      ...{ input: JSON.parse(inputJson), leaseUntil: new Date(leaseUntilMs), attemptUntil: new Date(attemptUntilMs) },
+    };
+    dispatch.settle([{ token, committed, task: leased }]);
   }
 }
 

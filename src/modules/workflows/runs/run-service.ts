@@ -5,13 +5,13 @@ import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { type Database, nextWake, notFound, type Signals } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Definitions, Json } from "../definitions/index.ts";
-import type { Environments } from "../environments.ts";
+import type { Environments } from "../tasks/index.ts";
 import type { Activity, RunEvent } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";
 import { checkRunInput } from "./run-input.ts";
-import type { RunStarter } from "./run-starter.ts";
+import type { PreparedRun, RunStarter } from "./run-starter.ts";
 import { releaseKey, runStore } from "./storage/run-store.ts";
 
 /** The input of a new run. */
@@ -159,6 +159,10 @@ export function createRunService({ db, signals, definitions, environments, plans
       const quota = context.takeQuota("workflow.run", 1);
       const receipt = quota === undefined ? undefined : await quota;
       let response: T | undefined;
+      const respond = ({ run, advance }: PreparedRun): T => {
+        response = toResponse(toRun(run, advance, nowMs), true);
+        return response;
+      };
       const prepared = await starter.prepare(
         plan,
         {
@@ -166,9 +170,9 @@ export function createRunService({ db, signals, definitions, environments, plans
           startAtMs: input.startAtMs,
           origin: { environment: environment.key, definition: published.key, by: principal.subject, via: "api" },
         },
-        keyed && ((run) => keyed.record((response = toResponse(toRun(run.run, run.advance, nowMs), true)))),
+        keyed && ((run) => keyed.record(respond(run))),
       );
-      response ??= toResponse(toRun(prepared.run, prepared.advance, nowMs), true);
+      response ??= respond(prepared);
       const result = await starter.store(prepared);
       if (result === "started") return response;
       await receipt?.refund(1).catch(() => {});

@@ -5,6 +5,7 @@ import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { Json } from "../definitions/index.ts";
+import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { createRunState, type RunState } from "./domain/engine/state.ts";
@@ -14,7 +15,6 @@ import { toRunWrite } from "./run-write-builder.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
 import type { NewRunWrite } from "./storage/run-write.ts";
 import { insertRuns, type StartRefusal } from "./storage/run-writer.ts";
-import type { TaskDispatch } from "./task-dispatch.ts";
 
 /** A run to start. */
 export interface NewRun {

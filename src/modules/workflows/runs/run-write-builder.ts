@@ -1,9 +1,9 @@
 import { ulid } from "../../../platform/ids/ulid.ts";
+import type { TaskDispatch } from "../tasks/index.ts";
 import type { Advance } from "./domain/engine/advance.ts";
 import { statusOf, wakeTime } from "./domain/engine/state.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
 import type { RunEventWrite, RunWrite, TaskWrite } from "./storage/run-write.ts";
-import type { OfferedTask, TaskReservation } from "./task-dispatch.ts";
 
 /** The fields of a run that do not change with an advance. */
 export type RunIdentity = Pick<
@@ -13,7 +13,7 @@ export type RunIdentity = Pick<
 
 interface Parts {
   readonly nowMs: number;
-  readonly reserve: (task: OfferedTask, nowMs: number) => TaskReservation | undefined;
+  readonly reserve: TaskDispatch["reserve"];
   /** Events that were sent to the run with this advance. */
   readonly newMail: RunWrite["newMail"];
   /** The number of unconsumed events before this advance. */
@@ -42,7 +42,16 @@ export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve,
     newTasks: tasks.map((task): TaskWrite => {
       const { taskId, key, queue, type, version, input, attemptMs, heartbeatMs } = task;
       const held = state.paused === true;
-      const offered = { tenantId, environmentId, queue, type, versionRange: version, attemptMs, heartbeatMs };
+      const offered = {
+        tenantId,
+        environmentId,
+        runId: id,
+        queue,
+        type,
+        versionRange: version,
+        attemptMs,
+        heartbeatMs,
+      };
       return {
         ...{ id: taskId, stepKey: key, queue, type, versionRange: version, attemptMs, heartbeatMs, held },
         inputJson: JSON.stringify(input),

@@ -1,33 +1,6 @@
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Json } from "../definitions/index.ts";
+import type { RunEngine as TaskReports } from "../tasks/index.ts";
 import type { RunEvent } from "./domain/engine/state.ts";
 import type { RunEngine } from "./run-engine.ts";
-
-/** The end of an attempt of a task. */
-export type TaskEvent =
-  | { readonly kind: "attempt_succeeded"; readonly taskId: string; readonly token: string; readonly output: Json }
-  | {
-      readonly kind: "attempt_failed";
-      readonly taskId: string;
-      readonly token: string;
-      readonly code: string;
-      readonly message: string;
-      readonly details: Json;
-      readonly retryable: boolean;
-      readonly retryAfterMs: number | undefined;
-    }
-  | {
-      readonly kind: "attempt_lost";
-      readonly taskId: string;
-      readonly token: string;
-      readonly code: "attempt_timeout" | "heartbeat_timeout" | "worker_lost";
-    };
-
-/** Applies the reports of workers to runs. */
-export interface TaskReports {
-  /** Resolves after the commit. stale: the attempt is over, or its run has ended. */
-  apply(tenantId: TenantId, runId: string, event: TaskEvent): Promise<"applied" | "stale">;
-}
 
 const lostMessages = {
   attempt_timeout: "The attempt took too long.",

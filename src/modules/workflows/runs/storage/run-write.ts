@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
+import type { Reservation } from "../../tasks/index.ts";
 
 /** A run's row after an advance, and everything that is stored with it. */
 export interface RunWrite {
@@ -63,7 +64,7 @@ export interface TaskWrite {
   /** Whether the run is paused: nobody can lease the task. */
   readonly held: boolean;
   /** The lease of a worker that waits for it; undefined if nobody does. */
-  readonly lease: { readonly token: string; readonly workerId: string } | undefined;
+  readonly lease: Reservation | undefined;
 }
 
 export interface MailWrite {

@@ -225,11 +225,11 @@ function insertTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const text = (value: (task: TaskWrite) => string | number | undefined) => lines(tasks, ({ part }) => value(part));
   return sql`, tasks as (
       insert into workflow_tasks (tenant_id, id, environment_id, run_id, step_key, queue, type, version_range, state,
-        attempt, input, ready_at, attempt_ms, heartbeat_ms, lease_token, worker_id, leased_at, lease_until, attempt_until,
-        created_at)
+        attempt, input, ready_at, attempt_ms, heartbeat_ms, lease_token, worker_id, build_id, leased_at, lease_until,
+        attempt_until, created_at)
       select a.tenant_id, t.id, t.environment_id, a.id, t.step_key, t.queue, t.type, coalesce(t.version_range, ''), t.state,
         1, t.input::json, now(), t.attempt_ms::bigint, t.heartbeat_ms::bigint, coalesce(t.lease_token, ''),
-        coalesce(t.worker_id, ''), case when t.lease_token is not null then now() end,
+        coalesce(t.worker_id, ''), coalesce(t.build_id, ''), case when t.lease_token is not null then now() end,
         case when t.lease_token is not null then now() + make_interval(secs => least(t.attempt_ms::float8,
           coalesce(nullif(t.heartbeat_ms::float8, 0), t.attempt_ms::float8)) / 1000) end,
         case when t.lease_token is not null then now() + make_interval(secs => t.attempt_ms::float8 / 1000) end, now()
@@ -247,9 +247,10 @@ function insertTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
           string_to_table(${text(({ heartbeatMs }) => heartbeatMs)}, E'\\n', ''),
           string_to_table(${text(({ held, lease }) => (lease !== undefined ? "leased" : held ? "held" : "ready"))}, E'\\n', ''),
           string_to_table(${text(({ lease }) => lease?.token)}, E'\\n', ''),
-          unnest(${tasks.map(({ part }) => part.lease?.workerId ?? null)}::text[])
+          unnest(${tasks.map(({ part }) => part.lease?.workerId ?? null)}::text[],
+            ${tasks.map(({ part }) => part.lease?.buildId ?? null)}::text[])
         ) as t(nth, environment_id, id, step_key, queue, type, version_range, input, attempt_ms, heartbeat_ms, state,
-          lease_token, worker_id)
+          lease_token, worker_id, build_id)
       ) t on t.nth::int = a.nth
     )`;
 }
@@ -260,7 +261,7 @@ function updateTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
   return sql`, retried as (
       update workflow_tasks t
       set state = 'ready', attempt = n.attempt, ready_at = now() + make_interval(secs => n.delay_ms / 1000),
-        lease_token = '', worker_id = '', leased_at = null, lease_until = null, attempt_until = null
+        lease_token = '', worker_id = '', build_id = '', leased_at = null, lease_until = null, attempt_until = null
       from applied a join unnest(${tasks.map(({ nth }) => nth)}::int[], ${tasks.map(({ part }) => part.id)}::text[],
         ${tasks.map(({ part }) => part.attempt)}::int[], ${tasks.map(({ part }) => part.delayMs)}::float8[])
         as n(nth, id, attempt, delay_ms) on n.nth = a.nth
