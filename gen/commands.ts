@@ -303,6 +303,20 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/webhook_pb.ts").then((file) => file.WebhookService)]),
   },
   {
+    word: "workflow-definition",
+    description: "A workflow definition: the steps that runs execute. The draft is edited, and published as immutable versions.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowDefinitionService/CreateWorkflowDefinition":"create","service.api.WorkflowDefinitionService/GetWorkflowDefinition":"get","service.api.WorkflowDefinitionService/ListWorkflowDefinitions":"list","service.api.WorkflowDefinitionService/UpdateWorkflowDefinitionDraft":"update-draft","service.api.WorkflowDefinitionService/PublishWorkflowDefinition":"publish","service.api.WorkflowDefinitionService/DuplicateWorkflowDefinition":"duplicate","service.api.WorkflowDefinitionService/ArchiveWorkflowDefinition":"archive","service.api.WorkflowDefinitionService/ValidateWorkflowDefinition":"validate","service.api.WorkflowDefinitionService/ImportWorkflowDefinition":"import","service.api.WorkflowDefinitionService/ExportWorkflowDefinition":"export","service.api.WorkflowDefinitionService/DiffWorkflowDefinition":"diff","service.api.WorkflowDefinitionService/GetWorkflowDefinitionSchema":"schema"},
+    services: () => Promise.all([import("./service/api/workflow_definition_pb.ts").then((file) => file.WorkflowDefinitionService)]),
+  },
+  {
+    word: "workflow-definition-version",
+    description: "A published version of a definition. It never changes.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowDefinitionService/ListWorkflowDefinitionVersions":"list","service.api.WorkflowDefinitionService/GetWorkflowDefinitionVersion":"get"},
+    services: () => Promise.all([import("./service/api/workflow_definition_pb.ts").then((file) => file.WorkflowDefinitionService)]),
+  },
+  {
     word: "workflow-run",
     description: "An execution of a published workflow definition.",
     isGroup: true,

@@ -74,6 +74,8 @@ export function createNotifications({ config, ...parts }: Parts) {
     jobs: [...topics.jobs, ...dispatch.jobs],
     workers: [dispatch.expander, dispatch.dispatcher],
     providers,
+    /** Finds which of some keys belong to notification workflows. */
+    findNotificationWorkflows: preferences.findWorkflows,
     /** Accepts a provider's callback about messages that it accepted. */
     receive: dispatch.receive,
     /** Resolves when no send that a caller waits for is in progress. */

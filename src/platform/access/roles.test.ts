@@ -66,6 +66,8 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "webhook:read": ["viewer", "operator", "admin"],
   "webhook:write": ["operator", "admin"],
   "work:write": ["operator", "admin", "service"],
+  "workflow_definition:read": ["viewer", "operator", "admin", "service"],
+  "workflow_definition:write": ["operator", "admin"],
   "workflow_task:read": ["viewer", "operator", "admin", "service"],
   "workflow_task:write": ["operator", "admin", "service"],
 };

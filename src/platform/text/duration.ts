@@ -1,7 +1,17 @@
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const durationPattern = /^([0-9]{1,12})(ms|s|m|h|d)$/;
 
-/** Reads a duration such as 500ms, 30s, 10m, 2h or 7d, in milliseconds; undefined if the text is not one. */
+/** The pattern of a duration, for a JSON Schema. */
+export const durationSource = "^[0-9]{1,12}(ms|s|m|h|d)$";
+
+/** Reads a duration such as `10m`; undefined if the text is not one. */
 export function parseDuration(text: string): number | undefined {
-  const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
-  return count === undefined ? undefined : Number(count) * unitMs[unit!]!;
+  const match = durationPattern.exec(text);
+  return match === null ? undefined : Number(match[1]) * unitMs[match[2]!]!;
+}
+
+/** Writes a duration in the largest unit that divides it. */
+export function formatDuration(ms: number): string {
+  const [unit, size] = Object.entries(unitMs).findLast(([, each]) => ms >= each && ms % each === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
 }

@@ -1,4 +1,4 @@
 /** Text: helpers for messages that people read. */
 
-export { parseDuration } from "./duration.ts";
+export { durationSource, formatDuration, parseDuration } from "./duration.ts";
 export { nearestName } from "./nearest-name.ts";

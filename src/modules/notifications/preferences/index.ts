@@ -23,7 +23,7 @@ import { createPreferenceService } from "./preference-service.ts";
 import { workflowHandlers } from "./workflow-handler.ts";
 import { createWorkflowService, type HasLayout, type WorkflowParts } from "./workflow-service.ts";
 import { createWorkflowSnapshots, type WorkflowSnapshots } from "./workflow-snapshots.ts";
-import { workflowStore } from "./workflow-store.ts";
+import { findWorkflows, workflowStore } from "./workflow-store.ts";
 
 export { hasStoredLayout } from "./layout-store.ts";
 export { checkTemplateSyntax } from "./template-check.ts";
@@ -63,6 +63,8 @@ export interface Preferences extends WorkflowSnapshots {
   resolveWithTrace(input: ResolveInput): TracedResolution[];
   /** Throws when content has an invalid template or too much data. Field names in errors start with the path. */
   checkContents(path: string, contents: NotificationWorkflow["channels"]): void;
+  /** Finds which of some keys belong to notification workflows. */
+  readonly findWorkflows: typeof findWorkflows;
   /** The keys of workflows that use a layout, in order. */
   layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
 }
@@ -88,6 +90,7 @@ export function createPreferences({ db, cursors, subscribers, ...parts }: Parts)
     resolve,
     resolveWithTrace,
     checkContents: (path, contents) => checkContents(path, contents, parts.checkTemplate),
+    findWorkflows,
     layoutUses: (sql, tenantId, layoutId, limit) => workflowStore(sql).keysWithLayout(tenantId, layoutId, limit),
   };
 }

@@ -97,3 +97,15 @@ export function workflowStore(sql: Sql) {
 function toWorkflow({ preferences, ...rest }: Row): NotificationWorkflow {
   return { ...rest, preferences: preferences ?? undefined };
 }
+
+/** Finds which of these keys belong to notification workflows. */
+export async function findWorkflows(
+  sql: Sql,
+  tenantId: TenantId,
+  workflowKeys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ workflowKey: string }[]>`
+    select workflow_key from notification_workflows
+    where tenant_id = ${tenantId} and workflow_key = any(${workflowKeys as string[]})`;
+  return new Set(rows.map(({ workflowKey }) => workflowKey));
+}

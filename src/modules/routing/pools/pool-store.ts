@@ -133,3 +133,31 @@ export function poolStore(sql: Sql) {
 function toPool<R extends { settings: PoolSettings; strategy: StoredPool["strategy"] }>(row: R) {
   return { ...row, config: effectiveConfig(row.settings, row.strategy) };
 }
+
+/** Finds which of these names and ids belong to pools of any environment that are not archived. */
+export async function findPools(
+  sql: Sql,
+  tenantId: TenantId,
+  namesOrIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string; name: string }[]>`
+    select id, name from pools
+    where tenant_id = ${tenantId} and status <> 'archived'
+      and (name = any(${namesOrIds as string[]}) or id = any(${namesOrIds as string[]}))`;
+  return new Set(rows.flatMap(({ id, name }) => [id, name]));
+}
+
+/** Finds a pool of an environment that is not archived, by its name or id; undefined if there is none. */
+export async function findPoolId(
+  sql: Sql,
+  tenantId: TenantId,
+  environmentId: string,
+  nameOrId: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from pools
+    where tenant_id = ${tenantId} and environment_id = ${environmentId} and status <> 'archived'
+      and (name = ${nameOrId} or id = ${nameOrId})
+    order by id = ${nameOrId} desc limit 1`;
+  return row?.id;
+}

@@ -1,1 +1,46 @@
+/**
+ * Workflow definitions: the documents that runs execute.
+ *
+ * document: a definition as JSON, in the language of docs/workflow-language.md. draft: the document that is being edited; it
+ * may be unfinished. version: a published document; it never changes. active: the version that new runs use.
+ * check: what must hold before a draft can be published. violation: a rule that a document breaks.
+ * scope: what the expressions of a step can read.
+ */
+import type { WorkflowDefinitionService as Rpc } from "../../../../gen/service/api/workflow_definition_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import { definitionHandlers } from "./handler.ts";
+import { createPublishedVersions, type PublishedVersions } from "./published-versions.ts";
+import { createDefinitionService, type DefinitionParts } from "./service.ts";
+
+export { expressionVariables } from "./domain/language/check-expressions.ts";
 export type * from "./domain/language/definition.ts";
+export { defaultRetry } from "./domain/language/definition.ts";
+export { checkInput } from "./domain/language/input-schema.ts";
+export { type ParsedDefinition, parseDefinition } from "./domain/language/parse-definition.ts";
+export { outputScope, type StepScope, visibleSteps } from "./domain/language/step-tree.ts";
+export { isExpression, literalOf, sourceOf } from "./domain/language/template.ts";
+export type { DefinitionViolation } from "./domain/language/violation.ts";
+export type { DefinitionId } from "./domain/workflow-definition.ts";
+export type { PublishedVersion, PublishedVersions } from "./published-versions.ts";
+export type { FindNames, ReferenceSources } from "./reference-reader.ts";
+
+/** The module's public API. */
+export interface Definitions extends PublishedVersions {
+  readonly handlers: Handlers<typeof Rpc>;
+}
+
+interface Parts extends DefinitionParts {
+  /** The connections that load cache entries during calls. */
+  readonly side: Database;
+  readonly cursors: Cursors;
+}
+
+/** Creates the module. */
+export function createDefinitions({ side, cursors, ...parts }: Parts): Definitions {
+  return {
+    handlers: definitionHandlers(createDefinitionService(parts), cursors),
+    ...createPublishedVersions({ db: side, changes: parts.changes }),
+  };
+}

@@ -35,6 +35,8 @@ import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
 import { createTaskReports } from "./task-reports.ts";
 
+export type { FindPoolId } from "./effects/route-effect.ts";
+
 interface Parts {
   readonly db: Database;
   readonly signals: Signals;
@@ -81,7 +83,7 @@ export function createRuns(parts: Parts): Runs {
   const consequences = createConsequences({
     ...parts,
     sweepBy: (atMs) => sweeper.schedule(atMs),
-    performEffects: (run, effects) => effects.perform(run, effects),
+    performEffects: (run, effects) => effectRunner.perform(run, effects),
     advance: (request) => engine.advance(request),
   });
   const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
@@ -91,7 +93,7 @@ export function createRuns(parts: Parts): Runs {
     currentShards: shards.currentSql,
     onCommitted: consequences.follow,
   });
-  const effects = createEffectRunner({
+  const effectRunner = createEffectRunner({
     ...parts,
     startChild: (parent, effect) => startChild({ db, definitions, starter, plans }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
@@ -106,7 +108,7 @@ export function createRuns(parts: Parts): Runs {
     async idle() {
       await starter.idle();
       await engine.idle();
-      await effects.idle();
+      await effectRunner.idle();
       await engine.idle();
     },
   };

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Definitions } from "../definitions/index.ts";
+import { type Definitions, defaultRetry } from "../definitions/index.ts";
 import { createPlan, type Plan } from "./domain/engine/plan.ts";
 
 /** The compiled plans of published versions. */
@@ -22,7 +22,7 @@ export function createPlanCache(definitions: Pick<Definitions, "resolve">): Plan
       if (plan === undefined) {
         const published = await definitions.resolve(tenantId, definitionId, version);
         if (published === undefined) throw new Error(`The version ${version} of ${definitionId} does not exist.`);
-        plan = createPlan(published.definition, definitionId, version);
+        plan = createPlan(published.definition, definitionId, version, defaultRetry);
         if (plans.size >= plansMax) plans.delete(plans.keys().next().value!);
       }
       plans.set(key, plan);

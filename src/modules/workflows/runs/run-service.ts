@@ -239,7 +239,7 @@ export function createRunService({ db, signals, definitions, environments, plans
         const { event, scope, payload } = signal;
         const mailBytes = run.mail.reduce((sum, mail) => sum + JSON.stringify(mail.payload).length, payloadBytes);
         if (run.mail.length >= mailMax || mailBytes > mailBytesMax) {
-          throw fail("RESOURCE_EXHAUSTED", {
+          throw fail("FAILED_PRECONDITION", {
             public: `The run holds ${run.mail.length} events that no step has consumed. At most ${mailMax} events and 1 MiB are kept.`,
           });
         }

@@ -15,7 +15,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { RunEngine } from "./domain/run-engine.ts";
 import type { TaskQueue } from "./domain/task.ts";
-import { createEnvironments } from "./environments.ts";
+import type { Environments } from "./environments.ts";
 import { createLeaseReturn } from "./polling/lease-return.ts";
 import { createPollReader } from "./polling/poll-message.ts";
 import { createPollService, taskTopic } from "./polling/poll-service.ts";
@@ -41,6 +41,7 @@ interface Parts {
   readonly metrics: Pick<Metrics, "counter" | "histogram">;
   /** The engine is created with this module's dispatch, so it is only used when a call needs it. */
   readonly engine: RunEngine;
+  readonly environments: Environments;
 }
 
 /** The module's public API. */
@@ -55,7 +56,7 @@ export interface Tasks {
 }
 
 /** Creates the module. */
-export function createTasks({ db, signals, log, cursors, engine, ...parts }: Parts): Tasks {
+export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Parts): Tasks {
   const metrics = createTaskMetrics(parts.metrics);
   const wake = (queue: TaskQueue) => signals.wake(taskTopic(queue));
   const leases = createLeaseReturn({ db, log, wake, onReturned: (count) => metrics.changed("returned", count) });
@@ -68,7 +69,7 @@ export function createTasks({ db, signals, log, cursors, engine, ...parts }: Par
   const polls = createPollService({ signals, claims, waiting, leases, metrics });
   const workers = createWorkerRegistry({ db, log });
   const reports = createReportService({ db, engine, workers, metrics, wake });
-  const pollReader = createPollReader({ environments: createEnvironments(db), workers });
+  const pollReader = createPollReader({ environments, workers });
   return {
     handlers: taskHandlers({ db, log, cursors, polls, pollReader, reports, leases }),
     dispatch: {

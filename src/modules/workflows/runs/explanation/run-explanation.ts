@@ -54,7 +54,7 @@ async function reasonsOf(sql: Sql, run: Run, state: RunState): Promise<RunReason
   }
   const taskIds = Object.values(state.active).flatMap((activity) => (activity.s === "task" ? [activity.taskId] : []));
   const facts = await findTaskFacts(sql, run.tenantId, taskIds);
-  const reasons = Object.entries(state.active).flatMap(([step, activity]) => {
+  const reasons = Object.entries(state.active).flatMap(([step, activity]): RunReason[] => {
     const found = reasonOf(run, step, activity, facts);
     if (found === undefined) return [];
     const dueMs = Math.min(activity.dueMs ?? Number.POSITIVE_INFINITY, activity.totalMs ?? Number.POSITIVE_INFINITY);

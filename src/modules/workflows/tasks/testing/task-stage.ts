@@ -21,7 +21,14 @@ import { createCursors } from "../../../../platform/cursor/index.ts";
 import { createSignals, type Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createMetrics } from "../../../../platform/telemetry/index.ts";
-import { createTasks, type LeasedTask, type RunEngine, type TaskDispatch, type TaskEvent } from "../index.ts";
+import {
+  createEnvironments,
+  createTasks,
+  type LeasedTask,
+  type RunEngine,
+  type TaskDispatch,
+  type TaskEvent,
+} from "../index.ts";
 
 /** A tenant with two environments. */
 export interface TestTenant {
@@ -173,7 +180,9 @@ export async function startNode(db: Database, engine: RunEngine = standInEngine(
   const signals = createSignals(db);
   await signals.start();
   const cursors = createCursors(randomBytes(32));
-  const tasks = createTasks({ db, signals, log: { warn: () => {} }, cursors, metrics: createMetrics(), engine });
+  const environments = createEnvironments(db);
+  const parts = { db, signals, log: { warn: () => {} }, cursors, metrics: createMetrics(), engine, environments };
+  const tasks = createTasks(parts);
   after(async () => {
     tasks.endWaits();
     await tasks.idle();

@@ -125,6 +125,8 @@ export interface WaitEventWork {
   readonly any: readonly { readonly event: string; readonly scope: Json }[];
   readonly timeoutMs: number;
   readonly onTimeout: readonly Step[] | undefined;
+  /** Whether the one event is written without `any`. Only the paths of violations depend on it. */
+  readonly short?: boolean;
 }
 
 export interface WaitTimerWork {
@@ -185,6 +187,9 @@ export interface RetryPolicy {
   /** The codes that are retried; undefined for all that can be. */
   readonly on: readonly string[] | undefined;
 }
+
+/** The retry policy of steps without their own, when the definition has none. */
+export const defaultRetry: RetryPolicy = { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 60_000, on: undefined };
 
 /** The limits of a step. Undefined: the default for its kind. */
 export interface StepTimeout {

@@ -4,7 +4,7 @@ import type { HistoryEntry } from "./history-entry.ts";
 import type { ListOwner, Plan, PlanList, PlanStep, PlanUnit } from "./plan.ts";
 import { readDuration, readScope, readTime } from "./readers.ts";
 import { retryDelay } from "./retry-policy.ts";
-import type { Activity, Decision, Failure, Mail, PendingStart, RunError, RunEvent, RunState } from "./state.ts";
+import type { Activity, Decision, Failure, Mail, Pending, RunError, RunEvent, RunState } from "./state.ts";
 import { type Positions, parseStepKey, type StepKey, stepKey } from "./step-key.ts";
 import type { Template } from "./template.ts";
 
@@ -92,9 +92,8 @@ export class Advance implements Advanced {
   readonly #context: AdvanceContext;
   readonly #mail: Mail[];
   readonly #meter: WorkMeter = { steps: 0 };
-  readonly #queue: PendingStart[];
-  /** The position of the next operation in the queue. */
-  #next = 0;
+  /** Steps to start and maps to continue, the next one last. */
+  readonly #stack: Pending[];
   #starts = 0;
 
   constructor(plan: Plan, state: RunState, context: AdvanceContext) {
@@ -102,7 +101,7 @@ export class Advance implements Advanced {
     this.state = state;
     this.#context = context;
     this.#mail = [...context.mail];
-    this.#queue = state.todo ?? [];
+    this.#stack = state.todo ?? [];
   }
 
   /** Applies an event, and starts the steps that follow from it. */
@@ -154,18 +153,22 @@ export class Advance implements Advanced {
     }
   }
 
-  /** Starts steps until none is left or the work of one advance is done. */
+  /** Starts steps, depth first, until none is left or the work of one advance is done. */
   #drain(): void {
     delete this.state.todo;
-    while (this.#next < this.#queue.length && this.ended === undefined) {
+    while (this.#stack.length > 0 && this.ended === undefined) {
       if (this.state.paused || this.#starts++ >= startsMax || this.#meter.steps >= meterMax) {
-        this.state.todo = this.#queue.slice(this.#next);
+        this.state.todo = this.#stack;
         return;
       }
-      const { id, at } = this.#queue[this.#next++]!;
-      const step = this.#plan.steps.get(id)!;
+      const next = this.#stack.pop()!;
+      if ("map" in next) {
+        this.#continueMap(next.map);
+        continue;
+      }
+      const step = this.#plan.steps.get(next.id)!;
       // The block around it may have been cancelled meanwhile.
-      if (this.#isOpen(step.list.owner, at)) this.#startStep(step, at);
+      if (this.#isOpen(step.list.owner, next.at)) this.#startStep(step, next.at);
     }
   }
 
@@ -353,7 +356,7 @@ export class Advance implements Advanced {
 
   #startList(list: PlanList, at: Positions): void {
     const [first] = list.steps;
-    if (first !== undefined) this.#queue.push({ id: first.id, at });
+    if (first !== undefined) this.#stack.push({ id: first.id, at });
     else this.#completeList(list, at, null);
   }
 
@@ -413,7 +416,8 @@ export class Advance implements Advanced {
       }
       case "parallel":
         active[key] = { s: "parallel", ...times, open: work.branches.size, results: {} };
-        for (const list of work.branches.values()) this.#startList(list, at);
+        // The last one that is pushed starts first.
+        for (const list of [...work.branches.values()].reverse()) this.#startList(list, at);
         return;
       case "map":
         this.#beginMap(step, key, at, times);
@@ -492,19 +496,21 @@ export class Advance implements Advanced {
       return;
     }
     if (items.length === 0 || work.list.steps.length === 0) this.#completeUnit(key, Array(items.length).fill(null));
-    else this.#continueMap(step, key, at);
+    else this.#stack.push({ map: key });
   }
 
-  /** Starts as many elements of a map as may be in progress. */
-  #continueMap(step: PlanStep, key: StepKey, at: Positions): void {
-    const { work } = step;
+  /** Starts the next element of a map, if another one may be in progress, or completes the map. */
+  #continueMap(key: StepKey): void {
     const activity = this.state.active[key];
-    if (work.kind !== "map" || activity?.s !== "map") return;
-    while (activity.next < activity.items.length && activity.open < work.maxParallel) {
+    const { step, positions } = this.#stepOf(key);
+    if (step.work.kind !== "map" || activity?.s !== "map") return;
+    if (activity.next < activity.items.length && activity.open < step.work.maxParallel) {
       activity.open++;
-      this.#startList(work.list, [...at, activity.next++]);
+      this.#stack.push({ map: key });
+      this.#startList(step.work.list, [...positions, activity.next++]);
+    } else if (activity.open === 0 && activity.next === activity.items.length) {
+      this.#completeUnit(key, activity.results);
     }
-    if (activity.open === 0 && activity.next === activity.items.length) this.#completeUnit(key, activity.results);
   }
 
   #timerEnd(step: PlanStep, at: Positions): number {
@@ -527,9 +533,11 @@ export class Advance implements Advanced {
     }
     const { step, positions } = this.#stepOf(key);
     this.state.values[key] = output;
-    if (step.compensate !== undefined && !this.#registerUndo(step.compensate, step, key, positions)) return;
+    // A step whose error was caught has nothing to undo.
+    const undo = activity?.s === "catch" ? undefined : step.compensate;
+    if (undo !== undefined && !this.#registerUndo(undo, step, key, positions)) return;
     const following = step.list.steps[step.position + 1];
-    if (following !== undefined) this.#queue.push({ id: following.id, at: positions });
+    if (following !== undefined) this.#stack.push({ id: following.id, at: positions });
     else this.#completeList(step.list, positions, output);
   }
 
@@ -587,7 +595,7 @@ export class Advance implements Advanced {
     if (owner.kind === "map" && activity?.s === "map") {
       activity.results[at[step.depth]!] = value;
       activity.open--;
-      this.#continueMap(step, key, at.slice(0, step.depth));
+      this.#stack.push({ map: key });
     }
   }
 
@@ -658,8 +666,7 @@ export class Advance implements Advanced {
     // A run that already compensates can only be stopped from doing so.
     if (state.ending !== undefined && compensate) return;
     for (const key of Object.keys(state.active)) this.#drop(key);
-    this.#queue.length = 0;
-    this.#next = 0;
+    this.#stack.length = 0;
     const failures = state.ending?.failures ?? [];
     state.ending = { status, error, failures };
     if (!compensate) state.undo.length = 0;

@@ -106,14 +106,16 @@ export type PlanWork =
   | { readonly kind: "transform"; readonly value: Template }
   | { readonly kind: "fail"; readonly code: string; readonly message: Template };
 
-/** The retry policy of steps without their own, when the definition has none. */
-const defaultRetry: RetryPolicy = { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 60_000, on: undefined };
-
 /** The kinds that are retried with the definition's policy when they have none. */
 const retriedKinds: readonly string[] = ["task", "route", "notify"];
 
 /** Compiles a checked definition. */
-export function createPlan(definition: Definition, definitionId: string, version: number): Plan {
+export function createPlan(
+  definition: Definition,
+  definitionId: string,
+  version: number,
+  defaultRetry: RetryPolicy,
+): Plan {
   const steps = new Map<string, PlanStep>();
   const { retry = defaultRetry } = definition;
 

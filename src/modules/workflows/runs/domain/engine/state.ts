@@ -30,8 +30,8 @@ export interface RunState {
   paused?: true;
   /** Events that arrived while the run was paused. */
   pending?: RunEvent[];
-  /** Steps whose start did not fit into the last advance. */
-  todo?: PendingStart[];
+  /** What did not fit into the last advance. */
+  todo?: Pending[];
 }
 
 /** A compensation, with its request as it was when the step completed. */
@@ -130,11 +130,8 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A step that is about to start. */
-export interface PendingStart {
-  readonly id: string;
-  readonly at: Positions;
-}
+/** A step that is about to start, or a map that is about to start its next element. */
+export type Pending = { readonly id: string; readonly at: Positions } | { readonly map: StepKey };
 
 /** The state of a new run. */
 export function createRunState(input: Json, startAtMs?: number): RunState {

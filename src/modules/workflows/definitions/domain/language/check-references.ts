@@ -1,0 +1,93 @@
+import { nearestName } from "../../../../../platform/text/index.ts";
+import type { Definition } from "./definition.ts";
+import { callName, referencesOf, type SubworkflowCall } from "./references.ts";
+import type { Violations } from "./violation.ts";
+
+/** What exists in the tenant, as far as a definition refers to it. */
+export interface DefinitionLookups {
+  /** Whether a pool that is not archived has this name or id, in any environment. */
+  hasPool(nameOrId: string): boolean;
+  hasNotificationWorkflow(key: string): boolean;
+  /** The state of another definition; `absent` if no definition that is not archived has the key. */
+  definitionState(key: string): "absent" | "unpublished" | "published";
+  /** The calls of a published version of another definition, or of its active one; undefined if it does not exist. */
+  callsOf(call: SubworkflowCall): readonly SubworkflowCall[] | undefined;
+  /** Keys of definitions, for suggestions. */
+  readonly knownKeys: readonly string[];
+}
+
+/** Reports pools, notification workflows and definitions that do not exist, and subworkflows that lead back here. */
+export function checkReferences(definition: Definition, lookups: DefinitionLookups, violations: Violations): void {
+  const { pools, notificationWorkflows, subworkflows } = referencesOf(definition);
+  for (const { path, target } of pools) {
+    if (lookups.hasPool(target)) continue;
+    const message = `no environment has a pool with the name or id "${target}" that is not archived: create it or name another`;
+    violations.add(path, "missing_pool", message);
+  }
+  for (const { path, target } of notificationWorkflows) {
+    if (lookups.hasNotificationWorkflow(target)) continue;
+    const message = `there is no notification workflow "${target}": create it or name another`;
+    violations.add(path, "missing_notification_workflow", message);
+  }
+  for (const { path, target } of subworkflows) {
+    if (violations.isFull) return;
+    checkSubworkflow(definition.key, path, target, lookups, violations);
+  }
+}
+
+function checkSubworkflow(
+  ownKey: string,
+  path: string,
+  call: SubworkflowCall,
+  lookups: DefinitionLookups,
+  violations: Violations,
+): void {
+  const { key, version } = call;
+  if (key === ownKey && version === undefined) {
+    const message = `must not run the definition itself (${key} → ${key}): use a map to repeat steps`;
+    violations.add(`${path}.key`, "cycle", message);
+    return;
+  }
+  const state = lookups.definitionState(key);
+  if (state === "absent") {
+    const near = nearestName(key, lookups.knownKeys);
+    const hint = near === undefined ? "create and publish it first" : `did you mean ${near}?`;
+    violations.add(`${path}.key`, "missing_subworkflow", `there is no definition "${key}"; ${hint}`);
+  } else if (state === "unpublished") {
+    violations.add(`${path}.key`, "missing_subworkflow", `the definition "${key}" is not published: publish it first`);
+  } else if (version !== undefined && lookups.callsOf(call) === undefined) {
+    const message = `the definition "${key}" has no version ${version}: name an existing one, or leave version out`;
+    violations.add(`${path}.version`, "missing_subworkflow", message);
+  } else {
+    const cycle = findCycle(ownKey, call, lookups);
+    if (cycle === undefined) return;
+    const message = `must not lead back to this definition: ${[ownKey, ...cycle].join(" → ")}`;
+    violations.add(`${path}.key`, "cycle", message);
+  }
+}
+
+/** The names of the calls that lead from a call back to the definition; undefined if none do. */
+function findCycle(
+  ownKey: string,
+  first: SubworkflowCall,
+  lookups: Pick<DefinitionLookups, "callsOf">,
+): readonly string[] | undefined {
+  // Breadth first, so that the shortest cycle is shown. Each definition is visited once.
+  const cameFrom = new Map<string, string | undefined>([[callName(first), undefined]]);
+  const open = [first];
+  for (let call = open.shift(); call !== undefined; call = open.shift()) {
+    for (const next of lookups.callsOf(call) ?? []) {
+      const isOwn = next.key === ownKey && next.version === undefined;
+      if (isOwn) return [...pathTo(callName(call), cameFrom), ownKey];
+      if (cameFrom.has(callName(next))) continue;
+      cameFrom.set(callName(next), callName(call));
+      open.push(next);
+    }
+  }
+  return undefined;
+}
+
+function pathTo(name: string, cameFrom: ReadonlyMap<string, string | undefined>): readonly string[] {
+  const before = cameFrom.get(name);
+  return before === undefined ? [name] : [...pathTo(before, cameFrom), name];
+}

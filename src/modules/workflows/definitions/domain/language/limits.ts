@@ -1,0 +1,97 @@
+/** The limits of the language. The published schema and the parser share them. */
+export const limits = {
+  /** The size of a document as JSON, in bytes. */
+  documentBytes: 256 * 1024,
+  /** The nesting of objects and lists in a document. */
+  documentDepth: 128,
+  /** Steps in the whole document. */
+  steps: 500,
+  /** Levels of step lists. */
+  stepDepth: 16,
+  /** Levels of a template. */
+  templateDepth: 16,
+  /** Steps that one run may execute. */
+  executedSteps: 10_000,
+  nameLength: 200,
+  descriptionLength: 2000,
+  arms: 50,
+  branches: { min: 2, max: 50 },
+  mapItems: 10_000,
+  mapParallel: 100,
+  events: 20,
+  approvers: 50,
+  codes: 50,
+  catches: 20,
+  attempts: 100,
+  factor: 10,
+  versionMax: 1_000_000,
+} as const;
+
+/** A kind of text: its pattern and what it says to people. */
+export interface TextFormat {
+  readonly source: string;
+  readonly pattern: RegExp;
+  readonly lengthMax: number;
+  /** What is allowed, with an example. */
+  readonly description: string;
+}
+
+function textFormat(source: string, lengthMax: number, description: string): TextFormat {
+  return { source, pattern: new RegExp(source, "u"), lengthMax, description };
+}
+
+/** The formats of names in a document. */
+export const formats = {
+  key: textFormat(
+    "^[a-z0-9]+([._-][a-z0-9]+)*$",
+    128,
+    'must be lower-case letters and digits, separated by single dots, underscores or hyphens, at most 128 characters, for example "lead.onboard"',
+  ),
+  stepId: textFormat(
+    "^[a-z][A-Za-z0-9_]*$",
+    64,
+    'must be a lower-case letter, then letters, digits and underscores, at most 64 characters, for example "score"',
+  ),
+  code: textFormat(
+    "^[a-z0-9_]+$",
+    64,
+    'must be lower-case letters, digits and underscores, at most 64 characters, for example "quota"',
+  ),
+  caughtCode: textFormat("^([a-z0-9_]+|\\*)$", 64, 'must be an error code such as "quota", or "*" for any error'),
+  name: textFormat(
+    "^[A-Za-z0-9][A-Za-z0-9._:/-]*$",
+    128,
+    'must be letters, digits, dots, underscores, hyphens, colons and slashes, at most 128 characters, for example "lead.score"',
+  ),
+  versionRange: textFormat(
+    "^(>=|<=|>|<|=)?[0-9]{1,9}(\\.[0-9]{1,9}){0,2}( (>=|<=|>|<|=)?[0-9]{1,9}(\\.[0-9]{1,9}){0,2}){0,3}$",
+    128,
+    'must be one to four comparisons with a version, separated by spaces, for example ">=2 <3"',
+  ),
+  // A template is not possible here, because publishing checks that the pool exists.
+  pool: textFormat(
+    "^[^=]",
+    200,
+    'must be the name or the id of a pool, at most 200 characters, for example "sales"; it cannot be an expression',
+  ),
+  workflowKey: textFormat(
+    "^[a-zA-Z0-9]([._-]?[a-zA-Z0-9])*$",
+    128,
+    'must be the key of a notification workflow, for example "welcome"; it cannot be an expression',
+  ),
+  approver: textFormat("^(role|user):[^\\s]+$", 200, 'must be role: or user: with a name, for example "role:operator"'),
+} as const satisfies Record<string, TextFormat>;
+
+/** Names that every JavaScript object has. Steps and branches cannot use them, so that no lookup finds an inherited member. */
+export const reservedNames: readonly string[] = [
+  "constructor",
+  "hasOwnProperty",
+  "isPrototypeOf",
+  "propertyIsEnumerable",
+  "toLocaleString",
+  "toString",
+  "valueOf",
+];
+
+/** The longest time that anything in a definition may take: 365 days. */
+export const durationMaxMs = 365 * 86_400_000;

@@ -1,0 +1,56 @@
+import type { Definition, Work } from "./definition.ts";
+import { stepsOf } from "./step-tree.ts";
+
+/** A definition that another one runs; without a version, its active one. */
+export interface SubworkflowCall {
+  readonly key: string;
+  readonly version: number | undefined;
+}
+
+/** A name in a definition that must exist in the tenant, with its path. */
+export interface Reference<T> {
+  readonly path: string;
+  readonly target: T;
+}
+
+/** What a definition refers to outside of itself. */
+export interface References {
+  readonly pools: readonly Reference<string>[];
+  readonly notificationWorkflows: readonly Reference<string>[];
+  readonly subworkflows: readonly Reference<SubworkflowCall>[];
+}
+
+/** Collects what a definition refers to, in document order. */
+export function referencesOf(definition: Definition): References {
+  const references = {
+    pools: [] as Reference<string>[],
+    notificationWorkflows: [] as Reference<string>[],
+    subworkflows: [] as Reference<SubworkflowCall>[],
+  };
+  const collect = (work: Work, path: string) => {
+    if (work.kind === "route") references.pools.push({ path: `${path}.route.pool`, target: work.pool });
+    if (work.kind === "notify") {
+      references.notificationWorkflows.push({ path: `${path}.notify.workflow_key`, target: work.workflowKey });
+    }
+    if (work.kind === "subworkflow") {
+      const { key, version } = work;
+      references.subworkflows.push({ path: `${path}.subworkflow`, target: { key, version } });
+    }
+  };
+  for (const { step, path } of stepsOf(definition)) {
+    collect(step.work, path);
+    if (step.compensate !== undefined) collect(step.compensate.work, `${path}.compensate`);
+  }
+  return references;
+}
+
+/** The definitions that a definition runs, each once. */
+export function callsOf(definition: Definition): readonly SubworkflowCall[] {
+  const calls = new Map(referencesOf(definition).subworkflows.map(({ target }) => [callName(target), target]));
+  return [...calls.values()];
+}
+
+/** The name of a call: the key, and the version if there is one. */
+export function callName({ key, version }: SubworkflowCall): string {
+  return version === undefined ? key : `${key}@${version}`;
+}

@@ -1,0 +1,159 @@
+import { unreachable } from "../../../../../errors/index.ts";
+import type { Definition, Step } from "./definition.ts";
+import { memberPath } from "./violation.ts";
+
+/** A list of steps inside a step. */
+export interface Block {
+  readonly steps: readonly Step[];
+  /** The path of the list in the document. */
+  readonly path: string;
+  /** body: what the step does. timeout: what it does after its time-out. catch: what happens when it fails. */
+  readonly role: "body" | "timeout" | "catch";
+}
+
+/** The lists of steps inside a step, in document order. */
+export function blocksOf(step: Step, path: string): readonly Block[] {
+  const caught = step.catch.map(
+    ({ steps }, at): Block => ({ steps, path: `${path}.catch[${at}].steps`, role: "catch" }),
+  );
+  return [...workBlocks(step, path), ...caught];
+}
+
+function workBlocks({ work }: Step, path: string): readonly Block[] {
+  switch (work.kind) {
+    case "branch": {
+      const arms = work.arms.map(
+        ({ steps }, at): Block => ({ steps, path: `${path}.branch[${at}].steps`, role: "body" }),
+      );
+      if (work.otherwise === undefined) return arms;
+      return [...arms, { steps: work.otherwise, path: `${path}.branch[${work.arms.length}].else`, role: "body" }];
+    }
+    case "parallel":
+      return work.branches.map(({ name, steps }): Block => {
+        return { steps, path: memberPath(`${path}.parallel.branches`, name), role: "body" };
+      });
+    case "map":
+      return [{ steps: work.steps, path: `${path}.map.steps`, role: "body" }];
+    case "wait_event":
+    case "approval":
+      if (work.onTimeout === undefined) return [];
+      return [{ steps: work.onTimeout, path: `${path}.${work.kind}.on_timeout`, role: "timeout" }];
+    case "task":
+    case "route":
+    case "notify":
+    case "subworkflow":
+    case "wait_timer":
+    case "transform":
+    case "fail":
+    case "action":
+    case "experiment":
+    case "stream_append":
+    case "stream_read":
+      return [];
+    default:
+      return unreachable(work);
+  }
+}
+
+/**
+ * What the expressions of a step can read.
+ *
+ * A scope refers to the list of its step and to the scope of the step around that list, so all scopes of a definition
+ * together take space in proportion to its steps.
+ */
+export class StepScope {
+  /** The scope of the step that contains this one; undefined at the top. */
+  readonly parent: StepScope | undefined;
+  /** The step that contains this one; undefined at the top. */
+  readonly container: Step | undefined;
+  /** Whether `item` and `index` exist. */
+  readonly hasItem: boolean;
+  /** Whether `err` exists. */
+  readonly hasError: boolean;
+  /** The positions of the steps of its list; the same object for all steps of a list. */
+  readonly list: ReadonlyMap<string, number>;
+  readonly #position: number;
+
+  constructor(
+    parent: StepScope | undefined,
+    container: Step | undefined,
+    list: ReadonlyMap<string, number>,
+    position: number,
+    { hasItem, hasError }: { readonly hasItem: boolean; readonly hasError: boolean },
+  ) {
+    this.parent = parent;
+    this.container = container;
+    this.list = list;
+    this.#position = position;
+    this.hasItem = hasItem;
+    this.hasError = hasError;
+  }
+
+  /** Whether the output of a step is visible: it comes before this step, or before a step that contains this one. */
+  sees(id: string): boolean {
+    const position = this.list.get(id);
+    if (position !== undefined && position < this.#position) return true;
+    return this.parent?.sees(id) ?? false;
+  }
+
+  /** The ids of all visible steps, outermost and first ones first. */
+  visibleIds(): readonly string[] {
+    const own = [...this.list].flatMap(([id, position]) => (position < this.#position ? [id] : []));
+    return [...(this.parent?.visibleIds() ?? []), ...own];
+  }
+}
+
+/** A step with its place in the document. */
+export interface PlacedStep {
+  readonly step: Step;
+  readonly path: string;
+  readonly scope: StepScope;
+}
+
+/** All steps of a definition in document order, with their paths and scopes. */
+export function* stepsOf({ steps }: Pick<Definition, "steps">): Generator<PlacedStep> {
+  yield* listSteps(steps, "steps", undefined, undefined, { hasItem: false, hasError: false });
+}
+
+function* listSteps(
+  steps: readonly Step[],
+  path: string,
+  parent: StepScope | undefined,
+  container: Step | undefined,
+  variables: { readonly hasItem: boolean; readonly hasError: boolean },
+): Generator<PlacedStep> {
+  const positions = positionsOf(steps);
+  for (const [at, step] of steps.entries()) {
+    const scope = new StepScope(parent, container, positions, at, variables);
+    const stepPath = `${path}[${at}]`;
+    yield { step, path: stepPath, scope };
+    for (const block of blocksOf(step, stepPath)) {
+      yield* listSteps(block.steps, block.path, scope, step, {
+        hasItem: variables.hasItem || (step.work.kind === "map" && block.role === "body"),
+        hasError: variables.hasError || block.role === "catch",
+      });
+    }
+  }
+}
+
+/** The first position of each id. */
+function positionsOf(steps: readonly Step[]): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>();
+  for (const [at, { id }] of steps.entries()) if (!positions.has(id)) positions.set(id, at);
+  return positions;
+}
+
+/**
+ * What each step can see, by its id. The expressions of a step read the outputs of the steps for which `sees` is true; those
+ * of its `compensate` also read its own output. Step ids must be unique, as in every published definition.
+ */
+export function visibleSteps(definition: Pick<Definition, "steps">): ReadonlyMap<string, StepScope> {
+  const scopes = new Map<string, StepScope>();
+  for (const { step, scope } of stepsOf(definition)) scopes.set(step.id, scope);
+  return scopes;
+}
+
+/** What the output of a definition can see: all steps of the top level. */
+export function outputScope({ steps }: Pick<Definition, "steps">): StepScope {
+  return new StepScope(undefined, undefined, positionsOf(steps), steps.length, { hasItem: false, hasError: false });
+}

@@ -1,0 +1,44 @@
+import type { Json, JsonObject } from "./definition.ts";
+import { limits } from "./limits.ts";
+import { memberPath } from "./violation.ts";
+
+/** Whether a text of a template is an expression: it starts with one `=`. */
+export function isExpression(text: string): boolean {
+  return text.startsWith("=") && !text.startsWith("==");
+}
+
+/** The CEL source of an expression. */
+export function sourceOf(expression: string): string {
+  return expression.slice(1);
+}
+
+/** The text that a text without expression stands for: `==` stands for `=`. */
+export function literalOf(text: string): string {
+  return text.startsWith("==") ? text.slice(1) : text;
+}
+
+/** An expression in a template, with its path. */
+export interface PlacedExpression {
+  readonly path: string;
+  /** The text with its `=`. */
+  readonly text: string;
+}
+
+/** All expressions in a template, in document order. */
+export function* expressionsOf(template: Json | undefined, path: string): Generator<PlacedExpression> {
+  if (typeof template === "string") {
+    if (isExpression(template)) yield { path, text: template };
+  } else if (Array.isArray(template)) {
+    for (const [at, element] of template.entries()) yield* expressionsOf(element, `${path}[${at}]`);
+  } else if (typeof template === "object" && template !== null) {
+    const members = template as JsonObject;
+    for (const name of Object.keys(members)) yield* expressionsOf(members[name], memberPath(path, name));
+  }
+}
+
+/** Whether a template nests more levels than allowed. */
+export function isTooDeep(template: Json, levelsLeft: number = limits.templateDepth): boolean {
+  if (typeof template !== "object" || template === null) return false;
+  if (levelsLeft === 0) return true;
+  return Object.values(template).some((each) => isTooDeep(each, levelsLeft - 1));
+}

@@ -1,0 +1,216 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  ArchiveWorkflowDefinitionResponseSchema,
+  CreateWorkflowDefinitionResponseSchema,
+  DiffWorkflowDefinitionResponseSchema,
+  DuplicateWorkflowDefinitionResponseSchema,
+  ExportWorkflowDefinitionResponseSchema,
+  GetWorkflowDefinitionResponseSchema,
+  GetWorkflowDefinitionSchemaResponseSchema,
+  GetWorkflowDefinitionVersionResponseSchema,
+  ImportWorkflowDefinitionResponseSchema,
+  ListWorkflowDefinitionsResponseSchema,
+  ListWorkflowDefinitionVersionsResponseSchema,
+  PublishWorkflowDefinitionResponseSchema,
+  type WorkflowDefinitionService as Rpc,
+  WorkflowDefinition_Status as Status,
+  UpdateWorkflowDefinitionDraftResponseSchema,
+  ValidateWorkflowDefinitionResponseSchema,
+  WorkflowDefinitionVersion_Status as VersionStatus,
+  type WorkflowDefinition as WorkflowDefinitionMessage,
+  WorkflowDefinitionSchema,
+  type WorkflowDefinitionVersion as WorkflowDefinitionVersionMessage,
+  WorkflowDefinitionVersionSchema,
+} from "../../../../gen/service/api/workflow_definition_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { expectedVersion, nameOf, stampFields } from "../../../platform/records/index.ts";
+import { formatText, type TextFormat } from "./document-text.ts";
+import type { JsonObject } from "./domain/language/definition.ts";
+import { definitionSchema } from "./domain/language/json-schema.ts";
+import {
+  type DefinitionHead,
+  type VersionHead,
+  versionStatus,
+  type WorkflowDefinition,
+} from "./domain/workflow-definition.ts";
+import type { DefinitionService, VersionChoice } from "./service.ts";
+import { definitionStore } from "./store.ts";
+
+/** Handlers of WorkflowDefinitionService. */
+export function definitionHandlers(service: DefinitionService, cursors: Cursors): Handlers<typeof Rpc> {
+  const schema = definitionSchema();
+  return {
+    async createWorkflowDefinition(context, request) {
+      const definition = await service.createDefinition(context, toDocument(request.document));
+      return create(CreateWorkflowDefinitionResponseSchema, { workflowDefinition: fromDefinition(definition) });
+    },
+
+    async getWorkflowDefinition(context, request) {
+      const definition = await service.getDefinition(context, request.id);
+      return create(GetWorkflowDefinitionResponseSchema, { workflowDefinition: fromDefinition(definition) });
+    },
+
+    async listWorkflowDefinitions(context, request) {
+      const { tenantId, operation, sql } = context;
+      const filter = { status: nameOf(statuses, request.status), keyPrefix: request.keyPrefix };
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: [filter.status, filter.keyPrefix] },
+        (definition: DefinitionHead) => definition.id,
+        (wanted) => definitionStore(sql).list(tenantId, filter, wanted),
+      );
+      const workflowDefinitions = page.items.map((head) => fromHead(head));
+      return create(ListWorkflowDefinitionsResponseSchema, { ...page, workflowDefinitions });
+    },
+
+    async updateWorkflowDefinitionDraft(context, { id, document, recordVersion }) {
+      const version = expectedVersion(recordVersion);
+      const definition = await service.updateDraft(context, id, toDocument(document), version);
+      return create(UpdateWorkflowDefinitionDraftResponseSchema, { workflowDefinition: fromDefinition(definition) });
+    },
+
+    async publishWorkflowDefinition(context, { id, message, recordVersion }) {
+      const published = await service.publishDefinition(context, id, message, expectedVersion(recordVersion));
+      const { definition, version, unchanged } = published;
+      return create(PublishWorkflowDefinitionResponseSchema, {
+        workflowDefinition: fromHead(definition),
+        version: fromVersion(definition, version),
+        unchanged,
+      });
+    },
+
+    async duplicateWorkflowDefinition(context, { id, key, version }) {
+      const copy = await service.duplicateDefinition(context, id, key, toChoice(version, "draft"));
+      return create(DuplicateWorkflowDefinitionResponseSchema, { workflowDefinition: fromDefinition(copy) });
+    },
+
+    async archiveWorkflowDefinition(context, request) {
+      const definition = await service.archiveDefinition(context, request.id);
+      return create(ArchiveWorkflowDefinitionResponseSchema, { workflowDefinition: fromDefinition(definition) });
+    },
+
+    async validateWorkflowDefinition(context, request) {
+      const report = await service.validateDocument(context, toDocument(request.document));
+      const { violations, ...result } = report;
+      return create(ValidateWorkflowDefinitionResponseSchema, {
+        valid: violations.length === 0,
+        violations: [...violations],
+        ...result,
+      });
+    },
+
+    async importWorkflowDefinition(context, { text, format, recordVersion }) {
+      const imported = await service.importText(context, text, toFormat(format), expectedVersion(recordVersion));
+      const { definition, ...result } = imported;
+      return create(ImportWorkflowDefinitionResponseSchema, {
+        workflowDefinition: fromDefinition(definition),
+        ...result,
+      });
+    },
+
+    async exportWorkflowDefinition(context, request) {
+      const format = toFormat(request.format);
+      const exported = await service.getDocument(context, request.id, toChoice(request.version, "draft"));
+      const { document, version } = exported;
+      return create(ExportWorkflowDefinitionResponseSchema, { text: formatText(document, format), format, version });
+    },
+
+    async listWorkflowDefinitionVersions(context, request) {
+      const { tenantId, operation, sql } = context;
+      const definition = await service.getHead(context, request.id);
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: [definition.id] },
+        ({ version }: VersionHead) => String(version),
+        (wanted) => definitionStore(sql).listVersions(tenantId, definition.id, wanted),
+      );
+      const versions = page.items.map((version) => fromVersion(definition, version));
+      return create(ListWorkflowDefinitionVersionsResponseSchema, { ...page, versions });
+    },
+
+    async getWorkflowDefinitionVersion(context, request) {
+      const choice = request.version === "active" ? "active" : Number(request.version);
+      const { definition, version } = await service.getVersion(context, request.id, choice);
+      return create(GetWorkflowDefinitionVersionResponseSchema, {
+        version: fromVersion(definition, version, version.document),
+      });
+    },
+
+    async diffWorkflowDefinition(context, { id, from, to }) {
+      const diff = await service.diffVersions(context, id, toChoice(from, "active"), toChoice(to, "draft"));
+      const { fields, steps, truncated } = diff;
+      return create(DiffWorkflowDefinitionResponseSchema, {
+        equal: fields.length === 0 && steps.length === 0,
+        fields: [...fields],
+        steps: steps.map((step) => ({ ...step, values: [...step.values] })),
+        truncated,
+      });
+    },
+
+    async getWorkflowDefinitionSchema() {
+      return create(GetWorkflowDefinitionSchemaResponseSchema, { schema: schema as never });
+    },
+  };
+}
+
+const statuses = { draft: Status.DRAFT, published: Status.PUBLISHED, archived: Status.ARCHIVED } as const;
+
+const versionStatuses = {
+  active: VersionStatus.ACTIVE,
+  superseded: VersionStatus.SUPERSEDED,
+  retired: VersionStatus.RETIRED,
+} as const;
+
+function toDocument(document: unknown): JsonObject {
+  return (document ?? {}) as JsonObject;
+}
+
+function toFormat(format: string): TextFormat {
+  return format === "json" ? "json" : "yaml";
+}
+
+function toChoice(text: string, fallback: "draft" | "active"): VersionChoice {
+  if (text === "") return fallback;
+  return text === "draft" || text === "active" ? text : Number(text);
+}
+
+function fromHead(head: DefinitionHead, draft?: JsonObject): WorkflowDefinitionMessage {
+  return create(WorkflowDefinitionSchema, {
+    id: head.id,
+    tenantId: head.tenantId,
+    key: head.key,
+    name: head.name,
+    status: statuses[head.status],
+    activeVersion: head.activeVersion,
+    hasUnpublishedChanges: head.draftDigest !== head.activeDigest,
+    ...(draft !== undefined && { draft: draft as never }),
+    ...stampFields(head),
+  });
+}
+
+function fromDefinition(definition: WorkflowDefinition): WorkflowDefinitionMessage {
+  return fromHead(definition, definition.draft);
+}
+
+function fromVersion(
+  definition: DefinitionHead,
+  version: VersionHead,
+  document?: JsonObject,
+): WorkflowDefinitionVersionMessage {
+  return create(WorkflowDefinitionVersionSchema, {
+    definitionId: definition.id,
+    key: definition.key,
+    version: version.version,
+    status: versionStatuses[versionStatus(definition, version.version)],
+    digest: version.digest,
+    ...(document !== undefined && { document: document as never }),
+    message: version.message,
+    publishedBy: version.publishedBy,
+    publishedAt: timestampFromDate(version.publishedAt),
+  });
+}

@@ -1,0 +1,142 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
+import type { Definition } from "./domain/language/definition.ts";
+import { parseDefinition } from "./domain/language/parse-definition.ts";
+import type { DefinitionHead, DefinitionId } from "./domain/workflow-definition.ts";
+import { definitionStore } from "./store.ts";
+
+/** A published version that runs execute. */
+export interface PublishedVersion {
+  readonly tenantId: TenantId;
+  readonly definitionId: DefinitionId;
+  readonly key: string;
+  readonly version: number;
+  readonly digest: string;
+  /** The same object as long as the version stays in memory. */
+  readonly definition: Definition;
+  /** Whether the definition is archived: runs in progress finish, and none start. */
+  readonly archived: boolean;
+}
+
+/** Finds published versions. */
+export interface PublishedVersions {
+  /**
+   * The active version (or the given one) of a definition by its id or key, from memory in the common case; undefined if
+   * there is none. If no other definition has the key, an archived one is found too.
+   */
+  resolve(tenantId: TenantId, idOrKey: string, version?: number): Promise<PublishedVersion | undefined>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly changes: TenantChanges;
+  /** The memory that parsed versions may take, in bytes of their documents. */
+  readonly bytesMax?: number;
+}
+
+/** A cache entry; missing definitions are cached too. */
+interface HeadEntry {
+  readonly tenantId: TenantId;
+  readonly head: DefinitionHead | undefined;
+}
+
+interface ParsedVersion {
+  readonly digest: string;
+  readonly definition: Definition;
+  readonly bytes: number;
+}
+
+// A parsed definition takes a few times the bytes of its document.
+const documentBytesMax = 16 * 1024 * 1024;
+
+/**
+ * Creates the cache of published versions. What is active is dropped when the tenant's configuration changes. Versions never
+ * change, so parsed ones stay until others need their memory.
+ */
+export function createPublishedVersions({ db, changes, bytesMax = documentBytesMax }: Parts): PublishedVersions {
+  const store = definitionStore(db.sql);
+  const heads = createTenantCache<string, HeadEntry>({
+    changes,
+    async load(key) {
+      const at = key.indexOf("|");
+      const tenantId = key.slice(0, at) as TenantId;
+      const idOrKey = key.slice(at + 1);
+      const head = (await store.findHead(tenantId, idOrKey)) ?? (await store.findArchived(tenantId, idOrKey));
+      return { tenantId, head };
+    },
+    tenantOf: (_key, { tenantId }) => tenantId,
+  });
+  const parsed = new ParsedVersions(bytesMax);
+
+  async function load({ tenantId, id }: DefinitionHead, version: number): Promise<ParsedVersion | undefined> {
+    const found = await store.findVersion(tenantId, id, version);
+    if (found === undefined) return undefined;
+    const { definition, violations } = parseDefinition(found.document);
+    if (definition === undefined) {
+      const [first] = violations;
+      throw new Error(
+        `Version ${version} of the workflow definition ${id} cannot be read: ${first!.path} ${first!.message}`,
+      );
+    }
+    return { digest: found.digest, definition, bytes: JSON.stringify(found.document).length };
+  }
+
+  return {
+    async resolve(tenantId, idOrKey, version) {
+      const { head } = await heads.get(`${tenantId}|${idOrKey}`);
+      const number = version ?? head?.activeVersion ?? 0;
+      if (head === undefined || number < 1) return undefined;
+      const name = `${tenantId}|${head.id}|${number}`;
+      const found = parsed.get(name) ?? (await parsed.load(name, () => load(head, number)));
+      if (found === undefined) return undefined;
+      const { digest, definition } = found;
+      const archived = head.status === "archived";
+      return { tenantId, definitionId: head.id, key: head.key, version: number, digest, definition, archived };
+    },
+  };
+}
+
+/** Parsed versions, least recently used first, bounded by the bytes of their documents. */
+class ParsedVersions {
+  readonly #bytesMax: number;
+  readonly #entries = new Map<string, ParsedVersion>();
+  readonly #loading = new Map<string, Promise<ParsedVersion | undefined>>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get(name: string): ParsedVersion | undefined {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return undefined;
+    // A map iterates in insertion order, so re-inserting the entry marks it as most recently used.
+    this.#entries.delete(name);
+    this.#entries.set(name, entry);
+    return entry;
+  }
+
+  /** Loads an entry. Concurrent loads of the same one share a query and its result. */
+  load(name: string, read: () => Promise<ParsedVersion | undefined>): Promise<ParsedVersion | undefined> {
+    const loading = this.#loading.get(name);
+    if (loading !== undefined) return loading;
+    const started = read()
+      .then((entry) => {
+        if (entry !== undefined) this.#add(name, entry);
+        return entry;
+      })
+      .finally(() => this.#loading.delete(name));
+    this.#loading.set(name, started);
+    return started;
+  }
+
+  #add(name: string, entry: ParsedVersion): void {
+    this.#entries.set(name, entry);
+    this.#bytes += entry.bytes;
+    for (const [oldest, { bytes }] of this.#entries) {
+      if (this.#bytes <= this.#bytesMax || oldest === name) return;
+      this.#entries.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+}

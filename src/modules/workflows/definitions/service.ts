@@ -1,0 +1,379 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail, type Violation } from "../../../errors/index.ts";
+import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { toViolationFailure } from "../../../platform/protojson/index.ts";
+import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import { parseText, type TextFormat } from "./document-text.ts";
+import { checkInSlices } from "./domain/language/check-definition.ts";
+import { checkReferences, type DefinitionLookups } from "./domain/language/check-references.ts";
+import type { Definition, JsonObject } from "./domain/language/definition.ts";
+import { type DefinitionDiff, diffDefinitions } from "./domain/language/diff.ts";
+import { parseDefinition } from "./domain/language/parse-definition.ts";
+import { callsOf } from "./domain/language/references.ts";
+import { worstCaseSteps } from "./domain/language/step-count.ts";
+import { type DefinitionViolation, Violations } from "./domain/language/violation.ts";
+import {
+  copyKeys,
+  type DefinitionHead,
+  type DefinitionId,
+  type Draft,
+  definitionsMax,
+  digestOf,
+  readDraft,
+  type VersionHead,
+  versionsMax,
+  type WorkflowDefinition,
+} from "./domain/workflow-definition.ts";
+import { type ReferenceSources, readLookups } from "./reference-reader.ts";
+import { definitionStore } from "./store.ts";
+
+/** The dependencies of the definition service. */
+export interface DefinitionParts extends ReferenceSources {
+  readonly events: EventRecorder;
+  readonly changes: TenantChanges;
+  readonly shares: EventLoopShares;
+}
+
+/** A version of a definition: its number, its draft or its active version. */
+export type VersionChoice = number | "draft" | "active";
+
+/** The result of checking a document. */
+export interface ValidationReport {
+  readonly violations: readonly DefinitionViolation[];
+  /** Empty if there are violations. */
+  readonly digest: string;
+  /** 0 if there are violations. */
+  readonly worstCaseSteps: number;
+}
+
+/** The result of publishing. */
+export interface Publication {
+  readonly definition: DefinitionHead;
+  readonly version: VersionHead;
+  /** Whether the draft equals the version that was active before. */
+  readonly unchanged: boolean;
+}
+
+const callersShownMax = 100;
+
+/** The use cases of workflow definitions. */
+export type DefinitionService = ReturnType<typeof createDefinitionService>;
+
+/** Creates the definition service. */
+export function createDefinitionService({ events, changes, shares, ...sources }: DefinitionParts) {
+  /** Invalidates the tenant's definitions on every node. */
+  async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
+    await changes.record(sql, tenantId);
+    afterCommit(() => changes.published(tenantId));
+  }
+
+  async function getDefinition({ sql, tenantId }: Context, idOrKey: string): Promise<WorkflowDefinition> {
+    const definition = await definitionStore(sql).find(tenantId, idOrKey);
+    if (definition === undefined) throw notFound("workflow definition");
+    return definition;
+  }
+
+  async function getHead({ sql, tenantId }: Context, idOrKey: string): Promise<DefinitionHead> {
+    const head = await definitionStore(sql).findHead(tenantId, idOrKey);
+    if (head === undefined) throw notFound("workflow definition");
+    return head;
+  }
+
+  async function getVersion(context: Context, idOrKey: string, choice: number | "active") {
+    const { sql, tenantId } = context;
+    const definition = await getHead(context, idOrKey);
+    const number = choice === "active" ? definition.activeVersion : choice;
+    const version = await definitionStore(sql).findVersion(tenantId, definition.id, number);
+    if (version === undefined) throw noVersion(definition, choice);
+    return { definition, version };
+  }
+
+  /** The document of a draft or version. */
+  async function getDocument(
+    context: Context,
+    idOrKey: string,
+    choice: VersionChoice,
+  ): Promise<{ readonly document: JsonObject; readonly version: number }> {
+    if (choice === "draft") return { document: (await getDefinition(context, idOrKey)).draft, version: 0 };
+    const { version } = await getVersion(context, idOrKey, choice);
+    return version;
+  }
+
+  /** Checks a definition in slices of the event loop, because a large one has many expressions to compile. */
+  async function check(
+    { tenantId }: Context,
+    definition: Definition,
+    lookups: DefinitionLookups,
+  ): Promise<readonly DefinitionViolation[]> {
+    const slices = shares.forCall(tenantId);
+    const work = checkInSlices(definition, lookups);
+    for (let result = work.next(); ; result = work.next()) {
+      if (result.done === true) return result.value;
+      if (slices.isOver()) await slices.next();
+    }
+  }
+
+  /** Parses and checks a draft, or throws what is wrong with it. */
+  async function requirePublishable(context: Context, draft: JsonObject): Promise<Definition> {
+    const { definition, violations } = parseDefinition(draft);
+    if (definition === undefined) throw draftFailure(violations);
+    const lookups = await readLookups(context.sql, context.tenantId, definition, sources);
+    const problems = await check(context, definition, lookups);
+    if (problems.length > 0) throw draftFailure(problems);
+    return definition;
+  }
+
+  /** Inserts a definition. The caller holds the tenant's lock. */
+  async function add(context: Context, draft: Draft, copyOf?: DefinitionId): Promise<WorkflowDefinition> {
+    const { sql, tenantId, nowMs } = context;
+    const store = definitionStore(sql);
+    const existing = await store.findHead(tenantId, draft.key);
+    if (existing !== undefined) {
+      throw fail("ALREADY_EXISTS", {
+        public: `The workflow definition ${existing.id} has the key ${draft.key}: change its draft, or choose another key.`,
+      });
+    }
+    if ((await store.count(tenantId)) >= definitionsMax) {
+      throw fail("FAILED_PRECONDITION", {
+        public: `A tenant may have at most ${definitionsMax} workflow definitions; archive one first.`,
+      });
+    }
+    const definition = await store.insert(tenantId, ulid(nowMs) as DefinitionId, draft, new Date(nowMs));
+    const data = { key: definition.key, ...(copyOf !== undefined && { copy_of: copyOf }) };
+    await events.record(context, "workflow.definition.created", definition.id, data);
+    await invalidate(context);
+    return definition;
+  }
+
+  async function replaceDraft(
+    context: Context,
+    current: WorkflowDefinition,
+    draft: Draft,
+    expectedVersion: number | undefined,
+  ): Promise<WorkflowDefinition> {
+    const { sql, tenantId, nowMs } = context;
+    if (current.status === "archived") throw archivedFailure();
+    if (draft.digest === current.draftDigest) return unchangedRecord(current, expectedVersion, "workflow definition");
+    const store = definitionStore(sql);
+    const updated = await store.updateDraft(tenantId, current.id, draft, expectedVersion, new Date(nowMs));
+    if (updated === undefined) {
+      const now = await store.findHead(tenantId, current.id);
+      if (now?.status === "archived") throw archivedFailure();
+      throw updateRefusal(now, "workflow definition");
+    }
+    await events.record(context, "workflow.definition.updated", updated.id, { key: updated.key });
+    return updated;
+  }
+
+  return {
+    getDefinition,
+    getHead,
+    getVersion,
+    getDocument,
+
+    async createDefinition(context: Context, document: JsonObject): Promise<WorkflowDefinition> {
+      const draft = requireDraft(document, "document");
+      await definitionStore(context.sql).lockTenant(context.tenantId);
+      return add(context, draft);
+    },
+
+    /** Replaces the draft if the expected version is current. */
+    async updateDraft(
+      context: Context,
+      idOrKey: string,
+      document: JsonObject,
+      expectedVersion: number | undefined,
+    ): Promise<WorkflowDefinition> {
+      const draft = requireDraft(document, "document");
+      const current = await getDefinition(context, idOrKey);
+      if (draft.key !== current.key) {
+        const message = `must stay "${current.key}": duplicate the definition to use another key`;
+        throw toViolationFailure([{ field: "document.key", rule: "key", message }]);
+      }
+      return replaceDraft(context, current, draft, expectedVersion);
+    },
+
+    /** Publishes the draft as the next version. */
+    async publishDefinition(
+      context: Context,
+      idOrKey: string,
+      message: string,
+      expectedVersion: number | undefined,
+    ): Promise<Publication> {
+      const { sql, tenantId, nowMs, principal } = context;
+      const store = definitionStore(sql);
+      const current = unchangedRecord(await getDefinition(context, idOrKey), expectedVersion, "workflow definition");
+      if (current.status === "archived") throw archivedFailure();
+      if (isPublished(current)) return unchanged(context, current);
+      // The slow part comes before the locks. What it read is checked again after them.
+      const definition = await requirePublishable(context, current.draft);
+      await store.lockTenant(tenantId);
+      const locked = (await store.lockRow(tenantId, current.id))!;
+      unchangedRecord(locked, expectedVersion, "workflow definition");
+      if (locked.status === "archived") throw archivedFailure();
+      if (locked.draftDigest !== current.draftDigest) {
+        throw fail("CONFLICT", { public: "The draft changed while it was checked: publish again." });
+      }
+      if (isPublished(locked)) return unchanged(context, locked);
+      const lookups = await readLookups(sql, tenantId, definition, sources);
+      const violations = new Violations();
+      checkReferences(definition, lookups, violations);
+      if (violations.list.length > 0) throw draftFailure(violations.list);
+      if (locked.activeVersion >= versionsMax) {
+        throw fail("FAILED_PRECONDITION", {
+          public: `A workflow definition may have at most ${versionsMax} versions; duplicate it and publish the copy.`,
+        });
+      }
+      const version = await store.insertVersion({
+        tenantId,
+        definitionId: current.id,
+        version: locked.activeVersion + 1,
+        document: current.draft,
+        digest: current.draftDigest,
+        calls: callsOf(definition),
+        message,
+        publishedBy: principal.subject,
+        publishedAt: new Date(nowMs),
+      });
+      const published = await store.activate(tenantId, current.id, version, new Date(nowMs));
+      const data = { key: published.key, version: version.version, digest: version.digest };
+      await events.record(context, "workflow.definition.published", published.id, data);
+      await invalidate(context);
+      return { definition: published, version, unchanged: false };
+    },
+
+    /** Copies a draft or version into a new definition. Without a key, a free one is chosen. */
+    async duplicateDefinition(
+      context: Context,
+      idOrKey: string,
+      key: string,
+      choice: VersionChoice,
+    ): Promise<WorkflowDefinition> {
+      const { sql, tenantId } = context;
+      const store = definitionStore(sql);
+      const original = await getHead(context, idOrKey);
+      const { document } = await getDocument(context, original.id, choice);
+      await store.lockTenant(tenantId);
+      const free = key === "" ? await freeKey(context, original.key) : key;
+      return add(context, requireDraft({ ...document, key: free }, "document"), original.id);
+    },
+
+    /** Archives a definition that no active version of another one runs. */
+    async archiveDefinition(context: Context, idOrKey: string): Promise<WorkflowDefinition> {
+      const { sql, tenantId, nowMs } = context;
+      const store = definitionStore(sql);
+      const { id } = await getHead(context, idOrKey);
+      await store.lockTenant(tenantId);
+      const definition = await store.lockRow(tenantId, id);
+      if (definition === undefined) throw notFound("workflow definition");
+      if (definition.status === "archived") return definition;
+      const callers = await store.callers(tenantId, definition.key, callersShownMax);
+      if (callers.length > 0) {
+        const shown = callers.slice(0, 5).join(", ");
+        throw fail("IN_USE", {
+          public: `Other workflow definitions run this one: ${shown}${callers.length > 5 ? " and others" : ""}.`,
+          extra: { workflow_definition_keys: callers },
+        });
+      }
+      const archived = await store.archive(tenantId, id, new Date(nowMs));
+      const data = { key: archived.key, version: archived.activeVersion };
+      await events.record(context, "workflow.definition.archived", id, data);
+      await invalidate(context);
+      return archived;
+    },
+
+    /** Checks a document like publishing does. */
+    async validateDocument(context: Context, document: JsonObject): Promise<ValidationReport> {
+      const { definition, violations } = parseDefinition(document);
+      if (definition === undefined) return { violations, digest: "", worstCaseSteps: 0 };
+      const lookups = await readLookups(context.sql, context.tenantId, definition, sources);
+      const problems = await check(context, definition, lookups);
+      if (problems.length > 0) return { violations: problems, digest: "", worstCaseSteps: 0 };
+      return { violations: [], digest: digestOf(document), worstCaseSteps: worstCaseSteps(definition) };
+    },
+
+    /** Creates the definition that a text names, or replaces its draft. */
+    async importText(
+      context: Context,
+      text: string,
+      format: TextFormat,
+      expectedVersion: number | undefined,
+    ): Promise<{ definition: WorkflowDefinition; created: boolean; unchanged: boolean }> {
+      const { sql, tenantId } = context;
+      const draft = requireDraft(parseText(text, format), "text");
+      const store = definitionStore(sql);
+      await store.lockTenant(tenantId);
+      const current = await store.find(tenantId, draft.key);
+      if (current === undefined) {
+        if (expectedVersion !== undefined) throw notFound("workflow definition");
+        return { definition: await add(context, draft), created: true, unchanged: false };
+      }
+      const definition = await replaceDraft(context, current, draft, expectedVersion);
+      return { definition, created: false, unchanged: definition.recordVersion === current.recordVersion };
+    },
+
+    async diffVersions(
+      context: Context,
+      idOrKey: string,
+      from: VersionChoice,
+      to: VersionChoice,
+    ): Promise<DefinitionDiff> {
+      const before = await getDocument(context, idOrKey, from);
+      const after = await getDocument(context, idOrKey, to);
+      return diffDefinitions(before.document, after.document);
+    },
+  };
+
+  async function unchanged({ sql, tenantId }: Context, definition: DefinitionHead): Promise<Publication> {
+    const version = await definitionStore(sql).findVersionHead(tenantId, definition.id, definition.activeVersion);
+    return { definition, version: version!, unchanged: true };
+  }
+
+  async function freeKey({ sql, tenantId }: Context, key: string): Promise<string> {
+    const keys = copyKeys(key);
+    const taken = await definitionStore(sql).takenKeys(tenantId, keys);
+    const free = keys.find((each) => !taken.has(each));
+    if (free === undefined) {
+      throw fail("ALREADY_EXISTS", { public: "All keys for a copy of this definition are taken; name a key." });
+    }
+    return free;
+  }
+}
+
+/** Whether the draft equals the active version. */
+function isPublished({ activeVersion, activeDigest, draftDigest }: DefinitionHead): boolean {
+  return activeVersion > 0 && activeDigest === draftDigest;
+}
+
+function requireDraft(document: unknown, field: string): Draft {
+  const draft = readDraft(document);
+  if (!("violations" in draft)) return draft;
+  throw toViolationFailure(draft.violations.map((each) => toFieldViolation(each, field)));
+}
+
+/** The failure to publish a draft, with everything that must be corrected. */
+function draftFailure(violations: readonly DefinitionViolation[]) {
+  const fields = violations.map((each) => toFieldViolation(each, "draft"));
+  const { message } = toViolationFailure(fields);
+  return fail("FAILED_PRECONDITION", { public: `The draft cannot be published: ${message}`, violations: fields });
+}
+
+function toFieldViolation({ path, rule, message, position }: DefinitionViolation, root: string): Violation {
+  const field = path === "" ? root : `${root}${path.startsWith("[") ? "" : "."}${path}`;
+  const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
+  return { field, rule, message: `${place}${message}` };
+}
+
+function archivedFailure() {
+  return fail("FAILED_PRECONDITION", {
+    public: "The workflow definition is archived: duplicate it and change the copy.",
+  });
+}
+
+function noVersion({ activeVersion }: DefinitionHead, choice: number | "active") {
+  const known = activeVersion === 0 ? "it was never published" : `its versions are 1 to ${activeVersion}`;
+  const wanted = choice === "active" ? "active version" : `version ${choice}`;
+  return fail("NOT_FOUND", { public: `The workflow definition has no ${wanted}: ${known}.` });
+}

@@ -1,0 +1,245 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { SubworkflowCall } from "./domain/language/references.ts";
+import type {
+  DefinitionHead,
+  DefinitionId,
+  DefinitionStatus,
+  DefinitionVersion,
+  Draft,
+  NewVersion,
+  VersionHead,
+  WorkflowDefinition,
+} from "./domain/workflow-definition.ts";
+
+/** A definition that a subworkflow step names, with the calls of the version. */
+export interface CalledDefinition extends SubworkflowCall {
+  readonly activeVersion: number;
+  /** Undefined if the definition has no such version. */
+  readonly calls: readonly SubworkflowCall[] | undefined;
+}
+
+/** A filter of lists. */
+export interface DefinitionFilter {
+  /** Undefined: all that are not archived. */
+  readonly status: DefinitionStatus | undefined;
+  readonly keyPrefix: string;
+}
+
+interface CallRow {
+  readonly key: string;
+  readonly version: number;
+  readonly activeVersion: number;
+  readonly callKeys: readonly string[] | null;
+  readonly callVersions: readonly number[] | null;
+}
+
+/** SQL queries for definitions and their versions. */
+export function definitionStore(sql: Sql) {
+  const headColumns = sql`tenant_id, id, key, name, status, draft_digest, active_version, active_digest, created_at,
+    updated_at, record_version`;
+  const columns = sql`${headColumns}, draft`;
+  const versionColumns = sql`tenant_id, definition_id, version, digest, message, published_by, published_at`;
+
+  /** A definition by its id, or by its key if it is not archived. */
+  const named = (tenantId: TenantId, idOrKey: string) => sql`
+    tenant_id = ${tenantId} and (id = ${idOrKey} or (key = ${idOrKey} and status <> 'archived'))
+    order by id = ${idOrKey} desc limit 1`;
+
+  return {
+    /** Serializes the creation, publication and archiving of a tenant's definitions. */
+    async lockTenant(tenantId: TenantId): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`workflow_definitions|${tenantId}`}, 0))`;
+    },
+
+    /** Counts the definitions that are not archived. */
+    async count(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from workflow_definitions where tenant_id = ${tenantId} and status <> 'archived'`;
+      return row!.count;
+    },
+
+    async insert(tenantId: TenantId, id: DefinitionId, draft: Draft, now: Date): Promise<WorkflowDefinition> {
+      const [row] = await sql<WorkflowDefinition[]>`
+        insert into workflow_definitions (tenant_id, id, key, name, status, draft, draft_digest, active_version,
+          active_digest, created_at, updated_at)
+        values (${tenantId}, ${id}, ${draft.key}, ${draft.name}, 'draft', ${JSON.stringify(draft.document)}::json,
+          ${draft.digest}, 0, '', ${now}, ${now})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, idOrKey: string): Promise<WorkflowDefinition | undefined> {
+      const [row] = await sql<WorkflowDefinition[]>`
+        select ${columns} from workflow_definitions where ${named(tenantId, idOrKey)}`;
+      return row;
+    },
+
+    async findHead(tenantId: TenantId, idOrKey: string): Promise<DefinitionHead | undefined> {
+      const [row] = await sql<DefinitionHead[]>`
+        select ${headColumns} from workflow_definitions where ${named(tenantId, idOrKey)}`;
+      return row;
+    },
+
+    /** The archived definition that had a key last. */
+    async findArchived(tenantId: TenantId, key: string): Promise<DefinitionHead | undefined> {
+      const [row] = await sql<DefinitionHead[]>`
+        select ${headColumns} from workflow_definitions
+        where tenant_id = ${tenantId} and key = ${key} and status = 'archived' order by id desc limit 1`;
+      return row;
+    },
+
+    /** Locks a definition until the transaction ends. */
+    async lockRow(tenantId: TenantId, id: DefinitionId): Promise<WorkflowDefinition | undefined> {
+      const [row] = await sql<WorkflowDefinition[]>`
+        select ${columns} from workflow_definitions where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    /** The keys of a list that definitions already use. */
+    async takenKeys(tenantId: TenantId, keys: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await sql<{ key: string }[]>`
+        select key from workflow_definitions
+        where tenant_id = ${tenantId} and key = any(${keys as string[]}) and status <> 'archived'`;
+      return new Set(rows.map(({ key }) => key));
+    },
+
+    async keys(tenantId: TenantId, limit: number): Promise<readonly string[]> {
+      const rows = await sql<{ key: string }[]>`
+        select key from workflow_definitions where tenant_id = ${tenantId} and status <> 'archived'
+        order by key limit ${limit}`;
+      return rows.map(({ key }) => key);
+    },
+
+    /** Replaces the draft; undefined when the expected version is not current or the definition is archived. */
+    async updateDraft(
+      tenantId: TenantId,
+      id: DefinitionId,
+      draft: Draft,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<WorkflowDefinition | undefined> {
+      const [row] = await sql<WorkflowDefinition[]>`
+        update workflow_definitions set
+          draft = ${JSON.stringify(draft.document)}::json, draft_digest = ${draft.digest}, name = ${draft.name},
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status <> 'archived'
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Makes a version active. */
+    async activate(
+      tenantId: TenantId,
+      id: DefinitionId,
+      { version, digest }: Pick<VersionHead, "version" | "digest">,
+      now: Date,
+    ): Promise<DefinitionHead> {
+      const [row] = await sql<DefinitionHead[]>`
+        update workflow_definitions set
+          status = 'published', active_version = ${version}, active_digest = ${digest}, updated_at = ${now},
+          record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+        returning ${headColumns}`;
+      return row!;
+    },
+
+    async archive(tenantId: TenantId, id: DefinitionId, now: Date): Promise<WorkflowDefinition> {
+      const [row] = await sql<WorkflowDefinition[]>`
+        update workflow_definitions set
+          status = 'archived', updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+        returning ${columns}`;
+      return row!;
+    },
+
+    async list(
+      tenantId: TenantId,
+      { status, keyPrefix }: DefinitionFilter,
+      page: Page,
+    ): Promise<PageRows<DefinitionHead>> {
+      const byStatus = status === undefined ? sql`and status <> 'archived'` : sql`and status = ${status}`;
+      const byKey = keyPrefix === "" ? sql`` : sql`and starts_with(key, ${keyPrefix})`;
+      const where = sql`tenant_id = ${tenantId} ${byStatus} ${byKey}`;
+      return readKeyset<DefinitionHead>(sql, { columns: headColumns, table: "workflow_definitions", where }, page);
+    },
+
+    async insertVersion(version: NewVersion): Promise<VersionHead> {
+      const { calls } = version;
+      const [row] = await sql<VersionHead[]>`
+        insert into workflow_definition_versions (tenant_id, definition_id, version, document, digest, call_keys,
+          call_versions, message, published_by, published_at)
+        values (${version.tenantId}, ${version.definitionId}, ${version.version},
+          ${JSON.stringify(version.document)}::json, ${version.digest}, ${calls.map(({ key }) => key)},
+          ${calls.map((call) => call.version ?? 0)}::int[], ${version.message}, ${version.publishedBy},
+          ${version.publishedAt})
+        returning ${versionColumns}`;
+      return row!;
+    },
+
+    async findVersion(tenantId: TenantId, id: DefinitionId, version: number): Promise<DefinitionVersion | undefined> {
+      const [row] = await sql<DefinitionVersion[]>`
+        select ${versionColumns}, document from workflow_definition_versions
+        where tenant_id = ${tenantId} and definition_id = ${id} and version = ${version}`;
+      return row;
+    },
+
+    async findVersionHead(tenantId: TenantId, id: DefinitionId, version: number): Promise<VersionHead | undefined> {
+      const [row] = await sql<VersionHead[]>`
+        select ${versionColumns} from workflow_definition_versions
+        where tenant_id = ${tenantId} and definition_id = ${id} and version = ${version}`;
+      return row;
+    },
+
+    async listVersions(tenantId: TenantId, id: DefinitionId, page: Page): Promise<PageRows<VersionHead>> {
+      const where = sql`tenant_id = ${tenantId} and definition_id = ${id}`;
+      const table = "workflow_definition_versions";
+      return readKeyset<VersionHead>(
+        sql,
+        { columns: versionColumns, table, where, key: "version", newestFirst: true },
+        page,
+      );
+    },
+
+    /** The definitions that calls lead to, directly and through others, with their own calls. */
+    async reachable(tenantId: TenantId, calls: readonly SubworkflowCall[]): Promise<readonly CalledDefinition[]> {
+      if (calls.length === 0) return [];
+      // Version 0 is the active one. Each definition and version is visited once.
+      const rows = await sql<CallRow[]>`
+        with recursive reached (key, version) as (
+          select * from unnest(${calls.map(({ key }) => key)}::text[], ${calls.map((call) => call.version ?? 0)}::int[])
+          union
+          select c.key, c.version
+          from reached r
+          join workflow_definitions d on d.tenant_id = ${tenantId} and d.key = r.key and d.status <> 'archived'
+          join workflow_definition_versions v on v.tenant_id = ${tenantId} and v.definition_id = d.id
+            and v.version = case r.version when 0 then d.active_version else r.version end
+          cross join lateral unnest(v.call_keys, v.call_versions) as c (key, version)
+        )
+        select r.key, r.version, d.active_version, v.call_keys, v.call_versions
+        from reached r
+        join workflow_definitions d on d.tenant_id = ${tenantId} and d.key = r.key and d.status <> 'archived'
+        left join workflow_definition_versions v on v.tenant_id = ${tenantId} and v.definition_id = d.id
+          and v.version = case r.version when 0 then d.active_version else r.version end`;
+      return rows.map(toCalledDefinition);
+    },
+
+    /** The keys of definitions whose active version runs the definition with a key. */
+    async callers(tenantId: TenantId, key: string, limit: number): Promise<readonly string[]> {
+      const rows = await sql<{ key: string }[]>`
+        select d.key from workflow_definitions d
+        join workflow_definition_versions v
+          on v.tenant_id = d.tenant_id and v.definition_id = d.id and v.version = d.active_version
+        where d.tenant_id = ${tenantId} and d.status = 'published' and d.key <> ${key} and ${key} = any(v.call_keys)
+        order by d.key limit ${limit}`;
+      return rows.map((row) => row.key);
+    },
+  };
+}
+
+function toCalledDefinition({ key, version, activeVersion, callKeys, callVersions }: CallRow): CalledDefinition {
+  const calls = callKeys?.map((called, at) => ({ key: called, version: callVersions![at] || undefined }));
+  return { key, version: version || undefined, activeVersion, calls };
+}
