@@ -195,7 +195,7 @@ export async function readCountedKinds(
     cross join lateral (
       select count(*)::int as count from (
         select from workflow_tasks t where ${isWaiting} and t.type = k.type and t.version_range = k.version_range
-          and t.refused_by = k.refused_by limit ${countMax}) some
+          and t.refused_by = k.refused_by limit ${countMax}) counted
     ) n`;
 }
 
