@@ -283,12 +283,8 @@ class ScenarioBuilder {
   #taskTimeout(): StepTimeout {
     const choices = this.#choices;
     const attemptMs = choices.oneIn(4) ? choices.ms(20_000) : undefined;
-    const totalMs = choices.oneIn(4) ? 300_000 + choices.ms(20_000) : undefined;
-    return {
-      attemptMs,
-      totalMs: attemptMs === undefined ? totalMs : totalMs && attemptMs + choices.ms(20_000),
-      heartbeatMs: undefined,
-    };
+    const totalMs = choices.oneIn(4) ? (attemptMs ?? 300_000) + choices.ms(20_000) : undefined;
+    return { attemptMs, totalMs, heartbeatMs: undefined };
   }
 
   // Expressions
@@ -419,9 +415,9 @@ function codesOf(work: Work): string[] {
     case "fail":
       return [work.code];
     case "wait_event":
-      return ["wait_timeout", "expression_error"];
+      return work.onTimeout === undefined ? ["wait_timeout", "expression_error"] : ["expression_error"];
     case "approval":
-      return ["approval_rejected", "approval_timeout"];
+      return work.onTimeout === undefined ? ["approval_timeout", "approval_rejected"] : ["approval_rejected"];
     case "map":
       return ["map_too_large", "expression_error"];
     default:
