@@ -575,6 +575,7 @@ test("random definitions run to an end, always the same one, and use every kind 
   const kinds = new Set<string>();
   const statuses = new Set<string>();
   let ties = 0;
+  let compensations = 0;
   const runs = sized(2000, 50_000);
   fc.assert(
     fc.property(scenarios, ({ definition, script }) => {
@@ -583,6 +584,7 @@ test("random definitions run to an end, always the same one, and use every kind 
       for (const step of allSteps(definition.steps)) kinds.add(step.work.kind);
       statuses.add(result.status);
       if (result.hadTie) ties++;
+      compensations += result.compensations.length;
       const ids = allSteps(definition.steps).map(({ id }) => id);
       assert.equal(new Set(ids).size, ids.length);
       assert.equal(new Set(keysOf(result)).size, result.completed.length);
@@ -591,6 +593,7 @@ test("random definitions run to an end, always the same one, and use every kind 
   );
   assert.equal(kinds.size, 12);
   assert.deepEqual([...statuses].sort(), ["cancelled", "failed", "succeeded", "timed_out"]);
+  assert.ok(compensations > runs / 50, `${compensations} compensations in ${runs} runs`);
   assert.ok(ties < runs / 10, `${ties} of ${runs} runs had ties`);
 });
 
