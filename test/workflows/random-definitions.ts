@@ -29,7 +29,7 @@ type Scripted<T> = Readonly<Record<string, readonly T[]>>;
  * with `on`, codes that a task does not declare, limits of other steps than tasks, and messages of the service.
  */
 export const scenarios: fc.Arbitrary<Scenario> = fc
-  .array(fc.nat({ max: 999_999 }), { maxLength: 260, size: "max" })
+  .array(fc.nat({ max: 999_999 }), { minLength: 120, maxLength: 300, size: "max" })
   .map((numbers) => buildScenario(new Choices(numbers)));
 
 class Choices {
@@ -80,7 +80,7 @@ const noTimeout: StepTimeout = { attemptMs: undefined, totalMs: undefined, heart
 function buildScenario(choices: Choices): Scenario {
   const builder = new ScenarioBuilder(choices);
   const top: Place = { stepIds: [], isInMap: false, isInCatch: false, depth: 0 };
-  const steps = builder.list(top, 1);
+  const steps = builder.list(top, 1 + choices.below(4));
   const atEnd = { ...top, stepIds: steps.map(({ id }) => id) };
   const definition: Definition = {
     dsl: "1",
@@ -132,13 +132,15 @@ class ScenarioBuilder {
       retry: isEffect && choices.oneIn(3) ? this.retryPolicy(codes) : undefined,
       timeout: work.kind === "task" ? this.#taskTimeout() : noTimeout,
       catch: inside.depth <= depthMax && choices.oneIn(3) ? this.#catches(codes, inside) : [],
-      compensate: isEffect && choices.oneIn(2) ? this.#compensation(id, place) : undefined,
+      compensate: isEffect && choices.below(4) > 0 ? this.#compensation(id, place) : undefined,
     };
   }
 
   #work(id: string, place: Place, inside: Place): Work {
     const simple = [
       "transform",
+      "task",
+      "task",
       "task",
       "wait_timer",
       "wait_event",
@@ -283,12 +285,8 @@ class ScenarioBuilder {
   #taskTimeout(): StepTimeout {
     const choices = this.#choices;
     const attemptMs = choices.oneIn(4) ? choices.ms(20_000) : undefined;
-    const totalMs = choices.oneIn(4) ? 300_000 + choices.ms(20_000) : undefined;
-    return {
-      attemptMs,
-      totalMs: attemptMs === undefined ? totalMs : totalMs && attemptMs + choices.ms(20_000),
-      heartbeatMs: undefined,
-    };
+    const totalMs = choices.oneIn(4) ? (attemptMs ?? 300_000) + choices.ms(20_000) : undefined;
+    return { attemptMs, totalMs, heartbeatMs: undefined };
   }
 
   // Expressions
@@ -366,7 +364,7 @@ class ScenarioBuilder {
   #attempt(codes: readonly string[]): Attempt {
     const choices = this.#choices;
     const afterMs = choices.ms(20_000);
-    if (!choices.oneIn(3)) return { afterMs, output: choices.of<Json>([null, { value: 80 }, "done", 3]) };
+    if (!choices.oneIn(4)) return { afterMs, output: choices.of<Json>([null, { value: 80 }, "done", 3]) };
     const code = choices.of(codes);
     // Policies with `on` may list every code but the one without a name.
     return {
@@ -419,9 +417,9 @@ function codesOf(work: Work): string[] {
     case "fail":
       return [work.code];
     case "wait_event":
-      return ["wait_timeout", "expression_error"];
+      return work.onTimeout === undefined ? ["wait_timeout", "expression_error"] : ["expression_error"];
     case "approval":
-      return ["approval_rejected", "approval_timeout"];
+      return work.onTimeout === undefined ? ["approval_timeout", "approval_rejected"] : ["approval_rejected"];
     case "map":
       return ["map_too_large", "expression_error"];
     default:

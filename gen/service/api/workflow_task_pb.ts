@@ -1115,7 +1115,7 @@ export type WorkflowQueue = Message<"service.api.WorkflowQueue"> & {
   queue: string;
 
   /**
-   * Tasks that a worker can lease now or after their retry delay, counted up to 10,000 for each kind of task.
+   * Tasks that a worker can lease, now or after their retry delay. At most 10,000 waiting tasks of a queue are counted.
    *
    * @generated from field: int32 ready = 3;
    */
@@ -1129,7 +1129,7 @@ export type WorkflowQueue = Message<"service.api.WorkflowQueue"> & {
   leased: number;
 
   /**
-   * Tasks that none of the queue's workers can run, counted up to 10,000 for each kind of task.
+   * Tasks that none of the queue's workers can run. At most 10,000 waiting tasks of a queue are counted.
    *
    * @generated from field: int32 incompatible = 5;
    */

@@ -32,8 +32,8 @@ import type { Log } from "../../../platform/log/log.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
 import { parseToken } from "./domain/lease-token.ts";
-import type { Json, LeasedTask, TaskState } from "./domain/task.ts";
-import { getTask, listTasks, queueKey, readQueues, type ShownQueue, type ShownTask } from "./overview/task-overview.ts";
+import type { Json, LeasedTask, TaskQueue, TaskState } from "./domain/task.ts";
+import { describeQueues, getTask, listTasks, queueKey, readQueues, type ShownTask } from "./overview/task-overview.ts";
 import type { LeaseReturn } from "./polling/lease-return.ts";
 import type { PollReader } from "./polling/poll-message.ts";
 import type { PollService } from "./polling/poll-service.ts";
@@ -272,9 +272,10 @@ export function taskHandlers({ db, log, cursors, polls, pollReader, reports, lea
         request,
         { tenantId, operation: operation.id, filter: Object.values(filter) },
         queueKey,
-        async (wanted) => pageOf<ShownQueue>(await readQueues(sql, tenantId, filter), queueKey, wanted),
+        async (wanted) => pageOf<TaskQueue>(await readQueues(sql, tenantId, filter), queueKey, wanted),
       );
-      return create(ListWorkflowQueuesResponseSchema, { ...page, queues: page.items.map(fromQueue) });
+      const queues = await describeQueues(sql, tenantId, filter, page.items);
+      return create(ListWorkflowQueuesResponseSchema, { ...page, queues: queues.map(fromQueue) });
     },
   };
 }

@@ -54,42 +54,57 @@ export async function getTask(context: Context, id: string) {
   return { ...task, ...present.show(task) };
 }
 
-/** Reads all queues that have tasks or workers, sorted by environment and name, without their tasks. */
-export async function readQueues(sql: Sql, tenantId: TenantId, filter: store.QueueFilter): Promise<ShownQueue[]> {
+/** Reads the names of all queues that have tasks or workers, sorted by environment and name. */
+export async function readQueues(sql: Sql, tenantId: TenantId, filter: store.QueueFilter): Promise<TaskQueue[]> {
   const [present, waiting, leased] = await Promise.all([
     readPresence(sql, tenantId, filter),
     store.readWaitingQueues(sql, tenantId, filter),
     store.countLeased(sql, tenantId, filter),
   ]);
-  const found = [...present.workers, ...waiting, ...leased].map(({ environmentId, queue }) => ({
-    tenantId,
-    environmentId,
-    queue,
-  }));
-  const queues = [...new Map(found.map((queue) => [queueName(queue), queue])).values()];
-  const kinds = Map.groupBy(await store.readCountedKinds(sql, tenantId, queues), queueName);
+  const found = new Map<string, TaskQueue>();
+  for (const { environmentId, queue } of [...present.workers, ...waiting, ...leased]) {
+    const each = { tenantId, environmentId, queue };
+    found.set(queueName(each), each);
+  }
+  return [...found.values()].toSorted((a, b) => (queueKey(a) < queueKey(b) ? -1 : 1));
+}
+
+/** Reads what is shown of queues. */
+export async function describeQueues(
+  sql: Sql,
+  tenantId: TenantId,
+  filter: store.QueueFilter,
+  queues: readonly TaskQueue[],
+): Promise<ShownQueue[]> {
+  const [present, kinds, counts, leased] = await Promise.all([
+    readPresence(sql, tenantId, filter),
+    store.readWaitingKinds(sql, tenantId, queues),
+    store.countWaiting(sql, tenantId, queues),
+    store.countLeased(sql, tenantId, filter),
+  ]);
+  const kindsByQueue = Map.groupBy(kinds, queueName);
+  const countsByQueue = Map.groupBy(counts, queueName);
   const leasedByQueue = new Map(leased.map((each) => [queueName({ tenantId, ...each }), each]));
-  const shown = queues.map((queue): ShownQueue => {
-    const { environmentId } = queue;
+  return queues.map((queue): ShownQueue => {
     const name = queueName(queue);
-    const here = (kinds.get(name) ?? []).map((kind) => ({ ...kind, isDue: kind.dueInMs <= 0 }));
+    const waiting = (kindsByQueue.get(name) ?? []).map((kind) => ({ ...kind, isDue: kind.dueInMs <= 0 }));
+    const counted = countsByQueue.get(name) ?? [];
     const matchers = present.matchersOf(queue);
     const running = leasedByQueue.get(name);
-    const countOf = (state: TaskState) =>
-      here.filter((kind) => shownState(kind, matchers) === state).reduce((sum, { count }) => sum + count, 0);
+    const sumOf = (some: readonly store.KindCount[]) => some.reduce((sum, { count }) => sum + count, 0);
+    const countOf = (state: TaskState) => sumOf(counted.filter((kind) => shownState(kind, matchers) === state));
     return {
-      environmentId,
+      environmentId: queue.environmentId,
       queue: queue.queue,
       ready: countOf("ready"),
       incompatible: countOf("incompatible"),
       leased: running?.leased ?? 0,
-      countsCapped: running?.isCapped === true || here.some(({ count }) => count >= store.kindCountMax),
-      oldestReadyAgeMs: Math.max(0, ...here.map(({ dueInMs }) => -dueInMs)),
-      reason: queueWaitReason(here, matchers, running !== undefined),
+      countsCapped: running?.isCapped === true || sumOf(counted) >= store.waitingCountMax,
+      oldestReadyAgeMs: Math.max(0, ...waiting.map(({ dueInMs }) => -dueInMs)),
+      reason: queueWaitReason(waiting, matchers, running !== undefined),
       workers: present.workersOf(queue),
     };
   });
-  return shown.toSorted((a, b) => (queueKey(a) < queueKey(b) ? -1 : 1));
 }
 
 /** The key by which queues are sorted. */
@@ -129,7 +144,7 @@ async function readShownKinds(
   { workers, matchersOf }: Awaited<ReturnType<typeof readPresence>>,
 ): Promise<store.ShownKinds> {
   const queues = [...new Map(workers.map((worker) => [queueName(worker), worker])).values()];
-  const kinds = await store.readCountedKinds(sql, tenantId, queues);
+  const kinds = await store.readWaitingKinds(sql, tenantId, queues);
   const groups = Map.groupBy(kinds, (kind) => shownState({ ...kind, state: "ready" }, matchersOf(kind)));
   return { ready: groups.get("ready") ?? [], incompatible: groups.get("incompatible") ?? [] };
 }

@@ -50,17 +50,25 @@ export interface ShownKinds {
 }
 
 /** A kind of waiting tasks in a queue. */
-export interface CountedKind extends TaskQueue, TaskKind {
-  readonly count: number;
+export interface WaitingKind extends TaskQueue, TaskKind {
   /** Milliseconds until the first task is ready; not positive if it is ready. */
   readonly dueInMs: number;
   /** The stored state of the first task. */
   readonly state: TaskState;
 }
 
+/** The number of waiting tasks of a kind in a queue. */
+export interface KindCount extends TaskQueue, TaskKind {
+  readonly state: TaskState;
+  readonly count: number;
+}
+
 const kindsMax = 1000;
 const queuesMax = 1000;
-const countMax = 10_000;
+const leasedScanMax = 10_000;
+
+/** The most waiting tasks of a queue that are counted. */
+export const waitingCountMax = 10_000;
 
 /** Condition on environment_id and queue. */
 export function inQueues(
@@ -159,45 +167,61 @@ export async function countLeased(
   filter: QueueFilter,
 ): Promise<{ environmentId: string; queue: string; leased: number; isCapped: boolean }[]> {
   return sql`
-    select environment_id, queue, count(*)::int as leased, max(seen) > ${countMax} as is_capped from (
+    select environment_id, queue, count(*)::int as leased, max(seen) > ${leasedScanMax} as is_capped from (
       select environment_id, queue, state, count(*) over () as seen from (
         select environment_id, queue, state from workflow_tasks where tenant_id = ${tenantId}
-        order by id limit ${countMax + 1}) oldest
+        order by id limit ${leasedScanMax + 1}) oldest
     ) counted where state = 'leased' and ${inQueues(sql, tenantId, filter)} group by 1, 2`;
 }
 
-/** Reads the kinds of waiting tasks in queues, with bounded counts. */
-export async function readCountedKinds(
+/** Reads the kinds of waiting tasks in queues. It reads one index entry for each kind. */
+export async function readWaitingKinds(
   sql: Sql,
   tenantId: TenantId,
   queues: readonly { environmentId: string; queue: string }[],
-): Promise<CountedKind[]> {
+): Promise<WaitingKind[]> {
   if (queues.length === 0) return [];
-  const isWaiting = sql`
-    t.tenant_id = ${tenantId} and t.environment_id = q.environment_id and t.queue = q.queue
-      and t.state in ('ready', 'incompatible')`;
   const columns = sql`t.type, t.version_range, t.refused_by, t.ready_at, t.state`;
   const order = sql`order by t.type, t.version_range, t.refused_by, t.ready_at limit 1`;
-  return sql<CountedKind[]>`
+  return sql<WaitingKind[]>`
     select ${tenantId} as tenant_id, q.environment_id, q.queue, k.type, k.version_range, k.refused_by, k.state,
-      (extract(epoch from k.ready_at - now()) * 1000)::float8 as due_in_ms, n.count
-    from unnest(${queues.map(({ environmentId }) => environmentId)}::text[], ${queues.map(({ queue }) => queue)}::text[])
-      as q(environment_id, queue)
-    cross join lateral (
+      (extract(epoch from k.ready_at - now()) * 1000)::float8 as due_in_ms
+    from ${queueRows(sql, queues)} cross join lateral (
       with recursive kinds as (
-        (select ${columns} from workflow_tasks t where ${isWaiting} ${order})
+        (select ${columns} from workflow_tasks t where ${isWaitingIn(sql, tenantId)} ${order})
         union all
         select following.* from kinds k cross join lateral (
-          select ${columns} from workflow_tasks t where ${isWaiting}
+          select ${columns} from workflow_tasks t where ${isWaitingIn(sql, tenantId)}
             and (t.type, t.version_range, t.refused_by) > (k.type, k.version_range, k.refused_by) ${order}) following
       ) select * from kinds limit ${kindsMax}
-    ) k
-    cross join lateral (
-      select count(*)::int as count from (
-        select from workflow_tasks t where ${isWaiting} and t.type = k.type and t.version_range = k.version_range
-          and t.refused_by = k.refused_by limit ${countMax}) some
-    ) n`;
+    ) k`;
 }
 
-/** The largest count of one kind. */
-export const kindCountMax = countMax;
+/** Counts the waiting tasks of queues by kind. At most `waitingCountMax` tasks of each queue are counted. */
+export async function countWaiting(
+  sql: Sql,
+  tenantId: TenantId,
+  queues: readonly { environmentId: string; queue: string }[],
+): Promise<KindCount[]> {
+  if (queues.length === 0) return [];
+  return sql<KindCount[]>`
+    select ${tenantId} as tenant_id, q.environment_id, q.queue, t.type, t.version_range, t.refused_by, t.state,
+      count(*)::int as count
+    from ${queueRows(sql, queues)} cross join lateral (
+      select t.type, t.version_range, t.refused_by, t.state from workflow_tasks t
+      where ${isWaitingIn(sql, tenantId)} order by t.type, t.version_range, t.refused_by limit ${waitingCountMax}
+    ) t group by 2, 3, 4, 5, 6, 7`;
+}
+
+function queueRows(sql: Sql, queues: readonly { environmentId: string; queue: string }[]): Fragment {
+  return sql`
+    unnest(${queues.map(({ environmentId }) => environmentId)}::text[], ${queues.map(({ queue }) => queue)}::text[])
+      as q(environment_id, queue)`;
+}
+
+/** Condition: a task waits in the queue of the row `q`. */
+function isWaitingIn(sql: Sql, tenantId: TenantId): Fragment {
+  return sql`
+    t.tenant_id = ${tenantId} and t.environment_id = q.environment_id and t.queue = q.queue
+      and t.state in ('ready', 'incompatible')`;
+}

@@ -30,38 +30,38 @@ const refusedByMax = 8;
 
 /**
  * Extends leases and stores details; returns one result per heartbeat, in order. A lease that has ended is not extended,
- * even if no sweep has seen it, because a sweep may be about to end the attempt. Rows are locked in the order of their
- * keys to avoid deadlocks.
+ * even if no sweep has seen it, because a sweep may be about to end the attempt.
  */
 export async function extendLeases(sql: Sql, heartbeats: readonly Heartbeat[]): Promise<HeartbeatResult[]> {
+  const order = lockOrder(heartbeats);
+  const sorted = order.map((nth) => heartbeats[nth]!);
   const rows = await sql<(HeartbeatResult & { environmentId: string | null; [column: string]: unknown })[]>`
-    with input as (
-      select * from unnest(${heartbeats.map(({ tenantId }) => tenantId)}::text[],
-        ${heartbeats.map(({ id }) => id)}::text[], ${heartbeats.map(({ token }) => token)}::text[],
-        ${heartbeats.map(({ detailsJson }) => detailsJson ?? null)}::text[])
-        with ordinality as input(tenant_id, id, token, details, nth)
+    with input as materialized (
+      select * from unnest(${order}::int[], ${sorted.map(({ tenantId }) => tenantId)}::text[],
+        ${sorted.map(({ id }) => id)}::text[], ${sorted.map(({ token }) => token)}::text[],
+        ${sorted.map(({ detailsJson }) => detailsJson ?? null)}::text[]) as input(nth, tenant_id, id, token, details)
     ), locked as materialized (
-      select t.tenant_id, t.id, t.run_id, t.state, t.lease_token, t.lease_until from workflow_tasks t
-      where (t.tenant_id, t.id) in (select tenant_id, id from input)
-      order by t.tenant_id, t.id for update
+      select i.nth, i.token, i.details, t.* from input i cross join lateral (
+        select t.tenant_id, t.id, t.run_id, t.state, t.lease_token, t.lease_until from workflow_tasks t
+        where t.tenant_id = i.tenant_id and t.id = i.id limit 1 for update) t
     ), extended as (
-      update workflow_tasks t set details = coalesce(i.details::json, t.details),
+      update workflow_tasks t set details = coalesce(l.details::json, t.details),
         lease_until = case when t.heartbeat_ms > 0
           then least(t.attempt_until, now() + t.heartbeat_ms * interval '1 millisecond') else t.lease_until end
-      from input i join locked l on l.tenant_id = i.tenant_id and l.id = i.id
+      from locked l
       where t.tenant_id = l.tenant_id and t.id = l.id
-        and l.state = 'leased' and l.lease_token = i.token and l.lease_until > now()
+        and l.state = 'leased' and l.lease_token = l.token and l.lease_until > now()
       returning t.tenant_id, t.id, t.lease_token, t.lease_until, t.environment_id, t.queue, t.worker_id
     )
     select i.tenant_id, e.environment_id, e.queue, e.worker_id, e.lease_until,
-      case when e.id is not null then case when r.status = 'paused' then 'paused' else 'ok' end
-        when l.id is null then 'cancel'
-        when l.state = 'held' and l.lease_token = i.token then 'paused'
-        else 'lost' end as status
+      case when l.id is null then 'cancel'
+        when e.id is null and not (l.state = 'held' and l.lease_token = i.token) then 'lost'
+        when l.state = 'held' or 'paused' = (
+          select r.status from workflow_runs r where r.tenant_id = l.tenant_id and r.id = l.run_id) then 'paused'
+        else 'ok' end as status
     from input i
-    left join locked l on l.tenant_id = i.tenant_id and l.id = i.id
+    left join locked l on l.nth = i.nth
     left join extended e on e.tenant_id = i.tenant_id and e.id = i.id and e.lease_token = i.token
-    left join workflow_runs r on r.tenant_id = l.tenant_id and r.id = l.run_id
     order by i.nth`;
   return rows.map(({ status, leaseUntil, environmentId, tenantId, queue, workerId }) => ({
     status,
@@ -99,16 +99,24 @@ export async function refuseTasks(sql: Sql, leases: readonly LeaseRef[]): Promis
     returning t.tenant_id, t.environment_id, t.queue, t.id, l.lease_token as token`;
 }
 
-/** The tasks whose lease is held, locked in the order of their keys. */
+/** The tasks whose lease is held, locked. They are looked up one by one, so that no plan reads all leased tasks. */
 function lockLeases(sql: Sql, leases: readonly LeaseRef[]) {
+  const sorted = lockOrder(leases).map((nth) => leases[nth]!);
   return sql`
     locked as materialized (
-      select t.tenant_id, t.id, t.lease_token from workflow_tasks t
-      where t.state = 'leased' and (t.tenant_id, t.id, t.lease_token) in (
-        select * from unnest(${leases.map(({ tenantId }) => tenantId)}::text[],
-          ${leases.map(({ id }) => id)}::text[], ${leases.map(({ token }) => token)}::text[]))
-      order by t.tenant_id, t.id for update
+      select t.* from unnest(${sorted.map(({ tenantId }) => tenantId)}::text[], ${sorted.map(({ id }) => id)}::text[],
+        ${sorted.map(({ token }) => token)}::text[]) as input(tenant_id, id, token)
+      cross join lateral (
+        select t.tenant_id, t.id, t.state, t.lease_token from workflow_tasks t
+        where t.tenant_id = input.tenant_id and t.id = input.id limit 1 for update) t
+      where t.state = 'leased' and t.lease_token = input.token
     )`;
+}
+
+/** The positions of leases in the order in which all statements lock tasks, to avoid deadlocks. */
+function lockOrder(leases: readonly LeaseRef[]): number[] {
+  const keys = leases.map(({ tenantId, id }) => `${tenantId}/${id}`);
+  return keys.map((_, nth) => nth).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1));
 }
 
 function endLease(sql: Sql) {
