@@ -64,7 +64,7 @@ export function definitionStore(sql: Sql) {
       const [row] = await sql<WorkflowDefinition[]>`
         insert into workflow_definitions (tenant_id, id, key, name, status, draft, draft_digest, active_version,
           active_digest, created_at, updated_at)
-        values (${tenantId}, ${id}, ${draft.key}, ${draft.name}, 'draft', ${JSON.stringify(draft.document)}::json,
+        values (${tenantId}, ${id}, ${draft.key}, ${draft.name}, 'draft', ${JSON.stringify(draft.document)}::text::json,
           ${draft.digest}, 0, '', ${now}, ${now})
         returning ${columns}`;
       return row!;
@@ -122,7 +122,7 @@ export function definitionStore(sql: Sql) {
     ): Promise<WorkflowDefinition | undefined> {
       const [row] = await sql<WorkflowDefinition[]>`
         update workflow_definitions set
-          draft = ${JSON.stringify(draft.document)}::json, draft_digest = ${draft.digest}, name = ${draft.name},
+          draft = ${JSON.stringify(draft.document)}::text::json, draft_digest = ${draft.digest}, name = ${draft.name},
           updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and status <> 'archived'
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
@@ -172,7 +172,7 @@ export function definitionStore(sql: Sql) {
         insert into workflow_definition_versions (tenant_id, definition_id, version, document, digest, call_keys,
           call_versions, message, published_by, published_at)
         values (${version.tenantId}, ${version.definitionId}, ${version.version},
-          ${JSON.stringify(version.document)}::json, ${version.digest}, ${calls.map(({ key }) => key)},
+          ${JSON.stringify(version.document)}::text::json, ${version.digest}, ${calls.map(({ key }) => key)},
           ${calls.map((call) => call.version ?? 0)}::int[], ${version.message}, ${version.publishedBy},
           ${version.publishedAt})
         returning ${versionColumns}`;
